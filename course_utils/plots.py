@@ -24,6 +24,7 @@ STYLE = {
 }
 PALETTE = "colorblind"  # seaborn's; told apart under the common colour-vision deficiencies
 MARKERS = "osD^vP"
+HATCHES = ("", "//", "..", "xx")
 HEAT = "#4292c6"  # a heatmap's darkest cell: light enough for black numbers
 
 
@@ -37,11 +38,11 @@ def use_style():
 
 
 def drawn(figure, decimals=3):
-    """The data that a matplotlib figure shows, as lines of text: lines, bars and heatmap cells, in order.
+    """The data that a matplotlib figure shows, as lines of text: lines, bars, points and heatmap cells, in order.
 
     Read from the figure itself, not from what was meant to be drawn.
     """
-    from matplotlib.collections import QuadMesh
+    from matplotlib.collections import PathCollection, QuadMesh
 
     def numbers(values):
         values = np.asarray(values)
@@ -61,6 +62,10 @@ def drawn(figure, decimals=3):
                 grid = shape.get_array().reshape(shape.get_coordinates().shape[0] - 1, -1)
                 text += [f"row {name.get_text()}: {numbers(row)}"
                          for name, row in zip(axes.get_yticklabels(), grid, strict=True)]
+            elif isinstance(shape, PathCollection):
+                names = [name.get_text() for name in axes.texts if name.get_gid() == shape.get_label()]
+                for name, point in itertools.zip_longest(names, shape.get_offsets(), fillvalue=""):
+                    text.append(f"point {shape.get_label()} {name}: {numbers(point)}")
     return text
 
 
@@ -108,13 +113,45 @@ def lines(x, series, title, xlabel, ylabel, alt, doubling=False):
     return Figure(figure, alt)
 
 
+def bars(names, series, title, xlabel, ylabel, alt):
+    """Bars side by side for each name; `series` is a dictionary from label to one value per name."""
+    figure, axes = _axes(title, xlabel, ylabel)
+    width, hatches = 0.8 / len(series), itertools.cycle(HATCHES)
+    for number, ((label, values), hatch) in enumerate(zip(series.items(), hatches)):
+        at = np.arange(len(names)) - 0.4 + number * width
+        axes.bar(at, np.asarray(values, dtype=float), width, align="edge", label=label, hatch=hatch,
+                 edgecolor="white", linewidth=0.5)
+    axes.set_xticks(range(len(names)), list(names))
+    if len(series) > 1:
+        axes.legend(frameon=False)
+    return Figure(figure, alt)
+
+
+def scatter(groups, title, xlabel, ylabel, alt, names=None):
+    """Points in the plane, each group with a colour and a marker of its own; both axes have one scale.
+
+    groups: a dictionary from label to points (n, 2). names: for some labels, n words written beside the points.
+    """
+    figure, axes = _axes(title, xlabel, ylabel, (7, 5))
+    for (label, points), marker in zip(groups.items(), itertools.cycle(MARKERS)):
+        points = np.asarray(points, dtype=float).reshape(-1, 2)
+        axes.scatter(*points.T, s=45, marker=marker, label=label)
+        for name, point in zip((names or {}).get(label, []), points, strict=label in (names or {})):
+            axes.annotate(name, point, xytext=(6, 3), textcoords="offset points", gid=label)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.12)
+    if len(groups) > 1:
+        axes.legend(frameon=False)
+    return Figure(figure, alt)
+
+
 def histogram(series, edges, title, xlabel, alt):
     """Shares of values per bin, entries of `series` side by side in each bin; `edges` are the bins' borders.
 
     Raises ValueError for values outside the edges: they would be missing from the picture.
     """
     figure, axes = _axes(title, xlabel, "share of values")
-    edges, hatches = np.asarray(edges, dtype=float), ("", "//", "..", "xx")
+    edges = np.asarray(edges, dtype=float)
     width = 0.9 * np.diff(edges) / len(series)
     for number, (label, values) in enumerate(series.items()):
         values = np.asarray(values, dtype=float).ravel()
@@ -122,7 +159,7 @@ def histogram(series, edges, title, xlabel, alt):
             raise ValueError(f"{label!r} must hold values between the edges {edges[0]:g} and {edges[-1]:g}, at least one")
         shares = np.histogram(values, bins=edges)[0] / len(values)
         axes.bar(edges[:-1] + 0.05 * np.diff(edges) + number * width, shares, width, align="edge", label=label,
-                 hatch=hatches[number % 4], edgecolor="white", linewidth=0.5)
+                 hatch=HATCHES[number % 4], edgecolor="white", linewidth=0.5)
     whole = np.allclose(edges % 1, 0.5)  # bins around whole numbers are named by them, others by their borders
     axes.set_xticks((edges[:-1] + edges[1:]) / 2 if whole else edges)
     if len(series) > 1:

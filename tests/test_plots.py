@@ -36,6 +36,23 @@ def test_histograms_refuse_values_that_would_be_missing(values):
     plt.close("all")
 
 
+def test_bars_stand_side_by_side_and_tell_their_heights():
+    figure = plots.bars(["a", "b"], {"one": [1, 0.5], "two": [-0.25, 2]}, "t", "x", "y", ALT)
+    assert figure.data == ["bars one: 1.000 0.500", "bars two: -0.250 2.000"]
+
+
+def test_points_tell_their_names_and_places():
+    figure = plots.scatter({"words": [[0, 1], [0.5, -1]], "means": np.ones((1, 2))}, "t", "x", "y", ALT,
+                           names={"words": ["cat", "mat"]})
+    assert figure.data == ["point words cat: 0.000 1.000", "point words mat: 0.500 -1.000", "point means : 1.000 1.000"]
+
+
+def test_points_want_as_many_names_as_there_are_points():
+    with pytest.raises(ValueError):
+        plots.scatter({"words": [[0, 1], [0.5, -1]]}, "t", "x", "y", ALT, names={"words": ["cat"]})
+    plt.close("all")
+
+
 def test_more_lines_than_markers():
     assert len(plots.lines([1, 2], {str(n): [n, n] for n in range(9)}, "t", "x", "y", ALT).data) == 9
 
