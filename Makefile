@@ -9,7 +9,7 @@ LAB_FLAGS ?=
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 
-.PHONY: help setup lab test matrix lock notebooks doctor clean
+.PHONY: help setup lab test matrix lock notebooks adapter doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -18,6 +18,7 @@ help:
 	@echo "make doctor     check this machine"
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
+	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
 	@echo "make lock       resolve requirements.lock anew from pyproject.toml"
 
 setup: $(VENV)/.ready
@@ -49,7 +50,12 @@ notebooks: setup
 
 lock: setup
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --universal --python-version 3.11 --all-extras --no-header --upgrade -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --extra lab --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
+
+# Trains the course's masked-language-model adapter anew: an hour or more, see course_utils/adapter/README.md.
+adapter: setup
+	$(PIP) -c requirements.lock -e ".[adapter]"
+	$(BIN)/python -m course_utils.adapter.train
 
 clean:
 	rm -rf $(VENV) build *.egg-info

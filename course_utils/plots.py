@@ -19,6 +19,7 @@ STYLE = {
     "axes.titlelocation": "left",
     "axes.titlesize": "medium",
     "font.size": 10,
+    "text.parse_math": False,  # a "$" in a token is a "$"
     "lines.linewidth": 2,
     "lines.markersize": 6,
 }
@@ -176,7 +177,8 @@ def heatmap(matrix, rows, columns, title, alt, xlabel="", ylabel="", numbers=Tru
     figure, axes = _axes(title, xlabel, ylabel, (2.2 + 0.62 * len(columns), 1.3 + 0.36 * len(rows)))
     seaborn.heatmap(matrix, ax=axes, cmap=seaborn.light_palette(HEAT, as_cmap=True), vmin=limits[0], vmax=limits[1],
                     cbar=not numbers, linewidths=0.5,
-                    annot=numbers, annot_kws={"color": "black"}, fmt=".0f" if whole else ".2f",
+                    annot=matrix.round(2) + 0.0 if numbers else False,  # + 0.0, since -0.0 is written as -0.00
+                    annot_kws={"color": "black"}, fmt=".0f" if whole else ".2f",
                     xticklabels=list(columns), yticklabels=list(rows))
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.tick_params(axis="y", rotation=0)

@@ -27,7 +27,7 @@ PLATFORMS = {
 
 def direct_needs():
     project = PROJECT["project"]
-    extras = [need for needs in project["optional-dependencies"].values() for need in needs]
+    extras = [need for name, needs in project["optional-dependencies"].items() if name != "adapter" for need in needs]
     return {canonicalize_name(Requirement(need).name): Requirement(need) for need in project["dependencies"] + extras}
 
 

@@ -1,0 +1,112 @@
+"""What the browser tests share: JupyterLab as `make lab` starts it, and a Chromium that reaches only this machine.
+
+Needs Debian's Chromium (`apt-get install chromium`); set COURSE_SCREENSHOTS to a folder to keep what it saw.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+
+from .offline import free_port
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium")
+
+
+@contextlib.contextmanager
+def running_lab(workspace):
+    """Start `course lab` on a workspace and give its address, without the token "secret". Other users' files stay unseen."""
+    port = free_port()
+    command = [sys.executable, "-m", "course_utils.cli", "lab", "--workspace", str(workspace), "--no-browser",
+               f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=secret"]
+    folders = {f"JUPYTER_{kind}_DIR": str(workspace.parent / kind.lower()) for kind in ("CONFIG", "DATA")}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          env={**os.environ, **folders}) as server:
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+@contextlib.contextmanager
+def chromium():
+    """A function that opens a page, each as if on a new day: nothing is remembered from other pages.
+
+    A page lets nothing through but loopback and files. `page.outside` lists who tried: (address, frame's address).
+    """
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+
+        def open_page(width=1280, height=900):
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.set_default_timeout(120_000)  # a machine may be busy
+            page.outside, page.problems = [], []
+            page.on("pageerror", lambda error: page.problems.append(str(error)))
+
+            def guard(route):
+                if urlparse(route.request.url).hostname in ("127.0.0.1", None):
+                    return route.continue_()
+                page.outside.append((route.request.url, route.request.frame.url))
+                return route.abort()
+
+            page.route("**/*", guard)
+            return page
+
+        yield open_page
+        browser.close()
+
+
+def goto_when_up(page, address):
+    """Go to a server that may still be starting."""
+    from playwright.sync_api import Error
+
+    for attempt in range(120):
+        try:
+            return page.goto(address)
+        except Error:
+            if attempt == 119:
+                raise
+            page.wait_for_timeout(500)
+
+
+def run_all_cells(page):
+    """Run All in the opened notebook, and wait until its last cell has run and the kernel rests."""
+    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # earlier, JupyterLab drops what it is asked to run
+    page.click("text=Run >> nth=0")
+    page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
+    cells = page.locator(".jp-CodeCell")
+    page.wait_for_function("count => document.querySelectorAll('.jp-CodeCell').length && [...document.querySelectorAll("
+                           "'.jp-InputPrompt')].some(prompt => prompt.innerText.trim() === `[${count}]:`)",
+                           arg=cells.count(), timeout=180_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    for cell in cells.all():  # JupyterLab draws a cell when it comes into view
+        cell.scroll_into_view_if_needed()
+
+
+def keep(page, name):
+    folder = os.environ.get("COURSE_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+def bring_into_view(page, thing):
+    """Scroll until it stays where a person sees it: JupyterLab moves cells about while it draws them."""
+    for _ in range(20):
+        thing.evaluate("thing => thing.scrollIntoView({block: 'center'})")
+        page.wait_for_timeout(300)
+        box = thing.bounding_box()
+        bars = page.locator("#jp-main-statusbar").count()  # JupyterLab's own, above and below
+        if box and 90 * bars <= box["y"] and box["y"] + box["height"] <= 900 - 30 * bars:
+            return
+    pytest.fail(f"not in view: {box}")

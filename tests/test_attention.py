@@ -1,0 +1,455 @@
+"""Attention: equal to the library's, scores equal to slow loops, and views that are the same everywhere."""
+
+import base64
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.formatters import DisplayFormatter
+from torch.nn import functional
+from transformers import AutoModel, AutoTokenizer
+
+from course_utils import attention, models, plots
+from course_utils.attention import attend, attention_weights, head_scores, head_view, model_view
+from notebooks.conftest import nearly_equal
+
+AWKWARD = ["[CLS]", "</script>", "<b>", "##ing", '"', "'", "&amp;", "\\", "$$", "$x^$", "🙂", "<!--", "é", "PYTHON_PARAMS",
+           "const params = 1;", "https://cdnjs.cloudflare.com/x.js", "bertviz-" + "0" * 32, "Ġword", "</iframe>", "[SEP]"]
+VIEWS = pytest.mark.parametrize("view", [head_view, model_view])
+
+
+@pytest.fixture(autouse=True)
+def style():
+    plots.use_style()
+
+
+def random_attentions(layers, heads, n, seed=0):
+    return torch.randn(layers, heads, n, n, generator=torch.Generator().manual_seed(seed)).mul(3).softmax(-1)
+
+
+# attention_weights
+
+
+@st.composite
+def queries_keys_masks(draw):
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32)))
+    batch = draw(st.lists(st.integers(1, 3), max_size=2))
+    queries, keys, size = draw(st.integers(1, 5)), draw(st.integers(1, 5)), draw(st.integers(1, 6))
+    mask = (torch.rand(keys, generator=generator) < 0.6).long()
+    mask[draw(st.integers(0, keys - 1))] = 1
+    scale = draw(st.sampled_from([1e-3, 1, 30]))  # 30: scores in the hundreds, where a careless softmax overflows
+    made = [torch.randn(*batch, rows, size, generator=generator, dtype=torch.float64) * scale for rows in (queries, keys)]
+    return *made, draw(st.sampled_from([None, mask]))
+
+
+@given(queries_keys_masks())
+def test_weights_are_those_of_the_library(drawn):
+    queries, keys, mask = drawn
+    each_key = torch.eye(keys.shape[-2], dtype=torch.float64).expand(*keys.shape[:-2], -1, -1)
+    rows = None if mask is None else mask.bool().expand(queries.shape[-2], -1)
+    theirs = functional.scaled_dot_product_attention(queries, keys, each_key, rows)
+    torch.testing.assert_close(attention_weights(*drawn), theirs)
+
+
+def test_weights_by_hand():
+    weights = attention_weights(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
+    one, two = math.exp(11 / math.sqrt(2)), math.exp(2 / math.sqrt(2))
+    torch.testing.assert_close(weights, torch.tensor([[one, two]]) / (one + two))
+
+
+@pytest.mark.parametrize("kind", [torch.bool, torch.int64, torch.float32])
+def test_masked_keys_get_nothing_whatever_the_masks_type(kind):
+    weights = attention_weights(torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.tensor([1, 0, 1, 0, 0]).to(kind))
+    assert not weights[..., [1, 3, 4]].any()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3))
+
+
+def test_weights_from_a_models_own_queries_and_keys_for_a_padded_batch(encoder, one_thread):
+    """Every layer, every head, short and long sentences together; rows of padding tokens too."""
+    tokenizer = encoder[0]
+    model = AutoModel.from_pretrained(models.packaged_encoder(), attn_implementation="eager").eval()
+    batch = tokenizer(["hi", "The cat sat on the mat", "", "naïve 🙂 caféés, 3.14!"], padding=True, return_tensors="pt")
+    heads, mask = model.config.num_attention_heads, batch["attention_mask"]
+    with torch.inference_mode():
+        out = model(**batch, output_attentions=True, output_hidden_states=True)
+        for layer, states, theirs in zip(model.encoder.layer, out.hidden_states, out.attentions):
+            queries, keys = (part(states).unflatten(-1, (heads, -1)).transpose(1, 2)
+                             for part in (layer.attention.self.query, layer.attention.self.key))
+            ours = attention_weights(queries, keys, mask[:, None, None])
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+            assert not ours.masked_select(mask[:, None, None] == 0).any()
+
+
+# attend
+
+
+@pytest.mark.parametrize("texts", [("The cat sat on the mat",), ("A cat.", "It sat on a mat!"), ("",), ("",  "🙂")])
+def test_attend_gives_the_models_own_attentions(encoder, texts):
+    folder = models.packaged_encoder()
+    inputs = AutoTokenizer.from_pretrained(folder)(*texts, return_tensors="pt")
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        theirs = torch.cat(model(**inputs, output_attentions=True).attentions)
+    tokens, attentions = attend(*texts)
+    assert tokens[0] == "[CLS]" and tokens.count("[SEP]") == len(texts)
+    assert attentions.shape == (6, 12, len(tokens), len(tokens))
+    torch.testing.assert_close(attentions, theirs, rtol=0, atol=1e-6)
+
+
+def test_attend_takes_another_model(tiny):
+    pair = models.load_encoder(tiny)
+    tokens, attentions = attend("ab", model=pair)
+    assert tokens == ["[CLS]", "a", "##b", "[SEP]"] and attentions.shape == (2, 4, 4, 4)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, fails):
+    tokenizer, model = models.load_encoder(tiny)
+    model.train(training)
+    own, seen = model.config._attn_implementation, []
+    assert own != "eager"
+    forward = type(model).forward
+
+    def watched(self, *args, **kwargs):
+        seen.append((self.config._attn_implementation, self.training))
+        if fails:
+            raise KeyboardInterrupt
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(type(model), "forward", watched)
+    try:
+        attend("ab", model=(tokenizer, model))
+    except KeyboardInterrupt:
+        assert fails
+    assert seen == [("eager", False)]
+    assert (model.config._attn_implementation, model.training) == (own, training)
+    model.eval()
+
+
+@pytest.mark.parametrize("texts", [(["a", "b"],), (None,), (3,), (b"a",), ("a", ["b"]), ("a", 3)])
+def test_attend_wants_strings(texts):
+    with pytest.raises(TypeError, match="one sentence is wanted, as a string; got (list|NoneType|int|bytes)"):
+        attend(*texts)
+
+
+# head_scores
+
+
+def slow_scores(weights):
+    """One head's scores, one token at a time."""
+    n, sums = len(weights), dict.fromkeys(("same", "previous", "next", "cls", "sep", "entropy"), 0.0)
+    for i in range(1, n - 1):
+        row = weights[i]
+        sums["same"] += row[i] / (n - 2)
+        sums["cls"] += row[0] / (n - 2)
+        sums["sep"] += row[n - 1] / (n - 2)
+        sums["entropy"] += sum(-p * math.log2(p) for p in row if p > 0) / (n - 2)
+        if i > 1:
+            sums["previous"] += row[i - 1] / (n - 3)
+        if i < n - 2:
+            sums["next"] += row[i + 1] / (n - 3)
+    return sums
+
+
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(4, 9), st.integers(0, 2**32), st.booleans())
+def test_scores_are_those_of_a_slow_loop(layers, heads, n, seed, sharp):
+    attentions = random_attentions(layers, heads, n, seed).double()
+    if sharp:  # all weight on one token: entropy must be 0, not NaN
+        attentions = functional.one_hot(attentions.argmax(-1), n).double()
+    scores = head_scores(attentions)
+    for layer in range(layers):
+        for head in range(heads):
+            slow = slow_scores(attentions[layer, head].tolist())
+            assert {name: score[layer, head].item() for name, score in scores.items()} == pytest.approx(slow)
+
+
+def test_scores_of_heads_that_do_one_thing():
+    n = 6
+    looks = {"same": torch.eye(n), "previous": torch.eye(n).roll(-1, 1), "next": torch.eye(n).roll(1, 1),
+             "cls": torch.eye(n)[[0] * n], "sep": torch.eye(n)[[n - 1] * n], "entropy": torch.full((n, n), 1 / n)}
+    scores = head_scores(torch.stack(list(looks.values()))[None])
+    assert list(scores) == list(looks)
+    for head, name in enumerate(looks):
+        assert scores[name][0, head].item() == pytest.approx(math.log2(n) if name == "entropy" else 1), name
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3, 3), (1, 1, 2, 2), (4, 4), (2, 5, 5)])
+def test_scores_refuse_what_has_no_neighbours(shape):
+    with pytest.raises(ValueError, match="at least 4 tokens"):
+        head_scores(torch.full(shape, 0.5))
+
+
+# head_view and model_view
+
+
+def document(view):
+    """The page inside a view's frame, as a browser reads it."""
+    found = []
+
+    class Frames(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            if tag == "iframe":
+                found.append(dict(attributes)["srcdoc"])
+
+    Frames().feed(view._repr_html_())
+    (page,) = found
+    return page
+
+
+def data(view):
+    """What bertviz is given inside the frame."""
+    return json.JSONDecoder().raw_decode(document(view).split("const params = ", 1)[1])[0]
+
+
+def stored(view):
+    """A cell's output as a notebook file stores it, in bytes."""
+    bundle, metadata = DisplayFormatter().format(view)
+    if isinstance(bundle["image/png"], bytes):
+        bundle["image/png"] = base64.b64encode(bundle["image/png"]).decode()
+    return len(json.dumps({"data": bundle, "metadata": metadata}, ensure_ascii=False).encode())
+
+
+@VIEWS
+def test_a_view_holds_the_weights_with_three_decimals(view):
+    attentions = random_attentions(2, 3, 5)
+    params = data(view(attentions, list("abcde")))
+    torch.testing.assert_close(torch.tensor(params["attention"][0]["attn"]), attentions, rtol=0, atol=5.01e-4)
+    assert params["attention"][0]["left_text"] == params["attention"][0]["right_text"] == list("abcde")
+    numbers = re.search(r'"attn":([\d.,\[\]]+)', document(view(attentions, list("abcde"))))[1]
+    assert all(re.fullmatch(r"\d\.\d{3}", number) for number in re.findall(r"[\d.]+", numbers))
+
+
+@VIEWS
+def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
+    attentions, tokens = random_attentions(2, 3, 4), list("abcd")
+    kept = attentions.clone()
+    html = view(attentions, tokens)._repr_html_()
+    assert html == view(tuple(attentions[:, None]), tuple(tokens))._repr_html_()
+    assert html == view([layer[None].requires_grad_() for layer in attentions.clone()], tokens)._repr_html_()
+    assert torch.equal(attentions, kept) and tokens == list("abcd")
+
+
+def test_what_is_shown_at_first():
+    attentions = random_attentions(3, 4, 4)
+    params = data(head_view(attentions, list("abcd")))
+    assert (params["layer"], params["heads"], params["include_layers"]) == (0, [0, 1, 2, 3], [0, 1, 2])
+    params = data(head_view(attentions, list("abcd"), layer=torch.tensor(2), heads=torch.tensor([1, 3])))
+    assert (params["layer"], params["heads"]) == (2, [1, 3])
+    params = data(model_view(attentions, list("abcd"), layers=[2], heads=[1, 3]))
+    assert (params["include_layers"], params["include_heads"], params["total_heads"]) == ([2], [1, 3], 4)
+    assert torch.tensor(params["attention"][0]["attn"]).shape == (1, 2, 4, 4)
+
+
+PROCESS = """
+import sys, torch
+from course_utils import plots
+from course_utils.attention import head_view, model_view
+plots.use_style()
+made = torch.randn(2, 3, 5, 5, generator=torch.Generator().manual_seed(0)).mul(3).softmax(-1)
+for view in (head_view, model_view):
+    shown = view(made, list("abcde"), sentence_b_start=3)
+    print(shown._repr_html_(), repr(shown))
+"""
+
+
+def test_the_same_on_every_call_and_in_every_process():
+    made = [head_view, model_view]
+    views = [view(random_attentions(2, 3, 5), list("abcde"), sentence_b_start=3) for view in made]
+    here = "".join(f"{view._repr_html_()} {view!r}\n" for view in views)
+    for seed in ("1", "2"):
+        there = subprocess.run([sys.executable, "-c", PROCESS], capture_output=True, text=True, check=True, encoding="utf-8",
+                               env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}).stdout
+        assert there == here
+
+
+@VIEWS
+def test_another_processor_changes_last_decimals_only(view):
+    attentions = random_attentions(6, 12, 12)
+    noise = torch.rand(attentions.shape, generator=torch.Generator().manual_seed(1)) * 2.4e-5 - 1.2e-5
+    here = view(attentions, AWKWARD[:12])
+    there = view((attentions + noise).clamp(0, 1), AWKWARD[:12])
+    assert here._repr_html_() != there._repr_html_()
+    assert nearly_equal(here._repr_html_(), there._repr_html_())
+    assert nearly_equal(repr(here), repr(there))
+
+
+@VIEWS
+def test_ids_come_from_the_content(view):
+    attentions, ids = random_attentions(2, 3, 4), []
+    for made in (view(attentions, list("abcd")), view(attentions, list("abce")), view(attentions[:1], list("abcd")),
+                 view(attentions, list("abcd"), heads=[0]), view(attentions, list("abcd"), sentence_b_start=2)):
+        ids.append(data(made)["root_div_id"])
+        assert re.fullmatch(r"bertviz-[0-9a-f]{12}", ids[-1]) and f'<div id="{ids[-1]}"' in document(made)
+    assert len(set(ids)) == len(ids)
+
+
+@VIEWS
+def test_nothing_is_asked_for_elsewhere(view):
+    """The browser tests show it; this says where to look."""
+    tags, page = [], document(view(random_attentions(2, 3, 4), list("abcd")))
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            tags.append((tag, dict(attributes)))
+
+    Tags().feed(page)
+    assert not [(tag, names) for tag, names in tags if tag in ("link", "img", "base", "object") or {"src", "href"} & set(names)]
+    policy = next(names["content"] for _, names in tags if names.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';") and not re.search("http|[*]|self|data:", policy)
+    assert not re.search(r"cdn|require\.|@import", page)
+    assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)  # names and comments
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert [len(script) > 50_000 for script in scripts] == [True, True, False]  # none cut short by what reads like its end
+    assert "<!--" not in page
+
+
+@VIEWS
+@pytest.mark.parametrize("pair", [None, 7])
+def test_stored_size(view, pair):
+    tokens = ["[CLS]", *"the old bank by the river had been".split(), "closed", ".", "[SEP]"]
+    assert len(tokens) == 12
+    assert stored(view(random_attentions(6, 12, 12), tokens, sentence_b_start=pair)) < 500_000
+
+
+@VIEWS
+def test_too_many_tokens_are_refused(view):
+    limit = {head_view: attention.HEAD_VIEW_TOKENS, model_view: attention.MODEL_VIEW_TOKENS}[view]
+    with pytest.raises(ValueError, match=rf"^{limit + 1} tokens are more than this view's limit of {limit}: take a shorter "
+                                         r"text, or draw one head with plots\.heatmap$"):
+        view(torch.full((6, 12, limit + 1, limit + 1), 1 / (limit + 1)), ["a"] * (limit + 1))
+    assert stored(view(random_attentions(6, 12, limit), ["a"] * limit)) < 1_300_000
+
+
+@VIEWS
+@pytest.mark.parametrize(("arguments", "says"), [
+    ({"tokens": list("abc")}, r"3 tokens need attentions \(layers, heads, 3, 3\); got \(2, 3, 4, 4\)"),
+    ({"attentions": torch.zeros(3, 4, 4)}, r"got \(3, 4, 4\)"),
+    ({"attentions": (torch.zeros(2, 4, 4),)}, r"got \(2, 4, 4\)"),
+    ({"attentions": None}, "eager"),
+    ({"attentions": (None, None)}, "eager"),
+    ({"attentions": torch.full((2, 3, 4, 4), float("nan"))}, "from 0 to 1"),
+    ({"attentions": torch.full((2, 3, 4, 4), -1.0)}, "from 0 to 1"),
+    ({"heads": [3]}, r"choose one head or more from 0 to 2; got \[3\]"),
+    ({"heads": []}, r"choose one head or more from 0 to 2; got \[\]"),
+    ({"heads": [-1]}, r"got \[-1\]"),
+    ({"sentence_b_start": 0}, "sentence_b_start must be from 1 to 3; got 0"),
+    ({"sentence_b_start": 4}, "sentence_b_start must be from 1 to 3; got 4"),
+])
+def test_arguments_that_do_not_fit(view, arguments, says):
+    with pytest.raises(ValueError, match=says):
+        view(**{"attentions": random_attentions(2, 3, 4), "tokens": list("abcd"), **arguments})
+
+
+@pytest.mark.parametrize("layer", [2, -1])
+def test_layers_that_do_not_exist(layer):
+    for view, name in ((head_view, "layer"), (model_view, "layers")):
+        with pytest.raises(ValueError, match=rf"choose one layer or more from 0 to 1; got \[{layer}\]"):
+            view(random_attentions(2, 3, 4), list("abcd"), **{name: layer})
+
+
+@VIEWS
+def test_ids_in_place_of_tokens(view):
+    with pytest.raises(TypeError, match="tokens must be strings"):
+        view(random_attentions(2, 3, 2), [101, 102])
+
+
+@VIEWS
+@pytest.mark.parametrize("package", ["xstatic", "mpld3"])
+def test_a_missing_package_is_named(view, package, monkeypatch):
+    found = models.importlib.util.find_spec
+    monkeypatch.setattr(models.importlib.util, "find_spec", lambda name: None if name == package else found(name))
+    with pytest.raises(models.EncoderError, match=f"The package {package} is not installed.*pip install"):
+        view(random_attentions(2, 3, 2), ["a", "b"])
+
+
+@VIEWS
+def test_awkward_tokens_arrive_as_they_are(view, recwarn):
+    n = len(AWKWARD)
+    made = view(random_attentions(2, 3, n), AWKWARD, sentence_b_start=5)
+    parts = data(made)["attention"]
+    assert [token.replace("Ġ", " ") for token in AWKWARD] == parts[0]["left_text"]  # bertviz writes Ġ as a space
+    assert [part["name"] for part in parts[1:]] == [f"Sentence {a} -> Sentence {b}" for a, b in ("AA", "BB", "AB", "BA")]
+    line = next(line for line in document(made).splitlines() if "const params = " in line)
+    assert "<" not in line and line.isascii()
+    assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
+
+
+class Sanitised(HTMLParser):
+    """What is left on a page that removes frames, scripts and styles."""
+
+    def __init__(self, view):
+        super().__init__()
+        self.cells, self.text, self.inside = [], "", ""
+        self.feed(view._repr_html_())
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag
+        if tag == "tr":
+            self.cells.append([])
+        elif tag in ("td", "th"):
+            self.cells[-1].append("")
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, text):
+        if self.inside in ("td", "th"):
+            self.cells[-1][-1] += text
+        else:
+            self.text += text
+
+
+def test_without_frames_a_table_is_left():
+    n, attentions = len(AWKWARD), random_attentions(2, 3, len(AWKWARD))
+    left = Sanitised(head_view(attentions, AWKWARD, layer=1, heads=[0, 2]))
+    assert left.text == ("Head view of layer 1, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each (columns). "
+                         "(Where scripts run, bertviz's view covers this table.)")
+    assert left.cells[0] == ["", *AWKWARD] and [row[0] for row in left.cells[1:]] == AWKWARD
+    mean = attentions[1, [0, 2]].mean(0)
+    assert [row[1:] for row in left.cells[1:]] == [[f"{weight:.2f}" for weight in row] for row in mean.tolist()]
+    left = Sanitised(model_view(attentions, AWKWARD))
+    assert [len(row) for row in left.cells] == [4, 4, 4] and n == 20
+    assert float(left.cells[2][3]) == pytest.approx(attentions[1, 2].max().item(), abs=0.0051)
+
+
+@VIEWS
+def test_text_and_png_stand_in(view):
+    attentions = random_attentions(2, 3, 4)
+    made = view(attentions, list("abcd"))
+    png, metadata = made._repr_png_()
+    assert png.startswith(b"\x89PNG") and 2_000 < len(png) < 40_000
+    first, *rest = repr(made).splitlines()
+    assert first == f"Figure. {metadata['alt']}" and 30 < len(metadata["alt"]) < 200
+    if view is head_view:
+        assert rest == [f"row {token}: " + " ".join(f"{weight:.3f}" for weight in row)
+                        for token, row in zip("abcd", attentions[0].mean(0).tolist())]
+    else:
+        assert rest == ["tokens: a b c d"] + [f"layer {layer}: " + " ".join(f"{head.max():.3f}" for head in heads)
+                                              for layer, heads in enumerate(attentions)]
+
+
+@VIEWS
+def test_exports_choose_the_right_form(view):
+    """JupyterLab ranks HTML before PNG; nbconvert does for HTML, and the other way round for LaTeX."""
+    from nbconvert.exporters import HTMLExporter, LatexExporter
+
+    bundle, _ = DisplayFormatter().format(view(random_attentions(1, 2, 3), list("abc")))
+    assert set(bundle) == {"text/html", "image/png", "text/plain"}
+    for exporter, form in ((HTMLExporter, "text/html"), (LatexExporter, "image/png")):
+        ranking = exporter().config.NbConvertBase.display_data_priority
+        assert next(kind for kind in ranking if kind in bundle) == form
+
+
+def test_importing_the_module_imports_no_drawing():
+    code = "import course_utils.attention, sys; print([m for m in ('bertviz', 'matplotlib', 'seaborn', 'PIL', 'IPython') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
