@@ -1,0 +1,425 @@
+"""Exercises of lesson 06, similarity and projections."""
+
+import numpy as np
+import torch
+
+from .framework import Case, Exercise, Mistake, normal
+
+
+def _cosine_cases(rng):
+    hidden = rng.randint(6, 9)
+    a, b = normal(rng, hidden) + 0.5, normal(rng, hidden) + 0.5
+    whole = torch.tensor([rng.choice([-1, 1]) * rng.randint(40, 120) for _ in range(hidden)])
+    zero = torch.zeros(hidden)
+    return [
+        Case("Two vectors of one dtype", (a, b)),
+        Case("The lengths of the vectors do not matter", (0.01 * a, 250 * b)),
+        Case("Opposite directions give -1", (a, -3 * a)),
+        Case("float32 and float64 together", (a, 0.7 * b.double())),
+        Case("float64 and float32 together", (b.double(), a)),
+        Case("Whole numbers and decimals together", (whole, a)),
+        Case("Products of int8 numbers do not fit into int8", (whole.to(torch.int8), whole.flip(0).to(torch.int8))),
+        Case("Very short vectors have a direction, too", (1e-12 * a, 1e-12 * b)),
+        Case("Very long vectors: their squares do not fit into float32", (1e22 * a, 1e22 * b)),
+        Case("A vector of zeros gives 0", (zero, b)),
+        Case("A vector of zeros gives 0, in second place too", (a, zero)),
+        Case("Two vectors of zeros give 0", (zero, zero.clone())),
+    ]
+
+
+def _cosine(a, b):
+    a, b = a.double(), b.double()
+    lengths = a.norm() * b.norm()
+    return 0.0 if lengths == 0 else (a @ b / lengths).clamp(-1, 1).item()
+
+
+def _wide(a, b):
+    return a.double(), b.double()
+
+
+def _number(value):
+    return value.item() if hasattr(value, "item") else value
+
+
+def _ratio(a, b, bottom, top=torch.dot, of_zero=None, wide=True):
+    """top / bottom of the two vectors; `of_zero` is returned when either is zero, if given."""
+    if of_zero is not None and not (a.any() and b.any()):
+        return of_zero
+    a, b = _wide(a, b) if wide else (a, b)
+    return _number(top(a, b) / bottom(a, b))
+
+
+def _lengths(a, b):
+    return a.norm() * b.norm()
+
+
+def _squares(a, b):
+    return (a * a).sum().sqrt() * (b * b).sum().sqrt()
+
+
+def _sums(a, b):
+    return (a * b).sum()
+
+
+def _cosine_of(convert, of_zero):
+    """The right formula after `convert`, which may lose something."""
+    def imitate(a, b):
+        if of_zero is not None and not (a.any() and b.any()):
+            return of_zero
+        a, b = convert(a, b)
+        return _number(a @ b / (a.norm() * b.norm()))
+    return imitate
+
+
+MIXED = ("The two vectors have different dtypes, and torch does not multiply them. Bring both to one dtype first, for example with "
+         "`a.double()` and `b.double()`.")
+INT8 = ("Your products are computed in int8, which ends at 127, so they run over without an error. Convert both vectors to float64 "
+        "*before* you multiply.")
+ZERO = ("Nearly: a vector of zeros gives NaN, because 0 is divided by 0. Ask whether the product of the lengths is 0, and return 0.0 "
+        "then.")
+IN_FLOAT32 = ("You compute in float32, and squares of very large numbers do not fit into it: the length becomes infinite. Use float64: "
+              "`a.double()`.")
+OF_ONE = ("You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, and in int8 products run "
+          "over. Bring both to float64.")
+EPSILON = ("A small number keeps your division from 0/0, your own or the `eps` of torch's `cosine_similarity` (1e-8). It changes the cosine of very "
+           "short vectors. Compute by hand, and ask whether the product of the lengths is 0.")
+LIBRARY = ("torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do not fit. The exercise asks for a "
+           "cosine by hand, in float64.")
+NO_LENGTHS = "This is the dot product. Divide it by the product of the two lengths."
+SQUARED = "You divide by the *squared* lengths. Take the root: `a.norm()` is the length."
+ONE_LENGTH = "You divide by one of the lengths only. Divide by the product of both."
+SUM_OF_LENGTHS = "You divide by the sum of the lengths. Divide by their product."
+
+COSINE = Exercise(
+    id="06-cosine",
+    title="A cosine for everything",
+    arguments=("a", "b"),
+    cases=_cosine_cases,
+    reference=_cosine,
+    minutes=10, difficulty=2, points=2,
+    mistakes=(
+        Mistake(ZERO, _cosine_of(_wide, None)),
+        *(Mistake(MIXED, lambda a, b, top=top, bottom=bottom, zero=zero: _ratio(a, b, bottom, top, zero, wide=False))
+          for top in (torch.dot, torch.matmul) for bottom in (_lengths, _squares) for zero in (None, 0.0)),
+        *(Mistake(INT8, lambda a, b, zero=zero: _ratio(a, b, _squares, _sums, zero, wide=False)) for zero in (None, 0.0)),
+        *(Mistake(IN_FLOAT32, _cosine_of(lambda a, b: (a.float(), b.float()), zero)) for zero in (None, 0.0)),
+        Mistake(IN_FLOAT32, lambda a, b: (lambda n: 0.0 if n == 0 else (a.float() @ b.float() / n).item())(a.float().norm() * b.float().norm())),
+        *(Mistake(OF_ONE, _cosine_of(convert, zero)) for zero in (None, 0.0)
+          for convert in (lambda a, b: (a, b.to(a.dtype)), lambda a, b: (a.to(b.dtype), b))),
+        *(Mistake(EPSILON, lambda a, b, small=small, way=way: _ratio(a, b, lambda a, b: way(_lengths(a, b), small)))
+          for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16)
+          for way in (lambda n, s: n + s, lambda n, s: n.clamp(min=s))),
+        *(Mistake(EPSILON, lambda a, b, small=small: _ratio(a, b, lambda a, b: (a.norm() + small) * (b.norm() + small)))
+          for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)),
+        *(Mistake("You take very short vectors for zeros. Only a vector whose numbers are *all* 0 has no direction.",
+                  lambda a, b, small=small: 0.0 if min(a.double().norm(), b.double().norm()) < small else _cosine(a, b))
+          for small in (1e-6, 1e-8, 1e-9, 1e-10)),
+        Mistake(EPSILON, lambda a, b: torch.cosine_similarity(a.double(), b.double(), dim=0).item()),
+        Mistake(LIBRARY, lambda a, b: torch.cosine_similarity(a.float(), b.float(), dim=0).item()),
+        Mistake(LIBRARY, lambda a, b: torch.cosine_similarity(a, b, dim=0).item()),
+        *(Mistake(NO_LENGTHS, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: 1.0, of_zero=zero)) for zero in (None, 0.0)),
+        *(Mistake(SQUARED, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: _lengths(a, b) ** 2, of_zero=zero)) for zero in (None, 0.0)),
+        *(Mistake(ONE_LENGTH, lambda a, b, zero=zero, one=one: _ratio(a, b, lambda a, b: (a, b)[one].norm(), of_zero=zero))
+          for zero in (None, 0.0) for one in (0, 1)),
+        *(Mistake(SUM_OF_LENGTHS, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: a.norm() + b.norm(), of_zero=zero))
+          for zero in (None, 0.0)),
+        Mistake("You return 1 minus the cosine, a distance. The cosine itself is asked for.", lambda a, b: 1 - _cosine(a, b)),
+        Mistake("You return the Euclidean distance. The cosine is asked for.", lambda a, b: (a.double() - b.double()).norm().item()),
+        Mistake("You lose the sign: opposite directions give −1.", lambda a, b: abs(_cosine(a, b))),
+        Mistake("You cut off at 0: a cosine may be negative, down to −1.", lambda a, b: max(0.0, _cosine(a, b))),
+        Mistake("Two vectors of zeros give 1 in your function. They have no direction: the answer is 0.0.",
+                lambda a, b: 1.0 if not (a.any() or b.any()) else _cosine(a, b)),
+        Mistake("A vector of zeros gives 1 in your function. It has no direction: the answer is 0.0.",
+                lambda a, b: _cosine(a, b) if a.any() and b.any() else 1.0),
+        Mistake("A vector of zeros gives NaN unless both are zeros. If *either* is zero, return 0.0.",
+                lambda a, b: _cosine_of(_wide, None)(a, b) if a.any() or b.any() else 0.0),
+        Mistake("You return the products number by number. Add them up: the dot product is one number.",
+                lambda a, b: _wide(a, b)[0] * _wide(a, b)[1] / (a.double().norm() * b.double().norm())),
+    ),
+    hints=(
+        "The formula of the lesson is right for most inputs. Which step comes before it, so that dtypes agree and nothing overflows?",
+        "`a.double()` makes a float64 copy of any tensor. What is the product of the lengths when one vector is all zeros?",
+        "Convert both, multiply the lengths, return 0.0 if that product is 0, else the dot product divided by it. `.item()` makes a plain number.",
+    ),
+)
+
+
+def _percentile_cases(rng):
+    random_cosines = torch.tensor([rng.uniform(-0.3, 0.6) for _ in range(rng.randint(150, 250))])
+    steps = torch.tensor(sorted(rng.sample(range(-40, 70), 8))).double() / 128  # exact in both float32 and float64
+    order = list(range(8))
+    rng.shuffle(order)
+    several = torch.cat([steps, steps[5:6], steps[5:6]])
+    return [
+        Case("Higher than some of the random pairs", (rng.uniform(0.0, 0.2), random_cosines)),
+        Case("Higher than few of them", (rng.uniform(-0.2, -0.1), random_cosines)),
+        Case("Lower than all random pairs gives 0", (-0.75, random_cosines)),
+        Case("Higher than all random pairs gives 100", (0.875, random_cosines)),
+        Case("A random pair with the same cosine is not lower", (steps[5].item(), steps)),
+        Case("Several random pairs with the same cosine are not lower", (steps[5].item(), several)),
+        Case("The random pairs come in any order", (steps[3].item(), steps[order])),
+        Case("Two random pairs", (0.25, steps[:2])),
+    ]
+
+
+def _percentile(c, r):
+    return 100 * (r < c).double().mean().item()
+
+
+PERCENTILE = Exercise(
+    id="06-percentile",
+    title="The percentile of a similarity",
+    arguments=("cosine", "random_cosines"),
+    cases=_percentile_cases,
+    reference=_percentile,
+    minutes=6, difficulty=1,
+    mistakes=(
+        Mistake("You count random pairs with the *same* cosine as lower. Use `<`, not `<=`.", lambda c, r: 100 * (r <= c).double().mean().item()),
+        Mistake("You count ties half. Here only strictly lower pairs count.",
+                lambda c, r: 50 * ((r < c).double().mean() + (r <= c).double().mean()).item()),
+        Mistake("You return a share from 0 to 1. Percent is asked for: multiply by 100.", lambda c, r: _percentile(c, r) / 100),
+        Mistake("Turned round: you return the percentage of random pairs that are *higher*.", lambda c, r: 100 * (r > c).double().mean().item()),
+        Mistake("Turned round: you return 100 minus the percentage.", lambda c, r: 100 - _percentile(c, r)),
+        Mistake("You return how many random pairs are lower. Divide by the number of all pairs, times 100.",
+                lambda c, r: (r < c).sum().item()),
+        Mistake("You divide by one less than the number of pairs. All random pairs count.",
+                lambda c, r: 100 * (r < c).sum().item() / (len(r) - 1)),
+        Mistake("You divide by one more than the number of pairs. The pair itself is not among the random ones.",
+                lambda c, r: 100 * (r < c).sum().item() / (len(r) + 1)),
+        Mistake("You return one true or false per random pair. Their mean, times 100, is the percentage.", lambda c, r: r < c),
+        Mistake("You return a difference in standard deviations. The percentage of random pairs that are lower is asked for.",
+                lambda c, r: ((c - r.mean()) / r.std()).item()),
+        Mistake("You round to whole percents, which hides the difference between 99 and 99.9. Return the number as it is.",
+                lambda c, r: round(_percentile(c, r))),
+        Mistake("`searchsorted` needs sorted numbers, and these are not. Sort first, or count.",
+                lambda c, r: 100 * torch.searchsorted(r, c).item() / len(r)),
+        Mistake("You return a *value* of the random pairs: the cosine at some percentile. The question is the other way round: which percentage "
+                "lies below this cosine?", lambda c, r: np.percentile(r.numpy(), min(100, max(0, 100 * c)))),
+    ),
+    hints=(
+        "`random_cosines < cosine` compares each of them at once. What is the mean of true and false, counted as 1 and 0?",
+        "A tensor of true and false needs `.float()` before `.mean()`. Then percent, and `.item()` for a plain number.",
+    ),
+)
+
+
+def _centre_cases(rng):
+    hidden = rng.randint(6, 9)
+    shift = 2 * normal(rng, 1, hidden) + 1
+    background = normal(rng, rng.randint(10, 14), hidden) + shift
+    first = normal(rng, 4, hidden) + shift + 0.5
+    second = first * 0.6 + 0.4 * shift + normal(rng, 4, hidden)
+    lengths = torch.tensor([[0.3], [2.0], [9.0], [1.0]])
+    far = 3 * normal(rng, 1, hidden)
+    return [
+        Case("Some pairs against a background in a cone", (first, second, background)),
+        Case("Moving everything by the same vector changes nothing", (first + far, second + far, background + far)),
+        Case("One pair", (first[:1], second[:1], background)),
+        Case("Pairs and background of one length", (first, second, background[:4])),
+        Case("As many pairs as dimensions", (normal(rng, hidden, hidden) + shift, normal(rng, hidden, hidden) + shift, background)),
+        Case("The vectors are used as they come, whatever their lengths", (first * lengths, second * lengths.flip(0), background)),
+        Case("Pairs in another order give the same numbers in that order", (first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background)),
+    ]
+
+
+def _rows_cosine(one, other):
+    return (one * other).sum(dim=1) / (one.norm(dim=1) * other.norm(dim=1))
+
+
+def _unit(v):
+    return v / v.norm(dim=1, keepdim=True)
+
+
+def _minus(middle_1, middle_2=None):
+    """The cosines after subtracting what `middle_1(first, second, background)` returns, from the second rows `middle_2`."""
+    def imitate(f, s, b):
+        return _rows_cosine(f - middle_1(f, s, b), s - (middle_2 or middle_1)(f, s, b))
+    return imitate
+
+
+def _mean(v):
+    return v.mean(dim=0)
+
+
+OWN_MEAN = ("You subtract each set's own mean, so the background is not used, and a pair alone becomes two vectors of zeros. Subtract the mean of "
+            "`background` from both.")
+
+CENTRE = Exercise(
+    id="06-centre",
+    title="Similarity after centring",
+    arguments=("first", "second", "background"),
+    cases=_centre_cases,
+    reference=_minus(lambda f, s, b: _mean(b)),
+    minutes=8, difficulty=2, points=2,
+    mistakes=(
+        Mistake("You do not subtract the mean: these are plain cosines, and `background` is not used.", lambda f, s, b: _rows_cosine(f, s)),
+        Mistake("You subtract one number, the mean over everything. The mean vector has one number per dimension: `background.mean(dim=0)`.",
+                _minus(lambda f, s, b: b.mean())),
+        Mistake("You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean *sentence* is `mean(dim=0)`.",
+                _minus(lambda f, s, b: b.mean(dim=1))),
+        Mistake("You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean *sentence* is `mean(dim=0)`.",
+                _minus(lambda f, s, b: b.mean(dim=1, keepdim=True))),
+        Mistake("You subtract from each vector the mean of its own numbers. Subtract the mean vector of the background.",
+                _minus(lambda f, s, b: f.mean(dim=1, keepdim=True), lambda f, s, b: s.mean(dim=1, keepdim=True))),
+        Mistake(OWN_MEAN, _minus(lambda f, s, b: _mean(f), lambda f, s, b: _mean(s))),
+        Mistake(OWN_MEAN, lambda f, s, b: torch.cosine_similarity(f - _mean(f), s - _mean(s))),
+        Mistake(OWN_MEAN, _minus(lambda f, s, b: _mean(torch.cat([f, s])))),
+        Mistake("You take the mean over the pairs and the background together. Only the background decides the mean.",
+                _minus(lambda f, s, b: _mean(torch.cat([f, s, b])))),
+        Mistake("You subtract the mean from `first` only. Both vectors of a pair must be moved.",
+                lambda f, s, b: _rows_cosine(f - _mean(b), s)),
+        Mistake("You subtract the mean from `second` only. Both vectors of a pair must be moved.",
+                lambda f, s, b: _rows_cosine(f, s - _mean(b))),
+        Mistake("You add the mean. Subtract it.", _minus(lambda f, s, b: -_mean(b))),
+        Mistake("You divide by the lengths from *before* the subtraction. Subtract first, then take the lengths.",
+                lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1))),
+        Mistake("You normalise first and subtract the mean afterwards. Subtract first: the vectors are used as they come.",
+                lambda f, s, b: _rows_cosine(_unit(f) - _mean(b), _unit(s) - _mean(b))),
+        Mistake("You normalise everything before you subtract the mean. Here the vectors are used as they come: subtract first.",
+                lambda f, s, b: _rows_cosine(_unit(f) - _mean(_unit(b)), _unit(s) - _mean(_unit(b)))),
+        Mistake("You normalise the background before you take its mean. Here the vectors are used as they come.",
+                _minus(lambda f, s, b: _mean(_unit(b)))),
+        Mistake("You scale the mean to length 1 before you subtract it. Subtract it as it is.",
+                _minus(lambda f, s, b: _mean(b) / _mean(b).norm())),
+        Mistake("You also divide by the standard deviation of each dimension. Subtract the mean, and nothing else.",
+                lambda f, s, b: _rows_cosine((f - _mean(b)) / b.std(dim=0), (s - _mean(b)) / b.std(dim=0))),
+        Mistake("These are dot products. Divide each by the lengths of its two vectors, after the subtraction.",
+                lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1)),
+        Mistake("You return a table of all cosines. Only row i of `first` with row i of `second` is asked for: (n,).",
+                lambda f, s, b: _unit(f - _mean(b)) @ _unit(s - _mean(b)).T),
+        Mistake("You return the mean over the pairs. One cosine per pair is asked for: (n,).",
+                lambda f, s, b: _rows_cosine(f - _mean(b), s - _mean(b)).mean().item()),
+        Mistake("You work along the columns. Each row is a vector: take sums and lengths along `dim=1`.",
+                lambda f, s, b: torch.cosine_similarity(f - _mean(b), s - _mean(b), dim=0)),
+    ),
+    hints=(
+        "The mean vector of the background has the shape (hidden,). From which vectors is it subtracted?",
+        "`middle = background.mean(dim=0)`, then both `first - middle` and `second - middle`. Only now come products and lengths.",
+        "Row by row: `(one * other).sum(dim=1)` are the dot products, `one.norm(dim=1)` the lengths.",
+    ),
+)
+
+
+def _project_cases(rng):
+    hidden = rng.randint(6, 9)
+    turn = torch.linalg.qr(normal(rng, hidden, hidden)).Q.double().numpy()
+
+    def placed(rows, offset=(0.0, 0.0, 0.0)):
+        """Rows given on three axes, with a little noise on these, turned at random into the whole space."""
+        wide = np.zeros((len(rows), hidden))
+        wide[:, :3] = np.array(rows) + np.array(offset) + [[rng.uniform(-0.2, 0.2) for _ in range(3)] for _ in rows]
+        return wide @ turn
+
+    # Together they vary most along axes 1 and 2, alone each has another plane.
+    first = placed([(-5, 0.2, 1.2), (-2.5, -0.4, -1.2), (0, 0.3, 1.5), (2.5, 0, -1.4), (5, -0.2, 1)])
+    second = placed([(0.3, -2, 1.3), (-0.2, 0, -1.4), (0, 2.5, 1.2), (0.4, 5, -1.3)], (1.0, 4.0, 0.5))
+    far = np.zeros(hidden)
+    far[0] = 40.0
+    return [
+        Case("Two sets, one plane for both", (first, second)),
+        Case("The other way round, the table is turned", (second, first)),
+        Case("A set against itself: each row is at distance 0 from itself", (first, first.copy())),
+        Case("Part of a set: a row that stands in both is at distance 0", (first, first[:3])),
+        Case("A set that was moved away stays away", (first, first + 9 * turn[1])),
+        Case("Moving both sets together changes nothing", (first + far, second + far)),
+        Case("A single row as the second set", (first, second[3:])),
+        Case("A single row as the first set", (second[:1], first)),
+    ]
+
+
+def _pca():
+    from sklearn.decomposition import PCA  # heavy, and needed by this exercise only
+
+    return PCA(n_components=2)
+
+
+def _table(one, other):
+    return np.linalg.norm(one[:, None] - other[None], axis=-1)
+
+
+def _fitted_on(rows_of):
+    def imitate(f, s):
+        plane = _pca().fit(rows_of(f, s))
+        return _table(plane.transform(f), plane.transform(s))
+    return imitate
+
+
+def _stacked(f, s):
+    return np.concatenate([f, s])
+
+
+_distances = _fitted_on(_stacked)
+
+
+def _not_centred(f, s):
+    axes = np.linalg.svd(_stacked(f, s), full_matrices=False)[2][:2]
+    return _table(f @ axes.T, s @ axes.T)
+
+
+def _on_axes(f, s, components):
+    from sklearn.decomposition import PCA
+
+    plane = PCA(n_components=components).fit(_stacked(f, s))
+    return _table(plane.transform(f), plane.transform(s))
+
+
+def _whitened(f, s):
+    from sklearn.decomposition import PCA
+
+    plane = PCA(n_components=2, whiten=True).fit(_stacked(f, s))
+    return _table(plane.transform(f), plane.transform(s))
+
+
+def _standardised(f, s):
+    both = _stacked(f, s)
+    middle, spread = both.mean(axis=0), both.std(axis=0)
+    return _distances((f - middle) / spread, (s - middle) / spread)
+
+
+TWO_PLANES = ("Each set still gets a plane of its own: `fit_transform` fits anew each time. Fit once, on both sets stacked, and then only "
+              "`transform` each set.")
+
+PROJECT = Exercise(
+    id="06-project",
+    title="Two sets in one plane",
+    arguments=("first", "second"),
+    cases=_project_cases,
+    reference=_distances,
+    minutes=12, difficulty=2, points=2,
+    mistakes=(
+        Mistake(TWO_PLANES, lambda f, s: _table(_pca().fit_transform(f), _pca().fit_transform(s))),
+        Mistake("You fit the plane on `first` only. It is the best plane for that set, and what distinguishes the other one may be lost. Fit on "
+                "both, stacked.", _fitted_on(lambda f, s: f)),
+        Mistake("You fit the plane on `second` only. It is the best plane for that set, and what distinguishes the other one may be lost. Fit on "
+                "both, stacked.", _fitted_on(lambda f, s: s)),
+        Mistake("You fit on `first` and then on `second`: the second `fit` forgets the first. Stack the sets and fit once.",
+                lambda f, s: _table(_pca().fit(f).transform(f), _pca().fit(s).transform(s))),
+        Mistake("You measure with all dimensions. Project both sets into the plane first.", _table),
+        Mistake("You take the first two dimensions of the vectors. The plane of the largest variance is asked for: `PCA(n_components=2)`.",
+                lambda f, s: _table(f[:, :2], s[:, :2])),
+        Mistake("You use one axis. A plane has two: `n_components=2`.", lambda f, s: _on_axes(f, s, 1)),
+        Mistake("You use three axes. A plane has two: `n_components=2`.", lambda f, s: _on_axes(f, s, 3)),
+        Mistake("Your axes are not those of a PCA: PCA subtracts the mean of all rows first.", _not_centred),
+        Mistake("You give both axes the same variance (`whiten=True`). Distances change by that; leave it out.", _whitened),
+        Mistake("You divide each dimension by its standard deviation first. Distances change by that; leave it out.", _standardised),
+        Mistake("You centre each set on its own mean, so both come to lie on one another. Stack the sets as they are.",
+                lambda f, s: _distances(f - f.mean(axis=0), s - s.mean(axis=0))),
+        Mistake("You return squared distances. Take the root.", lambda f, s: _distances(f, s) ** 2),
+        Mistake("You add absolute differences. The distance is the root of the sum of squares.",
+                lambda f, s: (lambda p: np.abs(p.transform(f)[:, None] - p.transform(s)[None]).sum(axis=-1))(_pca().fit(_stacked(f, s)))),
+        Mistake("Your table is turned: rows belong to `first`, columns to `second`.", lambda f, s: _distances(f, s).T),
+        Mistake("You return the distances within both sets stacked. Rows belong to `first`, columns to `second`: (n, m).",
+                lambda f, s: (lambda p: _table(p, p))(_pca().fit_transform(_stacked(f, s)))),
+        Mistake("You return the points. Return the table of their distances, (n, m).",
+                lambda f, s: tuple(_pca().fit(_stacked(f, s)).transform(rows) for rows in (f, s))),
+        Mistake("You stack the sets side by side (`axis=1`). Stack them as rows: `np.concatenate([first, second])`.",
+                _fitted_on(lambda f, s: np.concatenate([f, s], axis=1))),
+    ),
+    hints=(
+        "How many planes does the function with the bug compute? Where does the middle of each set come to lie?",
+        "A `PCA` is fitted once, on all rows: `np.concatenate([first, second])` stacks two tables.",
+        "`plane = PCA(n_components=2).fit(stacked)`; then `plane.transform(first)` and `plane.transform(second)`. The line with the distances was right.",
+    ),
+)
+
+EXERCISES = (COSINE, PERCENTILE, CENTRE, PROJECT)

@@ -1,0 +1,102 @@
+"""Lesson 06: its references equal the libraries, its sentences keep their rules, and no near tie decides a picture."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from scipy.stats import percentileofscore
+from sklearn.decomposition import PCA
+from sklearn.metrics.pairwise import cosine_similarity as cosine_in_sklearn
+from torch.nn.functional import cosine_similarity
+
+from course_utils import load_encoder, load_senses
+from course_utils.exercises.lesson_06 import CENTRE, COSINE, PERCENTILE, PROJECT
+
+NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "06_similarity.ipynb"
+GENERATOR = torch.Generator().manual_seed(6)
+A, B = torch.randn(2, 9, generator=GENERATOR)
+AWKWARD = [(A, B), (A, -A), (A, A), (1e6 * A, 1e-6 * B), (A, B.double()), (A.double(), B), ((50 * A).int(), B), ((50 * A).to(torch.int8), (50 * B).to(torch.int8)),
+           (0 * A, B), (A, 0 * B), (0 * A, 0 * B), (A.half(), B.half())]
+
+
+@pytest.mark.parametrize("a, b", AWKWARD)
+def test_the_reference_cosine_is_that_of_both_libraries(a, b):
+    ours = COSINE.reference(a, b)
+    assert isinstance(ours, float) and -1 <= ours <= 1
+    assert ours == pytest.approx(cosine_similarity(a.double(), b.double(), dim=0).item(), abs=1e-9)
+    assert ours == pytest.approx(cosine_in_sklearn(a.double()[None], b.double()[None]).item(), abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-15, 1e15, 1e30])
+def test_the_reference_cosine_does_not_depend_on_lengths(scale):
+    assert COSINE.reference(scale * A, scale * B) == pytest.approx(COSINE.reference(A, B), abs=1e-6)
+
+
+@pytest.mark.parametrize("value", [-1.0, -0.25, 0.0, 0.5, 1.0])
+def test_the_reference_percentile_is_scipys(value):
+    values = torch.randint(-4, 5, (50,), generator=GENERATOR) / 4
+    assert PERCENTILE.reference(value, values) == pytest.approx(percentileofscore(values.numpy(), value, kind="strict"))
+
+
+def test_the_reference_for_centring_is_a_slow_loop_in_double_precision():
+    first, second, background = torch.randn(3, 5, 7, generator=GENERATOR) + 2
+    middle = sum(row.double() for row in background) / len(background)
+    slow = [cosine_similarity(a.double() - middle, b.double() - middle, dim=0).item() for a, b in zip(first, second, strict=True)]
+    assert CENTRE.reference(first, second, background).tolist() == pytest.approx(slow, abs=1e-5)
+
+
+def test_the_reference_plane_is_that_of_singular_values():
+    first, second = (torch.randn(n, 7, generator=GENERATOR).double().numpy() * [9, 5, 1, 1, 1, 1, 1] for n in (6, 8))
+    both = np.concatenate([first, second])
+    centred = both - both.mean(axis=0)
+    points = centred @ np.linalg.svd(centred)[2][:2].T
+    by_hand = np.linalg.norm(points[:6, None] - points[None, 6:], axis=-1)
+    np.testing.assert_allclose(PROJECT.reference(first, second), by_hand, atol=1e-9)
+
+
+def _pairs(name, *cells):
+    sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
+    return [pair for cell in cells for pair in ast.literal_eval(sources[cell][sources[cell].index("["):].split("\n]")[0] + "\n]")]
+
+
+def _words(sentence):
+    return re.findall(r"\w+", sentence.lower())
+
+
+def test_the_pairs_keep_their_rules():
+    paraphrases, swaps = _pairs("paraphrases", "pairs-one", "pairs-two"), _pairs("swaps", "swaps")
+    assert (len(paraphrases), len(swaps)) == (12, 6)
+    sentences = [sentence for pair in paraphrases + swaps for sentence in pair]
+    assert len(set(sentences)) == len(sentences) and not set(sentences) & set(load_senses()["sentence"])
+    assert all(Counter(_words(one)) == Counter(_words(other)) for one, other in swaps)
+    assert all(_words(one) != _words(other) for one, other in paraphrases + swaps)
+    assert "1995" not in NOTEBOOK.read_text(encoding="utf-8"), "the source's pair is an item of STS-B"
+
+
+def _rows(sentence, token=None):
+    tokenizer, model = load_encoder()
+    encoded = tokenizer(sentence, return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**encoded).last_hidden_state[0].numpy()
+    return states if token is None else states[[encoded.tokens().index(token)]]
+
+
+PICTURES = {
+    "cat": lambda: _rows("The cat sat on the mat"),
+    "two": lambda: np.concatenate([_rows(sentence) for sentence in _pairs("paraphrases", "pairs-one")[4]]),
+    "match": lambda: np.concatenate([_rows(s, "match") for s in load_senses("match")["sentence"]]),
+    "bat": lambda: np.concatenate([_rows(s, "bat") for s in load_senses("bat")["sentence"]]),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_no_near_tie_decides_a_sign_or_an_axis(name):
+    pca = PCA(3).fit(PICTURES[name]())
+    cubes = pca.transform(PICTURES[name]())[:, :2] ** 3
+    assert (np.abs(cubes.sum(axis=0)) / np.abs(cubes).sum(axis=0) > 0.05).all()
+    assert (-np.diff(pca.explained_variance_ratio_) > 0.005).all()
