@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 _HOME = {
     "setup": "settings",
     "load_encoder": "models",
+    "load_masked_lm": "models",
     "load_glove": "models",
     "cls_pool": "pooling",
     "mean_pool": "pooling",

@@ -150,12 +150,42 @@ def load_encoder(name=None):
         name = os.environ.get(ENV_VAR) or None
     if name is None:
         return _load_packaged()
+    return _load_folder(_folder_of(name))
+
+
+def load_masked_lm(name=None):
+    """Load a tokenizer and a model that says which words may stand at [MASK].
+
+    name: nothing (the packaged encoder with the course's adapter and head, see `course_utils/adapter/README.md`), a hub
+    name such as "bert-base-uncased", or a local folder.
+
+    Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary). The same pair is
+    returned each time for the same name. Raises TypeError and EncoderError as `load_encoder` does, and EncoderError if
+    the model has no head for masked words.
+    """
+    return _load_adapted() if name is None else _load_folder(_folder_of(name), masked_lm=True)
+
+
+def _folder_of(name):
+    """The folder of a model: `name` itself if it is one, else what the hub has under that name."""
     if not isinstance(name, (str, os.PathLike)):
         raise TypeError(f"name must be a hub name or a folder, as text; got {type(name).__name__}")
     folder = os.path.expanduser(name)
-    if not os.path.isdir(folder):
-        folder = hub_snapshot(str(name))
-    return _load_folder(os.path.abspath(folder))
+    return os.path.abspath(folder if os.path.isdir(folder) else hub_snapshot(str(name)))
+
+
+@functools.cache
+def _load_adapted():
+    from safetensors.torch import load_file
+
+    from .adapter import ADAPTER, apply, masked_lm_on
+
+    tokenizer, encoder = _load_packaged()
+    try:
+        return tokenizer, apply(masked_lm_on(encoder), encoder, load_file(ADAPTER))
+    except Exception as error:  # no file, half a file, another model's
+        raise EncoderError(f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). "
+                           f"Restore the file: git checkout -- {ADAPTER.name}, in its folder.") from None
 
 
 @functools.cache
@@ -164,7 +194,7 @@ def _load_packaged():  # reads all weights for their checksum, hence once
 
 
 @functools.cache
-def _load_folder(folder):
+def _load_folder(folder, masked_lm=False):
     from transformers.utils import logging
 
     path = Path(folder)
@@ -180,7 +210,7 @@ def _load_folder(folder):
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        tokenizer, model, found = _read_folder(folder)
+        tokenizer, model, found = _read_folder(folder, masked_lm)
         max_tokens(tokenizer, model)  # reads one more file
     except EncoderError:
         raise
@@ -195,6 +225,9 @@ def _load_folder(folder):
     # transformers fills what it misses with random numbers and only warns. The pooler may be missing: nothing uses it.
     misfits = sorted({*(key for key in found["missing_keys"] if not key.startswith("pooler.")),
                       *(key for key, *_ in found["mismatched_keys"])})
+    if masked_lm and misfits and not any(key.startswith(model.base_model_prefix) for key in misfits):
+        raise EncoderError(f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
+                           f"Choose one that has, or leave out the name to use the course's own.")
     if misfits:
         raise EncoderError(f"The weights in {folder} do not fit its config.json (missing or of another shape: "
                            f"{len(misfits)}, the first is {misfits[0]}). {again}")
@@ -204,9 +237,9 @@ def _load_folder(folder):
     return tokenizer, model.eval()
 
 
-def _read_folder(folder):
+def _read_folder(folder, masked_lm):
     """Tokenizer, model and transformers' report on its loading. No code that comes with the model is run."""
-    from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoTokenizer, BertConfig
+    from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertConfig
 
     trust = {"local_files_only": True, "trust_remote_code": False}
     stated = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
@@ -218,8 +251,9 @@ def _read_folder(folder):
     unnamed_bert = kind is None and "type_vocab_size" in stated
     config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
-    model, found = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, dtype="float32",
-                                             ignore_mismatched_sizes=True, output_loading_info=True, **trust)
+    kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
+    model, found = kind_of_model.from_pretrained(folder, config=config, use_safetensors=True, dtype="float32",
+                                                 ignore_mismatched_sizes=True, output_loading_info=True, **trust)
     return tokenizer, model, found
 
 
@@ -231,7 +265,7 @@ def max_tokens(tokenizer, model):
     leave the first rows, up to the padding id, unused.
     """
     positions = getattr(model.config, "max_position_embeddings", None) or 512
-    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     if getattr(table, "padding_idx", None) is not None:
         positions -= table.padding_idx + 1
     path = Path(model.config._name_or_path) / "sentence_bert_config.json"

@@ -343,32 +343,6 @@ def test_a_model_of_no_folder_has_a_length_too(tiny):
 
 # The hub
 
-@pytest.fixture
-def ask(monkeypatch, tmp_path):
-    """Point huggingface_hub at an endpoint, with an empty cache of its own. It read its environment long ago."""
-    from huggingface_hub import constants, file_download
-
-    def point(endpoint, offline=False):
-        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}")
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
-        hub_snapshot.cache_clear()
-
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
-    monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda seconds: None))  # between attempts
-    yield point
-    hub_snapshot.cache_clear()
-
-
-@pytest.fixture
-def nowhere():
-    """An endpoint at which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{probe.getsockname()[1]}"
-
-
 def test_a_model_from_the_hub_is_the_model(tiny, ask, nowhere):
     with Hub({"tiny/model": tiny}) as hub:
         ask(hub.endpoint)

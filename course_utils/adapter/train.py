@@ -66,7 +66,7 @@ def held_out(text):
 def passages(texts, tokenizer, generator, lengths=LENGTHS):
     """Cut texts into passages of whole sentences where that fits, each at most a drawn length. Lists of token ids."""
     ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
-    found = []
+    found, texts = [], list(texts)
     for start in range(0, len(texts), 1000):
         for ids in tokenizer(texts[start:start + 1000], add_special_tokens=False, verbose=False)["input_ids"]:
             while ids:
@@ -197,7 +197,8 @@ def main(steps, rate, output):
     click.echo(f"{(time.monotonic() - start) / 60:.0f} minutes with {torch.get_num_threads()} threads, "
                f"{torch.backends.cpu.get_cpu_capability()}")
     apply(model, encoder, load_file(output))  # as a reader of the file gets it
-    for name, (_, held) in sides.items():
+    for name, read in TEXTS.items():
+        held = passages(filter(held_out, read()), tokenizer, random.Random(0), lengths=(64,))
         found = scores(model, tokenizer, held)
         click.echo(f"{name}: top-1 {found['top1']:.3f}, top-5 {found['top5']:.3f}, {found['bits']:.2f} bits, "
                    f"{found['tokens']:,} masked tokens, none trained on")

@@ -1,0 +1,236 @@
+"""The masked language model: the adapter that the course ships, the script that made it, models from elsewhere."""
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from course_utils import load_masked_lm, load_reviews, models
+from course_utils.adapter import ADAPTER, SCALE, apply, differences, learned, masked_lm_on, train
+from course_utils.models import EncoderError, load_encoder
+
+from .conftest import PIECES, SIZES
+from .hub import Hub
+
+
+@pytest.fixture(scope="module")
+def adapted(one_thread):
+    return load_masked_lm()
+
+
+@pytest.fixture(scope="module")
+def tiny_masked(one_thread, tmp_path_factory, tiny):
+    """The folder of a BERT with random weights and a head."""
+    from transformers import BertConfig, BertForMaskedLM
+
+    folder = tmp_path_factory.mktemp("masked") / "tiny"
+    shutil.copytree(tiny, folder)
+    torch.manual_seed(0)
+    BertForMaskedLM(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)).save_pretrained(folder)
+    return folder
+
+
+# What the course ships
+
+def test_only_the_embeddings_are_the_encoders_own(adapted, encoder):
+    own = encoder[1].state_dict()
+    changed = {name for name, value in adapted[1].bert.state_dict().items() if not torch.equal(value, own[name])}
+    assert changed and not any(name.startswith("embeddings.") for name in changed)
+    assert {name.split(".")[2] for name in changed} == set("012345"), "all six layers are adapted"
+
+
+def test_the_head_is_tied_to_the_word_embeddings(adapted):
+    model = adapted[1]
+    assert model.get_output_embeddings().weight is model.bert.embeddings.word_embeddings.weight
+
+
+def test_it_is_one_pair_ready_for_inference(adapted):
+    assert load_masked_lm() is adapted
+    assert not adapted[1].training and adapted[1].dtype == torch.float32
+
+
+def test_loading_leaves_the_random_generator_alone(encoder):
+    torch.manual_seed(7)
+    before = torch.get_rng_state()
+    masked_lm_on(encoder[1])
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_file_is_small_and_holds_tensors_only():
+    assert ADAPTER.stat().st_size <= 25e6
+    assert {value.dtype for value in load_file(ADAPTER).values()} <= {torch.int8, torch.float32}
+
+
+def test_its_scores_on_text_it_was_not_trained_on(adapted):
+    """The card's figures for reviews, measured again on a sample."""
+    tokenizer, model = adapted
+    held = [text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"] if train.held_out(text)]
+    found = train.passages(random.Random(3).sample(held, 100), tokenizer, random.Random(0), lengths=(64,))
+    result = train.scores(model, tokenizer, found)
+    assert result["tokens"] > 2000
+    card = (ADAPTER.parent / "README.md").read_text()
+    top1, top5 = map(float, re.search(r"\| film reviews \| [\d,]+ \| ([\d.]+) \| ([\d.]+) ", card).groups())
+    error = 3 * 0.5 / result["tokens"] ** 0.5  # three standard errors of the sample, at most
+    assert result["top1"] == pytest.approx(top1, abs=error) and result["top5"] == pytest.approx(top5, abs=error), result
+    assert result["top1"] >= 0.28 and result["top5"] >= 0.47, result
+
+
+def test_predictions_are_those_of_the_librarys_pipeline(adapted):
+    from transformers import pipeline
+
+    tokenizer, model = adapted
+    fill = pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
+    for text in ("The [MASK] sat on the mat.", "[MASK]", "Café au [MASK], \t please!!", "a " * 200 + "[MASK]"):
+        inputs = tokenizer(text, return_tensors="pt")
+        with torch.inference_mode():
+            logits = model(**inputs).logits[0]
+        at = (inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero().item()
+        best = logits[at].softmax(-1).topk(5)
+        assert [answer["token"] for answer in fill(text)] == best.indices.tolist()
+        assert [answer["score"] for answer in fill(text)] == pytest.approx(best.values.tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("damage", [
+    lambda path: path.unlink(),
+    lambda path: path.write_bytes(path.read_bytes()[:1000]),
+    lambda path: save_file({"other": torch.zeros(1)}, path),
+    lambda path: save_file({**load_file(ADAPTER), "cls.predictions.bias": torch.zeros(3)}, path),
+])
+def test_a_damaged_adapter_is_one_sentence_that_helps(damage, tmp_path, monkeypatch, one_thread):
+    copy = tmp_path / "adapter.safetensors"
+    shutil.copy(ADAPTER, copy)
+    damage(copy)
+    monkeypatch.setattr("course_utils.adapter.ADAPTER", copy)
+    models._load_adapted.cache_clear()
+    with pytest.raises(EncoderError, match="adapter at .* cannot be used .*Restore the file"):
+        load_masked_lm()
+    models._load_adapted.cache_clear()
+
+
+# From elsewhere
+
+def test_a_folder_and_the_same_model_from_the_hub(tiny_masked, ask):
+    with Hub({"tiny/masked": tiny_masked}) as hub:
+        ask(hub.endpoint)
+        tokenizer, model = load_masked_lm("tiny/masked")
+    inputs = tokenizer("a b [MASK]", return_tensors="pt")
+    with torch.inference_mode():
+        logits = model(**inputs).logits
+        assert torch.equal(logits, load_masked_lm(tiny_masked)[1](**inputs).logits)
+    assert logits.shape == (1, 5, len(PIECES)) and not model.training
+
+
+def test_a_folder_serves_both_calls(tiny_masked):
+    encoder, masked = load_encoder(tiny_masked)[1], load_masked_lm(tiny_masked)[1]
+    assert type(encoder).__name__ == "BertModel" and type(masked).__name__ == "BertForMaskedLM"
+    assert torch.equal(encoder.embeddings.word_embeddings.weight, masked.bert.embeddings.word_embeddings.weight)
+
+
+def test_an_encoder_without_a_head_is_refused(tiny):
+    with pytest.raises(EncoderError, match=r"has no head for masked words \(its weights lack cls\."):
+        load_masked_lm(tiny)
+
+
+def test_missing_layers_are_no_missing_head(tiny_masked, tmp_path):
+    folder = tmp_path / "holes"
+    shutil.copytree(tiny_masked, folder)
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: value for name, value in weights.items() if "layer.1" not in name}, folder / "model.safetensors",
+              {"format": "pt"})
+    with pytest.raises(EncoderError, match="do not fit its config.json"):
+        load_masked_lm(folder)
+
+
+def test_names_are_text():
+    with pytest.raises(TypeError, match="must be a hub name or a folder"):
+        load_masked_lm(7)
+
+
+# The script
+
+def small():
+    """An encoder that trains in a second."""
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    return BertModel(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES))
+
+
+def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
+    encoder = small()
+    model = masked_lm_on(encoder)
+    with torch.no_grad():
+        for value in learned(model).values():
+            value.add_(0.1 * torch.randn_like(value))
+    tensors = differences(model, encoder)
+    back = apply(masked_lm_on(encoder), encoder, tensors)
+    for name, value in learned(model).items():
+        assert (learned(back)[name] - value).abs().max() <= 0.004 * max(1, value.abs().max()), name
+    whole = {name for name, value in learned(model).items() if value.ndim == 2}
+    assert whole == {name.removesuffix(SCALE) for name in tensors if name.endswith(SCALE)}
+    assert all(tensors[name].dtype == torch.int8 for name in whole)
+
+
+def test_training_lowers_the_surprise_and_leaves_the_embeddings(tiny, one_thread):
+    tokenizer, encoder = load_encoder(tiny)[0], small()
+    model = masked_lm_on(encoder)
+    found = train.passages(["a b c d e f g h i j"] * 200, tokenizer, random.Random(0))
+    before, reports = train.scores(model, tokenizer, found), []
+    seen = train.train(model, tokenizer, found, 30, 0.02, report=lambda *what: reports.append(what))
+    after = train.scores(model, tokenizer, found)
+    assert after["bits"] < before["bits"] - 1 and after["top1"] > before["top1"]
+    assert seen == reports[-1][1] > 0 and reports[-1][0] == 30
+    for name, value in model.bert.embeddings.named_parameters():
+        assert torch.equal(value, encoder.embeddings.get_parameter(name)), name
+
+
+@given(st.lists(st.text(alphabet="abc .!?", max_size=300), max_size=5), st.integers(0, 99))
+def test_passages_hold_the_text_in_order_and_fit(texts, seed):
+    tokenizer = load_encoder()[0]
+    ends = (tokenizer.cls_token_id, tokenizer.sep_token_id)
+    found = train.passages(texts, tokenizer, random.Random(seed))
+    everything = [piece for text in texts for piece in tokenizer(text, add_special_tokens=False)["input_ids"]]
+    kept = [piece for passage in found for piece in passage[1:-1]]
+    rest = iter(everything)
+    assert all(piece in rest for piece in kept), "in order, nothing made up"
+    for passage in found:
+        assert (passage[0], passage[-1]) == ends and 7 <= len(passage) <= max(train.LENGTHS)
+
+
+@given(st.lists(st.integers(7, 64), min_size=1, max_size=200), st.integers(0, 99))
+def test_batches_hold_every_passage_once_and_little_padding(lengths, seed):
+    found = [[number] * length for number, length in enumerate(lengths)]
+    groups = train.batches(found, random.Random(seed), size=256)
+    assert sorted(passage[0] for group in groups for passage in group) == list(range(len(found)))
+    assert all(len(group) * max(map(len, group)) <= 256 for group in groups)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=9), st.sampled_from([0.0, 0.15, 1.0]), st.integers(0, 99))
+def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths, share, seed):
+    tokenizer = load_encoder()[0]
+    group = [[101, *range(2000, 2000 + length), 102] for length in lengths]
+    ids, mask, chosen, labels = train.masked_batch(group, tokenizer, share, torch.Generator().manual_seed(seed))
+    assert (ids[chosen] == tokenizer.mask_token_id).all() and int(chosen.sum()) == len(labels)
+    assert int(chosen.sum()) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels)) and mask.sum() == sum(lengths) + 2 * len(group)
+    ids[chosen] = labels
+    for row, passage in zip(ids.tolist(), group, strict=True):
+        assert row == passage + [tokenizer.pad_token_id] * (len(row) - len(passage))
+
+
+def test_a_text_is_always_on_the_same_side_and_one_in_twenty_is_held_out():
+    texts = load_reviews()["text"].tolist()
+    held = [text for text in texts if train.held_out(text)]
+    assert 0.04 < len(held) / len(texts) < 0.06
+    assert not set(held) & {text for text in texts if not train.held_out(text)}
+
+
+def test_the_command_says_what_it_takes():
+    done = subprocess.run([sys.executable, "-m", "course_utils.adapter.train", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and "--steps" in done.stdout and not done.stderr
