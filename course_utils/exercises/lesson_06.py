@@ -1,5 +1,7 @@
 """Exercises of lesson 06, similarity and projections."""
 
+import math
+
 import numpy as np
 import torch
 
@@ -11,6 +13,10 @@ def _cosine_cases(rng):
     a, b = normal(rng, hidden) + 0.5, normal(rng, hidden) + 0.5
     whole = torch.tensor([rng.choice([-1, 1]) * rng.randint(40, 120) for _ in range(hidden)])
     zero = torch.zeros(hidden)
+    some = [rng.randint(1, 40) for _ in range(hidden - 1)]
+    balanced = torch.tensor([*some, -sum(some)]).float()
+    starts_with_zero, holds_zero = a.clone(), b.clone()
+    starts_with_zero[0] = holds_zero[2] = 0
     return [
         Case("Two vectors of one dtype", (a, b)),
         Case("The lengths of the vectors do not matter", (0.01 * a, 250 * b)),
@@ -19,7 +25,11 @@ def _cosine_cases(rng):
         Case("float64 and float32 together", (b.double(), a)),
         Case("Whole numbers and decimals together", (whole, a)),
         Case("Products of int8 numbers do not fit into int8", (whole.to(torch.int8), whole.flip(0).to(torch.int8))),
-        Case("Very short vectors have a direction, too", (1e-12 * a, 1e-12 * b)),
+        Case("Very short vectors have a direction, too", (1e-17 * a, 1e-17 * b)),
+        Case("A zero among other numbers makes no zero vector", (starts_with_zero, b)),
+        Case("A zero among other numbers makes no zero vector", (a, holds_zero)),
+        Case("Numbers that add up to 0 make no zero vector", (balanced, b)),
+        Case("All numbers may be negative", (-a.abs() - 0.1, b.abs() + 0.1)),
         Case("Very long vectors: their squares do not fit into float32", (1e22 * a, 1e22 * b)),
         Case("A vector of zeros gives 0", (zero, b)),
         Case("A vector of zeros gives 0, in second place too", (a, zero)),
@@ -81,8 +91,11 @@ IN_FLOAT32 = ("You compute in float32, and squares of very large numbers do not 
               "`a.double()`.")
 OF_ONE = ("You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, and in int8 products run "
           "over. Bring both to float64.")
-EPSILON = ("A small number keeps your division from 0/0, your own or the `eps` of torch's `cosine_similarity` (1e-8). It changes the cosine of very "
-           "short vectors. Compute by hand, and ask whether the product of the lengths is 0.")
+EPSILON = ("Very short vectors get a cosine of 0, or nearly 0. Either your test takes them for zeros, or a small number that keeps the division from "
+           "0/0 (your own, or the `eps` of torch's `cosine_similarity`, 1e-8) is larger than their lengths. Compute by hand, and ask whether the "
+           "product of the lengths *is* 0.")
+SIGNED = ("You divide by the largest number with its sign. Where all numbers are negative, that turns the vector round. Use the largest absolute "
+          "value, or float64 and no scaling at all.")
 LIBRARY = ("torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do not fit. The exercise asks for a "
            "cosine by hand, in float64.")
 NO_LENGTHS = "This is the dot product. Divide it by the product of the two lengths."
@@ -111,9 +124,6 @@ COSINE = Exercise(
           for way in (lambda n, s: n + s, lambda n, s: n.clamp(min=s))),
         *(Mistake(EPSILON, lambda a, b, small=small: _ratio(a, b, lambda a, b: (a.norm() + small) * (b.norm() + small)))
           for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)),
-        *(Mistake("You take very short vectors for zeros. Only a vector whose numbers are *all* 0 has no direction.",
-                  lambda a, b, small=small: 0.0 if min(a.double().norm(), b.double().norm()) < small else _cosine(a, b))
-          for small in (1e-6, 1e-8, 1e-9, 1e-10)),
         Mistake(EPSILON, lambda a, b: torch.cosine_similarity(a.double(), b.double(), dim=0).item()),
         Mistake(LIBRARY, lambda a, b: torch.cosine_similarity(a.float(), b.float(), dim=0).item()),
         Mistake(LIBRARY, lambda a, b: torch.cosine_similarity(a, b, dim=0).item()),
@@ -133,6 +143,17 @@ COSINE = Exercise(
                 lambda a, b: _cosine(a, b) if a.any() and b.any() else 1.0),
         Mistake("A vector of zeros gives NaN unless both are zeros. If *either* is zero, return 0.0.",
                 lambda a, b: _cosine_of(_wide, None)(a, b) if a.any() or b.any() else 0.0),
+        Mistake("You return 0.0 as soon as *one* number is 0. Only a vector whose numbers are *all* 0 has no direction.",
+                lambda a, b: 0.0 if (a == 0).any() or (b == 0).any() else _cosine(a, b)),
+        Mistake("Your test for zeros looks at the first number only. All of them must be 0.",
+                lambda a, b: 0.0 if a[0] == 0 or b[0] == 0 else _cosine(a, b)),
+        Mistake("Your test for zeros adds the numbers up, but 3 and −3 give 0, too. Ask whether the product of the lengths is 0.",
+                lambda a, b: 0.0 if a.double().sum() == 0 or b.double().sum() == 0 else _cosine(a, b)),
+        Mistake(SIGNED, lambda a, b: _cosine(a / a.max(), b / b.max()) if a.any() and b.any() else 0.0),
+        Mistake(SIGNED, lambda a, b: _cosine(a.double() / a.double().max(), b.double() / b.double().max()) if a.any() and b.any() else 0.0),
+        *(Mistake("You return the angle. The cosine itself is asked for.", lambda a, b, unit=unit: math.acos(_cosine(a, b)) * unit)
+          for unit in (1, 180 / math.pi)),
+        *(Mistake("You round. Return the number as it is.", lambda a, b, digits=digits: round(_cosine(a, b), digits)) for digits in (1, 2, 3, 4)),
         Mistake("You return the products number by number. Add them up: the dot product is one number.",
                 lambda a, b: _wide(a, b)[0] * _wide(a, b)[1] / (a.double().norm() * b.double().norm())),
     ),
@@ -158,7 +179,7 @@ def _percentile_cases(rng):
         Case("A random pair with the same cosine is not lower", (steps[5].item(), steps)),
         Case("Several random pairs with the same cosine are not lower", (steps[5].item(), several)),
         Case("The random pairs come in any order", (steps[3].item(), steps[order])),
-        Case("Two random pairs", (0.25, steps[:2])),
+        Case("Three random pairs", (0.25, torch.tensor(rng.sample([-0.5, 0.125, 0.75], 3)))),
     ]
 
 
@@ -189,8 +210,8 @@ PERCENTILE = Exercise(
         Mistake("You return one true or false per random pair. Their mean, times 100, is the percentage.", lambda c, r: r < c),
         Mistake("You return a difference in standard deviations. The percentage of random pairs that are lower is asked for.",
                 lambda c, r: ((c - r.mean()) / r.std()).item()),
-        Mistake("You round to whole percents, which hides the difference between 99 and 99.9. Return the number as it is.",
-                lambda c, r: round(_percentile(c, r))),
+        *(Mistake("You round, which hides the difference between 99.9 and 100. Return the number as it is.",
+                  lambda c, r, digits=digits: round(_percentile(c, r), digits)) for digits in (0, 1, 2)),
         Mistake("`searchsorted` needs sorted numbers, and these are not. Sort first, or count.",
                 lambda c, r: 100 * torch.searchsorted(r, c).item() / len(r)),
         Mistake("You return a *value* of the random pairs: the cosine at some percentile. The question is the other way round: which percentage "
@@ -217,7 +238,7 @@ def _centre_cases(rng):
         Case("One pair", (first[:1], second[:1], background)),
         Case("Pairs and background of one length", (first, second, background[:4])),
         Case("As many pairs as dimensions", (normal(rng, hidden, hidden) + shift, normal(rng, hidden, hidden) + shift, background)),
-        Case("The vectors are used as they come, whatever their lengths", (first * lengths, second * lengths.flip(0), background)),
+        Case("The vectors keep the lengths that they have", (first * lengths, second * lengths.flip(0), background)),
         Case("Pairs in another order give the same numbers in that order", (first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background)),
     ]
 
@@ -263,7 +284,8 @@ CENTRE = Exercise(
                 _minus(lambda f, s, b: f.mean(dim=1, keepdim=True), lambda f, s, b: s.mean(dim=1, keepdim=True))),
         Mistake(OWN_MEAN, _minus(lambda f, s, b: _mean(f), lambda f, s, b: _mean(s))),
         Mistake(OWN_MEAN, lambda f, s, b: torch.cosine_similarity(f - _mean(f), s - _mean(s))),
-        Mistake(OWN_MEAN, _minus(lambda f, s, b: _mean(torch.cat([f, s])))),
+        Mistake("You subtract the mean of `first` and `second` together. `background` is not used; its mean is the one to subtract.",
+                _minus(lambda f, s, b: _mean(torch.cat([f, s])))),
         Mistake("You take the mean over the pairs and the background together. Only the background decides the mean.",
                 _minus(lambda f, s, b: _mean(torch.cat([f, s, b])))),
         Mistake("You subtract the mean from `first` only. Both vectors of a pair must be moved.",
@@ -273,14 +295,19 @@ CENTRE = Exercise(
         Mistake("You add the mean. Subtract it.", _minus(lambda f, s, b: -_mean(b))),
         Mistake("You divide by the lengths from *before* the subtraction. Subtract first, then take the lengths.",
                 lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1))),
-        Mistake("You normalise first and subtract the mean afterwards. Subtract first: the vectors are used as they come.",
+        Mistake("You normalise first and subtract the mean afterwards. Subtract first: the vectors keep the lengths that they have.",
                 lambda f, s, b: _rows_cosine(_unit(f) - _mean(b), _unit(s) - _mean(b))),
-        Mistake("You normalise everything before you subtract the mean. Here the vectors are used as they come: subtract first.",
+        Mistake("You normalise everything before you subtract the mean. Here the vectors keep the lengths that they have: subtract first.",
                 lambda f, s, b: _rows_cosine(_unit(f) - _mean(_unit(b)), _unit(s) - _mean(_unit(b)))),
-        Mistake("You normalise the background before you take its mean. Here the vectors are used as they come.",
+        Mistake("You normalise the background before you take its mean. Here the vectors keep the lengths that they have.",
                 _minus(lambda f, s, b: _mean(_unit(b)))),
         Mistake("You scale the mean to length 1 before you subtract it. Subtract it as it is.",
                 _minus(lambda f, s, b: _mean(b) / _mean(b).norm())),
+        *(Mistake("After the subtraction the vectors do not have length 1 any more, and you multiply them as if they had. Subtract first, then "
+                  "divide by the lengths.", lambda f, s, b, of=of: ((_unit(f) - of(b)) * (_unit(s) - of(b))).sum(dim=1))
+          for of in (_mean, lambda b: _mean(_unit(b)))),
+        Mistake("You divide by one length for the whole table: `norm()` without `dim` runs over all numbers. Each row has a length of its own: "
+                "`norm(dim=1)`.", lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / ((f - _mean(b)).norm() * (s - _mean(b)).norm())),
         Mistake("You also divide by the standard deviation of each dimension. Subtract the mean, and nothing else.",
                 lambda f, s, b: _rows_cosine((f - _mean(b)) / b.std(dim=0), (s - _mean(b)) / b.std(dim=0))),
         Mistake("These are dot products. Divide each by the lengths of its two vectors, after the subtraction.",
@@ -305,9 +332,9 @@ def _project_cases(rng):
     turn = torch.linalg.qr(normal(rng, hidden, hidden)).Q.double().numpy()
 
     def placed(rows, offset=(0.0, 0.0, 0.0)):
-        """Rows given on three axes, with a little noise on these, turned at random into the whole space."""
-        wide = np.zeros((len(rows), hidden))
-        wide[:, :3] = np.array(rows) + np.array(offset) + [[rng.uniform(-0.2, 0.2) for _ in range(3)] for _ in rows]
+        """Rows given on three axes, with a little noise on all, turned at random into the whole space."""
+        wide = np.array([[rng.uniform(-0.2, 0.2) for _ in range(hidden)] for _ in rows])
+        wide[:, :3] += np.array(rows) + np.array(offset)
         return wide @ turn
 
     # Together they vary most along axes 1 and 2, alone each has another plane.
@@ -393,7 +420,7 @@ PROJECT = Exercise(
         Mistake("You fit the plane on `second` only. It is the best plane for that set, and what distinguishes the other one may be lost. Fit on "
                 "both, stacked.", _fitted_on(lambda f, s: s)),
         Mistake("You fit on `first` and then on `second`: the second `fit` forgets the first. Stack the sets and fit once.",
-                lambda f, s: _table(_pca().fit(f).transform(f), _pca().fit(s).transform(s))),
+                lambda f, s: (lambda p: _table(p.transform(f), p.transform(s)))(_pca().fit(f).fit(s))),
         Mistake("You measure with all dimensions. Project both sets into the plane first.", _table),
         Mistake("You take the first two dimensions of the vectors. The plane of the largest variance is asked for: `PCA(n_components=2)`.",
                 lambda f, s: _table(f[:, :2], s[:, :2])),
@@ -404,6 +431,10 @@ PROJECT = Exercise(
         Mistake("You divide each dimension by its standard deviation first. Distances change by that; leave it out.", _standardised),
         Mistake("You centre each set on its own mean, so both come to lie on one another. Stack the sets as they are.",
                 lambda f, s: _distances(f - f.mean(axis=0), s - s.mean(axis=0))),
+        Mistake("You fit the plane after each set was centred on its own mean. Stack the sets as they are: the way from one set to the other counts.",
+                _fitted_on(lambda f, s: _stacked(f - f.mean(axis=0), s - s.mean(axis=0)))),
+        Mistake("You centre each set on its own mean before you project it, so both come to lie on one another. Project the sets as they are.",
+                lambda f, s: (lambda p: _table(p.transform(f - f.mean(axis=0)), p.transform(s - s.mean(axis=0))))(_pca().fit(_stacked(f, s)))),
         Mistake("You return squared distances. Take the root.", lambda f, s: _distances(f, s) ** 2),
         Mistake("You add absolute differences. The distance is the root of the sum of squares.",
                 lambda f, s: (lambda p: np.abs(p.transform(f)[:, None] - p.transform(s)[None]).sum(axis=-1))(_pca().fit(_stacked(f, s)))),

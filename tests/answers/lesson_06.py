@@ -81,6 +81,29 @@ def cosine_of_eps(a, b):
     return (a @ b / (a.norm() * b.norm() + 1e-8)).item()
 
 
+def cosine_allclose(a, b):
+    a, b = a.to(torch.float64), b.to(torch.float64)
+    if torch.allclose(a, torch.zeros_like(a)) or torch.allclose(b, torch.zeros_like(b)):
+        return 0.0
+    return torch.dot(a / a.norm(), b / b.norm()).item()
+
+
+def cosine_short_is_zero(a, b):
+    a, b = a.double(), b.double()
+    la, lb = a.norm().item(), b.norm().item()
+    if la < 1e-12 or lb < 1e-12:
+        return 0.0
+    return float(a @ b) / la / lb
+
+
+def cosine_scaled(a, b):
+    a, b = a.double(), b.double()
+    if not a.any() or not b.any():
+        return 0
+    a, b = a / max(a), b / max(b)
+    return cosine_by_loop(a, b)
+
+
 def cosine_both_zero(a, b):
     a, b = a.double(), b.double()
     if a.sum() == 0 and b.sum() == 0:
@@ -132,6 +155,12 @@ def centred_table(f, s, b):
     return F.normalize(f - m) @ F.normalize(s - m).T
 
 
+def centred_one_norm(f, s, b):
+    f, s = f - b.mean(0), s - b.mean(0)
+    f, s = f / torch.linalg.norm(f), s / torch.linalg.norm(s)
+    return (f * s).sum(1)
+
+
 def centred_in_place(f, s, b):
     m = b.mean(0)
     f -= m
@@ -172,6 +201,26 @@ def plane_of_second(first, second):
     return cdist(pca.transform(first), b)
 
 
+def plane_fitted_twice(first, second):
+    pca = PCA(2).fit(first).fit(second)
+    return cdist(pca.transform(first), pca.transform(second))
+
+
+def plane_of_three(first, second):
+    p = PCA(n_components=3).fit_transform(np.vstack([first, second]))
+    return cdist(p[:len(first)], p[len(first):])
+
+
+def plane_of_centred(first, second):
+    pca = PCA(2).fit(np.vstack([first - first.mean(0), second - second.mean(0)]))
+    return cdist(pca.transform(first), pca.transform(second))
+
+
+def plane_centred_points(first, second):
+    pca = PCA(2).fit(np.vstack([first, second]))
+    return cdist(pca.transform(first - first.mean(0)), pca.transform(second - second.mean(0)))
+
+
 def plane_stacked_table(first, second):
     p = PCA(2).fit_transform(np.vstack([first, second]))
     return cdist(p, p)
@@ -209,7 +258,16 @@ WRONG = {
         (cosine_no_zero, "0 is divided by 0"),
         (cosine_float, "You compute in float32"),
         (cosine_like_a, "dtype of the other"),
-        (cosine_of_eps, "A small number keeps"),
+        (cosine_of_eps, "keeps the division"),
+        (cosine_allclose, "takes them for zeros"),
+        (cosine_short_is_zero, "takes them for zeros"),
+        (lambda a, b: 0.0 if 0 in a or 0 in b else cosine_in_numpy(a, b), "as soon as *one* number is 0"),
+        (lambda a, b: 0.0 if not a.all() or not b.all() else cosine_by_loop(a, b), "as soon as *one* number is 0"),
+        (lambda a, b: 0.0 if a[0] == 0 or b[0] == 0 else cosine_in_numpy(a, b), "first number only"),
+        (lambda a, b: 0.0 if a.sum() == 0 or b.sum() == 0 else cosine_in_numpy(a, b), "adds the numbers up"),
+        (cosine_scaled, "largest number with its sign"),
+        (lambda a, b: math.acos(max(-1.0, min(1.0, cosine_by_loop(a, b)))), "the angle"),
+        (lambda a, b: round(cosine_by_loop(a, b), 3), "You round"),
         (lambda a, b: F.cosine_similarity(a.double(), b.double(), dim=0), "`eps` of torch"),
         (lambda a, b: F.cosine_similarity(a.double()[None], b.double()[None]).item(), "`eps` of torch"),
         (cosine_dot, "the dot product"),
@@ -230,7 +288,8 @@ WRONG = {
         (lambda c, r: len(r[r < c]), "how many random pairs"),
         (lambda c, r: r < c, "one true or false per random pair"),
         (lambda c, r: (c - r.double().mean()) / r.double().std(), "standard deviations"),
-        (lambda c, r: int(np.rint(percent_by_loop(c, r))), "round to whole percents"),
+        (lambda c, r: int(np.rint(percent_by_loop(c, r))), "You round"),
+        (lambda c, r: round(percent_by_loop(c, r), 2), "You round"),
         (lambda c, r: 100 * np.searchsorted(r.numpy(), np.float32(c)) / len(r), "needs sorted numbers"),
         (lambda c, r: (r < c).mean(), "RuntimeError"),
     ],
@@ -239,6 +298,9 @@ WRONG = {
         (lambda f, s, b: F.cosine_similarity(f - b.mean(), s - b.mean()), "one number, the mean over everything"),
         (lambda f, s, b: F.cosine_similarity(f - f.mean(1, keepdim=True), s - s.mean(1, keepdim=True)), "its own numbers"),
         (lambda f, s, b: F.cosine_similarity(f - f.mean(0), s - s.mean(0)), "each set's own mean"),
+        (lambda f, s, b: F.cosine_similarity(f - torch.vstack([f, s]).mean(0), s - torch.vstack([f, s]).mean(0)), "of `first` and `second` together"),
+        (lambda f, s, b: torch.sum((F.normalize(f) - b.mean(0)) * (F.normalize(s) - b.mean(0)), -1), "length 1 any more"),
+        (centred_one_norm, "one length for the whole table"),
         (lambda f, s, b: F.cosine_similarity(f - b.mean(0), s), "from `first` only"),
         (lambda f, s, b: F.cosine_similarity(F.normalize(f) - F.normalize(b).mean(0), F.normalize(s) - F.normalize(b).mean(0)),
          "before you subtract the mean"),
@@ -254,6 +316,10 @@ WRONG = {
         (plane_refit, "a plane of its own"),
         (plane_of_first, "on `first` only"),
         (plane_of_second, "on `second` only"),
+        (plane_fitted_twice, "forgets the first"),
+        (plane_of_three, "three axes"),
+        (plane_of_centred, "after each set was centred"),
+        (plane_centred_points, "before you project it"),
         (lambda f, s: cdist(f, s), "all dimensions"),
         (lambda f, s: cdist(f[:, :2], s[:, :2]), "first two dimensions"),
         (plane_own_centres, "lie on one another"),
