@@ -21,6 +21,10 @@ def _interleaved(x, heads):
     return x.reshape(len(x), -1, heads).permute(2, 0, 1)
 
 
+def _join_interleaved(x):
+    return x.permute(1, 2, 0).reshape(x.shape[1], -1)
+
+
 def _join(x):
     return x.transpose(0, 1).reshape(x.shape[1], -1)
 
@@ -55,9 +59,9 @@ def _bug_cases(rng):
 
 
 AXIS = ("The softmax still runs over the wrong dimension. `dim=1` of (heads, tokens, tokens) is the token that *looks*, so columns add up to 1. Each row "
-        "must: use `dim=-1`.")
-SPLIT = ("`reshape(heads, tokens, size)` has the right shape and cuts in the wrong places: a head then holds numbers of several tokens. First cut the last "
-         "dimension, `reshape(tokens, heads, size)`, then swap with `transpose(0, 1)`.")
+        "must.")
+SPLIT = ("`reshape(heads, tokens, size)` has the right shape and cuts in the wrong places: a head then holds numbers of several tokens. Which dimension must "
+         "be cut, before heads and tokens change places?")
 JOIN = ("The heads are put together in the wrong order: from (heads, tokens, size), first swap heads and tokens with `transpose(0, 1)`, then `reshape(tokens, "
         "hidden)`.")
 
@@ -73,9 +77,9 @@ FIND_THE_BUG = Exercise(
                 lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly)),
         Mistake(f"One mistake is mended, the other is not. {SPLIT}", lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly)),
         Mistake(f"One mistake is mended, the other is not. {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1)),
-        Mistake("The softmax runs over the heads. Heads work apart; each row of a head adds up to 1: use `dim=-1`.",
+        Mistake("The softmax runs over the heads. Heads work apart; each *row* of a head adds up to 1.",
                 lambda q, k, v, h: _heads(q, k, v, h, dim=0)),
-        Mistake(f"The softmax runs over the heads: use `dim=-1`. And the other mistake is still there. {SPLIT}",
+        Mistake(f"The softmax runs over the heads, where each *row* of a head should add up to 1. And the other mistake is still there. {SPLIT}",
                 lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly)),
         Mistake(JOIN, lambda q, k, v, h: _heads(q, k, v, h, join=_join_wrongly)),
         Mistake(f"{JOIN} {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1, join=_join_wrongly)),
@@ -84,6 +88,15 @@ FIND_THE_BUG = Exercise(
         Mistake("Each of your heads takes every so many-th number of a vector. A head owns `size` numbers that stand side by side: "
                 "`reshape(tokens, heads, size)`, then `transpose(0, 1)`.",
                 lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved)),
+        Mistake("Each of your heads takes every so many-th number of a vector, and they are put back in the same way. A head owns `size` numbers that stand "
+                "side by side: heads come before `size` when you cut, and when you join.",
+                lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved)),
+        Mistake("You divide by the root of 32, which is right for this model only. The number under the root is `size`.",
+                lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(32))),
+        Mistake(f"You divide by the root of 32, which is right for this model only. And one mistake is left. {SPLIT}",
+                lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, divide=lambda size: math.sqrt(32))),
+        Mistake(f"You divide by the root of 32, which is right for this model only. And one mistake is left. {AXIS}",
+                lambda q, k, v, h: _heads(q, k, v, h, dim=1, divide=lambda size: math.sqrt(32))),
         Mistake("You swap heads and tokens without cutting by heads first, so that tokens or heads are mixed. `reshape(tokens, heads, size)` first, then "
                 "`transpose(0, 1)`.", lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1))),
         Mistake("The division by the root of `size` is gone. It was right; keep it.",
@@ -114,12 +127,13 @@ def _weight_cases(rng):
     right = torch.tensor([1] * (tokens - 2) + [0] * 2)
     wide = torch.cat([right, torch.zeros(2, dtype=torch.int64)])
     wider = [torch.cat([x, 4 * normal(rng, heads, 2, size)], dim=1) for x in (q, k)]
+    away = 0.3 * k + 3 - 6 * right.unsqueeze(-1)  # of padding the scores are about 9 times the root of d, of real tokens minus that
     return [
         Case("Without padding, rows add up to 1", (q, k, ones)),
         Case("Padding gets weight 0, and rows still add up to 1", (q, k, right)),
         Case("Padding on the left gets weight 0 too", (q, k, right.flip(0))),
         Case("More padding changes nothing between real tokens", (*wider, wide)),
-        Case("A mask of true and false works too", (q, k, right.bool())),
+        Case("Padding gets weight 0 even where all other scores are very low", (0.3 * q + 3, away, right)),
         Case("Few numbers per head", (q[..., :2], k[..., :2], right)),
         Case("One head", (q[:1], k[:1], right)),
         Case("As many heads and numbers as tokens", (normal(rng, 5, 5, 5), normal(rng, 5, 5, 5), torch.tensor([1, 1, 1, 0, 0]))),
@@ -157,6 +171,18 @@ ATTENTION_WEIGHTS = Exercise(
         Mistake(NOT_A_ZERO, lambda q, k, m: (_scores(q, k) * m).softmax(-1)),
         Mistake("Adding the mask to the scores (or taking 1 away at padding) favours real tokens a little, but padding keeps some weight. Its score must be "
                 "minus infinity.", lambda q, k, m: (_scores(q, k) + m).softmax(-1)),
+        Mistake("You multiply queries or keys by the mask. Their products with padding are 0 then, and e to the power of 0 is 1: padding keeps some weight. The "
+                "mask belongs to the scores, as minus infinity.", lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1)),
+        Mistake("You multiply queries by the mask. That concerns rows, and these stay: mask the columns, in the scores, and nothing else.",
+                lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1)),
+        Mistake("You multiply queries by the mask, too. That concerns rows, and these stay: mask the columns, in the scores, and nothing else.",
+                lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1)),
+        *(Mistake(f"{low} at padding is not low enough: where the other scores are low, padding gets much of the weight. Use minus infinity.", imitate)
+          for low in (-10, -20)
+          for imitate in (lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1),
+                          lambda q, k, m, low=low: (_scores(q, k) + (1 - m) * low).softmax(-1))),
+        Mistake("Your result is NaN: `(1 - attention_mask) * -inf` is 0 times infinity at real tokens, and that is not a number. Fill with minus infinity "
+                "only at padding: `masked_fill`.", lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1)),
         Mistake("The scores are not divided: divide by the root of d, the last dimension of `queries`.",
                 lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1)),
         Mistake("You divide by d. Divide by its root.", lambda q, k, m: _lowered(_scores(q, k, lambda d: d), m).softmax(-1)),
@@ -182,10 +208,10 @@ ATTENTION_WEIGHTS = Exercise(
                 "stay.", lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1)),
         Mistake("The rows of padding tokens are set to 0. They stay: every row adds up to 1.", _only_real_rows),
         Mistake("You exchange queries and keys: row i must belong to the query of token i.", lambda q, k, m: attention_weights(k, q, m)),
-        Mistake("`1 - attention_mask` does not work with a mask of true and false. Write `attention_mask == 0`.",
-                lambda q, k, m: (_scores(q, k) - (1 - m) * 1e9).softmax(-1)),
         Mistake("`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
                 lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1)),
+        Mistake("`keys.T` turns all three dimensions around: (d, tokens, heads). Swap the last two only: `keys.transpose(-1, -2)`.",
+                lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(-1)),
         Mistake("The shapes do not fit: `queries` and `keys` are both (heads, tokens, d). Swap the last two dimensions of the keys with `transpose(-1, -2)`.",
                 lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1)),
     ),
@@ -234,7 +260,7 @@ PREVIOUS_TOKEN = Exercise(
     arguments=("attentions",),
     cases=_previous_cases,
     reference=_previous_token,
-    minutes=8, difficulty=2,
+    minutes=8, difficulty=1,
     mistakes=(
         Mistake("You score the *next* token. Row i looks, column j is looked at: the previous token of i is the column i − 1, one place *below* the diagonal.",
                 lambda a: _below(_between(a), 1).mean(-1)),
@@ -247,6 +273,10 @@ PREVIOUS_TOKEN = Exercise(
                 lambda a: _below(_between(a, 0, -1)).mean(-1)),
         Mistake("[SEP] looking at the last word is counted. Only pairs count in which both are word pieces: cut off the last row and column, too.",
                 lambda a: _below(_between(a, 1, None)).mean(-1)),
+        Mistake("You take the token two places back. After [CLS] and [SEP] are cut off, the previous token still stands *one* place below the diagonal.",
+                lambda a: _below(_between(a), -2).mean(-1)),
+        Mistake("You make the rows add up to 1 again after [CLS] and [SEP] are cut off. The weights are asked for as they are.",
+                lambda a: _below((w := _between(a)) / w.sum(-1, keepdim=True)).mean(-1)),
         Mistake("You return the sum over the pairs. Take the mean.", lambda a: _below(_between(a)).sum(-1)),
         Mistake("You divide by the number of word pieces. They form one pair fewer: the first has no previous word.",
                 lambda a: _below(_between(a)).sum(-1) / (a.shape[-1] - 2)),
@@ -287,6 +317,7 @@ def _entropy_cases(rng):
         Case("Even weights over n tokens: log2(n) bits", (torch.full((2, tokens), 1 / tokens),)),
         Case("Two halves: 1 bit", (torch.tensor([[0.5, 0.0, 0.5]]),)),
         Case("As many heads as tokens", (normal(rng, 4, 4, 4).softmax(-1),)),
+        Case("Rows that share one memory", (torch.full((1, 1), 1 / tokens).expand(2, tokens),)),  # torch refuses to change them in place
     ]
 
 
@@ -302,8 +333,9 @@ def _negated(w):
     return -_entropy(w)
 
 
-ZERO_TIMES_INFINITY = ("A weight of 0 makes your result NaN: its logarithm is minus infinity, and 0 times infinity is not a number. Such weights add nothing: keep "
-                       "the logarithm finite, for example with `clamp(min=1e-30)`.")
+ZERO_TIMES_INFINITY = ("A weight of 0 makes your result NaN: its logarithm is minus infinity, and 0 times infinity is not a number. Such weights must add "
+                       "nothing.")
+WITHOUT_WEIGHTS = "The logarithms are added up without their weights. Each is multiplied by its own weight first."
 NATS = "These are nats, the unit of the natural logarithm `log`. Bits come from `log2`."
 
 ENTROPY = Exercise(
@@ -317,7 +349,7 @@ ENTROPY = Exercise(
         Mistake(ZERO_TIMES_INFINITY, _naive),
         Mistake(ZERO_TIMES_INFINITY, lambda w: (w * (1 / w).log2()).sum(-1)),
         Mistake(NATS, lambda w: torch.special.entr(w).sum(-1)),
-        Mistake(f"{NATS} And a weight of 0 makes your result NaN: keep the logarithm finite, for example with `clamp(min=1e-30)`.",
+        Mistake(f"{NATS} And a weight of 0 makes your result NaN, since 0 times infinity is not a number.",
                 lambda w: _naive(w, torch.log)),
         Mistake("You use `log10`. Bits come from `log2`.", lambda w: torch.special.entr(w).sum(-1) / math.log(10)),
         Mistake("You use `log10`, and a weight of 0 makes your result NaN. Bits come from `log2`; keep the logarithm finite.",
@@ -336,9 +368,11 @@ ENTROPY = Exercise(
         Mistake("You take the mean over a row. Entropy is the sum.", lambda w: torch.special.entr(w).mean(-1) / math.log(2)),
         Mistake("You divide by the maximum, log2(n). Entropy in bits is asked for, without that.", lambda w: _entropy(w) / math.log2(w.shape[-1])),
         Mistake("You return 2 to the power of the entropy, the perplexity. Return the entropy itself.", lambda w: 2 ** _entropy(w)),
-        Mistake("The logarithms are added up without their weights. Each is multiplied by its own weight first.",
-                lambda w: -w.clamp(min=1e-30).log2().sum(-1)),
-        Mistake("The logarithms are added up without their weights. Each is multiplied by its own weight first.", lambda w: -w.log2().sum(-1)),
+        Mistake("Your function changes `weights`, which belongs to the caller: a name that ends in `_`, as `clamp_`, works in place. `clamp` returns a copy.",
+                lambda w: _entropy(w.clamp_(min=1e-30))),
+        *(Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -w.clamp(min=low).log2().sum(-1)) for low in (0, 1e-30, 1e-12, 1e-10, 1e-9, 1e-8)),
+        *(Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -(w + low).log2().sum(-1)) for low in (1e-12, 1e-10, 1e-9, 1e-8)),
+        Mistake(WITHOUT_WEIGHTS, lambda w: torch.where(w > 0, -w.log2(), 0.0).sum(-1)),
         *(Mistake("What you add to the weights, or their bound, is too large and changes the result. 1e-30 is small enough.", imitate)
           for low in (0.1, 1e-2, 1e-3, 1e-4)
           for imitate in (lambda w, low=low: -(w * (w + low).log2()).sum(-1),

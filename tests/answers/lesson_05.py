@@ -45,6 +45,11 @@ def joined_in_place(q, k, v, n):
     return joined(q, k, v, n, root=False)
 
 
+def joined_interleaved(q, k, v, n):
+    out = [joined_by_loop(q[:, h::n], k[:, h::n], v[:, h::n], 1) for h in range(n)]
+    return torch.stack(out, dim=-1).flatten(1)
+
+
 def joined_with_view(q, k, v, n):
     t, hidden = q.shape
     q, k, v = (x.view(t, n, -1).transpose(0, 1) for x in (q, k, v))
@@ -142,7 +147,10 @@ def entropy_in_place(w):
 
 RIGHT = {
     "05-find-the-bug": [joined_by_loop, joined_by_library, joined_by_einsum],
-    "05-attention-weights": [weights_by_loop, weights_then_again, weights_added],
+    "05-attention-weights": [
+        weights_by_loop, weights_then_again, weights_added,
+        lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * torch.finfo(torch.float32).min, -1),  # transformers' own way
+    ],
     "05-previous-token": [previous_by_loop, previous_by_index, previous_by_mask],
     "05-entropy": [entropy_by_where, entropy_by_nan, entropy_by_loop,
                    lambda w: -(w * (w + 1e-12).log2()).sum(-1)],
@@ -159,6 +167,9 @@ WRONG = {
         (lambda q, k, v, n: joined(q, k, v, n, root=False), "It was right; keep it"),
         (lambda q, k, v, n: joined(k, q, v, n), "exchange queries and keys"),
         (lambda q, k, v, n: joined_by_loop(q, k, v, 1), "one large head"),
+        (lambda q, k, v, n: joined(q / 32**0.5, k, v, n, root=False), "right for this model only"),
+        (lambda q, k, v, n: joined(q / 32**0.5, k, v, n, root=False, dim=1), "so columns add up to 1"),
+        (joined_interleaved, "every so many-th number of a vector, and they are put back"),
         (lambda q, k, v, n: joined_by_library(q / n**0.5, k, v, n), "root of `hidden`"),
         (lambda q, k, v, n: joined_by_loop(q, k, v, n).unflatten(-1, (n, -1)).transpose(0, 1), "not put together"),
         (joined_with_view, "RuntimeError"),
@@ -181,7 +192,13 @@ WRONG = {
         (lambda q, k, m: F.softmax(scores(q, k).masked_fill(~(m[:, None].bool() & m.bool()), -math.inf), 2), "rows *and* columns"),
         (lambda q, k, m: weights_then_again(q, k, m) * m[:, None], "rows of padding tokens are set to 0"),
         (lambda q, k, m: weights_then_again(k, q, m), "exchange queries and keys"),
-        (lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * -1e9, -1), "mask of true and false"),
+        (lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * -torch.inf, -1), "0 times infinity"),
+        (lambda q, k, m: F.softmax(scores(q, k).masked_fill(m.logical_not(), -10.0), -1), "not low enough"),
+        (lambda q, k, m: F.softmax(scores(q, k) - 10 * (1 - m), -1), "not low enough"),
+        (lambda q, k, m: F.softmax(scores(q, k * m[:, None]), -1), "e to the power of 0 is 1"),
+        (lambda q, k, m: F.softmax(scores(q * m[:, None], k * m[:, None]), -1), "You multiply queries or keys by the mask"),
+        (lambda q, k, m: weights_then_again(q * m[None, :, None], k, m), "You multiply queries by the mask, too"),
+        (lambda q, k, m: F.softmax(low(torch.matmul(q, k.permute(2, 1, 0)) / q.size(-1) ** 0.5, m), -1), "`keys.T` turns all three"),
         (lambda q, k, m: F.softmax(low(torch.matmul(q, k) / q.size(-1) ** 0.5, m), -1), "Swap the last two dimensions"),
         (weights_in_place, "changes `queries`"),
         (mask_in_place, "changes `attention_mask`"),
@@ -192,6 +209,8 @@ WRONG = {
         (lambda a: torch.diagonal(a, -1, 2, 3).mean(2), "[CLS] and [SEP] take part. Only"),
         (lambda a: pick(a, 1, -1).mean(-1), "looking at [CLS] is counted"),
         (lambda a: pick(a, 2, 0).mean(-1), "[SEP] looking at the last word"),
+        (lambda a: torch.diagonal(a[..., 1:-1, 1:-1], -2, 2, 3).mean(2), "two places back"),
+        (lambda a: pick(a / a[..., 1:-1].sum(-1, keepdim=True), 2, -1).mean(-1), "add up to 1 again"),
         (lambda a: pick(a, 2, -1).sum(-1), "You return the sum"),
         (lambda a: pick(a, 2, -1).sum(-1) / (a.size(-1) - 2), "number of word pieces"),
         (lambda a: pick(a, 2, -1), "one number per pair"),
@@ -214,6 +233,9 @@ WRONG = {
         (lambda w: entropy_by_where(w.transpose(-1, -2)) if w.dim() > 1 else entropy_by_where(w), "add up over the columns"),
         (lambda w: entropy_by_where(w)[..., None], "wrong shape"),
         (lambda w: torch.nan_to_num(-w * torch.log2(w)).sum(0), "along the *last* dimension"),
+        (lambda w: -(w + 1e-10).log2().sum(-1), "without their weights"),
+        (lambda w: torch.log2(1 / w).sum(-1), "without their weights"),
         (entropy_in_place, "changes `weights`"),
+        (lambda w: -(w * w.clamp_(min=1e-9).log2()).sum(-1), "changes `weights`"),
     ],
 }
