@@ -3,6 +3,9 @@
 import os
 import sys
 
+# Two workers run side by side. With more threads than processors they wait for each other, minutes instead of seconds.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 
 from .offline import block_network
