@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import torch
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
@@ -39,11 +40,11 @@ def tiny_masked(one_thread, tmp_path_factory, tiny):
 
 # What the course ships
 
-def test_only_the_embeddings_are_the_encoders_own(adapted, encoder):
+def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted, encoder):
     own = encoder[1].state_dict()
     changed = {name for name, value in adapted[1].bert.state_dict().items() if not torch.equal(value, own[name])}
-    assert changed and not any(name.startswith("embeddings.") for name in changed)
-    assert {name.split(".")[2] for name in changed} == set("012345"), "all six layers are adapted"
+    assert {name for name in changed if name.startswith("embeddings.")} == {"embeddings.word_embeddings.weight"}
+    assert {name.split(".")[2] for name in changed if name.startswith("encoder.")} == set("012345")
 
 
 def test_the_head_is_tied_to_the_word_embeddings(adapted):
@@ -79,7 +80,7 @@ def test_its_scores_on_text_it_was_not_trained_on(adapted):
     top1, top5 = map(float, re.search(r"\| film reviews \| [\d,]+ \| ([\d.]+) \| ([\d.]+) ", card).groups())
     error = 3 * 0.5 / result["tokens"] ** 0.5  # three standard errors of the sample, at most
     assert result["top1"] == pytest.approx(top1, abs=error) and result["top5"] == pytest.approx(top5, abs=error), result
-    assert result["top1"] >= 0.28 and result["top5"] >= 0.47, result
+    assert result["top1"] >= 0.38 and result["top5"] >= 0.57, result
 
 
 def test_predictions_are_those_of_the_librarys_pipeline(adapted):
@@ -178,17 +179,36 @@ def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
     assert all(tensors[name].dtype == torch.int8 for name in whole)
 
 
-def test_training_lowers_the_surprise_and_leaves_the_embeddings(tiny, one_thread):
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.skipif(
+    shutil.which("c++") is None, reason="no C++ compiler here"))])
+def test_training_lowers_the_surprise_and_leaves_the_positions(compiled, tiny, one_thread):
     tokenizer, encoder = load_encoder(tiny)[0], small()
     model = masked_lm_on(encoder)
     found = train.passages(["a b c d e f g h i j"] * 200, tokenizer, random.Random(0))
     before, reports = train.scores(model, tokenizer, found), []
-    seen = train.train(model, tokenizer, found, 30, 0.02, report=lambda *what: reports.append(what))
+    seen = train.train(model, tokenizer, found, 30, 0.02, compiled=compiled, report=lambda *what: reports.append(what))
     after = train.scores(model, tokenizer, found)
     assert after["bits"] < before["bits"] - 1 and after["top1"] > before["top1"]
     assert seen == reports[-1][1] > 0 and reports[-1][0] == 30
     for name, value in model.bert.embeddings.named_parameters():
-        assert torch.equal(value, encoder.embeddings.get_parameter(name)), name
+        assert torch.equal(value, encoder.embeddings.get_parameter(name)) == (name != "word_embeddings.weight"), name
+
+
+def test_the_command_stores_what_it_trained_and_goes_on_from_it(tiny, tmp_path, monkeypatch, one_thread):
+    letters = [" ".join(random.Random(number).sample("abcdefgh", 8)) + " a b c d." for number in range(300)]
+    monkeypatch.setattr(train, "TEXTS", {"letters": lambda: letters})
+    monkeypatch.setattr(train, "load_encoder", lambda name: (load_encoder(tiny)[0], small()))
+    path = tmp_path / "first.safetensors"
+
+    def run(*arguments):
+        done = CliRunner().invoke(train.main, ["--rate", "0.02", *map(str, arguments)])
+        assert done.exit_code == 0, done.output
+        assert "minutes with 1 threads" in done.output and "none trained on" in done.output
+        assert sorted(file.name for file in tmp_path.iterdir()) == sorted({path.name, arguments[-1].name}), "nothing unfinished is left"
+        return float(re.search(r"([\d.]+) bits, ", done.output).group(1))
+
+    first = run("--steps", 12, "--output", path)
+    assert run("--steps", 6, "--begin", path, "--output", tmp_path / "second.safetensors") < first
 
 
 @given(st.lists(st.text(alphabet="abc .!?", max_size=300), max_size=5), st.integers(0, 99))

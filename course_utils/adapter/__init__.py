@@ -8,6 +8,7 @@ from pathlib import Path
 
 ADAPTER = Path(__file__).parent / "adapter.safetensors"
 SCALE = ".scale"
+EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
 
 def masked_lm_on(encoder):
@@ -24,8 +25,9 @@ def masked_lm_on(encoder):
 
 
 def learned(model):
-    """The parameters that training changes, by name: all but the embeddings, to which the head's table is tied."""
-    return {name: value for name, value in model.named_parameters() if not name.startswith("bert.embeddings.")}
+    """The parameters that training changes, by name: all but the embeddings of positions and segments, with their norm."""
+    return {name: value for name, value in model.named_parameters()
+            if name == EMBEDDINGS or not name.startswith("bert.embeddings.")}
 
 
 def _bases(model, encoder):
@@ -37,10 +39,10 @@ def differences(model, encoder):
     """What `apply` needs to make `model` out of `encoder`: a dictionary of tensors, about one byte a weight."""
     import torch
 
-    tensors = {}
+    tensors, values = {}, learned(model)
     with torch.no_grad():
         for name, base in _bases(model, encoder).items():
-            change = learned(model)[name] - base
+            change = values[name] - base
             if change.ndim < 2:
                 tensors[name] = change.contiguous()
                 continue
@@ -56,9 +58,10 @@ def apply(model, encoder, tensors):
     """
     import torch
 
+    values = learned(model)
     with torch.no_grad():
         for name, base in _bases(model, encoder).items():
             if name not in tensors or tensors[name].shape != base.shape:
                 raise ValueError(f"the adapter does not fit this encoder: {name} is missing or of another shape")
-            learned(model)[name].copy_(base + tensors[name] * tensors.get(name + SCALE, 1))
+            values[name].copy_(base + tensors[name] * tensors.get(name + SCALE, 1))
     return model

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 
+from ..pooling import normalise
 from .framework import Case, Exercise, Mistake, normal
 
 
@@ -247,10 +248,6 @@ def _rows_cosine(one, other):
     return (one * other).sum(dim=1) / (one.norm(dim=1) * other.norm(dim=1))
 
 
-def _unit(v):
-    return v / v.norm(dim=1, keepdim=True)
-
-
 def _minus(middle_1, middle_2=None):
     """The cosines after subtracting what `middle_1(first, second, background)` returns, from the second rows `middle_2`."""
     def imitate(f, s, b):
@@ -296,16 +293,16 @@ CENTRE = Exercise(
         Mistake("You divide by the lengths from *before* the subtraction. Subtract first, then take the lengths.",
                 lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1))),
         Mistake("You normalise first and subtract the mean afterwards. Subtract first: the vectors keep the lengths that they have.",
-                lambda f, s, b: _rows_cosine(_unit(f) - _mean(b), _unit(s) - _mean(b))),
+                lambda f, s, b: _rows_cosine(normalise(f) - _mean(b), normalise(s) - _mean(b))),
         Mistake("You normalise everything before you subtract the mean. Here the vectors keep the lengths that they have: subtract first.",
-                lambda f, s, b: _rows_cosine(_unit(f) - _mean(_unit(b)), _unit(s) - _mean(_unit(b)))),
+                lambda f, s, b: _rows_cosine(normalise(f) - _mean(normalise(b)), normalise(s) - _mean(normalise(b)))),
         Mistake("You normalise the background before you take its mean. Here the vectors keep the lengths that they have.",
-                _minus(lambda f, s, b: _mean(_unit(b)))),
+                _minus(lambda f, s, b: _mean(normalise(b)))),
         Mistake("You scale the mean to length 1 before you subtract it. Subtract it as it is.",
                 _minus(lambda f, s, b: _mean(b) / _mean(b).norm())),
         *(Mistake("After the subtraction the vectors do not have length 1 any more, and you multiply them as if they had. Subtract first, then "
-                  "divide by the lengths.", lambda f, s, b, of=of: ((_unit(f) - of(b)) * (_unit(s) - of(b))).sum(dim=1))
-          for of in (_mean, lambda b: _mean(_unit(b)))),
+                  "divide by the lengths.", lambda f, s, b, of=of: ((normalise(f) - of(b)) * (normalise(s) - of(b))).sum(dim=1))
+          for of in (_mean, lambda b: _mean(normalise(b)))),
         Mistake("You divide by one length for the whole table: `norm()` without `dim` runs over all numbers. Each row has a length of its own: "
                 "`norm(dim=1)`.", lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / ((f - _mean(b)).norm() * (s - _mean(b)).norm())),
         Mistake("You also divide by the standard deviation of each dimension. Subtract the mean, and nothing else.",
@@ -313,7 +310,7 @@ CENTRE = Exercise(
         Mistake("These are dot products. Divide each by the lengths of its two vectors, after the subtraction.",
                 lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1)),
         Mistake("You return a table of all cosines. Only row i of `first` with row i of `second` is asked for: (n,).",
-                lambda f, s, b: _unit(f - _mean(b)) @ _unit(s - _mean(b)).T),
+                lambda f, s, b: normalise(f - _mean(b)) @ normalise(s - _mean(b)).T),
         Mistake("You return the mean over the pairs. One cosine per pair is asked for: (n,).",
                 lambda f, s, b: _rows_cosine(f - _mean(b), s - _mean(b)).mean().item()),
         Mistake("You work along the columns. Each row is a vector: take sums and lengths along `dim=1`.",
