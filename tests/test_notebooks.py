@@ -104,9 +104,10 @@ def test_every_number_in_the_prose_stands_in_a_cell(path):
     computed = [float(number) for number in re.findall(r"-?\d+\.\d+", printed)]
     for cell in notebook.cells[:-1]:
         if cell.cell_type == "markdown":
-            for number in re.findall(r"(?<!section )(?<!version )(?<![\w.:])\d+\.\d+(?![\d.])", cell.source):
-                decimals = len(number.split(".")[1])
-                assert any(abs(value - float(number)) <= 0.51 * 10**-decimals for value in computed), f"{cell.id}: {number}"
+            for sign, number in re.findall(r"(?<!section )(?<!version )(?<![\w.:])([-\u2212]?)(\d+\.\d+)(?![\d.])", cell.source):
+                near = 0.51 * 10**-len(number.split(".")[1])
+                assert any(abs(value + float(number)) <= near if sign else abs(abs(value) - float(number)) <= near
+                           for value in computed), f"{cell.id}: {sign}{number}"
             words = re.sub(r"`[^`]*`|\(http[^)]*\)|\d+ minutes", "", cell.source)
             for number in re.findall(r"(?<!issue )(?<![\w.:,])\d[\d,]*\d{2}(?![\w.]*\d)", words):
                 whole = number.replace(",", "")

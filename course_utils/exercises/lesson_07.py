@@ -77,6 +77,8 @@ FILL = Exercise(
         Mistake("e to the power of a large logit does not fit into a float32, and infinity divided by infinity is NaN. Use `softmax`, which takes the "
                 "largest logit away first.", lambda x, ids, m, k: _pairs(_by_hand(x[_place(ids, m)]), k)),
         Mistake("You read the first place, where [CLS] stands. Find the place of `mask_id` in `ids`.", lambda x, ids, m, k: _pairs(x[0].softmax(dim=-1), k)),
+        Mistake("You read the third place, where the mask stood in the lesson's sentence. Find the place of `mask_id` in `ids`.",
+                lambda x, ids, m, k: _pairs(x[2].softmax(dim=-1), k)),
         Mistake("You read the last place. Find the place of `mask_id` in `ids`.", lambda x, ids, m, k: _pairs(x[-1].softmax(dim=-1), k)),
         Mistake("You average over all places. Only the row at the mask says what may stand there.",
                 lambda x, ids, m, k: _pairs(x.softmax(dim=-1).mean(dim=0), k)),
@@ -183,6 +185,8 @@ MASK_TOKENS = Exercise(
                 _masked_with(None, lambda i, m, c: c)),
         Mistake("Your labels hold only the chosen ids. They need the shape of `ids`, with -100 in the other places.",
                 _masked_with(None, lambda i, m, c: i[c])),
+        Mistake("Your function compares with 0.15, whatever the share. Use `share`.",
+                _masked_with(lambda i, s, d, x: (d < 0.15) & ~_special(i, s))),
         Mistake("A draw that equals the share is chosen in your function. Smaller is asked for: `<`, not `<=`.",
                 _masked_with(lambda i, s, d, x: (d <= x) & ~_special(i, s))),
         Mistake("Turned round: you choose the tokens whose draw is *larger* than the share, so most of the text is gone.",
@@ -216,7 +220,7 @@ def _surprisal_cases(rng):
         Case("One of two equally probable pieces costs 1 bit", (halves[:, 3:5] * torch.tensor([1.0, 0.0]), torch.tensor([0, 1]))),
         Case("One of four equally probable pieces costs 2 bits", (halves, torch.tensor([0, rng.randint(1, 3)]))),
         Case("The same number added to all logits changes nothing", (logits + 150, targets)),
-        Case("A very improbable piece has a large surprisal, and not an infinite one", (unlikely, targets)),
+        Case("A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite", (unlikely, targets)),
     ]
 
 
@@ -255,7 +259,7 @@ SURPRISAL = Exercise(
                   lambda x, t, log=log: -_picked(log(x.softmax(dim=-1)), t)) for log in (torch.log2,)),
         *(Mistake("You bound the probability from below, or add something to it, against the logarithm of 0. That changes the result of a very improbable "
                   "piece: use `log_softmax`.", lambda x, t, small=small, way=way: -_picked(way(x.softmax(dim=-1), small).log2(), t))
-          for small in (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30) for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))),
+          for small in (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45) for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))),
         Mistake("Your softmax runs over the positions (`dim=0`). Each position compares the pieces of the vocabulary: `dim=-1`.",
                 lambda x, t: -_log_p(x, t, dim=0) / math.log(2)),
         Mistake("Your softmax runs over the positions (`dim=0`), and these are nats. Use `dim=-1`, and divide by ln 2.", lambda x, t: -_log_p(x, t, dim=0)),
@@ -340,6 +344,8 @@ BUG = Exercise(
                 lambda x, y: 2 ** (_nats(x, y) * _at(y)).mean().item()),
         Mistake("You leave out piece 0 everywhere. It is a piece like any other; leave out the places whose label is -100.",
                 lambda x, y: math.exp(_nats(x, y)[y > 0].mean().item())),
+        Mistake(f"You convert to bits and then use e. Bits go with `2 **`, nats with `math.exp`. And {PLACES[0].lower()}{PLACES[1:]}",
+                lambda x, y: math.exp(_nats(x, y).mean().item() / math.log(2))),
         Mistake("You convert to bits and then use e. Bits go with `2 **`, nats with `math.exp`.",
                 lambda x, y: math.exp(_nats(x, y)[_at(y)].mean().item() / math.log(2))),
         Mistake("You multiply by ln 2. A nat is more than a bit: divide by ln 2, then use `2 **`.",
