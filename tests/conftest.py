@@ -95,18 +95,20 @@ def ask(monkeypatch, tmp_path):
 
     from huggingface_hub import constants, file_download
 
-    from course_utils.models import hub_snapshot
+    from course_utils.models import hub_dataset, hub_snapshot
 
     def point(endpoint, offline=False):
         monkeypatch.setattr(constants, "ENDPOINT", endpoint)
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}")
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        hub_dataset.cache_clear()
         hub_snapshot.cache_clear()
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
     monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda seconds: None))  # between attempts
     yield point
+    hub_dataset.cache_clear()
     hub_snapshot.cache_clear()
 
 

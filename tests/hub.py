@@ -79,13 +79,13 @@ class _Handler(BaseHTTPRequestHandler):
         if status := self.hub.status or self.hub.api_status:
             return self.send(status, OUTAGE if status >= 400 else b"<html>please log in to this network</html>")
         for old, new in self.hub.renamed.items():
-            if re.match(rf"(/api/models)?/{old}(/|$)", path):
+            if re.match(rf"(/api/(?:models|datasets))?/{old}(/|$)", path):
                 return self.send(307, b"", {"Location": self.path.replace(f"/{old}", f"/{new}", 1)})
         if found := re.fullmatch(r"/storage/([^/]+/[^/]+)/([^/]+)/(.+)", path):
             return self.send_file(*found.groups())
-        if found := re.fullmatch(r"/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", path):
+        if found := re.fullmatch(r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", path):
             return self.resolve(*found.groups())
-        if found := re.fullmatch(r"/api/models/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?", path):
+        if found := re.fullmatch(r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?", path):
             return self.describe(*found.groups())
         return self.refuse("RepoNotFound")
 

@@ -1,0 +1,101 @@
+"""Nearest vectors, exactly: nothing is left out, and no table of all pairs is ever kept. Derived in lesson 09."""
+
+import math
+
+import numpy as np
+import torch
+
+BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about what stays in a cache
+
+
+def search(queries, corpus, k=5):
+    """The k vectors of `corpus` with the highest cosine to each query, the most similar first.
+
+    queries, corpus: arrays or tensors of numbers, (m, hidden) and (n, hidden); they need not be normalised.
+    Returns (places, cosines), arrays (m, k): where in `corpus`, and how similar. Which of several equally similar
+    vectors comes first, or in at all, is not fixed.
+
+    Raises TypeError for other things than numbers; ValueError for no vectors, zero vectors, NaN or infinity, unequal
+    dimensions, or a k that is below 1 or larger than the corpus. Memory: a block of BLOCK similarities and the results.
+    """
+    queries, corpus = _unit("queries", queries), _unit("corpus", corpus)
+    if queries.shape[1] != corpus.shape[1]:
+        raise ValueError(f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; "
+                         f"both must come from the same model")
+    _checked_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
+    rows = min(len(queries), math.isqrt(BLOCK))
+    columns = max(k, BLOCK // rows)
+    places, cosines = [], []
+    with torch.inference_mode():
+        for start in range(0, len(queries), rows):
+            block = queries[start:start + rows]
+            best = torch.empty(len(block), 0), torch.empty(len(block), 0, dtype=torch.int64)
+            for column in range(0, len(corpus), columns):
+                found = block @ corpus[column:column + columns].T
+                values, where = found.topk(min(k, found.shape[1]), dim=1)
+                values, where = torch.cat([best[0], values], 1), torch.cat([best[1], where + column], 1)
+                top = values.topk(min(k, values.shape[1]), dim=1)
+                best = top.values, where.gather(1, top.indices)
+            cosines.append(best[0])
+            places.append(best[1])
+    return torch.cat(places).numpy(), torch.cat(cosines).clamp(-1, 1).numpy()
+
+
+def closest_pairs(vectors, k=1):
+    """The k pairs of different rows with the highest cosine, the most similar first.
+
+    vectors: array or tensor of numbers (n, hidden), n at least 2. Returns (pairs, cosines): an array (k, 2) of places,
+    the smaller one first, and an array (k,). Errors as in `search`; there are n(n - 1)/2 pairs.
+    """
+    vectors = _unit("vectors", vectors)
+    n = len(vectors)
+    if n < 2:
+        raise ValueError("a pair needs at least two vectors")
+    _checked_k(k, n * (n - 1) // 2, f"{n} vectors make {n * (n - 1) // 2} pairs")
+    values, one, other = torch.empty(0), torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
+    with torch.inference_mode():
+        start = 0
+        while start < n - 1:
+            rows = min(max(1, BLOCK // (n - start)), n - 1 - start)
+            found = vectors[start:start + rows] @ vectors[start + 1:].T  # every row with those after it, and some before
+            found[torch.ones(rows, rows, dtype=torch.bool).tril(-1).nonzero(as_tuple=True)] = -2  # those before it
+            bound = values[-1] if len(values) == k else -2
+            candidates = found.amax(dim=1) > bound  # most rows hold nothing better than what is known, and are left
+            row = candidates.nonzero()[:, 0]
+            if len(row):
+                top = found[row].topk(min(k, found.shape[1]), dim=1)
+                keep = top.values > bound
+                values = torch.cat([values, top.values[keep]])
+                one = torch.cat([one, (row + start)[:, None].expand_as(keep)[keep]])
+                other = torch.cat([other, (top.indices + start + 1)[keep]])
+                order = values.argsort(descending=True, stable=True)[:k]
+                values, one, other = values[order], one[order], other[order]
+            start += rows
+    return torch.stack([one, other], dim=1).numpy(), values.clamp(-1, 1).numpy()
+
+
+def _unit(name, vectors):
+    """As a float32 tensor (n, hidden) of unit vectors."""
+    vectors = torch.as_tensor(vectors) if isinstance(vectors, torch.Tensor) else np.asarray(vectors)
+    numbers = vectors.dtype.kind in "iuf" if isinstance(vectors, np.ndarray) else not vectors.is_complex()
+    if not numbers:
+        raise TypeError(f"{name} must hold numbers; got {vectors.dtype}")
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        raise ValueError(f"{name} must have the shape (vectors, dimensions), with at least one of each; "
+                         f"got {tuple(vectors.shape)}")
+    vectors = torch.as_tensor(vectors).detach().cpu()
+    vectors = vectors.float() if vectors.dtype in (torch.float16, torch.bfloat16, torch.float32) else vectors.double()
+    largest = vectors.abs().amax(dim=1, keepdim=True)
+    for wrong, what in ((~torch.isfinite(largest), "holds NaN or infinity"),
+                        (largest == 0, "is a zero vector, which has no direction")):
+        if wrong.any():
+            raise ValueError(f"{name}[{int(wrong.nonzero()[0, 0])}] {what} ({int(wrong.sum())} such vectors in all)")
+    vectors = (vectors / largest).float()  # first, so that squares neither overflow nor vanish
+    return vectors / vectors.norm(dim=1, keepdim=True)
+
+
+def _checked_k(k, most, why):
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k must be a whole number; got {type(k).__name__}")
+    if not 1 <= k <= most:
+        raise ValueError(f"k must be between 1 and {most} ({why}); got {k}")

@@ -1,0 +1,140 @@
+"""search and closest_pairs find what a full table finds, in little memory, and refuse what has no answer."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_utils import closest_pairs, search
+from course_utils.nearest import BLOCK
+
+
+def drawn(n, hidden=8, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, hidden))
+
+
+def table(one, other):
+    one, other = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (one, other))
+    return one @ other.T
+
+
+@given(st.integers(1, 30), st.integers(1, 60), st.integers(0, 99), st.sampled_from([16, 200, BLOCK]), st.data())
+def test_search_is_the_sorted_table(m, n, seed, block, data):
+    k = data.draw(st.integers(1, n))
+    queries, corpus = drawn(m, seed=seed), drawn(n, seed=seed + 100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("course_utils.nearest.BLOCK", block)
+        places, cosines = search(queries, corpus, k)
+    full = table(queries, corpus)
+    assert cosines == pytest.approx(-np.sort(-full, axis=1)[:, :k], abs=1e-6)
+    assert np.take_along_axis(full, places, axis=1) == pytest.approx(cosines, abs=1e-6)
+    assert all(len(set(row)) == k for row in places.tolist())
+
+
+@given(st.integers(2, 40), st.integers(0, 99), st.sampled_from([16, 200, BLOCK]), st.data())
+def test_closest_pairs_are_those_of_the_table(n, seed, block, data):
+    most = n * (n - 1) // 2
+    k = data.draw(st.integers(1, most) | st.integers(1, min(3, most)))
+    vectors = drawn(n, seed=seed)
+    if data.draw(st.booleans()):
+        vectors[-1] = 3 * vectors[0]  # the same direction twice
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("course_utils.nearest.BLOCK", block)
+        pairs, cosines = closest_pairs(vectors, k)
+    i, j = np.triu_indices(n, k=1)
+    full = table(vectors, vectors)
+    assert cosines == pytest.approx(-np.sort(-full[i, j])[:k], abs=1e-6)
+    assert full[pairs[:, 0], pairs[:, 1]] == pytest.approx(cosines, abs=1e-6)
+    assert (pairs[:, 0] < pairs[:, 1]).all() and len({tuple(pair) for pair in pairs.tolist()}) == k
+
+
+def test_search_is_the_librarys():
+    from sentence_transformers.util import semantic_search
+
+    queries, corpus = drawn(20, 32), drawn(500, 32, seed=1)
+    places, cosines = search(queries, corpus, 7)
+    theirs = semantic_search(torch.tensor(queries).float(), torch.tensor(corpus).float(), top_k=7)
+    assert places.tolist() == [[hit["corpus_id"] for hit in hits] for hits in theirs]
+    assert cosines == pytest.approx(np.array([[hit["score"] for hit in hits] for hits in theirs]), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, "list", "tensor", "half"])
+def test_any_kind_of_number_will_do(kind):
+    vectors = np.array([[3, 4], [4, 3], [-3, 4], [0, 5]])
+    made = {"list": vectors.tolist(), "tensor": torch.tensor(vectors).float().requires_grad_(),
+            "half": torch.tensor(vectors).bfloat16()}.get(kind)
+    made = vectors.astype(kind) if made is None else made
+    assert search(made, made, 1)[0].tolist() == [[0], [1], [2], [3]]
+    pairs, cosines = closest_pairs(made)
+    assert pairs.tolist() == [[0, 1]] and cosines[0] == pytest.approx(0.96)
+
+
+def test_very_long_and_very_short_vectors_keep_their_direction():
+    vectors = np.array([[1e200, 1e200], [1e-200, 1e-200], [1, 0]])
+    assert closest_pairs(vectors)[0].tolist() == [[0, 1]]
+
+
+def bad(change):
+    vectors = drawn(6)
+    change(vectors)
+    return vectors
+
+
+@pytest.mark.parametrize("vectors, words", [
+    (bad(lambda v: v.__setitem__((3, 2), np.nan)), r"\[3\] holds NaN or infinity \(1 such"),
+    (bad(lambda v: v.__setitem__((4, 0), np.inf)), r"\[4\] holds NaN or infinity"),
+    (bad(lambda v: v.__setitem__([1, 5], 0)), r"\[1\] is a zero vector, which has no direction \(2 such"),
+    (np.empty((0, 8)), r"at least one of each; got \(0, 8\)"),
+    (np.empty((6, 0)), r"at least one of each; got \(6, 0\)"),
+    (drawn(6)[0], r"must have the shape .*; got \(8,\)"),
+])
+def test_vectors_without_a_direction_are_refused(vectors, words):
+    with pytest.raises(ValueError, match="vectors" + ".*" + words):
+        closest_pairs(vectors)
+    with pytest.raises(ValueError, match="corpus" + ".*" + words):
+        search(drawn(2), vectors, 1)
+    with pytest.raises(ValueError, match="queries" + ".*" + words):
+        search(vectors, drawn(2), 1)
+
+
+@pytest.mark.parametrize("k", [0, -1, 7])
+def test_k_outside_the_corpus_is_refused(k):
+    with pytest.raises(ValueError, match=r"k must be between 1 and 6 \(the corpus has 6 vectors\); got " + str(k)):
+        search(drawn(2), drawn(6), k)
+    with pytest.raises(ValueError, match=r"k must be between 1 and 6 \(4 vectors make 6 pairs\); got " + str(k)):
+        closest_pairs(drawn(4), k)
+
+
+def test_other_nonsense_is_refused():
+    with pytest.raises(ValueError, match="queries have 8 dimensions and the corpus 5; both must come from the same model"):
+        search(drawn(2), drawn(6, 5), 1)
+    with pytest.raises(ValueError, match="at least two vectors"):
+        closest_pairs(drawn(1))
+    for k in (1.0, "1", True, None):
+        with pytest.raises(TypeError, match="k must be a whole number"):
+            search(drawn(2), drawn(6), k)
+    with pytest.raises(TypeError, match="vectors must hold numbers; got <U1"):
+        closest_pairs([["a", "b"]])
+    with pytest.raises(TypeError, match="vectors must hold numbers"):
+        closest_pairs(np.ones((3, 2), dtype=complex))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
+def test_ten_thousand_vectors_need_no_table_of_all_pairs():
+    """A table of all pairs would take 400 MB; the process may grow by half of that."""
+    program = """
+import numpy as np, resource, torch
+from course_utils import closest_pairs, search
+vectors = np.random.default_rng(0).normal(size=(10_000, 384)).astype(np.float32)
+closest_pairs(vectors[:100]), search(vectors[:5], vectors[:100])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+closest_pairs(vectors, 10)
+search(vectors[:2000], vectors, 10)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 200, f"{done.stdout.strip()} MB"
