@@ -9,7 +9,7 @@ LAB_FLAGS ?=
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 
-.PHONY: help setup lab test matrix lock notebooks adapter doctor clean
+.PHONY: help setup lab test matrix lock notebooks adapter bench doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -19,6 +19,7 @@ help:
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
+	@echo "make bench      measure embed and search against Sentence Transformers, and renew the README's table"
 	@echo "make lock       resolve requirements.lock anew from pyproject.toml"
 
 setup: $(VENV)/.ready
@@ -57,6 +58,10 @@ lock: setup
 adapter: setup
 	$(PIP) -c requirements.lock -e ".[adapter]"
 	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.adapter.train $(ADAPTER_FLAGS)
+
+# Ten minutes; leave the machine alone meanwhile.
+bench: setup
+	$(BIN)/python -W ignore -m tests.benchmarks.speed
 
 clean:
 	rm -rf $(VENV) build *.egg-info

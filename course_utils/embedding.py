@@ -7,31 +7,76 @@ import warnings
 import numpy as np
 import torch
 
-from .models import load_encoder, max_tokens, progress_bar
+from .models import light_encoder, load_encoder, max_tokens, progress_bar
+from .packed import TOKENS, fits, packed_bert
 from .pooling import POOLINGS, normalise
 
-BATCH_TOKENS = 512  # positions in one forward pass, padding included; more does not fit a laptop's cache
+BATCH_TOKENS = 512  # positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
+WORTH = 512  # tokens: for fewer, laying out the weights for the processor takes longer than it saves
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-def embed(sentences, pooling="mean", normalize=True, model=None):
+def embed(sentences, pooling="mean", normalize=True, model=None, precision="float32"):
     """Turn sentences into vectors, in the order given.
 
     sentences: a list (or another sequence) of strings. pooling: "mean", "cls" or "max". normalize: scale each vector
     to length 1. model: what `load_encoder` returns, or a name for it. It works in evaluation mode, without dropout.
+    precision: "float32", or "bfloat16" for matrix products in half the bits, where the processor has them: several times
+    faster, and each vector keeps a cosine of at least 0.9999 to that of float32 (measured for the packaged encoder).
 
     Returns a float32 array (n, hidden). An empty string is a sentence like any other ([CLS] and [SEP]). Sentences over
     the model's length are cut, and one warning says how many. A progress bar shows after two seconds.
 
     Raises TypeError for a bare string, for items that are not strings or for a model of another form; ValueError for
-    no sentences, broken characters or an unknown pooling. Equal to SentenceTransformer.encode (to 1e-6), which lesson
-    04 and a test show.
+    no sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor without.
+    Equal to SentenceTransformer.encode (to 1e-6), which lesson 04 and a test show.
     """
     sentences = _checked(sentences)
     if pooling not in list(POOLINGS):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
+    if precision not in list(PRECISIONS):
+        raise ValueError(f"precision must be one of {sorted(PRECISIONS)}; got {precision!r}")
+    if precision == "bfloat16" and not has_bfloat16():
+        raise RuntimeError('this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be slower '
+                           'than float32. Leave precision out')
+    light = light_encoder() if model is None else None
+    tokenizer, encoder = (None, None) if light else _pair(model)
+    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # what comes twice is computed once
+    vectors = None
+    with (contextlib.nullcontext() if light else _as_made(tokenizer, encoder), torch.inference_mode(),
+          progress_bar(total=len(row_of), unit="sentence") as bar):
+        if light:
+            groups = _packed_states(_light_ids(list(row_of), sentences, light[0]), *light[1:], precision)
+        else:
+            rows = _token_ids(list(row_of), sentences, tokenizer, max_tokens(tokenizer, encoder))
+            groups = _last_states(rows, tokenizer, encoder, precision)
+        for places, states, mask in groups:
+            pooled = POOLINGS[pooling](states, mask).float()
+            if vectors is None:
+                vectors = np.empty((len(row_of), pooled.shape[1]), dtype=np.float32)
+            vectors[places] = (normalise(pooled) if normalize else pooled).cpu().numpy()
+            bar.update(len(places))
+    return vectors[[row_of[sentence] for sentence in sentences]]
+
+
+def hidden_states(sentences, model=None):
+    """Batch by batch, what every layer makes of sentences: yields (places, hidden states, attention mask).
+
+    places: where the sentences of the batch stand in `sentences`. hidden states: one tensor (batch, tokens, hidden) per
+    layer, the embedding layer first. Arguments and errors as for `embed`.
+    """
+    sentences = _checked(sentences)
     tokenizer, encoder = _pair(model)
-    with _as_made(tokenizer, encoder):
-        return _embed(sentences, tokenizer, encoder, POOLINGS[pooling], normalize)
+    with _as_made(tokenizer, encoder), torch.inference_mode(), progress_bar(total=len(sentences), unit="sentence") as bar:
+        rows = _token_ids(sentences, sentences, tokenizer, max_tokens(tokenizer, encoder))
+        for places, inputs in _padded(rows, tokenizer, encoder, BATCH_TOKENS):
+            yield places, encoder(**inputs, output_hidden_states=True).hidden_states, inputs["attention_mask"]
+            bar.update(len(places))
+
+
+def has_bfloat16():
+    """Whether this processor multiplies matrices of bfloat16 by itself."""
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 
 
 @contextlib.contextmanager
@@ -47,34 +92,59 @@ def _as_made(tokenizer, encoder):
         encoder.train(training)
 
 
-def _embed(sentences, tokenizer, encoder, pool, normalize):
-    longest = max_tokens(tokenizer, encoder)
-    encoded = tokenizer(sentences, truncation=True, max_length=longest, return_overflowing_tokens=True)
+def _token_ids(unique, sentences, tokenizer, longest):
+    """What the tokenizer makes of each of `unique`, cut to `longest`; a warning counts what `sentences` lost."""
+    encoded = tokenizer(unique, truncation=True, max_length=longest, return_overflowing_tokens=True)
     owner = encoded.pop("overflow_to_sample_mapping")
     first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold what was cut off
-    cut = len(np.unique(np.delete(owner, first)))
-    if cut:
-        warnings.warn(f"{cut} of {len(sentences)} sentences are longer than the model's {longest} tokens; "
-                      f"the rest of each was cut off", stacklevel=3)
-    rows = [{name: values[i] for name, values in encoded.items()} for i in first]
-
-    vectors = np.empty((len(sentences), encoder.config.hidden_size), dtype=np.float32)
-    with torch.inference_mode(), progress_bar(total=len(sentences), unit="sentence") as bar:
-        for batch in _batches([len(row["input_ids"]) for row in rows]):
-            inputs = tokenizer.pad([rows[i] for i in batch], padding_side="right", return_tensors="pt").to(encoder.device)
-            hidden = encoder(**inputs).last_hidden_state
-            pooled = pool(hidden, inputs["attention_mask"]).float()
-            vectors[batch] = (normalise(pooled) if normalize else pooled).cpu().numpy()
-            bar.update(len(batch))
-    return vectors
+    _warn_of_cuts({unique[place] for place in np.delete(owner, first)}, sentences, longest)
+    return [{name: values[i] for name, values in encoded.items()} for i in first]
 
 
-def _batches(lengths):
+def _warn_of_cuts(long, sentences, longest):
+    if long:
+        warnings.warn(f"{sum(sentence in long for sentence in sentences)} of {len(sentences)} sentences are longer than the "
+                      f"model's {longest} tokens; the rest of each was cut off", stacklevel=4)
+
+
+def _light_ids(unique, sentences, tokenizer):
+    """As `_token_ids`, for the tokenizer of `light_encoder`, and the ids alone."""
+    encoded = tokenizer.encode_batch(unique)
+    _warn_of_cuts({sentence for sentence, found in zip(unique, encoded) if found.overflowing}, sentences, tokenizer.truncation["max_length"])
+    return [found.ids for found in encoded]
+
+
+def _last_states(rows, tokenizer, encoder, precision):
+    """Yield (places, last hidden states, attention mask) for groups of rows, the longest first."""
+    if fits(encoder):
+        yield from _packed_states([row["input_ids"] for row in rows], encoder.state_dict(), encoder.config, precision)
+        return
+    half = torch.autocast(encoder.device.type, torch.bfloat16, enabled=precision == "bfloat16")
+    for places, inputs in _padded(rows, tokenizer, encoder, BATCH_TOKENS):
+        with half:
+            yield places, encoder(**inputs).last_hidden_state, inputs["attention_mask"]
+
+
+def _packed_states(ids, weights, config, precision):
+    forward = packed_bert(weights, config.num_attention_heads, config.layer_norm_eps, PRECISIONS[precision],
+                          lay_out=sum(map(len, ids)) >= WORTH)
+    for batch in _batches([len(row) for row in ids], TOKENS):
+        for start, states in forward([ids[place] for place in batch]):
+            yield batch[start:start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
+
+
+def _padded(rows, tokenizer, encoder, budget):
+    """Yield (places, the encoder's inputs) for batches of rows of like length."""
+    for batch in _batches([len(row["input_ids"]) for row in rows], budget):
+        yield batch, tokenizer.pad([rows[i] for i in batch], padding_side="right", return_tensors="pt").to(encoder.device)
+
+
+def _batches(lengths, budget):
     """Yield lists of positions, longest sentences first, so that a batch holds equals and little padding."""
     batch, widest = [], 0
     for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         widest = widest or lengths[position]
-        if batch and widest * (len(batch) + 1) > BATCH_TOKENS:
+        if batch and widest * (len(batch) + 1) > budget:
             yield batch
             batch, widest = [], lengths[position]
         batch.append(position)

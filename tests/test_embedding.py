@@ -235,7 +235,7 @@ def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, cap
     clock = iter(range(0, 10**6, seconds_a_look)) if seconds_a_look else iter(lambda: 0, 1)
     monkeypatch.setattr("tqdm.std.time", functools.partial(next, clock))
     monkeypatch.setenv("TQDM_DISABLE", disable)
-    embed([pieces(30)] * 100, model=tiny)
+    embed([f"{pieces(30)} {number}" for number in range(100)], model=tiny)
     captured = capsys.readouterr()
     assert captured.out == "" and ("/100" in captured.err) == shown, captured.err
 
@@ -268,7 +268,7 @@ def test_an_interrupt_puts_the_shared_pair_back(encoder, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model, "forward", interrupted)
+    monkeypatch.setattr("course_utils.embedding._batches", interrupted)
     model.train()
     tokenizer.truncation_side = "left"
     try:

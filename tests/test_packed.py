@@ -1,0 +1,257 @@
+"""The forward pass behind `embed` is transformers' own, to rounding; where it does not fit, transformers' own is used."""
+
+import copy
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel
+
+from course_utils import embed, load_encoder, load_reviews
+from course_utils.embedding import WORTH, _batches, _light_ids, _token_ids, has_bfloat16
+from course_utils.packed import _attend, fits, packed_bert
+from course_utils.models import _read_light, packaged_encoder
+from course_utils.pooling import POOLINGS
+
+from .conftest import PIECES, SIZES
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def small(**settings):
+    torch.manual_seed(0)
+    return BertModel(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **settings})).eval()
+
+
+def packed(encoder, rows, dtype=torch.float32):
+    found = {}
+    with torch.inference_mode():
+        for start, states in packed_bert(encoder.state_dict(), encoder.config.num_attention_heads, encoder.config.layer_norm_eps, dtype)(rows):
+            found |= {start + number: state for number, state in enumerate(states)}
+    return [found[row] for row in range(len(rows))]
+
+
+@given(st.lists(st.integers(1, 64), min_size=1, max_size=12), st.integers(0, 99))
+def test_every_token_vector_is_that_of_the_library(lengths, seed):
+    encoder, draw = small(), random.Random(seed)
+    rows = [[draw.randrange(len(PIECES)) for _ in range(length)] for length in lengths]
+    for row, ours in zip(rows, packed(encoder, rows), strict=True):
+        with torch.inference_mode():
+            theirs = encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("settings", [{"num_attention_heads": 2}, {"layer_norm_eps": 1e-3}, {"num_hidden_layers": 1}, {"type_vocab_size": 1}])
+def test_other_sizes_of_bert(settings):
+    encoder, row = small(**settings), list(range(5, 25))
+    with torch.inference_mode():
+        theirs = encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
+    torch.testing.assert_close(packed(encoder, [row])[0], theirs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("loud", [1, 40, 3000])
+def test_scores_that_leave_the_range_of_numbers(loud):
+    encoder, rows = small(), [[3, 9, 4, 4], list(range(4, 34)), [2]]
+    with torch.no_grad():
+        for layer in encoder.encoder.layer:
+            layer.attention.self.query.weight *= loud
+    for row, ours in zip(rows, packed(encoder, rows), strict=True):
+        with torch.inference_mode():
+            theirs = encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-4 * loud ** 0.5)
+
+
+def test_the_fast_softmax_and_the_safe_one_agree():
+    torch.manual_seed(0)
+    query, key, value = torch.randn(3, 6, 8, 16)
+    for shift in (0, 60, 500, -500):  # the same weights, whatever is added to every score
+        moved = torch.cat([query, torch.full((6, 8, 1), float(shift))], -1), torch.cat([key, torch.ones(6, 8, 1)], -1)
+        torch.testing.assert_close(_attend(*moved, value), (query @ key.mT).softmax(-1) @ value, rtol=0, atol=1e-4)
+
+
+def test_a_machine_without_onednn(monkeypatch):
+    encoder, rows = small(), [[3, 9, 4, 4], list(range(4, 34))]
+    fast = packed(encoder, rows)
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    for one, other in zip(fast, packed(encoder, rows), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+
+
+def test_it_is_used_for_the_packaged_encoder(encoder):
+    assert fits(encoder[1])
+
+
+def test_it_is_used_after_all_layers_were_asked_for():
+    encoder = small()
+    with torch.inference_mode():
+        encoder(input_ids=torch.tensor([[2, 5, 3]]), output_hidden_states=True, output_attentions=True)
+    assert any(module._forward_hooks for module in encoder.modules()), "transformers leaves hooks of its own"
+    assert fits(encoder)
+
+
+def exchanged(encoder):
+    class Louder(torch.nn.Linear):
+        def forward(self, states):
+            return 2 * super().forward(states)
+
+    dense = encoder.encoder.layer[0].output
+    dense.dense = Louder(dense.dense.in_features, dense.dense.out_features)
+
+
+def listening(encoder):
+    encoder.encoder.layer[1].register_forward_hook(lambda module, inputs, output: None)
+
+
+@pytest.mark.parametrize("change", [exchanged, listening, lambda encoder: encoder.train(), lambda encoder: encoder.double(),
+                                    lambda encoder: setattr(encoder.config, "hidden_act", "relu")])
+def test_a_changed_encoder_is_left_to_the_library(change):
+    encoder = small()
+    assert fits(encoder)
+    change(encoder)
+    assert not fits(encoder)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_other_models_take_the_librarys_way(pooling, tiny):
+    tokenizer, _ = load_encoder(tiny)
+    torch.manual_seed(0)
+    model = DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4,
+                                             hidden_dim=64)).eval()
+    sentences = ["a b c", "", "a", "x y z " * 9]
+    ours = embed(sentences, pooling=pooling, normalize=False, model=(tokenizer, model))
+    for sentence, vector in zip(sentences, ours):
+        batch = tokenizer(sentence, return_tensors="pt")
+        with torch.inference_mode():
+            states = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).last_hidden_state
+        assert vector == pytest.approx(POOLINGS[pooling](states, batch["attention_mask"])[0].numpy(), abs=1e-5)
+
+
+def test_weights_changed_in_place_are_seen(tiny):
+    tokenizer, model = load_encoder(tiny)
+    model = copy.deepcopy(model)
+    before = embed(["a b"], model=(tokenizer, model))
+    with torch.no_grad():
+        model.encoder.layer[0].attention.self.value.weight.mul_(2)
+    assert np.abs(embed(["a b"], model=(tokenizer, model)) - before).max() > 1e-3
+
+
+# Whole lists, by way of `embed`
+
+@pytest.mark.filterwarnings("ignore:.*longer than the model")
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_many_sentences_are_as_sentence_transformers_makes_them(pooling, texts):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    library = SentenceTransformer(str(packaged_encoder()), device="cpu")
+    library[1] = Pooling(library[1].embedding_dimension, pooling_mode=pooling)
+    theirs = library.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+    assert np.abs(embed(texts, pooling=pooling) - theirs).max() <= 1e-6
+
+
+@pytest.mark.parametrize("number", [WORTH // 3 - 1, WORTH // 3 + 1])
+def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encoder, monkeypatch):
+    sentences = [f"{i}" for i in range(number)]  # [CLS], one piece or more, [SEP]
+    ours = embed(sentences)
+    monkeypatch.setattr("course_utils.embedding.fits", lambda encoder: False)
+    assert np.abs(ours - embed(sentences)).max() <= 1e-6
+
+
+# Without transformers
+
+@pytest.fixture(scope="module")
+def light():
+    return _read_light()
+
+
+@given(sentences=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+@example(["[MASK] [CLS] x", "ÀÉ café\u0301 \u200b 你好 😀", "", " \n", "a" * 300, "word " * 400])
+@pytest.mark.filterwarnings("ignore:.*longer than the model")
+def test_the_light_tokenizer_gives_the_same_ids(light, encoder, sentences):
+    assert _light_ids(sentences, sentences, light[0]) == [row["input_ids"] for row in _token_ids(sentences, sentences, encoder[0], 256)]
+
+
+@pytest.mark.filterwarnings("ignore:.*longer than the model")
+def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
+    (tmp_path / "texts.json").write_text(json.dumps(texts))
+    program = ("import json, sys, warnings, numpy as np\nfrom course_utils import embed\ntexts = json.load(open('texts.json'))\n"
+               "with warnings.catch_warnings(record=True) as said:\n    np.save('light.npy', embed(texts))\n"
+               "assert len(said) == 1 and said[0].filename == '<string>', said\n"
+               "assert 'transformers' not in sys.modules\n"
+               "from course_utils import load_encoder\nimport torch\n_, model = load_encoder()\n"
+               "before = embed(['a'])\nwith torch.no_grad(): model.embeddings.word_embeddings.weight *= 2\n"
+               "assert np.abs(embed(['a']) - before).max() > 1e-3, 'the shared model was changed, and embed must see it'")
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_ENCODER": ""})
+    assert np.abs(np.load(tmp_path / "light.npy") - embed(texts)).max() <= 1e-6
+
+
+def test_a_damaged_parcel_is_left_to_load_encoder(tmp_path, monkeypatch):
+    shutil.copytree(packaged_encoder(), tmp_path / "model")
+    (tmp_path / "model" / "tokenizer.json").write_text("{")
+    monkeypatch.setattr("course_utils.models.packaged_folder", lambda: tmp_path)
+    _read_light.cache_clear()
+    try:
+        assert _read_light() is None
+    finally:
+        _read_light.cache_clear()
+
+
+# Half the bits
+
+@pytest.fixture(scope="module")
+def texts():
+    return [*load_reviews("rotten_tomatoes")["text"].sample(150, random_state=3), *load_reviews("imdb")["text"].sample(8, random_state=3), "", "a"]
+
+
+@pytest.mark.filterwarnings("ignore:.*longer than the model")
+@pytest.mark.skipif(not has_bfloat16(), reason="this processor has no bfloat16")
+def test_bfloat16_keeps_the_direction_of_every_vector(texts):
+    full, half = embed(texts), embed(texts, precision="bfloat16")
+    few = texts[:5]  # so few tokens that they go another way
+    assert (embed(few) * embed(few, precision="bfloat16")).sum(axis=1).min() >= 0.9999
+    assert half.dtype == np.float32 and np.linalg.norm(half, axis=1) == pytest.approx(1, abs=1e-5)
+    assert (full * half).sum(axis=1).min() >= 0.9999
+    assert not np.array_equal(full, half), "it is another computation"
+
+
+@pytest.mark.skipif(not has_bfloat16(), reason="this processor has no bfloat16")
+def test_bfloat16_for_a_model_that_is_not_bert(tiny):
+    tokenizer, _ = load_encoder(tiny)
+    torch.manual_seed(0)
+    model = DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4,
+                                             hidden_dim=64)).eval()
+    full, half = (embed(["a b c", "x"], model=(tokenizer, model), precision=precision) for precision in ("float32", "bfloat16"))
+    assert half.dtype == np.float32 and (full * half).sum(axis=1).min() > 0.999
+
+
+def test_a_processor_without_bfloat16_is_told_so(monkeypatch):
+    monkeypatch.setattr("course_utils.embedding.has_bfloat16", lambda: False)
+    with pytest.raises(RuntimeError, match="no bfloat16 arithmetic .* Leave precision out"):
+        embed(["a"], precision="bfloat16")
+
+
+@pytest.mark.parametrize("precision", ["float16", None, 32, ["float32"]])
+def test_an_unknown_precision_is_named(precision):
+    with pytest.raises(ValueError, match="precision must be one of .*'bfloat16', 'float32'.*; got"):
+        embed(["a"], precision=precision)
+
+
+# Duplicates
+
+def test_what_comes_twice_is_computed_once(tiny, monkeypatch):
+    seen = []
+    monkeypatch.setattr("course_utils.embedding._batches", lambda lengths, budget: seen.append(len(lengths)) or _batches(lengths, budget))
+    vectors = embed(["a b", "c", "a b", "c", "a b"], model=tiny)
+    assert seen == [2] and vectors.shape == (5, 32)
+    assert np.array_equal(vectors[0], vectors[2]) and np.array_equal(vectors[1], vectors[3])
+    assert np.array_equal(vectors, embed(["a b", "c"], model=tiny)[[0, 1, 0, 1, 0]])
