@@ -31,6 +31,28 @@ def doctor():
     sys.exit(examine())
 
 
+@main.command()
+@click.option("--model", help="A hub name or a folder. Left out, the packaged encoder.")
+@click.option("--data", default="course", show_default=True,
+              help='"course", "stsb" (from the model hub) or a file: sts-test.csv, or a table with sentence1, sentence2, score.')
+@click.option("--repeats", default=1000, show_default=True, type=click.IntRange(min=1), help="Resamples for each interval.")
+def benchmark(model, data, repeats):
+    """Print how well similarities follow people's scores: GloVe, and every layer of an encoder."""
+    from .benchmark import SIMILAR, score_table, similarities
+    from .data import load_scored_pairs
+    from .models import EncoderError
+
+    try:
+        pairs = load_scored_pairs(data)
+        found = similarities(pairs, model)
+        table = score_table(found, pairs["score"], repeats)
+    except (EncoderError, ValueError, FileNotFoundError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(pairs):,} pairs, {(pairs['score'] >= SIMILAR).mean():.0%} of them similar (score {SIMILAR} or more). "
+               f"In brackets: 95% bootstrap intervals over pairs.\n")
+    click.echo(table.to_string())
+
+
 @main.command(context_settings={"ignore_unknown_options": True})
 @click.option("--workspace", type=click.Path(path_type=Path), default=Path("workspace"), show_default=True,
               help="Folder for your copies of the lessons. What you changed there is never overwritten.")

@@ -169,13 +169,18 @@ def histogram(series, edges, title, xlabel, alt):
 
 
 def heatmap(matrix, rows, columns, title, alt, xlabel="", ylabel="", numbers=True, limits=(None, None)):
-    """A grid of cells, darker for larger; `numbers` writes the value into each cell (two decimals, or whole)."""
+    """A grid of cells, darker for larger; `numbers` writes the value into each cell (two decimals, or whole).
+
+    With `limits` of the same size on both sides of 0, red is above 0, blue below, and pale near it.
+    """
     import seaborn
 
     matrix = np.asarray(matrix, dtype=float)
     whole = np.array_equal(matrix, matrix.round())
     figure, axes = _axes(title, xlabel, ylabel, (2.2 + 0.62 * len(columns), 1.3 + 0.36 * len(rows)))
-    seaborn.heatmap(matrix, ax=axes, cmap=seaborn.light_palette(HEAT, as_cmap=True), vmin=limits[0], vmax=limits[1],
+    signed = limits[0] is not None and limits[0] == -limits[1]
+    colours = seaborn.color_palette("vlag", as_cmap=True) if signed else seaborn.light_palette(HEAT, as_cmap=True)
+    seaborn.heatmap(matrix, ax=axes, cmap=colours, vmin=limits[0], vmax=limits[1],
                     cbar=not numbers, linewidths=0.5,
                     annot=matrix.round(2) + 0.0 if numbers else False,  # + 0.0, since -0.0 is written as -0.00
                     annot_kws={"color": "black"}, fmt=".0f" if whole else ".2f",

@@ -1,0 +1,131 @@
+"""How good are similarities? Correlations, ROC, thresholds, and how sure one can be of them. Derived in lesson 08."""
+
+import numpy as np
+
+BLOCK = 2_000_000  # numbers resampled at a time, so that many repeats need little memory
+
+
+def _columns(*columns):
+    """The columns as float64 arrays, once they are shown to be as long as each other and without gaps."""
+    found = []
+    for place, column in enumerate(columns, start=1):
+        column = np.asarray(column)
+        if column.dtype.kind not in "biuf":
+            raise TypeError(f"argument {place} must hold numbers; got {column.dtype}")
+        if column.ndim < 1 or column.shape[-1] == 0:
+            raise ValueError(f"argument {place} is empty or a single number; a list of numbers is needed")
+        if not np.isfinite(column).all():
+            raise ValueError(f"argument {place} holds {column.size - int(np.isfinite(column).sum())} values that are not "
+                             f"finite (NaN or infinity)")
+        found.append(column.astype(np.float64))
+    lengths = [column.shape[-1] for column in found]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"the columns must be equally long; got {lengths}")
+    return found
+
+
+def pearson(x, y):
+    """Pearson's correlation: do `x` and `y` lie on a rising line? Between -1 and 1.
+
+    x, y: numbers, shape (..., n); with more dimensions, one correlation for each row. Returns a float, or an array
+    (...). Raises TypeError or ValueError for columns that are no numbers, of unequal length, not finite, shorter than
+    two, or constant (then no correlation exists). Equal to scipy.stats.pearsonr.
+    """
+    x, y = _columns(x, y)
+    if x.shape[-1] < 2:
+        raise ValueError("a correlation needs at least two pairs")
+    if (np.ptp(x, axis=-1) == 0).any() or (np.ptp(y, axis=-1) == 0).any():
+        raise ValueError("a column is constant, so it has no correlation with anything")
+    x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
+    # Scaled first, so that tiny numbers do not underflow when squared.
+    x, y = (v / np.abs(v).max(axis=-1, keepdims=True) for v in (x, y))
+    r = (x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
+    return _plain(np.clip(r, -1, 1))
+
+
+def _plain(value):
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def ranks(x):
+    """The rank of each number among the numbers of its row, from 1; equal numbers share the mean of their ranks.
+
+    x: shape (..., n). Returns float64 of the same shape. Equal to scipy.stats.rankdata(x, axis=-1).
+    """
+    from scipy.stats import rankdata
+
+    return rankdata(_columns(x)[0], axis=-1)
+
+
+def spearman(x, y):
+    """Spearman's rank correlation (Spearman 1904): Pearson's, of the ranks. Arguments and errors as in `pearson`."""
+    x, y = _columns(x, y)
+    return pearson(ranks(x), ranks(y))
+
+
+def _two_classes(labels, scores):
+    labels, scores = _columns(labels, scores)
+    if not np.isin(labels, (0, 1)).all():
+        raise ValueError("labels must be 0 or 1")
+    if (labels.min(axis=-1) == labels.max(axis=-1)).any():
+        raise ValueError(f"all labels are {labels.flat[0]:.0f}; both classes are needed")
+    return labels, scores
+
+
+def roc_curve(labels, scores):
+    """(false positive rate, true positive rate, thresholds): one point for each threshold on the scores, highest first.
+
+    labels: 0 or 1, shape (n,). scores: numbers (n,); "positive" is what reaches the threshold. The first threshold is
+    infinite: nothing is positive. Equal to sklearn.metrics.roc_curve with drop_intermediate=False.
+    """
+    labels, scores = _two_classes(labels, scores)
+    order = np.argsort(-scores, kind="stable")
+    labels, scores = labels[order], scores[order]
+    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # equal scores pass a threshold together
+    hits, alarms = np.cumsum(labels)[last], np.cumsum(1 - labels)[last]
+    return np.append(0, alarms / alarms[-1]), np.append(0, hits / hits[-1]), np.append(np.inf, scores[last])
+
+
+def auc(labels, scores):
+    """The area under the ROC curve: how often a random positive scores higher than a random negative (ties: half).
+
+    labels, scores: shape (..., n). Hanley and McNeil (1982), section 3. Equal to sklearn.metrics.roc_auc_score.
+    """
+    labels, scores = _two_classes(labels, scores)
+    positive = labels.sum(axis=-1)
+    above = (labels * ranks(scores)).sum(axis=-1) - positive * (positive + 1) / 2
+    return _plain(above / (positive * (labels.shape[-1] - positive)))
+
+
+def best_threshold(labels, scores):
+    """The threshold at which "score >= threshold" is right most often, and the accuracy there. (threshold, accuracy).
+
+    It lies halfway between two scores; of equally good ones, the lowest is taken. Choose it on other pairs than those
+    that you report on.
+    """
+    labels, scores = _two_classes(labels, scores)
+    values = np.unique(scores)
+    candidates = np.concatenate([[values[0]], (values[:-1] + values[1:]) / 2, [np.nextafter(values[-1], np.inf)]])
+    right = [((scores >= threshold) == labels).mean() for threshold in candidates]
+    best = int(np.argmax(right))
+    return float(candidates[best]), float(right[best])
+
+
+def bootstrap(statistic, *columns, repeats=2000, level=0.95, seed=0):
+    """A statistic with its percentile bootstrap interval (Efron 1979): what if other pairs had been drawn?
+
+    statistic: a function of as many columns as are given, which also takes them with one row a resample, (repeats, n),
+    as `pearson`, `spearman` and `auc` do. columns: numbers, shape (n,) each; the same rows are drawn from all of them.
+
+    Returns (value, low, high). For "is A better than B?", let the statistic be a difference; the interval of it holds 0
+    if luck may be the reason. Equal to scipy.stats.bootstrap(paired=True, method="percentile") with the same generator.
+    """
+    columns = _columns(*columns)
+    if repeats < 1 or not 0 < level < 1:
+        raise ValueError(f"repeats must be at least 1 and level between 0 and 1; got {repeats} and {level}")
+    n, generator, found = columns[0].shape[-1], np.random.default_rng(seed), []
+    for start in range(0, repeats, step := max(1, BLOCK // n)):
+        rows = generator.integers(0, n, (min(step, repeats - start), n))
+        found.append(np.asarray(statistic(*(column[rows] for column in columns))))
+    low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
+    return float(statistic(*columns)), float(low), float(high)

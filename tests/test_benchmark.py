@@ -1,0 +1,118 @@
+"""The registry of lesson 08: each space is what its name says, and `course benchmark` prints one table for any model."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+from course_utils import embed, load_encoder, load_glove, load_scored_pairs
+from course_utils.benchmark import SIMILAR, glove_vectors, halves_right, layer_vectors, row_cosines, score_table, similarities
+from course_utils.cli import main
+from course_utils.evaluation import auc, best_threshold, pearson, spearman
+
+AWKWARD = ["The ferry leaves at noon.", "Snorfle blimbat qwxz", "The ferry leaves at noon.", "No", "naïve café; 北京!", "a " * 60]
+
+
+@pytest.fixture(scope="module")
+def pairs(one_thread):
+    return load_scored_pairs().iloc[::9].reset_index(drop=True)
+
+
+def test_glove_means_are_those_of_a_slow_loop():
+    row_of, glove = load_glove()
+    total = math.fsum(1 / rank for rank in range(1, len(row_of) + 1))
+    plain, weighted = glove_vectors(AWKWARD), glove_vectors(AWKWARD, weighted=True)
+    for place, sentence in enumerate(AWKWARD):
+        words = [word for word in re.findall(r"\w+|[^\w\s]", sentence.lower()) if word in row_of]
+        if not words:
+            assert not plain[place].any() and not weighted[place].any()
+            continue
+        assert plain[place] == pytest.approx(np.mean([glove[row_of[word]] for word in words], axis=0), abs=1e-5)
+        weights = [1e-3 / (1e-3 + 1 / ((row_of[word] + 1) * total)) for word in words]
+        assert weighted[place] == pytest.approx(np.average([glove[row_of[word]] for word in words], axis=0, weights=weights), abs=1e-4)
+
+
+def test_rare_words_weigh_more_than_frequent_ones():
+    row_of, glove = load_glove()
+    rare = glove_vectors(["the xylophone"], weighted=True)[0]
+    assert row_cosines([rare], [glove[row_of["xylophone"]]])[0] > 0.99 > row_cosines([rare], [glove[row_of["the"]]])[0]
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
+def test_the_last_layer_is_embed_and_the_first_is_the_embedding_layer(pooling, one_thread):
+    found = layer_vectors(AWKWARD, poolings=(pooling,))
+    assert sorted(found) == [(layer, pooling) for layer in range(7)]
+    assert found[6, pooling] == pytest.approx(embed(AWKWARD, pooling=pooling, normalize=False), abs=1e-6)
+    tokenizer, encoder = load_encoder()
+    with torch.inference_mode():
+        states = encoder(**tokenizer(AWKWARD[:1], return_tensors="pt"), output_hidden_states=True).hidden_states
+    for layer in range(7):
+        expected = {"mean": states[layer].mean(dim=1), "cls": states[layer][:, 0], "max": states[layer].amax(dim=1)}[pooling]
+        assert found[layer, pooling][0] == pytest.approx(expected[0].numpy(), abs=1e-5)
+
+
+def test_a_zero_vector_is_similar_to_nothing():
+    assert row_cosines([[0, 0], [3, 4], [1, 0]], [[1, 2], [6, 8], [-2, 0]]).tolist() == pytest.approx([0, 1, -1])
+
+
+def test_the_threshold_of_each_half_comes_from_the_other():
+    generator = np.random.default_rng(0)
+    labels, values = generator.integers(0, 2, 41), generator.normal(size=41)
+    right = halves_right(labels, values)
+    threshold, _ = best_threshold(labels[1::2], values[1::2])
+    assert right[::2].tolist() == ((values[::2] >= threshold) == labels[::2]).tolist()
+    threshold, _ = best_threshold(labels[::2], values[::2])
+    assert right[1::2].tolist() == ((values[1::2] >= threshold) == labels[1::2]).tolist()
+
+
+def test_the_table_holds_what_the_measures_give(pairs):
+    found = similarities(pairs)
+    assert list(found)[:2] == ["GloVe, mean", "GloVe, weighted mean"] and len(found) == 11
+    assert found["layer 6, mean"] == pytest.approx((embed(pairs["sentence1"]) * embed(pairs["sentence2"])).sum(axis=1), abs=1e-5)
+    table = score_table(found, pairs["score"], repeats=50)
+    assert list(table.index) == list(found) and list(table.columns) == ["Spearman", "Pearson", "AUC", "accuracy"]
+    labels = (pairs["score"] >= SIMILAR).astype(int)
+    for name, values in found.items():
+        for column, value in [("Spearman", spearman(pairs["score"], values)), ("Pearson", pearson(pairs["score"], values)),
+                              ("AUC", auc(labels, values)), ("accuracy", halves_right(labels, values).mean())]:
+            shown, low, high = map(float, re.fullmatch(r"(-?[\d.]+) \((-?[\d.]+) to (-?[\d.]+)\)", table.loc[name, column]).groups())
+            assert shown == pytest.approx(value, abs=0.0051) and low <= shown <= high
+
+
+# The command
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["benchmark", "--repeats", "20", *map(str, arguments)])
+
+
+def test_the_command_prints_the_table_for_any_model_and_file(pairs, tiny, tmp_path):
+    path = tmp_path / "mine.csv"
+    pairs[["sentence1", "sentence2", "score"]].to_csv(path, index=False)
+    done = run("--model", tiny, "--data", path)
+    assert done.exit_code == 0, done.output
+    assert f"{len(pairs)} pairs, " in done.output
+    assert re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", done.output) and "layer 3" not in done.output, "the tiny model has two layers"
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--data", "nowhere.csv"], "no file nowhere.csv"),
+    (["--model", "/nowhere/at/all", "--data", "course"], "neither a folder"),
+])
+def test_what_cannot_be_had_is_one_sentence(arguments, words):
+    done = run(*arguments)
+    assert done.exit_code == 1 and words in done.output and "Traceback" not in done.output
+
+
+def test_a_damaged_file_is_named_with_its_line(tmp_path):
+    (tmp_path / "bad.csv").write_text("sentence1,sentence2,score\nA b.,C d.,\n")
+    done = run("--data", tmp_path / "bad.csv")
+    assert done.exit_code == 1 and "bad.csv, line 2: the score is missing" in done.output
+
+
+def test_scores_of_one_kind_only_are_refused(tmp_path):
+    (tmp_path / "same.csv").write_text("sentence1,sentence2,score\nA b.,C d.,2\nE f.,G h.,2\n")
+    done = run("--data", tmp_path / "same.csv")
+    assert done.exit_code == 1 and "constant" in done.output

@@ -1,0 +1,136 @@
+"""evaluation.py equals SciPy and scikit-learn, on awkward columns too, and refuses what has no answer."""
+
+import numpy as np
+import pytest
+import scipy.stats
+import sklearn.metrics
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from course_utils.evaluation import auc, bootstrap, best_threshold, pearson, ranks, roc_curve, spearman
+
+NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)  # ties, too
+
+
+@st.composite
+def columns(draw, kind=NUMBERS):
+    n = draw(st.integers(2, 40))
+    x, y = (np.array(draw(st.lists(which, min_size=n, max_size=n))) for which in (kind, NUMBERS))
+    assume(np.ptp(x) > 0 and np.ptp(y) > 0)
+    return x, y
+
+
+@given(columns())
+def test_correlations_are_scipys(both):
+    x, y = both
+    assert pearson(x, y) == pytest.approx(scipy.stats.pearsonr(x, y).statistic, abs=1e-8)
+    assert spearman(x, y) == pytest.approx(scipy.stats.spearmanr(x, y).statistic, abs=1e-10)
+    assert np.array_equal(ranks(x), scipy.stats.rankdata(x))
+
+
+@given(columns(kind=st.integers(0, 1)))
+def test_roc_and_auc_are_scikit_learns(both):
+    labels, scores = both
+    for ours, theirs in zip(roc_curve(labels, scores), sklearn.metrics.roc_curve(labels, scores, drop_intermediate=False)):
+        assert ours == pytest.approx(theirs)
+    assert auc(labels, scores) == pytest.approx(sklearn.metrics.roc_auc_score(labels, scores))
+
+
+@given(columns(kind=st.integers(0, 1)))
+def test_no_threshold_is_better_than_the_best(both):
+    labels, scores = both
+    threshold, accuracy = best_threshold(labels, scores)
+    assert accuracy == ((scores >= threshold) == labels).mean()
+    tried = [((scores >= t) == labels).mean() for t in [*scores, scores.max() + 1, scores.min() - 1]]
+    assert accuracy == pytest.approx(max(tried))
+
+
+@given(st.integers(0, 10**6))
+def test_rows_are_columns_of_their_own(seed):
+    x, y = np.random.default_rng(seed).integers(-5, 6, size=(2, 5, 12))  # with ties
+    for function in (pearson, spearman):
+        assert function(x, y) == pytest.approx([function(one, other) for one, other in zip(x, y)])
+    labels = np.tile([0, 1, 1, 0], (5, 3))
+    assert auc(labels, y) == pytest.approx([auc(one, other) for one, other in zip(labels, y)])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-12, 1, 1e150])
+def test_the_scale_of_the_numbers_does_not_matter(scale):
+    x, y = np.array([1.0, 2, 3, 5]), np.array([2.0, 1, 4, 4])
+    assert pearson(scale * x, y) == pytest.approx(pearson(x, y)) == pearson(y, x)
+
+
+@pytest.mark.parametrize("statistic", [pearson, spearman, lambda x, y: (x - y).mean(axis=-1)])
+@pytest.mark.parametrize("n", [15, 300])
+def test_the_interval_is_scipys(statistic, n):
+    generator = np.random.default_rng(n)
+    x = generator.normal(size=n)
+    y = x + generator.normal(size=n)
+    value, low, high = bootstrap(statistic, x, y, repeats=500, seed=3)
+    theirs = scipy.stats.bootstrap((x, y), lambda x, y, axis: statistic(x, y), paired=True, method="percentile", n_resamples=500,
+                                   vectorized=True, rng=np.random.default_rng(3)).confidence_interval
+    assert value == pytest.approx(statistic(x, y)) and (low, high) == pytest.approx(tuple(theirs))
+    assert low < value < high
+
+
+def test_many_resamples_come_in_blocks_and_are_the_same(monkeypatch):
+    x, y = np.random.default_rng(0).normal(size=(2, 50))
+    whole = bootstrap(pearson, x, y, repeats=99)
+    monkeypatch.setattr("course_utils.evaluation.BLOCK", 500)
+    assert bootstrap(pearson, x, y, repeats=99) == whole
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    generator, hits = np.random.default_rng(1), 0
+    for _ in range(200):
+        x, noise = generator.normal(size=(2, 80))
+        _, low, high = bootstrap(pearson, x, 0.6 * x + 0.8 * noise, repeats=400)
+        hits += low <= 0.6 <= high
+    assert 0.88 <= hits / 200 <= 0.99
+
+
+def test_a_difference_sees_what_two_intervals_do_not():
+    """The same pairs in both columns: the difference is surer than either value."""
+    generator = np.random.default_rng(2)
+    gold = generator.normal(size=150)
+    noise = 0.5 * generator.normal(size=150)
+    good, worse = gold + noise, gold + noise + 0.35 * generator.normal(size=150)
+    one, other = (bootstrap(spearman, gold, column) for column in (good, worse))
+    difference = bootstrap(lambda g, a, b: spearman(g, a) - spearman(g, b), gold, good, worse)
+    assert one[1] < other[2], "the two intervals overlap"
+    assert difference[1] > 0
+
+
+@pytest.mark.parametrize("x, y, words", [
+    ([1, 2, 3], [1, 2], r"equally long; got \[3, 2\]"),
+    ([1, np.nan, 3], [1, 2, 3], "argument 1 holds 1 values that are not finite"),
+    ([1, 2, 3], [1, np.inf, np.nan], "argument 2 holds 2 values that are not finite"),
+    ([2, 2, 2], [1, 2, 3], "constant"),
+    ([1], [2], "at least two"),
+    ([], [], "empty"),
+    (3, 4, "single number"),
+])
+def test_what_has_no_correlation_is_refused(x, y, words):
+    for function in (pearson, spearman):
+        with pytest.raises(ValueError, match=words):
+            function(np.array(x, dtype=float), np.array(y, dtype=float))
+
+
+@pytest.mark.parametrize("column", [["a", "b"], [None, 1], [1 + 2j, 3]])
+def test_words_are_not_numbers(column):
+    with pytest.raises(TypeError, match="argument 1 must hold numbers"):
+        pearson(column, [1, 2])
+
+
+@pytest.mark.parametrize("labels, words", [([0, 1, 2], "labels must be 0 or 1"), ([1, 1, 1], "all labels are 1; both"),
+                                           ([0, 0, 0], "all labels are 0; both")])
+def test_labels_need_two_classes(labels, words):
+    for function in (auc, roc_curve, best_threshold):
+        with pytest.raises(ValueError, match=words):
+            function(labels, [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("settings", [{"repeats": 0}, {"level": 1}, {"level": 0}])
+def test_impossible_settings_of_the_bootstrap_are_refused(settings):
+    with pytest.raises(ValueError, match="repeats must be at least 1 and level"):
+        bootstrap(pearson, [1, 2, 3], [1, 3, 2], **settings)
