@@ -1,0 +1,209 @@
+"""Answers to lesson 09 that must pass, and answers that must fail with the words for their mistake.
+
+Written as learners write, not as the checks imitate them.
+"""
+
+import itertools
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def tokens_by_loops(lengths):
+    pairs = 0
+    for i in range(len(lengths)):
+        for j in range(i):
+            pairs += lengths[i] - 2 + lengths[j] - 2 + 3
+    return sum(lengths), pairs
+
+
+def tokens_by_combinations(lengths):
+    return [sum(lengths), sum(a + b - 1 for a, b in itertools.combinations(lengths, 2))]
+
+
+def tokens_in_numpy(lengths):
+    x, n = np.array(lengths), len(lengths)
+    return x.sum(), (n - 1) * x.sum() - n * (n - 1) // 2
+
+
+def tokens_four_specials(lengths):
+    return sum(lengths), sum(a + b for a, b in itertools.combinations(lengths, 2))
+
+
+def tokens_three_more(lengths):
+    return sum(lengths), sum(a + b + 3 for a, b in itertools.combinations(lengths, 2))
+
+
+def tokens_without_specials(lengths):
+    return sum(lengths), sum(a - 2 + b - 2 for a, b in itertools.combinations(lengths, 2))
+
+
+def tokens_ordered(lengths):
+    return sum(lengths), sum(a + b - 1 for a, b in itertools.permutations(lengths, 2))
+
+
+def tokens_square(lengths):
+    return sum(lengths), sum(a + b - 1 for a in lengths for b in lengths)
+
+
+def tokens_with_itself(lengths):
+    return sum(lengths), sum(a + b - 1 for a, b in itertools.combinations_with_replacement(lengths, 2))
+
+
+def tokens_neighbours(lengths):
+    return sum(lengths), sum(lengths[i] + lengths[i + 1] - 1 for i in range(len(lengths) - 1))
+
+
+def tokens_passes(lengths):
+    return len(lengths), len(list(itertools.combinations(lengths, 2)))
+
+
+def search_normalised(query, corpus, k):
+    values, places = torch.topk(F.normalize(corpus, dim=1) @ F.normalize(query, dim=0), k)
+    return [(int(place), float(value)) for place, value in zip(places, values)]
+
+
+def search_by_sorting(query, corpus, k):
+    cosines = F.cosine_similarity(corpus, query.unsqueeze(0)).tolist()
+    return sorted(enumerate(cosines), key=lambda pair: -pair[1])[:k]
+
+
+def search_by_dot(query, corpus, k):
+    values, places = (corpus @ query).topk(k)
+    return list(zip(places.tolist(), values.tolist()))
+
+
+def search_half_normalised(query, corpus, k):
+    values, places = (F.normalize(corpus, dim=1) @ query).topk(k)
+    return list(zip(places.tolist(), values.tolist()))
+
+
+def search_query_normalised(query, corpus, k):
+    values, places = (corpus @ F.normalize(query, dim=0)).topk(k)
+    return list(zip(places.tolist(), values.tolist()))
+
+
+def search_wrong_dimension(query, corpus, k):
+    values, places = (F.normalize(corpus, dim=0) @ F.normalize(query, dim=0)).topk(k)
+    return list(zip(places.tolist(), values.tolist()))
+
+
+def search_worst(query, corpus, k):
+    cosines = F.cosine_similarity(corpus, query.unsqueeze(0)).tolist()
+    return sorted(enumerate(cosines), key=lambda pair: pair[1])[:k]
+
+
+def search_by_distance(query, corpus, k):
+    places = torch.cdist(query[None], corpus)[0].argsort()[:k]
+    cosines = F.cosine_similarity(corpus, query[None])
+    return [(int(place), float(cosines[place])) for place in places]
+
+
+def search_absolute(query, corpus, k):
+    cosines = F.cosine_similarity(corpus, query.unsqueeze(0)).abs().tolist()
+    return sorted(enumerate(cosines), key=lambda pair: -pair[1])[:k]
+
+
+def search_places(query, corpus, k):
+    return F.cosine_similarity(corpus, query.unsqueeze(0)).topk(k).indices.tolist()
+
+
+def closest_filled(vectors):
+    table = vectors @ vectors.T
+    table.fill_diagonal_(-2)
+    place = int(table.argmax())
+    return sorted([place // len(vectors), place % len(vectors)])
+
+
+def closest_by_loop(vectors):
+    best, pair = -9, None
+    for i, j in itertools.combinations(range(len(vectors)), 2):
+        if float(vectors[i] @ vectors[j]) > best + 1e-6:
+            best, pair = float(vectors[i] @ vectors[j]), (i, j)
+    return pair
+
+
+def closest_with_itself(vectors):
+    place = int((vectors @ vectors.T).argmax())
+    return place // len(vectors), place % len(vectors)
+
+
+def closest_zero_diagonal(vectors):
+    table = vectors @ vectors.T
+    table.fill_diagonal_(0)
+    place = int(table.argmax())
+    return place // len(vectors), place % len(vectors)
+
+
+def closest_upper_triangle(vectors):
+    place = int(torch.triu(vectors @ vectors.T, diagonal=1).argmax())
+    return place // len(vectors), place % len(vectors)
+
+
+def closest_below_one(vectors):
+    best, pair = -9, None
+    for i, j in itertools.combinations(range(len(vectors)), 2):
+        cosine = float(vectors[i] @ vectors[j])
+        if best < cosine < 0.9999:
+            best, pair = cosine, (i, j)
+    return pair
+
+
+def closest_smallest(vectors):
+    table = vectors @ vectors.T
+    place = int(table.argmin())
+    return sorted([place // len(vectors), place % len(vectors)])
+
+
+def closest_flat(vectors):
+    table = vectors @ vectors.T
+    return int(table.masked_fill(~torch.ones_like(table).triu(1).bool(), -2).argmax())
+
+
+def closest_turned(vectors):
+    return closest_filled(vectors)[::-1]
+
+
+def closest_neighbour(vectors):
+    place = max(range(len(vectors) - 1), key=lambda i: float(vectors[i] @ vectors[i + 1]))
+    return place, place + 1
+
+
+RIGHT = {
+    "09-tokens": [tokens_by_loops, tokens_by_combinations, tokens_in_numpy],
+    "09-search": [search_normalised, search_by_sorting],
+    "09-find-the-bug": [closest_filled, closest_by_loop],
+}
+WRONG = {
+    "09-tokens": [
+        (tokens_four_specials, "Two sentences alone have four"),
+        (tokens_three_more, "three special tokens *more*"),
+        (tokens_without_specials, "leave out all special tokens"),
+        (tokens_ordered, "each pair twice"),
+        (tokens_square, "n times n"),
+        (tokens_with_itself, "also with itself"),
+        (tokens_neighbours, "the next one only"),
+        (tokens_passes, "You count passes"),
+    ],
+    "09-search": [
+        (search_by_dot, "These are dot products"),
+        (search_half_normalised, "Only the corpus is normalised"),
+        (search_query_normalised, "Only the query is normalised"),
+        (search_wrong_dimension, "lengths of the columns"),
+        (search_worst, "*least* similar"),
+        (search_by_distance, "nearest by distance"),
+        (search_absolute, "absolute value"),
+        (search_places, "without their cosines"),
+    ],
+    "09-find-the-bug": [
+        (closest_with_itself, "a vector and itself"),
+        (closest_zero_diagonal, "The diagonal is filled with 0"),
+        (closest_upper_triangle, "filled with 0"),
+        (closest_below_one, "Equal vectors in different places"),
+        (closest_smallest, "farthest apart"),
+        (closest_flat, "one long row"),
+        (closest_turned, "The smaller one comes first"),
+        (closest_neighbour, "the next one only"),
+    ],
+}
