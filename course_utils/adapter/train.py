@@ -182,7 +182,7 @@ def split(texts, tokenizer, seed=0):
 @click.option("--rate", default=1.5e-3, show_default=True, help="Highest learning rate of the layers' tables.")
 @click.option("--begin", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Go on from this adapter (an unfinished one, say) instead of from the sentence encoder.")
-@click.option("--compiled", is_flag=True, help="Compile the head's loss: a quarter faster, and needs a C++ compiler.")
+@click.option("--compiled", is_flag=True, help="Compile the head's loss: an eighth faster, a quarter with large memory pages; needs a C++ compiler.")
 @click.option("--output", default=ADAPTER, type=click.Path(dir_okay=False, path_type=Path), help="Where to store the result.")
 def main(steps, rate, begin, compiled, output):
     """Train the adapter and print its scores on held-out text."""
