@@ -303,7 +303,8 @@ def _list_difference(got, right):
     if len(got) == len(right) and not any(items):
         return None
     if max(map(len, (_short(got), _short(right)))) < 120:
-        return f"your function returned {_short(got)} where {_short(right)} is expected"
+        alike = type(got)(right) if type(got) in (list, tuple) else right  # so that brackets are not taken for the mistake
+        return f"your function returned {_short(got)} where {_short(alike)} is expected"
     if len(got) != len(right):
         return f"your function returned {len(got)} items where {len(right)} are expected"
     place = next(place for place, item in enumerate(items) if item)

@@ -50,6 +50,13 @@ TOKENS = Exercise(
                 lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))]),
         Mistake("You count passes. The tokens that are read in all passes together are asked for.",
                 lambda x: [len(x), len(x) * (len(x) - 1) // 2]),
+        Mistake("Sentences of equal length are a pair, too: compare places, not lengths.",
+                lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b) // 2]),
+        Mistake("The lengths hold [CLS] and [SEP] already. Do not add them again.", lambda x: [sum(x) + 2 * len(x), _pairs_sum(x, 3)]),
+        Mistake("A pass reads [CLS] and [SEP] as well. Do not subtract them.", lambda x: [sum(x) - 2 * len(x), _pairs_sum(x, -1)]),
+        Mistake("Each sentence is in n − 1 pairs, not in n.", lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2]),
+        Mistake("Two things: you count each pair in both orders, and a pair has three special tokens, not four.",
+                lambda x: [sum(x), 2 * _pairs_sum(x, 0)]),
         Mistake("The two numbers are in the wrong order: one pass for each sentence comes first.", lambda x: _tokens(x)[::-1]),
         Mistake("You return only the second number. Return both: tokens of all sentences, tokens of all pairs.", lambda x: _tokens(x)[1]),
     ),
@@ -113,6 +120,17 @@ SEARCH = Exercise(
         Mistake("You take the absolute value, so that opposite vectors count as similar.", lambda q, c, k: _top(_cosines(q, c).abs(), k)),
         Mistake("The right places, in the wrong order: the most similar comes first.", lambda q, c, k: _search(q, c, k)[::-1]),
         Mistake("Your pairs are the other way round: (place, cosine) is asked for.", lambda q, c, k: [(v, i) for i, v in _search(q, c, k)]),
+        Mistake("You return all places and all cosines apart. Pairs are asked for: `list(zip(places, cosines))`.",
+                lambda q, c, k: tuple(map(list, zip(*_search(q, c, k))))),
+        Mistake("You leave out the nearest. Here the query is not in the corpus, so the nearest counts.",
+                lambda q, c, k: _top(_cosines(q, c), min(k + 1, len(c)))[1:]),
+        Mistake("These are distances. Cosines are asked for, the highest first.",
+                lambda q, c, k: [(i, -v) for i, v in _top(-(c - q).norm(dim=1), k)]),
+        Mistake("The order is that of dot products, and only the numbers are cosines. Sort by cosine.",
+                lambda q, c, k: [(i, float(_cosines(q, c)[i])) for i, _ in _top(c @ q, k)]),
+        Mistake("You return all vectors of the corpus, not the first k.", lambda q, c, k: _search(q, c, len(c))),
+        Mistake("Your pairs are sorted by place. Sort by cosine, the highest first.", lambda q, c, k: sorted(_search(q, c, k))),
+        Mistake("0, 1, 2 and so on are ranks, not places in the corpus.", lambda q, c, k: list(enumerate(v for _, v in _search(q, c, k)))),
         Mistake("You return the places without their cosines. Pairs (place, cosine) are asked for.", lambda q, c, k: [i for i, _ in _search(q, c, k)]),
         Mistake("You return the cosines without their places. Pairs (place, cosine) are asked for.", lambda q, c, k: [v for _, v in _search(q, c, k)]),
     ),
@@ -138,18 +156,37 @@ def _closest_cases(rng):
     late = unit(normal(rng, n, hidden))
     late[n - 1] = unit((late[n - 3] + 0.05 * normal(rng, hidden))[None])[0]
     apart = unit(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))
+    one = torch.eye(hidden)[rng.randrange(hidden)]
     return [
         Case("Vectors at random", (free,)),
         Case("The closest pair stands at the end", (late,)),
         Case("Two equal vectors are a pair", (twice,)),
         Case("All cosines are negative", (apart,)),
         Case("Two vectors", (unit(normal(rng, 2, hidden)),)),
+        Case("Two opposite vectors", (torch.stack([one, -one]),)),
+        *_turned(rng, unit),
     ]
 
 
-def _closest(vectors, fill=-2.0, keep=lambda table: torch.ones_like(table).triu(1).bool()):
+def _turned(rng, unit):
+    """A case in which rounding makes the cosine below the diagonal the larger one, if this processor's rounding does so at all."""
+    for _ in range(300):
+        rows = unit(normal(rng, 8, 6))
+        first, second = _closest(rows, keep=_off_diagonal)
+        if first > second:
+            return [Case("Rounding may put the pair the other way round in the table", (rows,))]
+    return []
+
+
+def _off_diagonal(table):
+    return ~torch.eye(len(table)).bool()
+
+
+def _closest(vectors, fill=-2.0, keep=lambda table: torch.ones_like(table).triu(1).bool(), less=None):
     table = vectors @ vectors.T
-    place = table.masked_fill(~keep(table), fill).argmax().item()
+    if less is not None:
+        table, keep = table - less * torch.eye(len(table)), torch.ones_like
+    place = table.masked_fill(~keep(table).bool(), fill).argmax().item()
     return [place // len(table), place % len(table)]
 
 
@@ -164,9 +201,18 @@ CLOSEST = Exercise(
         Mistake("You find a vector and itself: the diagonal of the table holds the cosine of each vector with itself, 1. Leave it out.",
                 lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool())),
         Mistake("The diagonal is filled with 0. That is not low: if all cosines are negative, 0 is the highest. Fill with something below −1.",
-                lambda v: _closest(v, fill=0.0, keep=lambda t: ~torch.eye(len(t)).bool())),
+                lambda v: _closest(v, fill=0.0, keep=_off_diagonal)),
         Mistake("What does not count is filled with 0. That is not low: if all cosines are negative, 0 is the highest. Fill with something below −1.",
                 lambda v: _closest(v, fill=0.0)),
+        Mistake("The diagonal is filled with −1. Opposite vectors have this cosine, too: fill with less, such as −2.",
+                lambda v: sorted(_closest(v, fill=-1.0, keep=_off_diagonal))),
+        Mistake("What does not count is filled with −1. Opposite vectors have this cosine, too: fill with less, such as −2.",
+                lambda v: _closest(v, fill=-1.0)),
+        Mistake("The right pair, but not always the smaller place first: rounding can make a number below the diagonal a little higher "
+                "than its twin above it. Sort the two places.", lambda v: _closest(v, keep=_off_diagonal)),
+        Mistake("You take the absolute value, so that opposite vectors count as close.", lambda v: _closest_absolute(v)),
+        Mistake("You take 1 off the diagonal. Then it holds 0 or nearly 0, which is not low: fill it with something below −1.",
+                lambda v: sorted(_closest(v, less=1.0))),
         Mistake("You leave out every pair with a cosine of 1. Equal vectors in different places are a pair; only the diagonal has to go.",
                 lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool())),
         Mistake("You find the pair that is farthest apart.", lambda v: _farthest(v)),
@@ -182,6 +228,11 @@ CLOSEST = Exercise(
         "With both triangles left, `argmax` may find the pair in either order: sort the two places.",
     ),
 )
+
+
+def _closest_absolute(vectors):
+    table = (vectors @ vectors.T).abs().triu(1)
+    return list(divmod(table.argmax().item(), len(table)))
 
 
 def _farthest(vectors):

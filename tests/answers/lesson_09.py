@@ -59,6 +59,23 @@ def tokens_passes(lengths):
     return len(lengths), len(list(itertools.combinations(lengths, 2)))
 
 
+def tokens_by_length(lengths):
+    return sum(lengths), sum(a + b - 1 for a in lengths for b in lengths if a != b) // 2
+
+
+def tokens_added_again(lengths):
+    return sum(n + 2 for n in lengths), sum(a + b + 3 for a, b in itertools.combinations(lengths, 2))
+
+
+def tokens_subtracted(lengths):
+    return sum(n - 2 for n in lengths), sum(a + b - 1 for a, b in itertools.combinations(lengths, 2))
+
+
+def tokens_n_times(lengths):
+    n = len(lengths)
+    return sum(lengths), n * sum(lengths) - n * (n - 1) // 2
+
+
 def search_normalised(query, corpus, k):
     values, places = torch.topk(F.normalize(corpus, dim=1) @ F.normalize(query, dim=0), k)
     return [(int(place), float(value)) for place, value in zip(places, values)]
@@ -107,6 +124,51 @@ def search_absolute(query, corpus, k):
 
 def search_places(query, corpus, k):
     return F.cosine_similarity(corpus, query.unsqueeze(0)).topk(k).indices.tolist()
+
+
+def search_two_lists(query, corpus, k):
+    values, places = F.cosine_similarity(corpus, query[None]).topk(k)
+    return places.tolist(), values.tolist()
+
+
+def search_ranks(query, corpus, k):
+    return list(enumerate(sorted(F.cosine_similarity(corpus, query[None]).tolist(), reverse=True)[:k]))
+
+
+def search_without_the_first(query, corpus, k):
+    return sorted(enumerate(F.cosine_similarity(corpus, query[None]).tolist()), key=lambda pair: -pair[1])[1:k + 1]
+
+
+def search_whole(query, corpus, k):
+    return sorted(enumerate(F.cosine_similarity(corpus, query[None]).tolist()), key=lambda pair: -pair[1])
+
+
+def search_in_order_of_dots(query, corpus, k):
+    cosines = F.cosine_similarity(corpus, query[None])
+    return [(int(place), float(cosines[place])) for place in (corpus @ query).argsort(descending=True)[:k]]
+
+
+def closest_unsorted(vectors):
+    table = vectors @ vectors.T
+    table.fill_diagonal_(-2)
+    return divmod(int(table.argmax()), len(vectors))
+
+
+def closest_filled_with_minus_one(vectors):
+    table = vectors @ vectors.T
+    table.fill_diagonal_(-1)
+    return sorted(divmod(int(table.argmax()), len(vectors)))
+
+
+def closest_absolute(vectors):
+    table = (vectors @ vectors.T).abs()
+    table.fill_diagonal_(0)
+    return sorted(divmod(int(table.argmax()), len(vectors)))
+
+
+def closest_minus_identity(vectors):
+    table = vectors @ vectors.T - torch.eye(len(vectors))
+    return sorted(divmod(int(table.argmax()), len(vectors)))
 
 
 def closest_filled(vectors):
@@ -185,6 +247,10 @@ WRONG = {
         (tokens_with_itself, "also with itself"),
         (tokens_neighbours, "the next one only"),
         (tokens_passes, "You count passes"),
+        (tokens_by_length, "compare places, not lengths"),
+        (tokens_added_again, "Do not add them again"),
+        (tokens_subtracted, "Do not subtract them"),
+        (tokens_n_times, "in n − 1 pairs"),
     ],
     "09-search": [
         (search_by_dot, "These are dot products"),
@@ -195,6 +261,11 @@ WRONG = {
         (search_by_distance, "nearest by distance"),
         (search_absolute, "absolute value"),
         (search_places, "without their cosines"),
+        (search_two_lists, "all places and all cosines apart"),
+        (search_ranks, "are ranks"),
+        (search_without_the_first, "leave out the nearest"),
+        (search_whole, "all vectors of the corpus"),
+        (search_in_order_of_dots, "order is that of dot products"),
     ],
     "09-find-the-bug": [
         (closest_with_itself, "a vector and itself"),
@@ -205,5 +276,9 @@ WRONG = {
         (closest_flat, "one long row"),
         (closest_turned, "The smaller one comes first"),
         (closest_neighbour, "the next one only"),
+        (closest_unsorted, "not always the smaller place first"),
+        (closest_filled_with_minus_one, "filled with −1"),
+        (closest_absolute, "absolute value"),
+        (closest_minus_identity, "something below −1"),
     ],
 }
