@@ -83,8 +83,9 @@ def _token_bar(ids):
 
 
 def has_bfloat16():
-    """Whether this processor multiplies matrices of bfloat16 by itself."""
-    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    """Whether this processor multiplies matrices of bfloat16 by itself, and oneDNN may let it."""
+    return ((torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+            and torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 @contextlib.contextmanager

@@ -240,6 +240,12 @@ def test_a_processor_without_bfloat16_is_told_so(monkeypatch):
         embed(["a"], precision="bfloat16")
 
 
+def test_an_instruction_set_that_onednn_may_not_use_counts_as_missing():
+    program = "from course_utils import embed\ntry:\n    embed(['a'], precision='bfloat16')\nexcept RuntimeError as error:\n    print(error)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}, capture_output=True, text=True)
+    assert "no bfloat16 arithmetic" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("precision", ["float16", None, 32, ["float32"]])
 def test_an_unknown_precision_is_named(precision):
     with pytest.raises(ValueError, match="precision must be one of .*'bfloat16', 'float32'.*; got"):
