@@ -19,6 +19,7 @@ _HOME = {
     "load_reviews": "data",
     "load_senses": "data",
     "load_scored_pairs": "data",
+    "load_triplets": "data",
     "check": "exercises",
     "hint": "exercises",
     "solution": "exercises",

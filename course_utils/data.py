@@ -84,6 +84,22 @@ def load_scored_pairs(source="course"):
     return _read_pairs(path)
 
 
+def load_triplets(part=None):
+    """Triplets of sentences written for this course: an anchor, a paraphrase of it, and its denial in nearly its words.
+
+    part: "train" or "test"; the two share no construction (*not*, *never*, *un-*, *hardly*, *too ... to*, ...). Left out, both.
+    Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`. Raises ValueError for another part.
+    """
+    import pandas as pd
+
+    table = pd.read_csv(TABLES / "negation_triplets.csv")
+    if part is None:
+        return table
+    if part not in ("train", "test"):
+        raise ValueError(f'part must be "train" or "test"; got {part!r}')
+    return table[table["part"] == part].reset_index(drop=True)
+
+
 def _read_pairs(path):
     import pandas as pd
 
