@@ -1,0 +1,166 @@
+"""What training needs beside the libraries' own trainers: examples that are checked, a curve to watch, a stop, a safe file.
+
+Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and `SentenceTransformerTrainer` do.
+"""
+
+import contextlib
+import math
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from transformers import PrinterCallback, ProgressCallback, TrainerCallback
+
+from .models import progress_bar
+
+MARGIN = 1.2  # a model on disk takes at most so much more than its weights
+
+
+class DivergedError(RuntimeError):
+    """The loss is no number any more. The text says at which step, and what usually helps."""
+
+
+class ExampleError(ValueError):
+    """Training examples that cannot teach what they are meant to. The text names the row."""
+
+
+def training_settings(folder, **changes):
+    """Keyword arguments for TrainingArguments or SentenceTransformerTrainingArguments, as the course trains.
+
+    On the processor, seeded, with a warm-up of a tenth of the steps; every step's loss is logged, NaN included; nothing is
+    written unless you ask for it. folder: where checkpoints go, if any. changes: what you want otherwise.
+    """
+    return {"output_dir": str(folder), "use_cpu": True, "seed": 0, "warmup_steps": 0.1, "logging_steps": 1,
+            "logging_nan_inf_filter": False, "save_strategy": "no", "report_to": "none", "disable_tqdm": True,
+            "dataloader_pin_memory": False} | changes
+
+
+def watch(trainer):
+    """Exchange a trainer's printing for a bar with the time left and, in JupyterLab, a curve of the loss while it falls.
+
+    Returns the list to which (step, loss) are added. Both are gone when training ends, so nothing of them is stored.
+    With TQDM_DISABLE=1 neither shows. Raises DivergedError from `trainer.train()` when a loss is NaN or infinite.
+    """
+    for printing in (PrinterCallback, ProgressCallback):
+        trainer.remove_callback(printing)
+    watching = _Watch()
+    trainer.add_callback(watching)
+    return watching.losses
+
+
+class _Watch(TrainerCallback):
+    def __init__(self):
+        self.losses, self.bar, self.display, self.next_look = [], None, None, 0
+
+    def on_train_begin(self, args, state, control, **_):
+        self.bar = progress_bar(total=state.max_steps, initial=state.global_step, unit="step")
+
+    def on_step_end(self, args, state, control, **_):
+        self.bar.update(state.global_step - self.bar.n)
+
+    def on_log(self, args, state, control, logs=None, **_):
+        loss = (logs or {}).get("loss")
+        if loss is None:
+            return
+        if not math.isfinite(loss):
+            self._close()
+            raise DivergedError(f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the model again, and train "
+                                f"with a lower learning rate (it was {args.learning_rate:g}) or a longer warm-up")
+        self.losses.append((state.global_step, loss))
+        self.bar.set_postfix(loss=f"{loss:.3f}")
+        self._draw()
+
+    def on_train_end(self, args, state, control, **_):
+        self._close()
+
+    def _draw(self):
+        """Once a second at most, and only where a picture can be exchanged for the next."""
+        if os.environ.get("TQDM_DISABLE") == "1" or time.monotonic() < self.next_look or not _in_a_notebook():
+            return
+        self.next_look = time.monotonic() + 1
+        from IPython.display import display
+        from matplotlib import pyplot
+
+        figure, axes = pyplot.subplots(figsize=(6, 2))
+        axes.plot(*zip(*self.losses))
+        axes.set(xlabel="step", ylabel="loss")
+        pyplot.close(figure)
+        if self.display is None:
+            self.display = display(figure, display_id=True)
+        else:
+            self.display.update(figure)
+
+    def _close(self):
+        self.bar.close()
+        if self.display is not None:
+            self.display.update({}, raw=True)
+            self.display = None
+
+
+def _in_a_notebook():
+    with contextlib.suppress(ImportError):
+        from IPython import get_ipython
+
+        return hasattr(get_ipython(), "kernel")
+    return False
+
+
+def checked_labels(texts, labels, classes=2):
+    """(texts, labels) as lists, once they can teach a classifier.
+
+    Raises ExampleError for no examples, unequal numbers, a text that is none or empty, a label that is not a whole number from 0 to
+    classes - 1, or fewer than two different labels.
+    """
+    texts, labels = list(texts), list(labels)
+    if not texts:
+        raise ExampleError("there are no examples to train on")
+    if len(texts) != len(labels):
+        raise ExampleError(f"{len(texts)} texts and {len(labels)} labels; each text needs one")
+    for row, (text, label) in enumerate(zip(texts, labels)):
+        if not isinstance(text, str) or not text.strip():
+            raise ExampleError(f"example {row} has no text; got {text!r}")
+        if isinstance(label, (bool, str)) or label != label or label != int(label) or not 0 <= label < classes:
+            raise ExampleError(f"example {row} has the label {label!r}; labels are whole numbers from 0 to {classes - 1}")
+    if len(set(map(int, labels))) < 2:
+        raise ExampleError(f"all {len(labels)} examples have the label {int(labels[0])}; a classifier needs two classes at least")
+    return texts, [int(label) for label in labels]
+
+
+def checked_triplets(triplets):
+    """Rows (anchor, positive, negative) as lists of text, once they can teach what is near and what is far.
+
+    Raises ExampleError for no triplets, for a row without three texts, and for a row in which two of the three are equal.
+    """
+    rows = [list(row) for row in triplets]
+    if not rows:
+        raise ExampleError("there are no triplets to train on")
+    for number, row in enumerate(rows):
+        if len(row) != 3 or not all(isinstance(text, str) and text.strip() for text in row):
+            raise ExampleError(f"triplet {number} is not three texts (anchor, positive, negative): {row!r}")
+        names = {text.strip().casefold(): name for text, name in zip(row, ("anchor", "positive", "negative"))}
+        if len(names) < 3:
+            raise ExampleError(f"triplet {number} has two equal members, so it teaches nothing or the wrong thing: {row!r}")
+    return rows
+
+
+def save_model(model, folder):
+    """Save a model so that `folder` holds either all of it or what was there before: write beside, then rename.
+
+    model: a SentenceTransformer or a transformers model (`save_pretrained`). Returns the folder. Raises OSError if the disk has too
+    little room, before anything is written.
+    """
+    folder = Path(folder).expanduser().resolve()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    needed = MARGIN * sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    free = shutil.disk_usage(folder.parent).free
+    if free < needed:
+        raise OSError(f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB left. Nothing was written")
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True) as beside:
+        new = Path(beside) / "model"
+        model.save_pretrained(str(new))
+        if folder.exists():
+            folder.rename(Path(beside) / "old")  # goes when the folder beside goes
+        new.rename(folder)
+    return folder

@@ -1,0 +1,226 @@
+"""Training can be watched, stops when it diverges, goes on after an interruption, and saves all or nothing."""
+
+import io
+import shutil
+from contextlib import redirect_stdout
+
+import nbclient
+import nbformat
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, DataCollatorWithPadding, Trainer, TrainerCallback, TrainingArguments
+
+from course_utils import load_encoder, load_triplets
+from course_utils.models import EncoderError
+from course_utils.training import DivergedError, ExampleError, checked_labels, checked_triplets, save_model, training_settings, watch
+
+TEXTS = [f"{'a b c'[number % 5:]} {'x y' if number % 2 else 'm n'}" for number in range(24)]
+
+
+def classifier(tiny, folder, **changes):
+    """A trainer of a classifier that tells x from m, and its losses."""
+    torch.manual_seed(0)
+    tokenizer = AutoTokenizer.from_pretrained(tiny)
+    model = AutoModelForSequenceClassification.from_pretrained(tiny, num_labels=2)
+    rows = [{**tokenizer(text), "labels": number % 2} for number, text in enumerate(TEXTS)]
+    trainer = Trainer(model, TrainingArguments(**training_settings(folder, **{"num_train_epochs": 2, "per_device_train_batch_size": 4} | changes)),
+                      train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
+    return trainer, watch(trainer)
+
+
+def sentence_trainer(tiny, folder, **changes):
+    torch.manual_seed(0)
+    model = SentenceTransformer(str(tiny), device="cpu")
+    rows = Dataset.from_dict({"anchor": TEXTS, "positive": TEXTS[::-1]})
+    settings = SentenceTransformerTrainingArguments(**training_settings(folder, **{"num_train_epochs": 2, "per_device_train_batch_size": 4} | changes))
+    trainer = SentenceTransformerTrainer(model, settings, train_dataset=rows, loss=MultipleNegativesRankingLoss(model))
+    return trainer, watch(trainer)
+
+
+@pytest.mark.parametrize("make", [classifier, sentence_trainer])
+def test_every_loss_is_collected_and_nothing_is_printed_or_written(make, tiny, tmp_path, capsys):
+    trainer, losses = make(tiny, tmp_path / "out", learning_rate=3e-3)
+    trainer.train()
+    assert [step for step, _ in losses] == list(range(1, 13)) and all(np.isfinite(loss) for _, loss in losses)
+    assert capsys.readouterr().out == ""
+    assert not list(tmp_path.rglob("*.safetensors"))
+
+
+def test_a_classifier_learns(tiny, tmp_path):
+    trainer, losses = classifier(tiny, tmp_path, learning_rate=3e-3, num_train_epochs=10)
+    trainer.train()
+    assert losses[-1][1] < 0.5 * losses[0][1]
+
+
+@pytest.mark.parametrize("make", [classifier, sentence_trainer])
+def test_training_that_diverges_stops_with_a_sentence(make, tiny, tmp_path):
+    trainer, losses = make(tiny, tmp_path, learning_rate=1e30, warmup_steps=0, max_grad_norm=0)
+    with pytest.raises(DivergedError, match=r"the loss is (nan|inf) at step \d+, so every weight is lost. .* lower learning rate \(it was 1e\+30\)"):
+        trainer.train()
+    assert len(losses) < 12
+
+
+@pytest.mark.parametrize("disable, shown", [("0", True), ("1", False)])
+def test_a_bar_with_the_time_left_shows_on_long_trainings(disable, shown, tiny, tmp_path, capsys, monkeypatch):
+    clock = iter(range(0, 10**6))
+    monkeypatch.setattr("tqdm.std.time", lambda: next(clock))
+    monkeypatch.setenv("TQDM_DISABLE", disable)
+    trainer, _ = classifier(tiny, tmp_path)
+    trainer.train()
+    captured = capsys.readouterr()
+    assert captured.out == "" and ("/12 [" in captured.err and "loss=" in captured.err) == shown, captured.err
+
+
+class Interrupt(TrainerCallback):
+    def __init__(self, step):
+        self.step = step
+
+    def on_step_end(self, args, state, control, **_):
+        if state.global_step == self.step:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("make", [classifier, sentence_trainer])
+def test_an_interrupted_training_goes_on_where_it_was_saved(make, tiny, tmp_path):
+    whole, losses = make(tiny, tmp_path / "whole")
+    whole.train()
+    saving = {"save_strategy": "steps", "save_steps": 4}
+    broken, _ = make(tiny, tmp_path / "broken", **saving)
+    broken.add_callback(Interrupt(6))
+    with pytest.raises(KeyboardInterrupt):
+        broken.train()
+    resumed, later = make(tiny, tmp_path / "broken", **saving)
+    resumed.train(resume_from_checkpoint=True)
+    assert [step for step, _ in later] == list(range(5, 13))
+    assert [loss for _, loss in later] == pytest.approx([loss for _, loss in losses[4:]], abs=1e-5)
+    for (name, one), other in zip(whole.model.state_dict().items(), resumed.model.state_dict().values(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-6, msg=name)
+
+
+LIVE = """
+import torch
+from course_utils.training import training_settings, watch
+from transformers import Trainer, TrainingArguments
+
+class Slow(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+    def forward(self, x):
+        import time
+        time.sleep(0.3)
+        return {"loss": (self.weight * x).mean()}
+
+trainer = Trainer(Slow(), TrainingArguments(**training_settings("out", max_steps=10)), train_dataset=[{"x": 1.0}] * 8)
+losses = watch(trainer)
+trainer.train()
+len(losses)
+"""
+
+
+@pytest.mark.parametrize("disable", ["0", "1"])
+def test_in_a_notebook_a_curve_comes_and_goes(disable, tmp_path, monkeypatch):
+    monkeypatch.setenv("TQDM_DISABLE", disable)
+    seen = []
+
+    class Client(nbclient.NotebookClient):
+        def process_message(self, message, cell, cell_index):
+            seen.append((message["msg_type"], "image/png" in message["content"].get("data", {})))
+            return super().process_message(message, cell, cell_index)
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(LIVE)])
+    Client(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    pictures = [kind for kind, picture in seen if picture]
+    assert (pictures[:1] == ["display_data"] and "update_display_data" in pictures) == (disable == "0"), pictures
+    outputs = notebook.cells[0].outputs
+    assert outputs[-1]["data"]["text/plain"] == "10"
+    assert not any("image/png" in output.get("data", {}) for output in outputs), "the curve is gone when training ends"
+
+
+# Examples
+
+@pytest.mark.parametrize("texts, labels, words", [
+    ([], [], "no examples"), (["a"], [0, 1], "1 texts and 2 labels"), (["a", " "], [0, 1], "example 1 has no text; got ' '"),
+    (["a", None], [0, 1], "example 1 has no text; got None"), (["a", "b"], [0, 2], "example 1 has the label 2; .* from 0 to 1"),
+    (["a", "b"], [0, -1], "example 1 has the label -1"), (["a", "b"], [0, 0.5], "example 1 has the label 0.5"),
+    (["a", "b"], [0, float("nan")], "example 1 has the label nan"), (["a", "b"], ["0", "1"], "example 0 has the label '0'"),
+    (["a", "b"], [1, 1], "all 2 examples have the label 1"),
+])
+def test_examples_that_teach_no_classifier_are_refused(texts, labels, words):
+    with pytest.raises(ExampleError, match=words):
+        checked_labels(texts, labels)
+
+
+def test_good_examples_come_back_as_lists():
+    assert checked_labels(("a", "b"), np.array([1, 0])) == (["a", "b"], [1, 0])
+    assert checked_labels(["a", "b", "c"], [2.0, 0, 1], classes=3)[1] == [2, 0, 1]
+
+
+@pytest.mark.parametrize("triplets, words", [
+    ([], "no triplets"), ([("a", "b")], "triplet 0 is not three texts"), ([("a", "b", "c"), ("a", "", "c")], "triplet 1 is not three texts"),
+    ([("a", "b", 3)], "triplet 0 is not three texts"), ([("A cat", "a cat ", "b")], "triplet 0 has two equal members"),
+    ([("a", "b", "c"), ("a", "b", "b")], "triplet 1 has two equal members"), ([("a", "b", "a")], "two equal members"),
+])
+def test_triplets_that_teach_nothing_are_refused(triplets, words):
+    with pytest.raises(ExampleError, match=words):
+        checked_triplets(triplets)
+
+
+def test_the_courses_triplets_are_good():
+    rows = load_triplets()[["anchor", "positive", "negative"]]
+    assert checked_triplets(rows.itertuples(index=False, name=None)) == rows.to_numpy().tolist()
+
+
+# Files
+
+def test_a_saved_model_is_the_model(tiny, tmp_path):
+    model = SentenceTransformer(str(tiny), device="cpu")
+    folder = save_model(model, tmp_path / "new" / "model")
+    assert np.array_equal(SentenceTransformer(str(folder), device="cpu").encode(TEXTS), model.encode(TEXTS))
+    assert load_encoder(folder)[1].config.hidden_size == 32
+    assert [path.name for path in folder.parent.iterdir()] == ["model"], "nothing is left beside it"
+
+
+def test_saving_replaces_what_was_there(tiny, tmp_path):
+    model = SentenceTransformer(str(tiny), device="cpu")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "stale.txt").touch()
+    save_model(model, tmp_path / "model")
+    assert (tmp_path / "model" / "config.json").is_file() and not (tmp_path / "model" / "stale.txt").exists()
+
+
+def test_saving_that_breaks_leaves_the_old_model_whole(tiny, tmp_path, monkeypatch):
+    model = SentenceTransformer(str(tiny), device="cpu")
+    folder = save_model(model, tmp_path / "model")
+    before = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    def half(path):
+        (tmp_path / path / "half.bin").parent.mkdir(parents=True)
+        (tmp_path / path / "half.bin").write_bytes(b"x")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(model, "save_pretrained", half)
+    with pytest.raises(OSError, match="No space left"):
+        save_model(model, folder)
+    assert {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_full_disk_is_seen_before_anything_is_written(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
+    with pytest.raises(OSError, match=r"the model needs \d+ MB and .* has 0 MB left. Nothing was written"):
+        save_model(SentenceTransformer(str(tiny), device="cpu"), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("missing", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_saved_folder_that_is_incomplete_is_named(missing, tiny, tmp_path):
+    folder = save_model(SentenceTransformer(str(tiny), device="cpu"), tmp_path / "model")
+    for path in folder.rglob(missing):
+        path.unlink()
+    with pytest.raises(EncoderError):
+        load_encoder(folder)
