@@ -7,7 +7,7 @@ import numpy as np
 
 from .embedding import hidden_states
 from .evaluation import auc, best_threshold, bootstrap, pearson, spearman
-from .models import load_glove
+from .models import load_glove, progress_bar
 from .pooling import POOLINGS
 
 SIMILAR = 3  # from this score on, a pair counts as similar: it shares the main point
@@ -90,7 +90,7 @@ def score_table(found, scores, repeats=1000):
     scores = np.asarray(scores)
     labels = (scores >= SIMILAR).astype(int)
     rows = {}
-    for name, values in found.items():
+    for name, values in progress_bar(iterable=found.items(), unit="space"):
         measured = {"Spearman": bootstrap(spearman, scores, values, repeats=repeats),
                     "Pearson": bootstrap(pearson, scores, values, repeats=repeats),
                     "AUC": bootstrap(auc, labels, values, repeats=repeats),
