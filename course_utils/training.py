@@ -121,7 +121,7 @@ def checked_labels(texts, labels, classes=2):
     for row, (text, label) in enumerate(zip(texts, labels)):
         if not isinstance(text, str) or not text.strip():
             raise ExampleError(f"example {row} has no text; got {text!r}")
-        if isinstance(label, (bool, str)) or label != label or label != int(label) or not 0 <= label < classes:
+        if isinstance(label, bool) or label not in range(classes):
             raise ExampleError(f"example {row} has the label {label!r}; labels are whole numbers from 0 to {classes - 1}")
     if len(set(map(int, labels))) < 2:
         raise ExampleError(f"all {len(labels)} examples have the label {int(labels[0])}; a classifier needs two classes at least")
@@ -148,10 +148,13 @@ def checked_triplets(triplets):
 def save_model(model, folder):
     """Save a model so that `folder` holds either all of it or what was there before: write beside, then rename.
 
-    model: a SentenceTransformer or a transformers model (`save_pretrained`). Returns the folder. Raises OSError if the disk has too
-    little room, before anything is written.
+    model: a SentenceTransformer or a transformers model (`save_pretrained`). Returns the folder. An earlier model there is
+    replaced. Raises FileExistsError if something else is there, and OSError if the disk has too little room; then nothing is
+    written.
     """
     folder = Path(folder).expanduser().resolve()
+    if folder.exists() and not (folder.is_dir() and ((folder / "config.json").is_file() or not any(folder.iterdir()))):
+        raise FileExistsError(f"{folder} is there already and holds no model, so it is left alone. Choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
     needed = MARGIN * sum(weight.numel() * weight.element_size() for weight in model.parameters())
     free = shutil.disk_usage(folder.parent).free
@@ -160,7 +163,13 @@ def save_model(model, folder):
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True) as beside:
         new = Path(beside) / "model"
         model.save_pretrained(str(new))
+        old = Path(beside) / "old"  # goes when the folder beside goes
         if folder.exists():
-            folder.rename(Path(beside) / "old")  # goes when the folder beside goes
-        new.rename(folder)
+            folder.rename(old)
+        try:
+            new.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
     return folder

@@ -1,8 +1,7 @@
 """Training can be watched, stops when it diverges, goes on after an interruption, and saves all or nothing."""
 
-import io
 import shutil
-from contextlib import redirect_stdout
+from pathlib import Path
 
 import nbclient
 import nbformat
@@ -148,6 +147,8 @@ def test_in_a_notebook_a_curve_comes_and_goes(disable, tmp_path, monkeypatch):
     (["a", None], [0, 1], "example 1 has no text; got None"), (["a", "b"], [0, 2], "example 1 has the label 2; .* from 0 to 1"),
     (["a", "b"], [0, -1], "example 1 has the label -1"), (["a", "b"], [0, 0.5], "example 1 has the label 0.5"),
     (["a", "b"], [0, float("nan")], "example 1 has the label nan"), (["a", "b"], ["0", "1"], "example 0 has the label '0'"),
+    (["a", "b"], [0, None], "example 1 has the label None"), (["a", "b"], [0, float("inf")], "example 1 has the label inf"),
+    (["a", "b"], [0, True], "example 1 has the label True"), (["a", "b"], [0, [1]], r"example 1 has the label \[1\]"),
     (["a", "b"], [1, 1], "all 2 examples have the label 1"),
 ])
 def test_examples_that_teach_no_classifier_are_refused(texts, labels, words):
@@ -187,10 +188,37 @@ def test_a_saved_model_is_the_model(tiny, tmp_path):
 
 def test_saving_replaces_what_was_there(tiny, tmp_path):
     model = SentenceTransformer(str(tiny), device="cpu")
-    (tmp_path / "model").mkdir()
+    save_model(model, tmp_path / "model")
     (tmp_path / "model" / "stale.txt").touch()
     save_model(model, tmp_path / "model")
     assert (tmp_path / "model" / "config.json").is_file() and not (tmp_path / "model" / "stale.txt").exists()
+
+
+@pytest.mark.parametrize("make", [lambda path: path.write_text("mine"), lambda path: (path.mkdir(), (path / "notes.txt").write_text("mine"))])
+def test_saving_leaves_alone_what_is_no_model(make, tiny, tmp_path):
+    make(tmp_path / "thesis")
+    with pytest.raises(FileExistsError, match="thesis is there already and holds no model"):
+        save_model(SentenceTransformer(str(tiny), device="cpu"), tmp_path / "thesis")
+    (tmp_path / "empty").mkdir()
+    assert (save_model(SentenceTransformer(str(tiny), device="cpu"), tmp_path / "empty") / "config.json").is_file()
+    assert [path.read_text() for path in (tmp_path / "thesis", tmp_path / "thesis" / "notes.txt") if path.is_file()] == ["mine"]
+
+
+def test_a_rename_that_fails_brings_the_old_model_back(tiny, tmp_path, monkeypatch):
+    model = SentenceTransformer(str(tiny), device="cpu")
+    folder = save_model(model, tmp_path / "model")
+    (folder / "old.txt").touch()
+    rename = Path.rename
+
+    def broken(path, target):
+        if path.name == "model" and Path(target) == folder:
+            raise OSError("in use")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", broken)
+    with pytest.raises(OSError, match="in use"):
+        save_model(model, folder)
+    assert (folder / "old.txt").is_file() and (folder / "config.json").is_file()
 
 
 def test_saving_that_breaks_leaves_the_old_model_whole(tiny, tmp_path, monkeypatch):
