@@ -6,6 +6,8 @@ because the weights are laid out beforehand for oneDNN, as `torch.compile` lays 
 goes to MKL, which leaves half of some processors unused.
 """
 
+import platform
+
 import torch
 from torch.nn.functional import gelu, layer_norm, linear
 
@@ -115,9 +117,14 @@ def _attend(query, key, value):
 def _product(weight, bias, dtype, activation="none", lay_out=True):
     """A function from (tokens, in) to (tokens, out): weight and bias applied, then "gelu" if asked for."""
     weight, bias = weight.to(dtype), bias.to(dtype)
-    if lay_out and torch.backends.mkldnn.is_available():
+    if lay_out and _onednn():
         ready = torch.ops.mkldnn._reorder_linear_weight(weight, TOKENS)
         return lambda states: torch.ops.mkldnn._linear_pointwise(states, ready, bias, activation, [], "none")
     if activation == "gelu":
         return lambda states: gelu(linear(states, weight, bias))
     return lambda states: linear(states, weight, bias)
+
+
+def _onednn():
+    """Whether oneDNN is there, on a kind of processor on which this was tried."""
+    return torch.backends.mkldnn.is_available() and platform.machine().lower() in ("x86_64", "amd64")
