@@ -50,7 +50,7 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
         else:
             rows = _token_ids(list(row_of), sentences, tokenizer, max_tokens(tokenizer, encoder))
             ids = [row["input_ids"] for row in rows]
-            groups = _last_states(rows, tokenizer, encoder, precision)
+            groups = _last_states(rows, ids, tokenizer, encoder, precision)
         with _token_bar(ids) as bar:
             for places, states, mask in groups:
                 pooled = POOLINGS[pooling](states, mask).float()
@@ -72,7 +72,7 @@ def hidden_states(sentences, model=None):
     with _as_made(tokenizer, encoder), torch.inference_mode():
         rows = _token_ids(sentences, sentences, tokenizer, max_tokens(tokenizer, encoder))
         with _token_bar([row["input_ids"] for row in rows]) as bar:
-            for places, inputs in _padded(rows, tokenizer, encoder, BATCH_TOKENS):
+            for places, inputs in _padded(rows, tokenizer, encoder):
                 yield places, encoder(**inputs, output_hidden_states=True).hidden_states, inputs["attention_mask"]
                 bar.update(int(inputs["attention_mask"].sum()))
 
@@ -123,13 +123,13 @@ def _light_ids(unique, sentences, tokenizer):
     return [found.ids for found in encoded]
 
 
-def _last_states(rows, tokenizer, encoder, precision):
-    """Yield (places, last hidden states, attention mask) for groups of rows, the longest first."""
+def _last_states(rows, ids, tokenizer, encoder, precision):
+    """Yield (places, last hidden states, attention mask) for groups of rows, whose token ids are `ids`, the longest first."""
     if fits(encoder):
-        yield from _packed_states([row["input_ids"] for row in rows], encoder.state_dict(), encoder.config, precision)
+        yield from _packed_states(ids, encoder.state_dict(), encoder.config, precision)
         return
     half = torch.autocast(encoder.device.type, torch.bfloat16, enabled=precision == "bfloat16")
-    for places, inputs in _padded(rows, tokenizer, encoder, BATCH_TOKENS):
+    for places, inputs in _padded(rows, tokenizer, encoder):
         with half:
             yield places, encoder(**inputs).last_hidden_state, inputs["attention_mask"]
 
@@ -142,9 +142,9 @@ def _packed_states(ids, weights, config, precision):
             yield batch[start:start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
 
 
-def _padded(rows, tokenizer, encoder, budget):
+def _padded(rows, tokenizer, encoder):
     """Yield (places, the encoder's inputs) for batches of rows of like length."""
-    for batch in _batches([len(row["input_ids"]) for row in rows], budget):
+    for batch in _batches([len(row["input_ids"]) for row in rows], BATCH_TOKENS):
         yield batch, tokenizer.pad([rows[i] for i in batch], padding_side="right", return_tensors="pt").to(encoder.device)
 
 

@@ -337,6 +337,12 @@ def normal(rng, *shape):
     return torch.tensor([rng.gauss(0, 1) for _ in range(int(np.prod(shape)))]).reshape(shape)
 
 
+def top_pairs(values, k, largest=True):
+    """The k largest (or smallest) numbers of a row, as a list of pairs (place, number)."""
+    top = values.topk(k, largest=largest)
+    return list(zip(top.indices.tolist(), top.values.tolist()))
+
+
 def _short(value, most=120):
     """`repr`, cut to at most `most` characters; never long to compute."""
     brief = reprlib.Repr()

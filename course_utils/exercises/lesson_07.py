@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .framework import Case, Exercise, Mistake, normal
+from .framework import Case, Exercise, Mistake, normal, top_pairs
 
 IGNORED = -100
 
@@ -35,13 +35,8 @@ def _place(ids, mask_id):
     return ids.tolist().index(mask_id)
 
 
-def _pairs(values, k, largest=True):
-    top = values.topk(k, largest=largest)
-    return list(zip(top.indices.tolist(), top.values.tolist()))
-
-
 def _fill(logits, ids, mask_id, k):
-    return _pairs(logits[_place(ids, mask_id)].softmax(dim=-1), k)
+    return top_pairs(logits[_place(ids, mask_id)].softmax(dim=-1), k)
 
 
 def _by_hand(row):
@@ -64,28 +59,28 @@ FILL = Exercise(
     reference=_fill,
     minutes=8, difficulty=2, points=2,
     mistakes=(
-        Mistake(WRONG_AXIS, lambda x, ids, m, k: _pairs(x.softmax(dim=0)[_place(ids, m)], k)),
+        Mistake(WRONG_AXIS, lambda x, ids, m, k: top_pairs(x.softmax(dim=0)[_place(ids, m)], k)),
         Mistake("Your softmax runs over all places and pieces together, so that the whole table adds up to 1. The row of the mask alone must: take the "
-                "row first.", lambda x, ids, m, k: _pairs(x.flatten().softmax(dim=0).view_as(x)[_place(ids, m)], k)),
-        Mistake("You return logits. Turn them into probabilities: `softmax` over the vocabulary.", lambda x, ids, m, k: _pairs(x[_place(ids, m)], k)),
+                "row first.", lambda x, ids, m, k: top_pairs(x.flatten().softmax(dim=0).view_as(x)[_place(ids, m)], k)),
+        Mistake("You return logits. Turn them into probabilities: `softmax` over the vocabulary.", lambda x, ids, m, k: top_pairs(x[_place(ids, m)], k)),
         Mistake("You return logarithms of probabilities. `softmax` gives the probabilities themselves.",
-                lambda x, ids, m, k: _pairs(x[_place(ids, m)].log_softmax(dim=-1), k)),
+                lambda x, ids, m, k: top_pairs(x[_place(ids, m)].log_softmax(dim=-1), k)),
         Mistake("Your softmax sees only the k best logits, so that these k alone add up to 1. Softmax over the whole vocabulary first, then the k best.",
                 lambda x, ids, m, k: _unit_of_top(x[_place(ids, m)], k)),
         Mistake("You divide logits by their sum, and logits may be negative. Softmax: e to the power of each, then divide by the sum of these.",
-                lambda x, ids, m, k: _pairs(x[_place(ids, m)] / x[_place(ids, m)].sum(), k)),
+                lambda x, ids, m, k: top_pairs(x[_place(ids, m)] / x[_place(ids, m)].sum(), k)),
         Mistake("e to the power of a large logit does not fit into a float32, and infinity divided by infinity is NaN. Use `softmax`, which takes the "
-                "largest logit away first.", lambda x, ids, m, k: _pairs(_by_hand(x[_place(ids, m)]), k)),
-        Mistake("You read the first place, where [CLS] stands. Find the place of `mask_id` in `ids`.", lambda x, ids, m, k: _pairs(x[0].softmax(dim=-1), k)),
+                "largest logit away first.", lambda x, ids, m, k: top_pairs(_by_hand(x[_place(ids, m)]), k)),
+        Mistake("You read the first place, where [CLS] stands. Find the place of `mask_id` in `ids`.", lambda x, ids, m, k: top_pairs(x[0].softmax(dim=-1), k)),
         Mistake("You read the third place, where the mask stood in the lesson's sentence. Find the place of `mask_id` in `ids`.",
-                lambda x, ids, m, k: _pairs(x[2].softmax(dim=-1), k)),
-        Mistake("You read the last place. Find the place of `mask_id` in `ids`.", lambda x, ids, m, k: _pairs(x[-1].softmax(dim=-1), k)),
+                lambda x, ids, m, k: top_pairs(x[2].softmax(dim=-1), k)),
+        Mistake("You read the last place. Find the place of `mask_id` in `ids`.", lambda x, ids, m, k: top_pairs(x[-1].softmax(dim=-1), k)),
         Mistake("You average over all places. Only the row at the mask says what may stand there.",
-                lambda x, ids, m, k: _pairs(x.softmax(dim=-1).mean(dim=0), k)),
+                lambda x, ids, m, k: top_pairs(x.softmax(dim=-1).mean(dim=0), k)),
         Mistake("You use `mask_id` as a place. It is the number of the piece [MASK]; its place is where `ids` holds it.",
-                lambda x, ids, m, k: _pairs(x[m].softmax(dim=-1), k)),
+                lambda x, ids, m, k: top_pairs(x[m].softmax(dim=-1), k)),
         Mistake("You return the k *least* probable pieces. The most probable come first.",
-                lambda x, ids, m, k: _pairs(x[_place(ids, m)].softmax(dim=-1), k, largest=False)),
+                lambda x, ids, m, k: top_pairs(x[_place(ids, m)].softmax(dim=-1), k, largest=False)),
         Mistake("The right pieces, in the wrong order: the most probable comes first.", lambda x, ids, m, k: _fill(x, ids, m, k)[::-1]),
         Mistake("Your pairs are the other way round: (piece, probability) is asked for.",
                 lambda x, ids, m, k: [(p, piece) for piece, p in _fill(x, ids, m, k)]),

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from .framework import Case, Exercise, Mistake, normal
+from ..pooling import normalise
+from .framework import Case, Exercise, Mistake, normal, top_pairs
 
 
 def _tokens_cases(rng):
@@ -89,13 +90,8 @@ def _cosines(query, corpus):
     return (corpus @ query) / (corpus.norm(dim=1) * query.norm())
 
 
-def _top(values, k):
-    top = values.topk(k)
-    return list(zip(top.indices.tolist(), top.values.tolist()))
-
-
 def _search(query, corpus, k):
-    return _top(_cosines(query, corpus), k)
+    return top_pairs(_cosines(query, corpus), k)
 
 
 SEARCH = Exercise(
@@ -106,28 +102,28 @@ SEARCH = Exercise(
     reference=_search,
     minutes=8, difficulty=1, points=2,
     mistakes=(
-        Mistake("These are dot products, and long vectors win them. Divide by both lengths, or normalise first.", lambda q, c, k: _top(c @ q, k)),
-        Mistake("Only the query is normalised. The vectors of the corpus have different lengths, too.", lambda q, c, k: _top(c @ (q / q.norm()), k)),
+        Mistake("These are dot products, and long vectors win them. Divide by both lengths, or normalise first.", lambda q, c, k: top_pairs(c @ q, k)),
+        Mistake("Only the query is normalised. The vectors of the corpus have different lengths, too.", lambda q, c, k: top_pairs(c @ (q / q.norm()), k)),
         Mistake("Only the corpus is normalised. The order is right, the cosines are not: divide by the length of the query as well.",
-                lambda q, c, k: _top(c @ q / c.norm(dim=1), k)),
+                lambda q, c, k: top_pairs(c @ q / c.norm(dim=1), k)),
         Mistake("You divide by the length of the whole table, one number. Each vector has its own: `norm(dim=1)`.",
-                lambda q, c, k: _top(c @ q / (c.norm() * q.norm()), k)),
+                lambda q, c, k: top_pairs(c @ q / (c.norm() * q.norm()), k)),
         Mistake("You divide by the lengths of the columns. A vector is a row: `norm(dim=1)`.",
-                lambda q, c, k: _top((c / c.norm(dim=0)) @ (q / q.norm()), k)),
-        Mistake("These are the *least* similar vectors.", lambda q, c, k: [(i, -v) for i, v in _top(-_cosines(q, c), k)]),
+                lambda q, c, k: top_pairs((c / c.norm(dim=0)) @ (q / q.norm()), k)),
+        Mistake("These are the *least* similar vectors.", lambda q, c, k: [(i, -v) for i, v in top_pairs(-_cosines(q, c), k)]),
         Mistake("The nearest by distance are not the nearest by cosine when lengths differ. Compute cosines.",
                 lambda q, c, k: [(i, float(_cosines(q, c)[i])) for i in (c - q).norm(dim=1).topk(k, largest=False).indices.tolist()]),
-        Mistake("You take the absolute value, so that opposite vectors count as similar.", lambda q, c, k: _top(_cosines(q, c).abs(), k)),
+        Mistake("You take the absolute value, so that opposite vectors count as similar.", lambda q, c, k: top_pairs(_cosines(q, c).abs(), k)),
         Mistake("The right places, in the wrong order: the most similar comes first.", lambda q, c, k: _search(q, c, k)[::-1]),
         Mistake("Your pairs are the other way round: (place, cosine) is asked for.", lambda q, c, k: [(v, i) for i, v in _search(q, c, k)]),
         Mistake("You return all places and all cosines apart. Pairs are asked for: `list(zip(places, cosines))`.",
                 lambda q, c, k: tuple(map(list, zip(*_search(q, c, k))))),
         Mistake("You leave out the nearest. Here the query is not in the corpus, so the nearest counts.",
-                lambda q, c, k: _top(_cosines(q, c), min(k + 1, len(c)))[1:]),
+                lambda q, c, k: top_pairs(_cosines(q, c), min(k + 1, len(c)))[1:]),
         Mistake("These are distances. Cosines are asked for, the highest first.",
-                lambda q, c, k: [(i, -v) for i, v in _top(-(c - q).norm(dim=1), k)]),
+                lambda q, c, k: [(i, -v) for i, v in top_pairs(-(c - q).norm(dim=1), k)]),
         Mistake("The order is that of dot products, and only the numbers are cosines. Sort by cosine.",
-                lambda q, c, k: [(i, float(_cosines(q, c)[i])) for i, _ in _top(c @ q, k)]),
+                lambda q, c, k: [(i, float(_cosines(q, c)[i])) for i, _ in top_pairs(c @ q, k)]),
         Mistake("You return all vectors of the corpus, not the first k.", lambda q, c, k: _search(q, c, len(c))),
         Mistake("Your pairs are sorted by place. Sort by cosine, the highest first.", lambda q, c, k: sorted(_search(q, c, k))),
         Mistake("0, 1, 2 and so on are ranks, not places in the corpus.", lambda q, c, k: list(enumerate(v for _, v in _search(q, c, k)))),
@@ -145,33 +141,30 @@ SEARCH = Exercise(
 def _closest_cases(rng):
     n, hidden = rng.randint(7, 10), rng.randint(5, 7)
 
-    def unit(rows):
-        return rows / rows.norm(dim=1, keepdim=True)
-
-    free = unit(normal(rng, n, hidden))
+    free = normalise(normal(rng, n, hidden))
     twice = free.clone()
     twice[n - 1] = twice[0]
-    twice[4] = unit((twice[2] + 0.2 * twice[1])[None])[0]
+    twice[4] = normalise(twice[2] + 0.2 * twice[1])
     twice[5] = -twice[3]  # so that neither the next best nor the worst pair hangs on a tie with the equal ones
-    late = unit(normal(rng, n, hidden))
-    late[n - 1] = unit((late[n - 3] + 0.05 * normal(rng, hidden))[None])[0]
-    apart = unit(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))
+    late = normalise(normal(rng, n, hidden))
+    late[n - 1] = normalise(late[n - 3] + 0.05 * normal(rng, hidden))
+    apart = normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))
     one = torch.eye(hidden)[rng.randrange(hidden)]
     return [
         Case("Vectors at random", (free,)),
         Case("The closest pair stands at the end", (late,)),
         Case("Two equal vectors are a pair", (twice,)),
         Case("All cosines are negative", (apart,)),
-        Case("Two vectors", (unit(normal(rng, 2, hidden)),)),
+        Case("Two vectors", (normalise(normal(rng, 2, hidden)),)),
         Case("Two opposite vectors", (torch.stack([one, -one]),)),
-        *_turned(rng, unit),
+        *_turned(rng),
     ]
 
 
-def _turned(rng, unit):
+def _turned(rng):
     """A case in which rounding makes the cosine below the diagonal the larger one, if this processor's rounding does so at all."""
     for _ in range(300):
-        rows = unit(normal(rng, 8, 6))
+        rows = normalise(normal(rng, 8, 6))
         first, second = _closest(rows, keep=_off_diagonal)
         if first > second:
             return [Case("Rounding may put the pair the other way round in the table", (rows,))]
