@@ -43,7 +43,7 @@ def drawn(figure, decimals=3):
 
     Read from the figure itself, not from what was meant to be drawn.
     """
-    from matplotlib.collections import PathCollection, QuadMesh
+    from matplotlib.collections import PathCollection, PolyCollection, QuadMesh
 
     def numbers(values):
         values = np.asarray(values)
@@ -63,6 +63,8 @@ def drawn(figure, decimals=3):
                 grid = shape.get_array().reshape(shape.get_coordinates().shape[0] - 1, -1)
                 text += [f"row {name.get_text()}: {numbers(row)}"
                          for name, row in zip(axes.get_yticklabels(), grid, strict=True)]
+            elif isinstance(shape, PolyCollection):
+                text.append(f"band {shape.get_label()}: corners {numbers(shape.get_paths()[0].vertices)}")
             elif isinstance(shape, PathCollection):
                 names = [name.get_text() for name in axes.texts if name.get_gid() == shape.get_label()]
                 for name, point in itertools.zip_longest(names, shape.get_offsets(), fillvalue=""):
@@ -96,21 +98,25 @@ def _axes(title, xlabel, ylabel, size=None):
     return figure, axes
 
 
-def lines(x, series, title, xlabel, ylabel, alt, doubling=False):
+def lines(x, series, title, xlabel, ylabel, alt, doubling=False, spread=None):
     """One line per entry of `series` (a dictionary from label to values), told apart by colour and marker.
 
-    doubling: each doubling of x takes the same room (a logarithmic axis), with a tick at each x.
+    doubling: each doubling of x takes the same room (a logarithmic axis), with a tick at each x. spread: for some labels, the
+    (lowest, highest) values, drawn as a band around the line.
     """
     figure, axes = _axes(title, xlabel, ylabel)
     for (label, values), marker in zip(series.items(), itertools.cycle(MARKERS)):
-        axes.plot(list(x), np.asarray(values, dtype=float), marker=marker, label=label)
+        line, = axes.plot(list(x), np.asarray(values, dtype=float), marker=marker, label=label)
+        if spread and label in spread:
+            axes.fill_between(list(x), *np.asarray(spread[label], dtype=float), color=line.get_color(), alpha=0.12, linewidth=0, label=f"_{label}")
     if doubling:
         axes.set_xscale("log", base=2)
         axes.set_xticks([], minor=True)
     if doubling or len(set(np.diff(list(x)))) == 1:
         axes.set_xticks(list(x), [str(value) for value in x])
     if len(series) > 1:
-        axes.legend(frameon=False)
+        beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(series) > 5 else {}
+        axes.legend(frameon=False, **beside)
     return Figure(figure, alt)
 
 

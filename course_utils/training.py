@@ -26,13 +26,16 @@ class ExampleError(ValueError):
     """Training examples that cannot teach what they are meant to. The text names the row."""
 
 
-def training_settings(folder, **changes):
+def training_settings(folder=None, **changes):
     """Keyword arguments for TrainingArguments or SentenceTransformerTrainingArguments, as the course trains.
 
     On the processor, seeded, with a warm-up of a tenth of the steps; every step's loss is logged, NaN included; nothing is
-    written unless you ask for it. folder: where checkpoints go, if any. changes: what you want otherwise.
+    written unless you ask for it. folder: where checkpoints go, if any. changes: what you want otherwise. Raises ValueError if
+    checkpoints are asked for without a folder.
     """
-    return {"output_dir": str(folder), "use_cpu": True, "seed": 0, "warmup_steps": 0.1, "logging_steps": 1,
+    if folder is None and changes.get("save_strategy", "no") != "no":
+        raise ValueError("checkpoints need a folder: training_settings(folder, save_strategy=...)")
+    return {"output_dir": str(folder or tempfile.gettempdir()), "use_cpu": True, "seed": 0, "warmup_steps": 0.1, "logging_steps": 1,
             "logging_nan_inf_filter": False, "save_strategy": "no", "report_to": "none", "disable_tqdm": True,
             "dataloader_pin_memory": False} | changes
 

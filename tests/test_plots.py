@@ -24,6 +24,13 @@ def test_lines_tell_their_points():
         "line down: x 1 2 4 | y 1.000 0.000 -1.000"]
 
 
+def test_a_band_tells_its_corners():
+    figure = plots.lines([1, 2], {"up": [0, 1], "down": [1, 0]}, "t", "x", "y", ALT, spread={"up": ([-0.5, 0.5], [0.25, 1.25])})
+    band, = [row for row in figure.data if row.startswith("band _up: corners ")]
+    corners = np.array(band.removeprefix("band _up: corners ").split(), dtype=float).reshape(-1, 2)
+    assert {tuple(corner) for corner in corners} >= {(1, -0.5), (2, 0.5), (1, 0.25), (2, 1.25)}
+
+
 def test_histograms_tell_shares_that_add_up():
     figure = plots.histogram({"one": [1, 1, 2, 3], "two": [3, 3]}, [0.5, 1.5, 2.5, 3.5], "t", "x", ALT)
     assert figure.data == ["bars one: 0.500 0.250 0.250", "bars two: 0.000 0.000 1.000"]

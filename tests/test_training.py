@@ -49,6 +49,12 @@ def test_every_loss_is_collected_and_nothing_is_printed_or_written(make, tiny, t
     assert not list(tmp_path.rglob("*.safetensors"))
 
 
+def test_checkpoints_want_a_folder_and_nothing_else_does():
+    assert Path(training_settings()["output_dir"]).is_dir()  # so the trainer makes none
+    with pytest.raises(ValueError, match="checkpoints need a folder"):
+        training_settings(save_strategy="steps")
+
+
 def test_a_classifier_learns(tiny, tmp_path):
     trainer, losses = classifier(tiny, tmp_path, learning_rate=3e-3, num_train_epochs=10)
     trainer.train()

@@ -27,7 +27,7 @@ import numpy as np
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 TOLERANCE = 1e-5
-SECONDS = 10  # for one call of an answer
+SECONDS = 10  # for one call of an answer, where its exercise does not say
 TRY = "Write the function above, run its cell, then run this one again."
 
 
@@ -55,7 +55,9 @@ class Mistake:
 class Exercise:
     """One exercise: `cases(rng)` draws the calls, `reference` says what is right, `mistakes` what often goes wrong.
 
-    `arguments` names the parameters in messages; `points` is what a grader gives.
+    `arguments` names the parameters in messages; `points` is what a grader gives. Where many results are right, `judge(args, outcome)`
+    says in a few words what is wrong with one, or None, and `alike(one, other)` whether two results come from one mistake; `seconds`
+    is what one call of an answer may take.
     """
 
     id: str
@@ -68,6 +70,9 @@ class Exercise:
     minutes: int
     difficulty: int  # 1 a line or two, 2 a few lines, 3 needs thought
     points: int = 1
+    judge: Callable | None = None
+    alike: Callable | None = None
+    seconds: int | None = None
 
     @property
     def lesson(self):
@@ -146,7 +151,7 @@ def examine(exercise, answer, seed=None):
     for case in cases:
         args = copy.deepcopy(case.args)
         try:
-            with _time_limit():
+            with _time_limit(exercise.seconds or SECONDS):
                 outcomes.append(_kept(answer(*args)))
         except (KeyboardInterrupt, OutOfTime):
             return report("failed", f"Stopped: your function did not come back{_given(exercise, case)}. Does its loop "
@@ -161,9 +166,8 @@ def examine(exercise, answer, seed=None):
             if difference(after, before) is not None:
                 return report("failed", f"Your function changes `{name}`, which belongs to the caller. Work on a "
                                         f"copy, or build something new.")
-    expected = [exercise.reference(*copy.deepcopy(case.args)) for case in cases]
-    wrong = [(case, outcome, problem) for case, outcome, right in zip(cases, outcomes, expected, strict=True)
-             if (problem := difference(outcome, right)) is not None]
+    wrong = [(case, outcome, problem) for case, outcome in zip(cases, outcomes, strict=True)
+             if (problem := _problem(exercise, case, outcome)) is not None]
     if not wrong:
         properties = len({case.says for case in cases})
         return report("passed", f"{properties} {'property holds' if properties == 1 else 'properties hold'}, "
@@ -172,7 +176,7 @@ def examine(exercise, answer, seed=None):
         return report("failed", f"Your function uses `{foreign}` from the notebook. It must work with its arguments alone, "
                                 f"`{'`, `'.join(exercise.arguments)}`.")
     for mistake in exercise.mistakes:
-        if all(_same_outcome(outcome, _outcome(mistake.imitate, case.args))
+        if all(_same_outcome(outcome, _outcome(mistake.imitate, case.args), exercise.alike)
                for case, outcome in zip(cases, outcomes, strict=True)):
             return report("failed", mistake.says)
     told = {}  # each error once, and each property once
@@ -182,9 +186,21 @@ def examine(exercise, answer, seed=None):
     return report("failed", *list(told.values())[:3])
 
 
+def _problem(exercise, case, outcome):
+    """What is wrong with an outcome, in a few words, or None."""
+    if exercise.judge is None:
+        return difference(outcome, exercise.reference(*copy.deepcopy(case.args)))
+    if outcome is None or isinstance(outcome, BaseException):
+        return difference(outcome, [])
+    try:
+        return exercise.judge(case.args, outcome)
+    except Exception:  # a returned thing may raise when it is looked at
+        return f"your function returned {_kind(outcome)} that cannot be judged"
+
+
 @contextlib.contextmanager
-def _time_limit():
-    """Raise OutOfTime after SECONDS, where the system can interrupt this thread (not on Windows, not in other threads)."""
+def _time_limit(seconds):
+    """Raise OutOfTime after so many seconds, where the system can interrupt this thread (not on Windows, not in other threads)."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -193,7 +209,7 @@ def _time_limit():
         raise OutOfTime
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
@@ -232,10 +248,15 @@ def _outcome(function, args):
         return error
 
 
-def _same_outcome(one, other):
+def _same_outcome(one, other, alike=None):
     if isinstance(one, BaseException) or isinstance(other, BaseException):
         return type(one) is type(other) and _wording(one) == _wording(other)
-    return difference(one, other) is None
+    if difference(one, other) is None:
+        return True
+    try:
+        return alike is not None and bool(alike(one, other))
+    except Exception:  # a returned thing may raise when it is looked at
+        return False
 
 
 def _wording(error):

@@ -12,6 +12,7 @@ import nbformat
 from ..exercises.framework import BEGIN, END, NOTEBOOKS
 
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's words
+REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's, too
 RECORD = ".course.json"  # in the workspace: what was written there, by fingerprint
 
 
@@ -39,13 +40,15 @@ def stub_out(source):
 
 
 def learner_copy(notebook):
-    """What a learner gets of a source notebook: solutions become stubs, outputs go, instructors' cells go."""
+    """What a learner gets of a source notebook: solutions and reports become stubs, outputs go, instructors' cells go."""
     copy = deepcopy(notebook)
     copy.cells = [cell for cell in copy.cells if "instructor" not in cell.metadata.get("tags", [])]
     for cell in copy.cells:
         if cell.cell_type == "code":
             cell.source = stub_out(cell.source)
             cell.outputs, cell.execution_count = [], None
+        elif cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source = REPORT_STUB
     return copy
 
 
