@@ -20,6 +20,7 @@ _HOME = {
     "load_senses": "data",
     "load_scored_pairs": "data",
     "load_triplets": "data",
+    "load_queries": "data",
     "check": "exercises",
     "hint": "exercises",
     "solution": "exercises",

@@ -88,13 +88,26 @@ def load_triplets(part=None):
     part: "train" or "test"; the two share no construction (*not*, *never*, *un-*, *hardly*, *too ... to*, ...). Left out, both.
     Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`. Raises ValueError for another part.
     """
+    return _part("negation_triplets.csv", part, ("train", "test"))
+
+
+def load_queries(part=None):
+    """Queries written for this course, each for one sentence of `load_reviews("rotten_tomatoes")`, in other words than its own.
+
+    part: "dev" or "test". Left out, both. Returns a table with the columns `part`, `row` (the sentence's row) and `query`. Raises
+    ValueError for another part.
+    """
+    return _part("review_queries.csv", part, ("dev", "test"))
+
+
+def _part(name, part, parts):
     import pandas as pd
 
-    table = pd.read_csv(TABLES / "negation_triplets.csv")
+    table = pd.read_csv(TABLES / name)
     if part is None:
         return table
-    if part not in ("train", "test"):
-        raise ValueError(f'part must be "train" or "test"; got {part!r}')
+    if part not in parts:
+        raise ValueError(f'part must be "{parts[0]}" or "{parts[1]}"; got {part!r}')
     return table[table["part"] == part].reset_index(drop=True)
 
 
