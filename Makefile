@@ -9,7 +9,7 @@ LAB_FLAGS ?=
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 
-.PHONY: help setup lab test matrix lock notebooks adapter bench doctor clean
+.PHONY: help setup lab test matrix lock notebooks adapter tables bench doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -19,6 +19,7 @@ help:
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
+	@echo "make tables     run the stored trainings of lessons 10 and 11 anew (about 40 minutes)"
 	@echo "make bench      measure embed and search against Sentence Transformers, and renew the README's table"
 	@echo "make lock       resolve requirements.lock anew from pyproject.toml"
 
@@ -45,6 +46,10 @@ matrix: setup
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:
 	$(if $(wildcard $(BIN)/python*),$(BIN)/python,$(PYTHON)) -m course_utils.doctor
+
+tables: setup
+	$(BIN)/python -m course_utils.learning_curve
+	$(BIN)/python -m course_utils.denial
 
 notebooks: setup
 	$(BIN)/python -m tests.execute

@@ -15,6 +15,7 @@ from course_utils.grading.copies import learner_copy
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 EXERCISES = all_exercises()
+BY_HAND = ["12-report"]
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 
 
@@ -127,7 +128,7 @@ def test_opens_with_aims_and_closes_with_recap_and_reading(path):
 
 @each_lesson
 def test_exercises_carry_nbgrader_metadata_and_a_check_below(path):
-    cells = read(path).cells
+    cells = [cell for cell in read(path).cells if cell.metadata.get("nbgrader", {}).get("grade_id") not in BY_HAND]
     solutions = [cell.metadata.nbgrader.grade_id for cell in cells if cell.metadata.get("nbgrader", {}).get("solution")]
     assert solutions == [name for name in EXERCISES if name.startswith(path.stem[:2])]
     assert 2 <= len(solutions) <= 4
@@ -144,6 +145,21 @@ def test_exercises_carry_nbgrader_metadata_and_a_check_below(path):
             assert below.metadata.nbgrader.grade_id == f"{exercise.id}-check"
             assert below.metadata.nbgrader.points == exercise.points
             assert below.source.startswith(f'check("{exercise.id}", ')
+
+
+def test_what_a_person_marks_has_a_rubric_whose_points_add_up_and_is_blank_in_the_learners_copy():
+    found = []
+    for path in NOTEBOOKS:
+        notebook = read(path)
+        for cell, blank in zip(notebook.cells, learner_copy(notebook).cells):
+            marks = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "markdown" and marks:
+                assert marks.grade and marks.solution and not marks.locked and not marks.task
+                rubric = notebook.cells[notebook.cells.index(cell) - 1].source
+                assert sum(map(int, re.findall(r"^\| (\d) \|", rubric, re.MULTILINE))) == marks.points
+                assert len(cell.source.split()) > 150 and blank.source == "YOUR ANSWER HERE"
+                found.append(marks.grade_id)
+    assert found == BY_HAND
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))

@@ -1,0 +1,110 @@
+"""Lesson 10: parts that share nothing, a loop that is the library's, tables that say what was trained."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from click.testing import CliRunner
+from transformers import get_linear_schedule_with_warmup, pipeline
+
+from course_utils import embed, learning_curve
+from course_utils.exercises.lesson_10 import EPOCH, LEAKS, SCHEDULE
+from course_utils.training import ExampleError
+
+
+def test_the_parts_share_no_sentence():
+    parts = learning_curve.review_parts()
+    assert [len(part) for part in parts] == [6528, 500, 1500]
+    words = [{" ".join(re.findall(r"\w+", text.lower())) for text in part["text"]} for part in parts]
+    assert len(set.union(*words)) == sum(map(len, words)) == sum(map(len, parts))
+    assert not LEAKS.reference(parts[0]["text"].tolist(), parts[2]["text"].tolist())
+
+
+@pytest.mark.parametrize("steps, warmup", [(56, 6), (10, 0), (3, 2)])
+def test_the_schedule_is_the_librarys(steps, warmup):
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=5.0)
+    schedule = get_linear_schedule_with_warmup(optimizer, warmup, steps)
+    for step in range(steps + 3):
+        assert SCHEDULE.reference(step, steps, warmup, 5.0) == pytest.approx(schedule.get_last_lr()[0], abs=1e-9)
+        optimizer.step()
+        schedule.step()
+
+
+def test_the_epoch_of_the_exercise_is_that_of_a_plain_loop():
+    torch.manual_seed(1)
+    weight, batches = torch.randn(2, 3), [(torch.randn(4, 3), torch.tensor([0, 1, 1, 0])) for _ in range(3)]
+
+    def make():
+        model = torch.nn.Linear(3, 2, bias=False)
+        model.load_state_dict({"weight": weight.clone()})
+        return model, torch.optim.SGD(model.parameters(), lr=0.5)
+
+    current, losses = weight.clone(), []
+    for inputs, labels in batches:
+        current.requires_grad_()
+        loss = -(inputs @ current.T).log_softmax(dim=1)[range(4), labels].mean()
+        losses.append(loss.item())
+        current = (current - 0.5 * torch.autograd.grad(loss, current)[0]).detach()
+    assert EPOCH.reference(make, batches) == pytest.approx(losses, abs=1e-5)
+
+
+@pytest.fixture
+def small(tiny, monkeypatch):
+    """The learning curve's code with a tiny encoder and a few short trainings."""
+    monkeypatch.setattr(learning_curve, "packaged_encoder", lambda: tiny)
+    monkeypatch.setattr(learning_curve, "LEAST_STEPS", 2)
+    monkeypatch.setattr(learning_curve, "LONGEST", 60)  # it has 64 positions
+    monkeypatch.setattr(learning_curve, "SIZES", (20, 24))
+    monkeypatch.setattr(learning_curve, "SEEDS", (0, 1))
+    train, validation, test = learning_curve.review_parts()
+    monkeypatch.setattr(learning_curve, "review_parts", lambda: (train, validation, test[:30]))
+    return tiny
+
+
+def test_probabilities_are_those_of_the_librarys_pipeline(small):
+    tokenizer, model = learning_curve.fine_tuned(["a b", "x y z", "a a", "y"], [0, 1, 0, 1])
+    texts = ["y", "a much longer text " * 60, "a b c", "x"]
+    theirs = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")(texts, top_k=None, truncation=True, max_length=60)
+    theirs = [{row["label"]: row["score"] for row in rows}["LABEL_1"] for rows in theirs]
+    assert learning_curve.probabilities(tokenizer, model, texts, batch=3) == pytest.approx(theirs, abs=1e-5)
+
+
+def test_the_head_on_the_mean_reads_what_embed_gives(small):
+    torch.manual_seed(0)
+    tokenizer, model = learning_curve.classifier(pooling="mean")
+    texts = ["a b", "x y z x", "a"]
+    logits = torch.tensor(embed(texts, normalize=False, model=str(small))) @ model.classifier.weight.T + model.classifier.bias
+    assert learning_curve.probabilities(tokenizer, model.eval(), texts) == pytest.approx(logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5)
+
+
+def test_the_same_seed_trains_the_same_model(small):
+    texts, labels = ["a b", "x y z", "a a", "y"] * 3, [0, 1, 0, 1] * 3
+    first, second, other = (learning_curve.probabilities(*learning_curve.fine_tuned(texts, labels, seed), texts) for seed in (3, 3, 4))
+    assert np.allclose(first, second, atol=1e-6) and not np.allclose(first, other, atol=1e-4)
+
+
+def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
+    monkeypatch.setattr(learning_curve, "classifier", lambda: pytest.fail("loaded"))
+    with pytest.raises(ExampleError, match="all 2 examples have the label 1"):
+        learning_curve.fine_tuned(["one", "two"], [1, 1])
+
+
+def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
+    done = CliRunner().invoke(learning_curve.main, ["--folder", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [learning_curve.CURVE.name, learning_curve.ANSWERS.name]
+    curve, stored = pd.read_csv(tmp_path / learning_curve.CURVE.name), pd.read_csv(learning_curve.CURVE)
+    assert list(curve.columns) == list(stored.columns) and set(curve["classifier"]) == set(stored["classifier"]) and len(curve) == 24
+    answers = pd.read_csv(tmp_path / learning_curve.ANSWERS.name)
+    assert list(answers.columns) == list(pd.read_csv(learning_curve.ANSWERS).columns) and len(answers) == 30
+
+
+def test_the_stored_tables_fit_each_other():
+    curve, answers = pd.read_csv(learning_curve.CURVE), pd.read_csv(learning_curve.ANSWERS)
+    assert curve.groupby(["examples", "seed"]).size().to_dict() == {(n, seed): 6 for n in learning_curve.SIZES for seed in learning_curve.SEEDS}
+    labels = learning_curve.review_parts()[2]["label"]
+    for name in answers.columns:
+        row = curve[(curve["examples"] == 1600) & (curve["seed"] == 0) & (curve["classifier"] == name)]
+        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(row["accuracy"].item(), abs=0.002)  # three decimals: 0.5 may be 0.4999

@@ -1,0 +1,119 @@
+"""Lesson 11: losses that are the library's, parts that share nothing, a table that says what was trained."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from click.testing import CliRunner
+from scipy.stats import spearmanr
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
+from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, MultipleNegativesRankingLoss, TripletLoss
+
+from course_utils import denial, load_reviews
+from course_utils.exercises.lesson_11 import RANKING, TRIPLET
+
+
+@pytest.fixture(scope="module")
+def sentence_model(tiny):
+    return SentenceTransformer(str(tiny), device="cpu")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
+    for case in TRIPLET.cases(random.Random(seed)):
+        anchor, positive, negative, margin = case.args
+        theirs = TripletLoss(sentence_model, triplet_margin=margin).compute_loss_from_embeddings([anchor, positive, negative], None)
+        assert TRIPLET.reference(*case.args) == pytest.approx(theirs.item(), abs=1e-4)
+    for case in RANKING.cases(random.Random(seed)):
+        anchor, positive, scale = case.args
+        theirs = MultipleNegativesRankingLoss(sentence_model, scale=scale).compute_loss_from_embeddings([anchor, positive], None)
+        assert RANKING.reference(*case.args) == pytest.approx(theirs.item(), abs=1e-4)
+
+
+def test_the_parts_share_no_construction():
+    parts = denial.denial_parts()
+    kinds = [set(part["construction"]) for part in parts]
+    assert [len(part) for part in parts] == [168, 42, 198] and len(set.union(*kinds)) == sum(map(len, kinds)) == 20
+    assert kinds[1] == set(denial.DEVELOPMENT)
+
+
+def test_right_triplets_are_those_of_the_librarys_evaluator(sentence_model):
+    _, dev, _ = denial.denial_parts()
+    theirs = TripletEvaluator(*(dev[name].tolist() for name in denial.COLUMNS), name="dev")(sentence_model)
+    assert denial.right_triplets(sentence_model, dev).mean() == pytest.approx(theirs["dev_cosine_accuracy"])
+
+
+def test_differences_are_paired_and_in_the_right_direction():
+    generator = np.random.default_rng(0)
+    scores, noise = generator.normal(size=80), generator.normal(size=80)
+    before = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [scores, scores + 3 * noise]}
+    after = {"share": [np.array([1.0, 1.0] * 40)], "correlation": [scores, scores + noise]}
+    found = denial.compared(before, after)
+    old, new, difference, low, high = found["share"]
+    assert (old, new, difference) == (0.5, 1.0, 0.5) and 0.35 < low < 0.5 < high < 0.65
+    old, new, difference, low, high = found["correlation"]
+    assert old == pytest.approx(spearmanr(scores, scores + 3 * noise)[0]) and difference == pytest.approx(new - old) and low > 0
+    for _, _, *same in denial.compared(before, before).values():
+        assert same == [0, 0, 0]
+
+
+def test_the_review_search_asks_for_the_right_partner():
+    class Words:
+        """A model whose vectors are counts of words: it can only find a text by words that it shares."""
+
+        def encode(self, texts, normalize_embeddings):
+            rows = np.zeros((len(texts), 4096))
+            for row, text in zip(rows, texts):
+                for word in text.split():
+                    row[sum(word.encode()) * 31 % 4096] += 1
+            return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    class First(Words):
+        def encode(self, texts, normalize_embeddings):
+            return np.eye(len(texts))  # query i is nearest to text i
+
+    assert denial.review_search(First(), 50).all() and not denial.review_search(Words(), 50).all()
+
+
+def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
+    table = denial.mixed_in(20)
+    assert set(table["sentence1"]) | set(table["sentence2"]) <= set(load_reviews()["text"]) and len(table) == 20
+    assert table["score"].between(-0.3, 0.9).all() and table["score"].nunique() == 20
+
+
+@pytest.fixture
+def small(tiny, monkeypatch):
+    fit, dev, test = denial.denial_parts()
+    monkeypatch.setattr(denial, "packaged_encoder", lambda: tiny)
+    monkeypatch.setattr(denial, "denial_parts", lambda: (fit[:40], dev[:10], test))
+    monkeypatch.setattr(denial, "SEEDS", (0,))
+    monkeypatch.setattr(denial, "mixed_in", lambda: pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8}))
+    monkeypatch.setattr(denial, "review_search", lambda model: np.arange(20) % 2 == 0)
+    return tiny
+
+
+def test_the_same_seed_trains_the_same_model_and_the_columns_reach_the_loss(small):
+    first, losses, by_epoch = denial.trained(denial.triplet_loss_of, epochs=2, seed=1)
+    second, again, _ = denial.trained(denial.triplet_loss_of, epochs=2, seed=1)
+    _, other, _ = denial.trained(CosineSimilarityLoss, ["anchor", "positive", "score"], epochs=2, seed=1)
+    assert len(losses) == 4 and len(by_epoch) == 2 and np.allclose(losses, again, atol=1e-6) and not np.allclose(losses, other, atol=1e-3)
+    assert torch.allclose(torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5)
+
+
+def test_the_script_writes_a_whole_table_in_the_stored_ones_form(small, tmp_path):
+    done = CliRunner().invoke(denial.main, ["--out", str(tmp_path / "denial.csv")], catch_exceptions=False)
+    assert done.exit_code == 0 and [path.name for path in tmp_path.iterdir()] == ["denial.csv"]
+    made, stored = pd.read_csv(tmp_path / "denial.csv"), pd.read_csv(denial.FILE)
+    assert list(made.columns) == list(stored.columns)
+    assert set(made["recipe"]) == set(stored["recipe"]) == set(denial.recipes()) and set(made["measure"]) == set(stored["measure"])
+
+
+def test_the_stored_table_fits_itself():
+    stored = pd.read_csv(denial.FILE)
+    assert stored.groupby(["recipe", "seed"]).size().tolist() == [3] * 15
+    assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
+    assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()
+    assert stored.groupby("measure")["before"].nunique().tolist() == [1, 1, 1]
