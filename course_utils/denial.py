@@ -76,9 +76,9 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     torch.manual_seed(seed)
     model = fresh_encoder()
     names = [name if name == "score" else place for name, place in zip(columns, COLUMNS)]
-    data, losses = Dataset.from_pandas(fit.assign(score=1.0)[columns].set_axis(names, axis="columns")), loss(model)
+    data, losses = Dataset.from_pandas(fit.assign(score=1.0)[columns].set_axis(names, axis="columns"), preserve_index=False), loss(model)
     if mix is not None:
-        data, losses = {"triplets": data, "mixed in": Dataset.from_pandas(mix)}, {"triplets": losses, "mixed in": CosineSimilarityLoss(model)}
+        data, losses = {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)}, {"triplets": losses, "mixed in": CosineSimilarityLoss(model)}
     trainer = SentenceTransformerTrainer(
         model, SentenceTransformerTrainingArguments(**training_settings(
             seed=seed, learning_rate=learning_rate, num_train_epochs=epochs, per_device_train_batch_size=32, eval_strategy="epoch")),
