@@ -111,6 +111,15 @@ def _part(name, part, parts):
     return table[table["part"] == part].reset_index(drop=True)
 
 
+def write_table(rows, path):
+    """Write rows as a CSV file: beside, then renamed, so that what was there stays until the new one is whole."""
+    import pandas as pd
+
+    beside = path.with_suffix(".new")
+    pd.DataFrame(rows).to_csv(beside, index=False)
+    beside.replace(path)
+
+
 def _read_pairs(path):
     import pandas as pd
 

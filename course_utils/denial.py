@@ -2,7 +2,7 @@
 
     python -m course_utils.denial
 
-trains anew, each recipe three times (about ten minutes on two cores), and writes `tables/denial.csv`. The lesson repeats two rows live.
+trains anew, each recipe three times (about ten minutes on two cores), and writes `tables/denial.csv`. The lesson repeats one training live.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from .benchmark import row_cosines
-from .data import TABLES, load_reviews, load_scored_pairs, load_triplets
+from .data import TABLES, load_reviews, load_scored_pairs, load_triplets, write_table
 from .evaluation import bootstrap, spearman
 from .models import packaged_encoder, progress_bar
 
@@ -142,8 +142,6 @@ def recipes():
 @click.option("--out", default=FILE, type=click.Path(path_type=Path, dir_okay=False), show_default=True)
 def main(out):
     """Train every recipe three times, and write what each gained and lost."""
-    import pandas as pd
-
     before, rows, every = measured(fresh_encoder()), [], recipes()
     for name, seed in (bar := progress_bar(iterable=[(name, seed) for name in every for seed in SEEDS], unit="training")):
         model, losses, by_epoch = trained(**every[name], seed=seed)
@@ -151,9 +149,7 @@ def main(out):
         for measure, values in compared(before, measured(model)).items():
             rows.append({"recipe": name, "seed": seed, "measure": measure} | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4))))
             bar.write(f"    {measure}: {values[0]:.2f} to {values[1]:.2f}, difference {values[2]:+.2f} ({values[3]:+.2f} to {values[4]:+.2f})")
-    beside = out.with_suffix(".new")
-    pd.DataFrame(rows).to_csv(beside, index=False)
-    beside.rename(out)
+    write_table(rows, out)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from .data import TABLES, load_reviews
+from .data import TABLES, load_reviews, write_table
 from .models import packaged_encoder, progress_bar
 from .pooling import mean_pool
 
@@ -112,14 +112,6 @@ def baselines(texts, labels, given):
     return {name: search.fit(features(texts), labels).predict_proba(features(given))[:, 1] for name, features in kinds.items()}
 
 
-def _write(rows, path):
-    import pandas as pd
-
-    beside = path.with_suffix(".new")
-    pd.DataFrame(rows).to_csv(beside, index=False)
-    beside.rename(path)
-
-
 @click.command()
 @click.option("--folder", default=TABLES, type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where the two tables go.")
 def main(folder):
@@ -135,8 +127,8 @@ def main(folder):
                  for name, values in found.items()]
         bar.write(f"{size} examples, seed {seed}: " + ", ".join(f"{row['classifier']} {row['accuracy']:.3f}" for row in rows[-len(found):]))
         if (size, seed) == (SIZES[-1], SEEDS[0]):
-            _write({name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}, folder / ANSWERS.name)
-    _write(rows, folder / CURVE.name)
+            write_table({name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}, folder / ANSWERS.name)
+    write_table(rows, folder / CURVE.name)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ def _schedule_cases(rng):
     ]
 
 
-
 def _rate(step, steps, warmup, peak):
     return peak * (step / warmup if step < warmup else max(0, steps - step) / (steps - warmup))
 
