@@ -9,9 +9,7 @@ answer cannot see what is expected.
 
 import contextlib
 import copy
-import dis
 import html
-import inspect
 import json
 import random
 import re
@@ -23,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from ..grading.wire import is_array, notebook_data
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -88,6 +88,8 @@ class Report:
     status: str
     messages: tuple[str, ...] = ()
     seed: int | None = None
+    discreet: tuple[str, ...] = ()  # the messages without inputs and expected values, for a page that others may read
+    mistake: str = ""  # the known mistake's sentence, if it is one
 
     @property
     def passed(self):
@@ -133,12 +135,23 @@ def _code_marks(message):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(message))
 
 
-def examine(exercise, answer, seed=None):
-    """Judge `answer`. See `course_utils.exercises.check`."""
+def here(answer, args):
+    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed."""
+    try:
+        return answer(*args), args
+    except (Exception, SystemExit) as error:  # whatever a learner's code raises is news for the learner
+        return error, args
+
+
+def examine(exercise, answer, seed=None, call=here, cases=None):
+    """Judge `answer`. See `course_utils.exercises.check`.
+
+    call: calls an answer; the grader brings its own, which calls it in the sandbox. cases: those of this seed, if they are at hand.
+    """
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
 
-    def report(status, *messages, seed=seed):
-        return Report(exercise.id, exercise.title, status, messages, seed)
+    def report(status, *messages, seed=seed, **more):
+        return Report(exercise.id, exercise.title, status, messages, seed, **more)
 
     if answer is None or answer is ...:
         return report("not attempted", TRY)
@@ -146,22 +159,19 @@ def examine(exercise, answer, seed=None):
         return report("failed", f"`check` needs the function itself, not what it returns: write "
                                 f"`check({exercise.id!r}, your_function)` without calling it. It got "
                                 f"{_kind(answer)}.", seed=None)
-    cases = exercise.cases(random.Random(seed))
+    cases = exercise.cases(random.Random(seed)) if cases is None else cases
     outcomes = []
     for case in cases:
-        args = copy.deepcopy(case.args)
         try:
             with _time_limit(exercise.seconds or SECONDS):
-                outcomes.append(_kept(answer(*args)))
+                outcome, args = call(answer, copy.deepcopy(case.args))
+                outcomes.append(_kept(outcome))
         except (KeyboardInterrupt, OutOfTime):
-            return report("failed", f"Stopped: your function did not come back{_given(exercise, case)}. Does its loop "
-                                    f"ever end?")
-        except NotImplementedError as error:
-            if not _text(error):  # torch's own NotImplementedErrors say something
-                return report("not attempted", TRY)
-            outcomes.append(error)
-        except (Exception, SystemExit) as error:  # whatever a learner's code raises is news for the learner
-            outcomes.append(error)
+            stopped = "Stopped: your function did not come back"
+            return report("failed", f"{stopped}{_given(exercise, case)}. Does its loop ever end?",
+                          discreet=(f"{stopped}. Does its loop ever end?",))
+        if isinstance(outcome, NotImplementedError) and not _text(outcome):  # torch's own say something
+            return report("not attempted", TRY)
         for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
             if difference(after, before) is not None:
                 return report("failed", f"Your function changes `{name}`, which belongs to the caller. Work on a "
@@ -172,18 +182,19 @@ def examine(exercise, answer, seed=None):
         properties = len({case.says for case in cases})
         return report("passed", f"{properties} {'property holds' if properties == 1 else 'properties hold'}, "
                                 f"on {len(cases)} inputs drawn for this check.")
-    if foreign := _notebook_data(answer):
+    if foreign := getattr(answer, "notebook_data", None) or notebook_data(answer):
         return report("failed", f"Your function uses `{foreign}` from the notebook. It must work with its arguments alone, "
                                 f"`{'`, `'.join(exercise.arguments)}`.")
     for mistake in exercise.mistakes:
         if all(_same_outcome(outcome, _outcome(mistake.imitate, case.args), exercise.alike)
                for case, outcome in zip(cases, outcomes, strict=True)):
-            return report("failed", mistake.says)
+            return report("failed", mistake.says, mistake=mistake.says)
     told = {}  # each error once, and each property once
     for case, outcome, problem in wrong:
         told.setdefault(_wording(outcome) if isinstance(outcome, BaseException) else case.says,
-                        f"{case.says}: {problem}{_given(exercise, case)}.")
-    return report("failed", *list(told.values())[:3])
+                        (f"{case.says}: {problem}{_given(exercise, case)}.", f"{case.says}: {problem.partition(' where ')[0]}."))
+    full, discreet = zip(*list(told.values())[:3], strict=True)
+    return report("failed", *full, discreet=discreet)
 
 
 def _problem(exercise, case, outcome):
@@ -225,15 +236,6 @@ def _kept(outcome):
         return outcome
 
 
-def _notebook_data(answer):
-    """The name of an array or list that a function takes from its notebook instead of from its arguments, or None."""
-    if not inspect.isfunction(answer):
-        return None
-    names = [step.argval for step in dis.get_instructions(answer) if step.opname == "LOAD_GLOBAL"]
-    data = {name: answer.__globals__.get(name) for name in names}
-    return next((name for name, value in data.items() if isinstance(value, (list, dict)) or _is_array(value)), None)
-
-
 def _given(exercise, case):
     """The arguments in words, if they are few and short."""
     given = ", ".join(f"`{name}` = {_short(value, 200)}" for name, value in
@@ -250,7 +252,7 @@ def _outcome(function, args):
 
 def _same_outcome(one, other, alike=None):
     if isinstance(one, BaseException) or isinstance(other, BaseException):
-        return type(one) is type(other) and _wording(one) == _wording(other)
+        return type(one).__name__ == type(other).__name__ and _wording(one) == _wording(other)
     if difference(one, other) is None:
         return True
     try:
@@ -271,19 +273,15 @@ def _text(error):
         return ""
 
 
-def _is_array(value):
-    return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ in ("Tensor", "Parameter")
-
-
 def _kind(value):
     name = type(value).__name__ or "thing"
-    return f"a {name} of shape {tuple(value.shape)}" if _is_array(value) and tuple(value.shape) else \
+    return f"a {name} of shape {tuple(value.shape)}" if is_array(value) and tuple(value.shape) else \
         f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _family(value):
     """What counts as the same kind of thing: NumPy's numbers are numbers, a list and a tuple are sequences."""
-    if _is_array(value):
+    if is_array(value):
         return type(value).__name__ if tuple(value.shape) else _family(value.item())
     for family, types in (("list", (list, tuple)), ("dict", dict), ("number", (bool, int, float))):
         if isinstance(value, types):
@@ -308,7 +306,7 @@ def _difference(got, right):
         return f"your function returned {_kind(got)} where {_kind(right)} is expected"
     if _family(right) == "list":
         return _list_difference(got, right)
-    if _is_array(right) and tuple(right.shape):
+    if is_array(right) and tuple(right.shape):
         return _array_difference(got, right)
     if _family(right) == "number":
         got, right = float(got), float(right)

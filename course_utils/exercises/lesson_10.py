@@ -5,6 +5,7 @@ import re
 import torch
 from torch.nn.functional import cross_entropy
 
+from ..grading.wire import linear_maker
 from .framework import Case, Exercise, Mistake, normal
 
 
@@ -136,14 +137,7 @@ LEAKS = Exercise(
 
 def _epoch_cases(rng):
     def maker(width, classes=2, rate=0.5):
-        weight = normal(rng, classes, width)
-
-        def make():
-            model = torch.nn.Linear(width, classes)
-            model.load_state_dict({"weight": weight.clone(), "bias": torch.zeros(classes)})
-            return model, torch.optim.SGD(model.parameters(), lr=rate)
-
-        return make
+        return linear_maker(normal(rng, classes, width), rate)
 
     def batches(number, width, classes=2):
         return [(normal(rng, 4, width), torch.tensor([rng.randrange(classes) for _ in range(4)])) for _ in range(number)]

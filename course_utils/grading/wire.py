@@ -1,0 +1,222 @@
+"""What both sides of the wall share. Values between the grader and the sandbox: JSON and plain arrays, never pickle.
+
+A frame is two lengths, JSON, and the bytes of all arrays. Numbers, texts, lists, tuples, dicts, sets, NumPy arrays and
+torch tensors travel as what they are; of anything else only the name of its type does. Whoever decodes trusts nothing:
+lengths, types, shapes and places are verified, and what does not fit raises WireError.
+"""
+
+import dis
+import inspect
+import json
+import math
+import re
+import struct
+
+import numpy as np
+
+HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+DEEPEST = 40  # lists within lists
+LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back, of which JSON
+LARGEST_REPLY_JSON = 8 * 2**20
+MOST_KEYS = 2000  # of a dict or set, where they are not texts
+
+
+class WireError(ValueError):
+    """What arrived is no frame, or too large. One sentence says why."""
+
+
+class Thing:
+    """Stands for a value that does not travel; subclasses bear the name of its type."""
+
+
+def thing(name):
+    """A value whose type has this name."""
+    name = str(name)[:60]
+    return type(name if name.isidentifier() and name not in ("Tensor", "Parameter") else "thing", (Thing,), {})()
+
+
+def linear_maker(weight, rate):
+    """A function that makes the same new model each time, a linear layer of these weights, with its optimiser.
+
+    weight: (classes, width). Lesson 10 hands it to answers; `recipe` lets it be made again in the sandbox.
+    """
+    import torch
+
+    def make():
+        model = torch.nn.Linear(weight.shape[1], weight.shape[0])
+        model.load_state_dict({"weight": weight.clone(), "bias": torch.zeros(weight.shape[0])})
+        return model, torch.optim.SGD(model.parameters(), lr=rate)
+
+    make.recipe = ("linear_maker", weight, rate)
+    return make
+
+
+RECIPES = {"linear_maker": linear_maker}
+
+
+def pack(message):
+    """Bytes of one frame. message: a dict of values."""
+    arrays = []
+    text = json.dumps(_encoded(message, arrays, 0)).encode()
+    return b"".join([HEADER.pack(len(text), sum(map(len, arrays))), text, *arrays])
+
+
+def unpack(text, arrays):
+    """The message of one frame, from its two parts. Raises WireError."""
+    try:
+        message = _decoded(json.loads(text), arrays, 0)
+    except WireError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
+        raise WireError(f"what came back cannot be read: {type(error).__name__}") from None
+    if not isinstance(message, dict):
+        raise WireError("what came back is no message")
+    return message
+
+
+def lengths(header, largest=LARGEST_REPLY, largest_json=LARGEST_REPLY_JSON):
+    """The two lengths in a header. Raises WireError if they pass the limits."""
+    text, arrays = HEADER.unpack(header)
+    if text > largest_json or text + arrays > largest:
+        raise WireError(f"what came back is too large: {(text + arrays) / 2**20:,.0f} MB, of which {text / 2**20:,.0f} MB are text")
+    return text, arrays
+
+
+def _encoded(value, arrays, depth):
+    kind = type(value)
+    if value is None or kind is bool or kind is float or kind is str or (kind is int and abs(value) < 10**4000):
+        return value
+    if value is ...:
+        return {"thing": "ellipsis"}
+    if isinstance(value, np.generic) and value.dtype.kind in "USO":
+        return _encoded(value.item(), arrays, depth)
+    if isinstance(value, np.generic) and value.dtype.name in DTYPES:
+        return {"number": _stored(np.asarray(value), arrays)}
+    if kind is np.ndarray and value.dtype.name in DTYPES:
+        return {"array": _stored(value, arrays)}
+    if kind.__name__ in ("Tensor", "Parameter"):
+        stored = _stored_tensor(value, arrays)
+        return {kind.__name__.lower(): stored} if stored else {"thing": "tensor"}
+    if depth < DEEPEST:
+        for name, base in (("list", list), ("tuple", tuple), ("set", (set, frozenset))):
+            if isinstance(value, base):
+                return {name: [_encoded(item, arrays, depth + 1) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": [[_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()]}
+    for base in (str, int, float):  # their subclasses
+        if isinstance(value, base) and (base is str or abs(value) < 10**4000):
+            return base(value)
+    recipe = getattr(value, "recipe", None)
+    if type(recipe) is tuple and recipe and recipe[0] in RECIPES:
+        return {"recipe": [recipe[0], *(_encoded(item, arrays, depth + 1) for item in recipe[1:])]}
+    return {"thing": kind.__name__}
+
+
+def _stored(array, arrays):
+    place = sum(map(len, arrays))
+    arrays.append(np.ascontiguousarray(array).tobytes())
+    return [array.dtype.name, list(array.shape), place]
+
+
+def _stored_tensor(tensor, arrays):
+    import torch
+
+    if tensor.layout != torch.strided or tensor.device.type != "cpu":
+        return None
+    shape, tensor = list(tensor.shape), tensor.detach().resolve_conj().resolve_neg()
+    for dim, step in enumerate(tensor.stride()):
+        if step == 0 and tensor.shape[dim] > 1:  # rows that share one memory, as `expand` makes them, stay such rows
+            tensor = tensor.narrow(dim, 0, 1)
+    name = str(tensor.dtype).removeprefix("torch.")
+    if name == "bfloat16":  # NumPy has no such type
+        tensor = tensor.contiguous().view(torch.int16)
+    elif name not in DTYPES:
+        return None
+    return [name, *_stored(tensor.numpy(), arrays)[1:], shape]
+
+
+def _decoded(node, arrays, depth):
+    if node is None or isinstance(node, (bool, int, float, str)):
+        return node
+    if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
+        raise WireError("what came back is no value")
+    (kind, content), = node.items()
+    if kind == "thing":
+        return ... if content == "ellipsis" else thing(content)
+    if not isinstance(content, list):
+        raise WireError("what came back is no value")
+    if kind == "number":
+        return _array(*content, arrays)[()]
+    if kind == "array":
+        return _array(*content, arrays)
+    if kind in ("tensor", "parameter"):
+        return _tensor(kind, *content, arrays)
+    if kind in ("dict", "set") and len(content) > MOST_KEYS and not all(isinstance(pair[0] if kind == "dict" else pair, str) for pair in content):
+        raise WireError(f"what came back has more than {MOST_KEYS} keys that are no texts")  # they may be chosen to collide
+    if kind == "dict":
+        return {_hashable(_decoded(key, arrays, depth + 1)): _decoded(value, arrays, depth + 1) for key, value in content}
+    items = [_decoded(item, arrays, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
+    if kind == "recipe":
+        return RECIPES[content[0]](*items)
+    return {"list": list, "tuple": tuple, "set": lambda found: set(map(_hashable, found))}[kind](items)
+
+
+def _hashable(value):
+    hash(value)  # a TypeError, if it has none
+    return value
+
+
+def _array(name, shape, place, arrays):
+    if name not in DTYPES or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place)) or len(shape) > 32:
+        raise WireError("what came back holds an array of no known kind")
+    dtype, count = np.dtype(name), math.prod(shape)
+    if place + count * dtype.itemsize > len(arrays):
+        raise WireError("what came back holds an array that is larger than its bytes")
+    array = np.frombuffer(arrays, dtype, count, place).reshape(shape).copy()
+    return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # a byte of 7 is no bool
+
+
+def _tensor(kind, name, stored_shape, place, shape, arrays):
+    import torch
+
+    found = torch.from_numpy(_array("int16" if name == "bfloat16" else name, stored_shape, place, arrays))
+    found = found.view(torch.bfloat16) if name == "bfloat16" else found
+    if shape != stored_shape:
+        if not all(type(number) is int and number >= 0 for number in shape) or math.prod(shape) > LARGEST_REPLY // 8:
+            raise WireError("what came back holds a tensor of no possible shape")
+        try:
+            found = found.expand(shape)
+        except RuntimeError:
+            raise WireError("what came back holds a tensor whose shapes do not fit") from None
+    return torch.nn.Parameter(found, requires_grad=False) if kind == "parameter" else found
+
+
+def wording(error):
+    """Type and text of an exception, as they travel."""
+    try:
+        text = str(error)
+    except BaseException:  # an exception may be a trap
+        text = ""
+    return [re.sub(r"\W", "", type(error).__name__)[:60] or "Exception", text[:2000]]
+
+
+def raised(name, text):
+    """An exception of this type's name and text."""
+    if name == "NotImplementedError":
+        return NotImplementedError(text)
+    return type(name if str(name).isidentifier() else "Exception", (Exception,), {})(str(text))
+
+
+def notebook_data(function):
+    """The name of an array or list that a function takes from its notebook instead of from its arguments, or None."""
+    if not inspect.isfunction(function):
+        return None
+    names = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
+    data = {name: function.__globals__.get(name) for name in names}
+    return next((name for name, value in data.items() if isinstance(value, (list, dict)) or is_array(value)), None)
+
+
+def is_array(value):
+    """Whether a value is a NumPy array or number, or a torch tensor (told by its name, since importing torch takes long)."""
+    return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ in ("Tensor", "Parameter")

@@ -1,0 +1,154 @@
+"""Values on their way into the sandbox and back: the same on the other side, and nothing else gets through."""
+
+import struct
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from course_utils.exercises.framework import difference
+from course_utils.grading import wire
+
+NUMBERS = st.integers() | st.floats() | st.booleans() | st.none() | st.text()
+ARRAYS = st.sampled_from(["float32", "float64", "int64", "bool"]).flatmap(lambda kind: arrays(kind, st.tuples(st.integers(0, 3), st.integers(0, 3))))
+VALUES = st.recursive(NUMBERS | ARRAYS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner))
+
+
+def there_and_back(value):
+    frame = wire.pack({"value": value})
+    text, rest = wire.lengths(frame[:wire.HEADER.size])
+    body = frame[wire.HEADER.size:]
+    assert len(body) == text + rest
+    return wire.unpack(body[:text], body[text:])["value"]
+
+
+def same(one, other):
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(map(same, one.values(), other.values()))
+    if isinstance(one, (np.ndarray, np.generic)):
+        return one.dtype == other.dtype and one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return one == other or one != one
+
+
+@given(VALUES)
+def test_values_come_back_as_they_were(value):
+    assert same(value, there_and_back(value))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int8, torch.bool])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)])
+def test_tensors_come_back_as_they_were(dtype, shape):
+    sent = (torch.arange(6)[:int(np.prod(shape))] if shape != () else torch.tensor(1)).reshape(shape).to(dtype)
+    found = there_and_back(sent)
+    assert type(found) is torch.Tensor and found.dtype == dtype and found.shape == sent.shape and torch.equal(found, sent)
+
+
+def test_tensors_of_unusual_memory():
+    rows = torch.tensor([[1.0, 2.0]]).expand(3, 2)
+    found = there_and_back(rows)
+    assert torch.equal(found, rows) and found.stride()[0] == 0, "torch refuses to change such rows in place, there as here"
+    assert torch.equal(there_and_back(torch.arange(6).reshape(2, 3).T), torch.arange(6).reshape(2, 3).T)
+    assert torch.equal(there_and_back(torch.ones(2, requires_grad=True) * 2), torch.tensor([2.0, 2.0]))
+    assert isinstance(there_and_back(torch.nn.Parameter(torch.ones(2))), torch.nn.Parameter)
+
+
+@pytest.mark.parametrize("value, name", [
+    (object(), "object"), (b"bytes", "bytes"), (1j, "complex"), ((number for number in "ab"), "generator"), (len, "builtin_function_or_method"),
+    (np.array([None]), "ndarray"), (torch.ones(2).to_sparse(), "tensor"), (torch.ones(2, device="meta"), "tensor"), (torch.ones(2) * 1j, "tensor"),
+    (10 ** 5000, "int"), (np.ma.masked_array([1, 2]), "MaskedArray")], ids=lambda value: value if isinstance(value, str) else "")
+def test_of_other_things_only_the_name_travels(value, name):
+    assert type(there_and_back(value)).__name__ in (name, "thing")
+    assert isinstance(there_and_back(value), wire.Thing)
+    assert difference(there_and_back(value), [1, 2]) is not None
+
+
+def test_liars_become_plain_values():
+    class Liar(list):
+        def __eq__(self, other):
+            return True
+
+        def __len__(self):
+            return 3
+
+    class Number(float):
+        def __eq__(self, other):
+            return True
+
+        def __sub__(self, other):
+            return 0.0
+
+    found = there_and_back([Liar([1]), Number(7)])
+    assert type(found[0]) is list and found[0] == [1] and type(found[1]) is float and difference(found[1], 2.0) is not None
+    endless = []
+    endless.append(endless)
+    assert difference(there_and_back(endless), [1]) is not None
+
+
+@given(st.binary(max_size=200), st.binary(max_size=50))
+def test_nonsense_is_refused_in_one_way(text, rest):
+    try:
+        assert isinstance(wire.unpack(text, rest), dict)
+    except wire.WireError:
+        pass
+
+
+def framed(value):
+    return b'{"dict": [["v", ' + value + b"]]}"
+
+
+def test_a_frame_written_by_hand_is_read():
+    assert wire.unpack(framed(b'{"array": ["int8", [2], 1]}'), b"\0\1\2")["v"].tolist() == [1, 2]
+    assert wire.unpack(framed(b'{"list": [1, "a"]}'), b"") == {"v": [1, "a"]}
+
+
+@pytest.mark.parametrize("text", [
+    *map(framed, (
+        b'{"array": ["float32", [2], 0]}', b'{"array": ["float32", [-1], 0]}', b'{"array": ["object", [1], 0]}',
+        b'{"array": ["float32", [1099511627775, 1099511627775], 0]}', b'{"array": ["float32", [true], 0]}', b'{"array": ["float32", [1], -4]}',
+        b'{"array": ["float32"]}', b'{"array": [["float32"], [1], 0]}', b'{"tensor": ["float32", [1], 0, [4611686018427387904]]}',
+        b'{"tensor": ["float32", [1], 0, [2, "a"]]}', b'{"tensor": ["float32", [1], 0, [-1]]}', b'{"recipe": ["os.system", "ls"]}',
+        b'{"recipe": []}', b'{"set": [{"list": []}]}', b'{"dict": [[1]]}', b'{"a": 1, "b": 2}', b'{"pickle": "gASV"}', b'{"list": 5}', b"[1]",
+        b"[" * 100_000, b'{"list": [' * 60 + b"]}" * 60)),
+    b"[1]", b"\xff", b"", b'{"list": []}', b'{"dict": [], "list": []}'])
+def test_forged_frames_are_refused(text):
+    with pytest.raises(wire.WireError):
+        wire.unpack(text, b"\0\0\0\0")
+
+
+def test_a_bool_is_0_or_1_whatever_its_byte():
+    found = wire.unpack(framed(b'{"tensor": ["bool", [2], 0, [2]]}'), b"\x07\x00")["v"]
+    assert found.tolist() == [True, False] and found.sum() == 1
+
+
+def test_keys_that_collide_do_not_stop_the_grader():
+    prime = 2**61 - 1  # integers that differ by it have the same hash
+    for keys in ([str(prime * number) for number in range(50_000)], [f"{prime * number}.0" for number in range(50_000)]):
+        with pytest.raises(wire.WireError, match="keys"):
+            wire.unpack(framed(b'{"set": [' + ",".join(keys).encode() + b"]}"), b"")
+        with pytest.raises(wire.WireError, match="keys"):
+            wire.unpack(framed(b'{"dict": [' + ",".join(f"[{key}, 1]" for key in keys).encode() + b"]}"), b"")
+    assert len(there_and_back({str(number) for number in range(5000)})) == 5000, "texts do not collide"
+
+
+def test_too_large_is_refused_before_it_is_read():
+    for lengths in ((2**32 - 1, 0), (0, 2**32 - 1), (wire.LARGEST_REPLY_JSON + 1, 0)):
+        with pytest.raises(wire.WireError, match="too large"):
+            wire.lengths(struct.pack("!II", *lengths))
+
+
+def test_exceptions_travel_as_name_and_text():
+    class Trap(Exception):
+        def __str__(self):
+            raise SystemExit
+
+    assert wire.wording(Trap()) == ["Trap", ""]
+    assert str(wire.raised("KeyError", "'a'")) == "'a'" and type(wire.raised("KeyError", "")).__name__ == "KeyError"
+    assert isinstance(wire.raised("NotImplementedError", ""), NotImplementedError)
+    assert type(wire.raised("no name; at all", "")).__name__ == "Exception"
