@@ -135,10 +135,11 @@ def _code_marks(message):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(message))
 
 
-def here(answer, args):
-    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed."""
+def here(answer, args, seconds):
+    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed. Raises OutOfTime."""
     try:
-        return answer(*args), args
+        with _time_limit(seconds):
+            return answer(*args), args
     except (Exception, SystemExit) as error:  # whatever a learner's code raises is news for the learner
         return error, args
 
@@ -163,9 +164,8 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
     outcomes = []
     for case in cases:
         try:
-            with _time_limit(exercise.seconds or SECONDS):
-                outcome, args = call(answer, copy.deepcopy(case.args))
-                outcomes.append(_kept(outcome))
+            outcome, args = call(answer, copy.deepcopy(case.args), exercise.seconds or SECONDS)
+            outcomes.append(_kept(outcome))
         except (KeyboardInterrupt, OutOfTime):
             stopped = "Stopped: your function did not come back"
             return report("failed", f"{stopped}{_given(exercise, case)}. Does its loop ever end?",

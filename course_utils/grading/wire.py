@@ -6,6 +6,7 @@ lengths, types, shapes and places are verified, and what does not fit raises Wir
 """
 
 import dis
+import functools
 import inspect
 import json
 import math
@@ -19,6 +20,7 @@ DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float3
 DEEPEST = 40  # lists within lists
 LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back, of which JSON
 LARGEST_REPLY_JSON = 8 * 2**20
+MOST_PARTS = 10_000  # arrays, numbers of NumPy and other things in one frame
 MOST_KEYS = 2000  # of a dict or set, where they are not texts
 
 
@@ -30,6 +32,7 @@ class Thing:
     """Stands for a value that does not travel; subclasses bear the name of its type."""
 
 
+@functools.lru_cache(maxsize=1000)
 def thing(name):
     """A value whose type has this name."""
     name = str(name)[:60]
@@ -62,10 +65,10 @@ def pack(message):
     return b"".join([HEADER.pack(len(text), sum(map(len, arrays))), text, *arrays])
 
 
-def unpack(text, arrays):
-    """The message of one frame, from its two parts. Raises WireError."""
+def unpack(text, arrays, recipes=False):
+    """The message of one frame, from its two parts. recipes: whether functions may be made. Raises WireError."""
     try:
-        message = _decoded(json.loads(text), arrays, 0)
+        message = _Decoder(arrays, recipes).value(json.loads(text))
     except WireError:
         raise
     except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
@@ -107,9 +110,8 @@ def _encoded(value, arrays, depth):
     for base in (str, int, float):  # their subclasses
         if isinstance(value, base) and (base is str or abs(value) < 10**4000):
             return base(value)
-    recipe = getattr(value, "recipe", None)
-    if type(recipe) is tuple and recipe and recipe[0] in RECIPES:
-        return {"recipe": [recipe[0], *(_encoded(item, arrays, depth + 1) for item in recipe[1:])]}
+    if inspect.isfunction(value) and hasattr(value, "recipe"):
+        return {"recipe": [value.recipe[0], *(_encoded(item, arrays, depth + 1) for item in value.recipe[1:])]}
     return {"thing": kind.__name__}
 
 
@@ -136,60 +138,68 @@ def _stored_tensor(tensor, arrays):
     return [name, *_stored(tensor.numpy(), arrays)[1:], shape]
 
 
-def _decoded(node, arrays, depth):
-    if node is None or isinstance(node, (bool, int, float, str)):
-        return node
-    if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
-        raise WireError("what came back is no value")
-    (kind, content), = node.items()
-    if kind == "thing":
-        return ... if content == "ellipsis" else thing(content)
-    if not isinstance(content, list):
-        raise WireError("what came back is no value")
-    if kind == "number":
-        return _array(*content, arrays)[()]
-    if kind == "array":
-        return _array(*content, arrays)
-    if kind in ("tensor", "parameter"):
-        return _tensor(kind, *content, arrays)
-    if kind in ("dict", "set") and len(content) > MOST_KEYS and not all(isinstance(pair[0] if kind == "dict" else pair, str) for pair in content):
-        raise WireError(f"what came back has more than {MOST_KEYS} keys that are no texts")  # they may be chosen to collide
-    if kind == "dict":
-        return {_hashable(_decoded(key, arrays, depth + 1)): _decoded(value, arrays, depth + 1) for key, value in content}
-    items = [_decoded(item, arrays, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
-    if kind == "recipe":
-        return RECIPES[content[0]](*items)
-    return {"list": list, "tuple": tuple, "set": lambda found: set(map(_hashable, found))}[kind](items)
+class _Decoder:
+    """Builds the values of one frame. Arrays must follow each other in its bytes, so that what is built is no larger than what was sent."""
+
+    def __init__(self, arrays, recipes):
+        self.arrays, self.recipes, self.place, self.parts = arrays, recipes, 0, 0
+
+    def value(self, node, depth=0):
+        if node is None or isinstance(node, (bool, int, float, str)):
+            return node
+        if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
+            raise WireError("what came back is no value")
+        (kind, content), = node.items()
+        if kind in ("thing", "number", "array", "tensor", "parameter", "recipe"):
+            self.parts += 1
+            if self.parts > MOST_PARTS:
+                raise WireError(f"what came back has more than {MOST_PARTS:,} arrays and other things")
+        if kind == "thing":
+            return ... if content == "ellipsis" else thing(str(content)[:60])
+        if not isinstance(content, list) or kind == "recipe" and not self.recipes:
+            raise WireError("what came back is no value")
+        if kind in ("number", "array"):
+            found = self.array(*content)
+            return found[()] if kind == "number" and found.shape == () else found
+        if kind in ("tensor", "parameter"):
+            return self.tensor(kind, *content)
+        if kind in ("dict", "set") and len(content) > MOST_KEYS and not all(isinstance(one[0] if kind == "dict" else one, str) for one in content):
+            raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are no texts")  # they may be chosen to collide
+        if kind == "dict":
+            return {_hashable(self.value(key, depth + 1)): self.value(value, depth + 1) for key, value in content}
+        items = [self.value(item, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
+        if kind == "recipe":
+            return RECIPES[content[0]](*items)
+        return {"list": list, "tuple": tuple, "set": lambda found: set(map(_hashable, found))}[kind](items)
+
+    def array(self, name, shape, place):
+        if name not in DTYPES or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place)) or len(shape) > 32:
+            raise WireError("what came back holds an array of no known kind")
+        dtype, count = np.dtype(name), math.prod(shape)
+        if place != self.place or place + count * dtype.itemsize > len(self.arrays):
+            raise WireError("what came back holds an array that is not where its bytes are")
+        self.place += count * dtype.itemsize
+        array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape).copy()
+        return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # a byte of 7 is no bool
+
+    def tensor(self, kind, name, stored_shape, place, shape):
+        import torch
+
+        found = torch.from_numpy(self.array("int16" if name == "bfloat16" else name, stored_shape, place))
+        found = found.view(torch.bfloat16) if name == "bfloat16" else found
+        if shape != stored_shape:
+            if not all(type(number) is int and number >= 0 for number in shape) or math.prod(shape) > LARGEST_REPLY // 8:
+                raise WireError("what came back holds a tensor of no possible shape")
+            try:
+                found = found.expand(shape)
+            except RuntimeError:
+                raise WireError("what came back holds a tensor whose shapes do not fit") from None
+        return torch.nn.Parameter(found, requires_grad=False) if kind == "parameter" else found
 
 
 def _hashable(value):
     hash(value)  # a TypeError, if it has none
     return value
-
-
-def _array(name, shape, place, arrays):
-    if name not in DTYPES or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place)) or len(shape) > 32:
-        raise WireError("what came back holds an array of no known kind")
-    dtype, count = np.dtype(name), math.prod(shape)
-    if place + count * dtype.itemsize > len(arrays):
-        raise WireError("what came back holds an array that is larger than its bytes")
-    array = np.frombuffer(arrays, dtype, count, place).reshape(shape).copy()
-    return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # a byte of 7 is no bool
-
-
-def _tensor(kind, name, stored_shape, place, shape, arrays):
-    import torch
-
-    found = torch.from_numpy(_array("int16" if name == "bfloat16" else name, stored_shape, place, arrays))
-    found = found.view(torch.bfloat16) if name == "bfloat16" else found
-    if shape != stored_shape:
-        if not all(type(number) is int and number >= 0 for number in shape) or math.prod(shape) > LARGEST_REPLY // 8:
-            raise WireError("what came back holds a tensor of no possible shape")
-        try:
-            found = found.expand(shape)
-        except RuntimeError:
-            raise WireError("what came back holds a tensor whose shapes do not fit") from None
-    return torch.nn.Parameter(found, requires_grad=False) if kind == "parameter" else found
 
 
 def wording(error):
@@ -203,9 +213,10 @@ def wording(error):
 
 def raised(name, text):
     """An exception of this type's name and text."""
+    name, text = str(name)[:60], str(text)[:2000]
     if name == "NotImplementedError":
         return NotImplementedError(text)
-    return type(name if str(name).isidentifier() else "Exception", (Exception,), {})(str(text))
+    return type(name if name.isidentifier() else "Exception", (Exception,), {})(text)
 
 
 def notebook_data(function):

@@ -1,0 +1,258 @@
+"""The outside of the sandbox: starts the warm server behind walls, and speaks with one submission at a time.
+
+Bubblewrap builds the walls: no network, a process tree of its own, and of the files only programs and packages, read-only.
+Each submission is a fork of the warm server behind further walls (`inside.shut_in`).
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+from ..exercises.framework import OutOfTime
+from . import inside, wire
+
+PACKAGE = Path(__file__).resolve().parents[1]
+SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu")
+VISIBLE = ("__init__.py", "inside.py", "wire.py")  # of the grader; the exercises are hidden altogether
+STARTING = 300  # seconds that the server may take to warm up, on a slow disk
+
+
+class SandboxError(RuntimeError):
+    """There is no sandbox. One sentence says why, one what to do."""
+
+
+class Ended(BaseException):
+    """A submission's process is gone, or spoke nonsense. No subclass of Exception, so that no check takes it for an answer's error.
+
+    `state` is "crashed", "timeout" or "memory"; `reason` a sentence.
+    """
+
+    def __init__(self, state, reason):
+        super().__init__(reason)
+        self.state, self.reason = state, reason
+
+
+def why_not():
+    """Why this machine cannot isolate a submission, in a sentence, or None if it can."""
+    if not sys.platform.startswith("linux"):
+        return f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or a Linux container"
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
+    probe = [*walls(), sys.executable, "-I", "-c", "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); "
+             "from course_utils.grading import inside; inside.probe()"]
+    try:
+        done = subprocess.run(probe, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not run here ({error})"
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        return f"this machine does not let bubblewrap and its child make namespaces ({last[:200]})"
+    return None
+
+
+def walls():
+    """Bubblewrap's command line: what the sandbox sees and may do."""
+    command = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--unshare-pid", "--unshare-net", "--unshare-ipc",
+               "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev"]
+    if os.geteuid() == 0:
+        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user"]
+    for folder in map(Path, SYSTEM):
+        if folder.is_symlink():
+            command += ["--symlink", os.readlink(folder), str(folder)]
+        elif folder.exists():
+            command += read_only(folder)
+    seen = [Path("/usr")]
+    for folder in sorted({Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], Path(sysconfig.get_path("purelib")), PACKAGE}):
+        if not any(folder.is_relative_to(other) for other in seen):
+            command += read_only(folder)
+            seen.append(folder)
+    command += ["--tmpfs", str(PACKAGE / "exercises"), "--tmpfs", str(PACKAGE / "grading")]
+    for name in VISIBLE:
+        command += ["--ro-bind", str(PACKAGE / "grading" / name), str(PACKAGE / "grading" / name)]
+    command += ["--perms", "1777", "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", str(PACKAGE / "exercises"), "--remount-ro", str(PACKAGE / "grading"),
+                "--remount-ro", "/"]
+    for name, value in surroundings("/tmp").items():
+        command += ["--setenv", name, value]
+    return command
+
+
+def read_only(path):
+    """Bubblewrap's words for a file or folder that may be read. Left to itself, it makes parents that only root may enter."""
+    parents = [word for parent in reversed(path.parents[:-1]) for word in ("--perms", "0755", "--dir", str(parent))]
+    return [*parents, "--ro-bind", str(path), str(path)]
+
+
+def surroundings(folder):
+    """The environment variables of the server: nothing of the user's."""
+    return {"PATH": "/usr/bin:/bin", "HOME": folder, "TMPDIR": folder, "MPLCONFIGDIR": folder, "PYTHONPATH": str(PACKAGE.parent), "LANG": "C.UTF-8",
+            "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
+            "RAYON_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": folder, "TQDM_DISABLE": "1", "IPYTHONDIR": folder, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+
+
+def texts(value):
+    """Whether a value is a list of texts, or a dict of texts."""
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    return isinstance(items, list) and all(isinstance(item, str) for item in items)
+
+
+FORMS = {"cells": lambda value: type(value) is int, "present": texts, "titles": texts, "problems": texts, "broken": lambda value: isinstance(value, str),
+         "texts": lambda value: isinstance(value, dict) and texts(value), "raised": lambda value: texts(value) and len(value) == 2,
+         "callable": lambda value: value is True, "foreign": lambda value: value is None or isinstance(value, str), "args": lambda value: isinstance(value, list),
+         "value": lambda value: True}
+
+
+def well_formed(reply):
+    """A reply whose parts are all of a known name and form; a learner's code may have written it. Raises WireError."""
+    for name, part in reply.items():
+        if name not in FORMS or not FORMS[name](part):
+            raise wire.WireError("it has a part of no known form")
+    return reply
+
+
+class Sandbox:
+    """The warm server. Use it in a `with`; `Session` speaks with one submission.
+
+    isolated: False runs learners' code with your own rights; only for code that you would run yourself.
+    seconds: processor time, and memory: bytes, that one submission may use. Raises SandboxError if it cannot start.
+    """
+
+    def __init__(self, isolated=True, seconds=120, memory=2 * 2**30):
+        if not hasattr(os, "fork"):
+            raise SandboxError("The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL.")
+        ours, theirs = socket.socketpair()
+        self.folder = tempfile.TemporaryDirectory(prefix="course-grade-")
+        command, environment = [], {**surroundings(self.folder.name)}
+        if isolated:
+            command, environment = walls(), None
+        command = [*command, sys.executable, "-m", "course_utils.grading.inside", str(theirs.fileno()),
+                   "walls" if isolated else "open", str(seconds), str(memory)]
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors, env=environment,
+                                        pass_fds=[theirs.fileno()], cwd="/")
+        theirs.close()
+        self.control = ours
+        self.pending = b""
+
+    def wait(self):
+        """Wait until it is warm. Returns whether system calls are filtered, too. Raises SandboxError."""
+        return self.heard(STARTING)["filter"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        self.folder.cleanup()
+        self.errors.close()
+
+    def heard(self, seconds=30):
+        """The server's next word."""
+        self.control.settimeout(seconds)
+        try:
+            while b"\n" not in self.pending:
+                part = self.control.recv(4096)
+                if not part:
+                    raise EOFError
+                self.pending += part
+        except (OSError, EOFError):
+            self.errors.seek(0)
+            last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
+            raise SandboxError(f"The sandbox stopped ({last[:300]}). What was marked is kept; run the command again.") from None
+        word, _, self.pending = self.pending.partition(b"\n")
+        return json.loads(word)
+
+    def start(self):
+        """Fork a child. Returns the line to it."""
+        ours, theirs = socket.socketpair()
+        socket.send_fds(self.control, [b"s"], [theirs.fileno()])
+        theirs.close()
+        return ours
+
+    def end(self, gone=False):
+        """End the child and all that it started. Returns how it ended. gone: it seems to have ended itself."""
+        self.control.sendall(b"g" if gone else b"e")
+        return self.heard()
+
+
+class Session:
+    """One submission in its process. Every method raises `Ended` if the process is gone, or OutOfTime after so many seconds."""
+
+    def __init__(self, sandbox, patience=20):
+        self.sandbox, self.line, self.ended = sandbox, sandbox.start(), None
+        self.patience = patience  # seconds for reading a notebook and for running what an answer needs of it
+        self.begun = False
+
+    def load(self, notebook):
+        """Let the process read a notebook. notebook: its bytes."""
+        self.tell(wire.HEADER.pack(8, len(notebook)) + b"notebook", notebook)
+        return self.listen(self.patience)
+
+    def ask(self, seconds=None, **request):
+        """Send a request and wait for its reply."""
+        self.tell(wire.pack(request))
+        return self.listen(seconds or self.patience)
+
+    def tell(self, *parts):
+        self.line.settimeout(60)
+        try:
+            for part in parts:
+                self.line.sendall(part)
+        except (BrokenPipeError, ConnectionError, TimeoutError):
+            pass  # `listen` finds out why
+
+    def listen(self, seconds):
+        deadline = time.monotonic() + seconds
+        try:
+            text, arrays = wire.lengths(self._received(wire.HEADER.size, deadline))
+            reply = well_formed(wire.unpack(bytes(self._received(text, deadline)), self._received(arrays, deadline)))
+        except TimeoutError:
+            raise OutOfTime from None
+        except (EOFError, ConnectionError):
+            raise self._gone() from None
+        except wire.WireError as error:
+            self.close()
+            raise Ended("crashed", f"what your code sent back is no answer: {error}") from None
+        self.begun = True
+        return reply
+
+    def _received(self, size, deadline):
+        data = bytearray()
+        while len(data) < size:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self.line.settimeout(left)
+            part = self.line.recv(min(size - len(data), 2**20))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def _gone(self):
+        how = self.close(gone=True)
+        if not how["alive"] and how["signal"] == 9 and how["seconds"] > 1:
+            return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
+        if how["alive"]:
+            return Ended("crashed", "your code closed its connection to the grader")
+        if how["status"] == inside.NOT_SHUT_IN and not self.begun:
+            raise SandboxError("This machine does not let the sandbox shut a submission in, though it did at first. Nothing was run.")
+        what = f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
+        return Ended("crashed", f"your code ended its process ({what})")
+
+    def close(self, gone=False):
+        """End the process. Twice does no harm."""
+        if self.ended is None:
+            self.line.close()
+            self.ended = self.sandbox.end(gone)
+        return self.ended
