@@ -20,7 +20,7 @@ help:
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
 	@echo "make tables     run the stored trainings of lessons 10 and 11 anew (about 40 minutes)"
-	@echo "make bench      measure embed and search against Sentence Transformers, and renew the README's table"
+	@echo "make bench      measure embed against Sentence Transformers, the grader against nbgrader, and renew the README's tables"
 	@echo "make lock       resolve requirements.lock anew from pyproject.toml"
 
 setup: $(VENV)/.ready
@@ -37,8 +37,13 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 lab: setup
 	$(BIN)/course lab $(LAB_FLAGS)
 
-test: setup
+test: setup $(VENV)/grading/.ready
 	$(BIN)/python -m tests.run
+
+# nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
+$(VENV)/grading/.ready: requirements-grading.lock | setup
+	$(PIP) --no-deps --upgrade --target $(VENV)/grading -r requirements-grading.lock
+	@touch $@
 
 matrix: setup
 	$(BIN)/python -m tests.matrix
@@ -57,6 +62,8 @@ notebooks: setup
 lock: setup
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra lab --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | grep -vxFf requirements.lock > requirements-grading.tmp
+	mv requirements-grading.tmp requirements-grading.lock
 
 # Trains the course's masked-language-model adapter anew: an hour or more, see course_utils/adapter/README.md.
 # A C++ compiler saves an eighth of the time (make adapter ADAPTER_FLAGS=--compiled), with large memory pages, where Linux has them, a quarter.
@@ -64,9 +71,10 @@ adapter: setup
 	$(PIP) -c requirements.lock -e ".[adapter]"
 	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.adapter.train $(ADAPTER_FLAGS)
 
-# Ten minutes; leave the machine alone meanwhile.
-bench: setup
+# Half an hour; leave the machine alone meanwhile.
+bench: setup $(VENV)/grading/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.speed
+	$(BIN)/python -W ignore -m tests.benchmarks.grading
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -75,6 +76,93 @@ def lab(workspace, flags):
     if os.name == "posix":
         os.execv(command[0], command)  # Ctrl-C then reaches JupyterLab and nobody else
     sys.exit(subprocess.call(command))
+
+
+@main.command()
+@click.option("--lessons", multiple=True, required=True, metavar="NN", help="Numbers of lessons: 04 05, or 04,05.")
+@click.argument("more", nargs=-1, metavar="[NN]...")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the copies and manifest.json.")
+@click.option("--due", default="", help='A text for the learners, such as "Friday, 4 December, 18:00".')
+def release(lessons, more, out, due):
+    """Write copies of lessons to give to a class, with points: course release --lessons 04 05 --out DIR."""
+    from .grading.copies import CopyError, write_release
+
+    try:
+        manifest = write_release(_numbers([*lessons, *more]), out, due)
+    except CopyError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(manifest['sha256'])} {'lesson' if len(manifest['sha256']) == 1 else 'lessons'} of {manifest['of']} points in {out}.")
+
+
+def _numbers(texts):
+    """("04,05", "06") as ("04", "05", "06")."""
+    return tuple(sorted({number for text in texts for number in text.replace(",", " ").split()}))
+
+
+class Part(click.ParamType):
+    """K/N, such as 3/10."""
+
+    name = "K/N"
+
+    def convert(self, value, param, ctx):
+        first, _, last = str(value).partition("/")
+        if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
+            self.fail(f"{value!r} is not of the form K/N, with K from 1 to N, such as 3/10")
+        return int(first), int(last)
+
+
+@main.command()
+@click.argument("submissions", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for all results; made if it is not there.")
+@click.option("--lessons", multiple=True, metavar="NN,NN", help="The lessons that count. Left out, those that anyone handed in.")
+@click.option("--roster", type=click.Path(path_type=Path), help="A CSV file of the class with the columns id, name, email.")
+@click.option("--workers", type=click.IntRange(1, 256), help="Marking processes side by side. Left out, one a processor, at most 8.")
+@click.option("--only", multiple=True, metavar="LEARNER", help="Mark this learner; the others' results stay. May be given several times.")
+@click.option("--regrade", is_flag=True, help="Mark again what has not changed, too.")
+@click.option("--seconds", type=click.IntRange(5, 86400), default=120, show_default=True, help="Time for one notebook.")
+@click.option("--memory", type=click.IntRange(256, 2**20), default=2048, show_default=True, help="MB that one notebook may use, beside the course's own.")
+@click.option("--seed", type=click.IntRange(min=0), help="Draw the same inputs as an earlier run. Left out, new ones.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786, to mark on its cluster.")
+@click.option("--part", type=Part(), default="1/1", help="Mark each N-th hand-in only, for job arrays; a run without --part then writes the tables.")
+@click.option("--nbgrader", "course", type=click.Path(path_type=Path, file_okay=False), help="An nbgrader course folder: write points and hand-ins there, too.")
+@click.option("--unsafe-no-isolation", "unsafe", is_flag=True, help="Run learners' code with YOUR rights. Only for code that you would run yourself.")
+def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
+    """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform gives them."""
+    if os.name != "posix":
+        raise click.ClickException("The grader needs Linux. On Windows, use WSL: what it needs to isolate a submission is not in Windows.")
+    from .grading.gradebook import GradeError, grade
+    from .grading.sandbox import SandboxError
+    from .grading.submissions import HandInError
+
+    if unsafe:
+        click.echo("Warning: learners' code runs with your own rights, and can read, change and send what you can.", err=True)
+    try:
+        learners = grade(submissions, out, lessons=_numbers(lessons) or None, isolated=not unsafe, memory=memory * 2**20, part=part,
+                         progress=_bar, **options)
+        if course is not None and part[1] == 1:
+            from .grading.nbgrader_course import export
+
+            click.echo(f"nbgrader: {export(learners, course)} submissions written to {course}.")
+    except (GradeError, SandboxError, HandInError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. What was marked is kept in {out}; the same command goes on from there.", err=True)
+        sys.exit(130)
+    if part[1] > 1:
+        click.echo(f"Part {part[0]} of {part[1]} is marked. When all are, run the command without --part.")
+        return
+    states = Counter(learner["status"] for learner in learners)
+    click.echo(f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + ".")
+    click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
+    if any(learner["waiting"] for learner in learners):
+        click.echo(f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again.")
+
+
+def _bar(results, total):
+    """A progress bar with the time left, around results as they come."""
+    from tqdm import tqdm
+
+    return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=None if os.environ.get("TQDM_DISABLE") else not total)
 
 
 def lab_command(workspace, flags=()):

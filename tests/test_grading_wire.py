@@ -104,7 +104,7 @@ def framed(value):
 
 
 def test_a_frame_written_by_hand_is_read():
-    assert wire.unpack(framed(b'{"array": ["int8", [2], 1]}'), b"\0\1\2")["v"].tolist() == [1, 2]
+    assert wire.unpack(framed(b'{"list": [{"array": ["int8", [1], 0]}, {"array": ["int8", [2], 1]}]}'), b"\0\1\2")["v"][1].tolist() == [1, 2]
     assert wire.unpack(framed(b'{"list": [1, "a"]}'), b"") == {"v": [1, "a"]}
 
 
@@ -112,6 +112,7 @@ def test_a_frame_written_by_hand_is_read():
     *map(framed, (
         b'{"array": ["float32", [2], 0]}', b'{"array": ["float32", [-1], 0]}', b'{"array": ["object", [1], 0]}',
         b'{"array": ["float32", [1099511627775, 1099511627775], 0]}', b'{"array": ["float32", [true], 0]}', b'{"array": ["float32", [1], -4]}',
+        b'{"list": [{"array": ["int8", [4], 0]}, {"array": ["int8", [4], 0]}]}', b'{"list": [' + b",".join([b'{"thing": "a"}'] * 10_001) + b"]}",
         b'{"array": ["float32"]}', b'{"array": [["float32"], [1], 0]}', b'{"tensor": ["float32", [1], 0, [4611686018427387904]]}',
         b'{"tensor": ["float32", [1], 0, [2, "a"]]}', b'{"tensor": ["float32", [1], 0, [-1]]}', b'{"recipe": ["os.system", "ls"]}',
         b'{"recipe": []}', b'{"set": [{"list": []}]}', b'{"dict": [[1]]}', b'{"a": 1, "b": 2}', b'{"pickle": "gASV"}', b'{"list": 5}', b"[1]",

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCK_LINES = [line for line in (ROOT / "requirements.lock").read_text().splitlines()
               if line.strip() and not line.lstrip().startswith("#")]
+NOT_LOCKED = ("adapter", "nbgrader", "cluster")  # extras that `make lab` does not install
 PLATFORMS = {
     "Linux": {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
     "macOS": {"sys_platform": "darwin", "platform_system": "Darwin", "os_name": "posix", "platform_machine": "arm64"},
@@ -27,7 +28,7 @@ PLATFORMS = {
 
 def direct_needs():
     project = PROJECT["project"]
-    extras = [need for name, needs in project["optional-dependencies"].items() if name != "adapter" for need in needs]
+    extras = [need for name, needs in project["optional-dependencies"].items() if name not in NOT_LOCKED for need in needs]
     return {canonicalize_name(Requirement(need).name): Requirement(need) for need in project["dependencies"] + extras}
 
 
@@ -68,6 +69,15 @@ def test_no_address_and_no_cuda_in_the_lock():
     text = (ROOT / "requirements.lock").read_text()
     assert "://" not in text and "--" not in text
     assert not re.search(r"^(nvidia|cuda|triton)", text, re.MULTILINE)
+
+
+def test_the_lock_of_the_graders_extras_goes_beside_the_other():
+    lines = [Requirement(line) for line in (ROOT / "requirements-grading.lock").read_text().splitlines()]
+    found = {canonicalize_name(line.name): str(line.specifier) for line in lines}
+    assert not set(found) & set(locked(default_environment())), "a package is in both"
+    for extra in ("nbgrader", "cluster"):
+        for need in map(Requirement, PROJECT["project"]["optional-dependencies"][extra]):
+            assert found[canonicalize_name(need.name)] == str(need.specifier)
 
 
 def test_environment_yml_says_what_pyproject_says():

@@ -163,9 +163,13 @@ def main(rounds, write):
              f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; medians of {rounds} rounds."]
     click.echo("\n".join(lines))
     if write:
-        text = README.read_text(encoding="utf-8")
-        before, _, rest = text.partition(BEGIN)
-        README.write_text(before + "\n".join([BEGIN, *lines, END]) + rest.partition(END)[2], encoding="utf-8")
+        renew(lines, BEGIN, END)
+
+
+def renew(lines, begin, end):
+    """Put lines between two marks of the README."""
+    before, _, rest = README.read_text(encoding="utf-8").partition(begin)
+    README.write_text(before + "\n".join([begin, *lines, end]) + rest.partition(end)[2], encoding="utf-8")
 
 
 def machine():

@@ -1,0 +1,307 @@
+"""A class, marked: which hand-ins are new, who has how many points, and the tables of it.
+
+Every result is written down at once (`journal`), so that an interruption loses nothing. Everything else in the folder is
+made from the results, written whole and renamed.
+"""
+
+import csv
+import fcntl
+import io
+import itertools
+import json
+import os
+import random
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from .. import __version__
+from ..exercises import LESSONS
+from .copies import REPORT_STUB, _write_whole
+from .fleet import mark_here, mark_on_cluster
+from .marking import STATES, assignment, fingerprint
+from .reports import write_feedback, write_summary
+from .sandbox import why_not
+from .submissions import alike, gather, read_roster
+
+RESULTS, JOURNAL, MANUAL, GRADES = "results.jsonl", "journal", "manual.csv", "grades.csv"
+MANUAL_COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")
+
+
+class GradeError(RuntimeError):
+    """A class cannot be marked. One sentence says why."""
+
+
+def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade=False, isolated=True, seconds=120, memory=2 * 2**30, seed=None,
+          scheduler=None, part=(1, 1), progress=lambda results, total: results):
+    """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
+
+    lessons: those that count, such as ("04", "05"); None for those that anyone handed in. roster: a CSV file. only: learners to mark;
+    the others' results stay. regrade: mark again what is unchanged. seed: of the inputs; None draws one. part: (k, n) marks each n-th
+    hand-in and leaves the tables to a later call. progress: wraps the results as they come.
+    Raises GradeError, HandInError, SandboxError or ValueError (a lesson that is not there) with one sentence each.
+    """
+    out, work = Path(out), assignment(tuple(lessons or LESSONS))
+    if isolated and scheduler is None and (reason := why_not()):
+        raise GradeError(f"Submissions are programs of strangers, and they cannot be isolated here: {reason}. To run them with your own rights "
+                         f"all the same: --unsafe-no-isolation.")
+    people = read_roster(roster) if roster else {}
+    settings = {"lessons": list(work["titles"]), "seed": random.SystemRandom().randrange(10**9) if seed is None else seed, "isolated": isolated,
+                "seconds": seconds, "memory": memory}
+    made_with = f"{fingerprint()} {' '.join(settings['lessons'])} {seconds} {memory} {isolated}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GradeError(f"Cannot write to {out}: {error.strerror}.") from None
+    with _alone(out, part), tempfile.TemporaryDirectory(prefix="course-grade-") as unpacked:
+        found = gather(source, unpacked, people)
+        _know(only, found, people)
+        known = _read_results(out)
+        jobs = {}
+        for key, one in enumerate(found):
+            old = known.get((one.learner, one.file))
+            same = old is not None and old["sha256"] == one.sha256 and old["made_with"] == made_with
+            if one.path is not None and (not only or one.learner in only) and (regrade or not same) and key % part[1] == part[0] - 1:
+                jobs[key] = one
+        with open(out / f"{JOURNAL}-{part[0]}-of-{part[1]}.jsonl", "a", encoding="utf-8") as journal:
+            listed = [{"key": key, "name": one.file, "path": str(one.path)} for key, one in jobs.items()]
+            results = mark_on_cluster(listed, settings, scheduler) if scheduler and listed else mark_here(listed, settings, workers or default_workers())
+            for key, result in progress(results, len(listed)):
+                one = jobs[key]
+                entry = {"learner": one.learner, "name": one.name, "file": one.file, "sha256": one.sha256, "made_with": made_with, "result": result}
+                known[one.learner, one.file] = entry
+                journal.write(json.dumps(entry) + "\n")
+                journal.flush()
+                os.fsync(journal.fileno())
+        if part[1] > 1:
+            return []
+        entries = {(one.learner, one.file): known.get((one.learner, one.file)) for one in found}
+        _write_whole(out / RESULTS, "".join(json.dumps(entry) + "\n" for _, entry in sorted(entries.items()) if entry))
+        for journal in out.glob(f"{JOURNAL}-*.jsonl"):
+            journal.unlink()
+        learners = records(found, entries, people, work, lessons)
+        read_manual(out / MANUAL, learners)
+        write_tables(out, learners, work, isolated)
+        return learners
+
+
+def default_workers():
+    """As many as there are processors, at most eight: each takes about a gigabyte of memory."""
+    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+@contextmanager
+def _alone(out, part):
+    """One writer at a time."""
+    with open(out / f".lock-{part[0]}-of-{part[1]}", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise GradeError(f"Another `course grade` is writing to {out} at this moment.") from None
+        yield
+
+
+def _know(only, found, people):
+    names = {one.learner for one in found} | set(people)
+    for wanted in only:
+        if wanted not in names:
+            near = [name for name in sorted(names) if alike(wanted) in alike(name)][:3]
+            raise GradeError(f"--only {wanted}: there is no such learner{'; there is ' + ', '.join(near) if near else ''}.")
+
+
+def _read_results(out):
+    """What is known already, by learner and file; journals of interrupted runs count last. A line that was cut off is left out."""
+    known = {}
+    for path in [out / RESULTS, *sorted(out.glob(f"{JOURNAL}-*.jsonl"))]:
+        if path.exists():
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                try:
+                    entry = json.loads(line)
+                    known[entry["learner"], entry["file"]] = entry
+                except (ValueError, KeyError, TypeError):
+                    continue
+    return known
+
+
+# ---------------------------------------------------------------- who has what
+
+def records(found, entries, people, work, lessons=None):
+    """One record a learner, with every exercise of the lessons that count. See `reports` for its form."""
+    wanted = list(lessons or sorted({lesson for entry in entries.values() if entry for lesson in entry["result"]["lessons"]}))
+    expected = {one: most for one, (_, most) in work["exercises"].items() if one[:2] in wanted}
+    by_hand = {one: most for one, most in work["by_hand"].items() if one[:2] in wanted}
+    owners = {}
+    for one in found:
+        if one.sha256:
+            owners.setdefault(one.sha256, set()).add(one.learner)
+    learners = []
+    for key in sorted({one.learner for one in found} | set(people)):
+        mine = sorted((one for one in found if one.learner == key), key=lambda one: (one.modified, one.file))
+        page = _page(key, {learner["page"] for learner in learners})
+        name = people[key].name if key in people else next((one.name for one in mine if one.name), "")
+        notes = ["not on the roster"] if people and key not in people else []
+        marks, texts, problems, states, files, unreadable = {}, {}, [], [], [], []
+        for one in mine:  # the latest last
+            result = entries[one.learner, one.file]["result"] if entries.get((one.learner, one.file)) else {
+                "status": "unreadable", "reason": one.problem or "it was not marked", "lessons": [], "exercises": {}, "texts": {}, "problems": []}
+            if result["status"] == "unreadable":
+                unreadable.append(f"{one.file}: {result['reason']}")
+                continue
+            again = sorted({exercise[:2] for exercise in result["exercises"]} & {exercise[:2] for exercise in marks})
+            if again:
+                notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts, {one.file}")
+            marks.update({exercise: mark for exercise, mark in result["exercises"].items() if exercise in expected})
+            texts.update({cell: text for cell, text in result["texts"].items() if cell in by_hand or cell in expected})
+            problems += result["problems"]
+            states.append((result["status"], result["reason"]))
+            files.append(one.file)
+            twins = sorted(owners[one.sha256] - {key})
+            if twins and any(mark["status"] in ("passed", "failed") for mark in result["exercises"].values()):
+                notes.append(f"the same file as {', '.join(twins[:5])}{f' and {len(twins) - 5} others' if len(twins) > 5 else ''}")
+        for exercise, most in expected.items():
+            if exercise not in marks:
+                reason = f"lesson {exercise[:2]} was not handed in" if not any(one[:2] == exercise[:2] for one in marks) else "it is not in the notebook"
+                marks[exercise] = {"title": _title(exercise), "status": "missing", "points": 0, "of": most, "state": "missing exercise", "reason": reason,
+                                   "messages": [], "discreet": [], "mistake": "", "seed": None}
+        notes += [f"unreadable: {text}" for text in unreadable] if states else []
+        status, reason = _standing(mine, states, unreadable, marks)
+        learners.append({
+            "learner": key, "name": name, "email": people[key].email if key in people else "", "page": page, "status": status, "reason": reason,
+            "notes": list(dict.fromkeys(notes)), "exercises": {one: marks[one] for one in expected}, "problems": problems, "files": files, "texts": texts,
+            "by_hand": {one: {"points": None, "of": most, "comment": "", "text": _written(texts.get(one, ""))} for one, most in by_hand.items()}})
+        _add_up(learners[-1])
+    return learners
+
+
+def _page(key, taken):
+    """A file name for a learner that nobody has yet."""
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in key)[:60].strip("-").lower() or "learner"
+    numbers = (f"-{number}" if number > 1 else "" for number in itertools.count(1))
+    return next(page for number in numbers if (page := f"{plain}{number}.html") not in taken)
+
+
+def _written(text):
+    """What a learner wrote into a hand-marked cell; nothing, if it is the stub still."""
+    return "" if text.strip() in ("", REPORT_STUB) else text
+
+
+def _title(exercise_id):
+    from ..exercises import find
+
+    return find(exercise_id).title
+
+
+def _standing(mine, states, unreadable, marks):
+    """The status of a learner, and its reason."""
+    if not mine:
+        return "nothing handed in", "there is no hand-in of this learner"
+    if not states:
+        return "unreadable", "; ".join(unreadable)
+    status = next(state for state in STATES if state in {state for state, _ in states} or state == "ok")
+    reason = "; ".join(reason for state, reason in states if state == status and reason)
+    missing = [f"{one}: {mark['reason']}" for one, mark in marks.items() if mark["state"] == "missing exercise"]
+    return ("missing exercise", "; ".join(missing)) if status in ("ok", "missing exercise") and missing else (status, reason)
+
+
+def _add_up(learner):
+    hand = learner["by_hand"].values()
+    points = sum(mark["points"] for mark in learner["exercises"].values()) + sum(cell["points"] or 0 for cell in hand)
+    learner["points"] = int(points) if points == int(points) else points
+    learner["of"] = sum(mark["of"] for mark in learner["exercises"].values()) + sum(cell["of"] for cell in hand)
+    learner["waiting"] = sum(cell["of"] for cell in hand if cell["points"] is None and cell["text"])
+
+
+# ---------------------------------------------------------------- tables
+
+def read_manual(path, learners):
+    """Take the points that a person gave, and write the file anew with a line for each hand-marked cell. Lines of others stay.
+
+    Raises GradeError, naming the line, for points that are no number from 0 to the most.
+    """
+    cells = {(learner["learner"], one): (learner, cell) for learner in learners for one, cell in learner["by_hand"].items()}
+    rows = []
+    if path.exists():
+        try:
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                rows = list(csv.DictReader(file))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}). Nothing was changed.") from None
+    kept = {}
+    for number, row in enumerate(rows, 2):
+        if not {"learner", "cell", "points"} <= set(row):
+            raise GradeError(f"{path} needs the columns {', '.join(MANUAL_COLUMNS)}. Nothing was changed.")
+        key = (_unguarded(row["learner"]), row["cell"])
+        kept[key] = row
+        if key not in cells or not (text := (row["points"] or "").strip()):
+            continue
+        learner, cell = cells[key]
+        try:
+            points = float(text.replace(",", "."))
+        except ValueError:
+            points = -1.0
+        if not 0 <= points <= cell["of"]:
+            raise GradeError(f"{path}, line {number}: points must be a number from 0 to {cell['of']}, got {text!r}. Nothing was changed.")
+        cell.update(points=int(points) if points == int(points) else points, comment=row.get("comment") or "")
+    for learner in learners:
+        _add_up(learner)
+    if cells or kept:
+        for (key, one), (learner, cell) in cells.items():
+            old = kept.get((key, one), {})
+            kept[key, one] = {"learner": guarded(key), "name": guarded(learner["name"]), "cell": one, "points": old.get("points") or "", "of": cell["of"],
+                              "comment": old.get("comment") or "", "page": f"feedback/{learner['page']}"}
+        _write_table(path, MANUAL_COLUMNS, [[row.get(column) or "" for column in MANUAL_COLUMNS] for _, row in sorted(kept.items())])
+
+
+def write_tables(out, learners, work, isolated):
+    """grades.csv, those for Moodle and Canvas, the feedback pages and the summary."""
+    lessons = sorted({one[:2] for learner in learners for one in (*learner["exercises"], *learner["by_hand"])})
+    exercises = [one for one in work["exercises"] if one[:2] in lessons]
+    by_hand = [one for one in work["by_hand"] if one[:2] in lessons]
+    _write_table(out / GRADES, ["learner", "name", *exercises, *by_hand, "total", "of", "to mark by hand", "status", "reason", "notes"], [
+        [learner["learner"], learner["name"], *(learner["exercises"][one]["points"] for one in exercises),
+         *("" if (points := learner["by_hand"][one]["points"]) is None else points for one in by_hand),
+         learner["points"], learner["of"], learner["waiting"], learner["status"], learner["reason"][:500], "; ".join(learner["notes"])[:500]]
+        for learner in learners])
+    _write_table(out / "moodle.csv", ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"], [
+        [f"Participant {learner['learner']}" if learner["learner"].isdigit() else learner["learner"], learner["name"] or learner["learner"],
+         learner["email"], learner["points"], learner["of"], in_a_sentence(learner)] for learner in learners])
+    title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
+    most = learners[0]["of"] if learners else 0
+    _write_table(out / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title], [
+        ["Points Possible", "", "", "", "", most], *(
+            [learner["name"] or learner["learner"], learner["learner"] if learner["learner"].isdigit() else "", "",
+             "" if learner["learner"].isdigit() else learner["learner"], "", learner["points"]] for learner in learners)])
+    folder = out / "feedback"
+    folder.mkdir(exist_ok=True)
+    write_feedback(folder, learners, work["titles"])
+    for page in {path.name for path in folder.glob("*.html")} - {learner["page"] for learner in learners}:
+        (folder / page).unlink()
+    write_summary(out / "summary.html", learners, work["titles"], {
+        "lessons": lessons, "version": __version__, "isolated": isolated,
+        "by_hand_waiting": sum(cell["points"] is None and bool(cell["text"]) for learner in learners for cell in learner["by_hand"].values())})
+
+
+def in_a_sentence(learner):
+    """A learner's result for a comment field."""
+    open_ones = [one for one, mark in learner["exercises"].items() if mark["status"] != "passed"]
+    text = f"{learner['points']} of {learner['of']} points."
+    text += f" Not yet: {', '.join(open_ones)}." if open_ones else ""
+    return text + (f" {learner['waiting']} points are still to be marked by hand." if learner["waiting"] else "")
+
+
+def guarded(value):
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def _unguarded(value):
+    value = value or ""
+    return value[1:] if value[:1] == "'" and guarded(value[1:]) != value[1:] else value
+
+
+def _write_table(path, header, rows):
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(header)
+    table.writerows([[guarded(value) for value in row] for row in rows])
+    _write_whole(path, text.getvalue())

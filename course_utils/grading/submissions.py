@@ -1,0 +1,238 @@
+"""Hand-ins as a learning platform gives them: which file is whose. Nothing is opened but archives and the roster.
+
+No name from an archive is ever used as a path, links are not followed, and what unpacks to more than a limit is refused.
+"""
+
+import csv
+import hashlib
+import os
+import re
+import shutil
+import stat
+import unicodedata
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from ..exercises.framework import NOTEBOOKS
+
+LARGEST = 256 * 2**20  # bytes of one notebook
+LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks of one archive
+MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_\w+_?")
+CANVAS = re.compile(r"(?P<name>[^_/]+)(_LATE)?_(?P<id>\d+)_\d+_.+")
+IGNORED = (".ipynb_checkpoints", "__MACOSX")
+KEYS = {"id": ("learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid"), "name": ("name", "fullname", "student"),
+        "email": ("email", "emailaddress", "mail"), "first": ("firstname", "givenname"), "last": ("lastname", "surname", "familyname")}
+
+
+class HandInError(ValueError):
+    """The submissions or the roster cannot be used. One sentence says why."""
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """One file: `path` holds its bytes, `file` is what it was called, `problem` says why it cannot be read, or nothing."""
+
+    learner: str
+    name: str
+    file: str
+    path: Path | None
+    sha256: str = ""
+    modified: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A line of the roster."""
+
+    learner: str
+    name: str = ""
+    email: str = ""
+
+
+def read_roster(path):
+    """The learners of a CSV file. Of its columns count an id (or username, learner, ...), a name (or first and last name), an email.
+
+    Raises HandInError if there is neither an id nor an email, or one stands there twice.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise HandInError(f"The roster {path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    learners = {}
+    for number, row in enumerate(rows, 2):
+        cells = {alike(key): (value or "").strip() for key, value in row.items() if isinstance(key, str) and isinstance(value, (str, type(None)))}
+        found = {what: next((cells[key] for key in keys if cells.get(key)), "") for what, keys in KEYS.items()}
+        key = found["id"] or found["email"]
+        if not key and not any(cells.values()):
+            continue
+        if not key:
+            raise HandInError(f"The roster {path} has no id and no email in line {number}; name the columns id, name, email.")
+        if shown(key) in learners:
+            raise HandInError(f"The roster {path} has {key!r} twice (again in line {number}).")
+        learners[shown(key)] = Learner(shown(key), shown(found["name"] or f"{found['first']} {found['last']}".strip()), shown(found["email"]))
+    if not learners:
+        raise HandInError(f"The roster {path} has no learners.")
+    return learners
+
+
+def alike(text):
+    """A text without what differs between spellings of one name: case, accents, spaces, punctuation."""
+    text = unicodedata.normalize("NFKD", str(text)).casefold()
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def shown(text, most=120):
+    """A text from a stranger, fit to be shown: no control characters, no change of writing direction, not too long."""
+    text = "".join(letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text))
+    return text.strip()[:most]
+
+
+def gather(source, folder, roster=None):
+    """The hand-ins in a folder, a zip, or one notebook, in order of learner and file.
+
+    folder: an empty one, for what archives hold. roster: see `read_roster`. Raises HandInError if there is nothing.
+    """
+    source, folder = Path(source), Path(folder)
+    if not source.exists():
+        raise HandInError(f"There is no {source}.")
+    if source.is_dir():
+        found = list(_in_folder(source, folder))
+    elif zipfile.is_zipfile(source):
+        found = list(_in_archive(source, folder, PurePosixPath(), whole=True))
+    elif source.suffix == ".ipynb":
+        found = [_in_place(source, PurePosixPath(source.name))]
+    else:
+        raise HandInError(f"{source} is neither a folder, nor a zip, nor a notebook.")
+    if not found:
+        raise HandInError(f"There are no hand-ins in {source}.")
+    notebooks = [one for one in found if _is_notebook(one)]
+    named = list(_named(notebooks + [one for one in found if not _is_notebook(one)], source.stem, roster or {}))
+    have = {one.learner for one, raw in named if _is_notebook(raw)}
+    kept = [one if _is_notebook(raw) else replace(one, path=None, problem=f"{PurePosixPath(one.file).name} is no notebook")
+            for one, raw in named if _is_notebook(raw) or one.learner not in have]
+    return sorted(kept, key=lambda one: (one.learner, one.file))
+
+
+def _is_notebook(one):
+    return PurePosixPath(one.file).suffix.lower() == ".ipynb" or bool(one.problem and not one.path)
+
+
+def _in_folder(source, folder):
+    for here, folders, files in os.walk(source):
+        folders[:] = sorted(name for name in folders if name not in IGNORED and not name.startswith("."))
+        for name in [*(name for name in folders if (Path(here) / name).is_symlink()), *sorted(files)]:
+            path = Path(here) / name
+            label = PurePosixPath(path.relative_to(source).as_posix())
+            if name.startswith("."):
+                continue
+            if not stat.S_ISREG(path.lstat().st_mode):
+                yield _refused(label, "it is a link or a device, which is not followed")
+            elif path.suffix.lower() == ".zip" and zipfile.is_zipfile(path):
+                yield from _in_archive(path, folder, label.with_suffix(""))
+            else:
+                yield _in_place(path, label)
+
+
+def _in_place(path, label):
+    about = path.lstat()
+    if about.st_size > LARGEST:
+        return _refused(label, f"it is larger than {LARGEST // 2**20} MB")
+    try:
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return _refused(label, f"it cannot be read: {error.strerror}")
+    return HandIn("", "", str(label), path, digest, about.st_mtime)
+
+
+def _refused(label, problem):
+    return HandIn("", "", str(label), None, problem=problem)
+
+
+def _in_archive(path, folder, label, whole=False):
+    """Unpack the files of an archive under numbers of our own."""
+    left = LARGEST_ARCHIVE
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                name = PurePosixPath(*(part for part in PurePosixPath(member.filename.replace("\\", "/")).parts if part not in ("/", "..", ".")))
+                if member.is_dir() or not name.name or name.name.startswith(".") or set(name.parts) & set(IGNORED):
+                    continue
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    yield _refused(label / name, "it is a link, which is not followed")
+                    continue
+                if name.suffix.lower() != ".ipynb":
+                    yield HandIn("", "", str(label / name), None)
+                    continue
+                if member.file_size > min(LARGEST, left):
+                    yield _refused(label / name, f"it unpacks to more than {min(LARGEST, left) // 2**20} MB")
+                    continue
+                target = folder / f"{len(os.listdir(folder)):06d}.ipynb"
+                with archive.open(member) as packed, open(target, "wb") as unpacked:
+                    shutil.copyfileobj(_Bounded(packed, member.file_size), unpacked, 2**20)
+                left -= member.file_size
+                one = _in_place(target, label / name)
+                yield replace(one, modified=float(int("".join(f"{part:02d}" for part in member.date_time))))
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, RuntimeError, NotImplementedError, OSError, EOFError, ValueError) as error:
+        if whole:
+            raise HandInError(f"The archive {path} cannot be unpacked: {error}.") from None
+        yield _refused(label, f"the archive cannot be unpacked: {error}")
+
+
+class _Bounded:
+    """A file that ends where its archive says, so that an archive that lies about sizes does no harm."""
+
+    def __init__(self, file, left):
+        self.file, self.left = file, left
+
+    def read(self, size):
+        data = self.file.read(min(size, self.left))
+        self.left -= len(data)
+        return data
+
+
+def _named(found, root, roster):
+    """Pairs of the hand-in with its learner, and the hand-in as found."""
+    spellings = {}
+    for entry in roster.values():
+        for text in (entry.learner, entry.email, entry.email.partition("@")[0], entry.name):
+            if alike(text):
+                spellings.setdefault(alike(text), entry)
+    folders = [PurePosixPath(one.file).parent.parts for one in found if not _platform(one.file)]
+    common = os.path.commonprefix(folders) if folders else ()
+    for one in found:
+        learner, name, hints = _whose(one.file, len(common), common[-1] if common else root)
+        entry = next((spellings[alike(hint)] for hint in (learner, name, *hints) if alike(hint) in spellings), None)
+        if entry is not None:
+            learner, name = entry.learner, entry.name or name
+        yield replace(one, learner=shown(learner) or "nameless", name=shown(name), file=shown(one.file, 300)), one
+
+
+def _platform(file):
+    for part in PurePosixPath(file).parts[:-1]:
+        if match := MOODLE.fullmatch(part):
+            return match
+    return CANVAS.fullmatch(PurePosixPath(file).name)
+
+
+def _whose(file, common, above):
+    """The learner, a name, and other texts that may name the learner."""
+    parts = PurePosixPath(file).parts
+    rest = own_part(PurePosixPath(parts[-1]).stem)
+    hints = [*parts[:-1], PurePosixPath(parts[-1]).stem, rest, *(word for part in (*parts[:-1], rest) for word in re.split(r"[\s_]+", part))]
+    if match := _platform(file):
+        return match["id"], match["name"].replace("_", " "), [match["name"], *hints]
+    if len(parts) - 1 > common:
+        return parts[common], "", hints
+    return rest or above, "", hints
+
+
+def own_part(stem, folder=NOTEBOOKS):
+    """What a learner added to a lesson's file name: "ada" of "04_pooling-ada (2)"."""
+    for lesson in (path.stem for path in Path(folder).glob("[0-9]*.ipynb")):
+        stem = stem.replace(lesson, " ")
+    stem = re.sub(r"\(\d+\)|[-_ ]copy\b", " ", stem, flags=re.IGNORECASE)
+    return re.sub(r"\s+", " ", stem).strip(" _-.")

@@ -1,0 +1,105 @@
+"""`make bench`: hand-ins marked a second by `course grade`, isolated, against `nbgrader autograde` on the same exercises.
+
+Both sides are whole commands on a class of hand-ins that differ, warm-up and writing included. nbgrader marks a few of the class
+(`--theirs`), one after the other, as its command does. Lesson 04's answers are arithmetic; lesson 12's search calls the encoder.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from ..grader import COURSE, EXTRAS, ROOT, hand_in
+from .speed import machine, renew
+
+BEGIN, END = "<!-- bench grading: begin -->", "<!-- bench grading: end -->"
+LESSONS = {"04": "04_pooling.ipynb", "12": "12_capstone.ipynb"}
+NBGRADER = """
+c = get_config()
+c.CourseDirectory.course_id = "bench"
+c.ExecutePreprocessor.timeout = 300
+"""
+
+
+def write_class(folder, lesson, size, nbgrader=False):
+    """Hand-ins that solve everything, each with a comment of its own."""
+    text = hand_in(lesson, all="solution")
+    for number in range(size):
+        target = folder / f"learner{number:03d}" / (f"lesson-{lesson}" if nbgrader else "") / LESSONS[lesson]
+        target.parent.mkdir(parents=True)
+        target.write_text(text.replace("# ", f"# {number} ", 1))
+    return folder
+
+
+def timed(command, folder, environment=None):
+    begin = time.perf_counter()
+    done = subprocess.run(list(map(str, command)), cwd=folder, env=environment or os.environ, capture_output=True, text=True)
+    seconds = time.perf_counter() - begin
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-3000:]}")
+    return seconds
+
+
+def ours(room, lesson, size, workers):
+    source = room / f"class-{lesson}"
+    if not source.exists():
+        write_class(source, lesson, size)
+    out = room / f"out-{lesson}-{workers}"
+    seconds = timed([*COURSE, "grade", source, "--out", out, "--workers", workers, "--lessons", lesson], room)
+    totals = {line.split(",")[-6] for line in (out / "grades.csv").read_text().splitlines()[1:]}
+    assert len(totals) == 1 and totals != {"0"}, totals
+    return seconds / size
+
+
+def theirs(room, lesson, size):
+    """Seconds for one hand-in. nbgrader's command starts once for all."""
+    course = room / f"nbgrader-{lesson}"
+    (course / "source" / f"lesson-{lesson}").mkdir(parents=True)
+    shutil.copyfile(next((ROOT / "notebooks").glob(f"{lesson}_*.ipynb")), course / "source" / f"lesson-{lesson}" / LESSONS[lesson])
+    (course / "nbgrader_config.py").write_text(NBGRADER)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    nbgrader = [sys.executable, "-W", "ignore", "-m", "nbgrader"]
+    timed([*nbgrader, "db", "assignment", "add", f"lesson-{lesson}"], course, environment)
+    timed([*nbgrader, "generate_assignment", f"lesson-{lesson}"], course, environment)
+    write_class(course / "submitted", lesson, size, nbgrader=True)
+    seconds = timed([*nbgrader, "autograde", f"lesson-{lesson}"], course, environment)
+    timed([*nbgrader, "export"], course, environment)
+    scores = {float(line.split(",")[-2]) for line in (course / "grades.csv").read_text().splitlines()[1:]}
+    assert len(scores) == 1 and scores != {0.0}, scores
+    return seconds / size
+
+
+@click.command()
+@click.option("--size", default=200, show_default=True, help="Hand-ins of the class.")
+@click.option("--nbgrader", "few", default=8, show_default=True, help="Hand-ins that nbgrader marks.")
+@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in the README.")
+def main(size, few, write):
+    """Measure, print a table, and put it into the README."""
+    cores = len(os.sched_getaffinity(0))
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="bench-") as room:
+        room = Path(room)
+        for lesson in LESSONS:
+            slow = theirs(room, lesson, few)
+            click.echo(f"{lesson}: nbgrader {slow:.2f} s a hand-in", err=True)
+            found = {workers: ours(room, lesson, size, workers) for workers in sorted({1, 2, cores, 2 * cores})}
+            click.echo(f"{lesson}: {found}", err=True)
+            best = min(found, key=found.get)
+            rows.append((lesson, f"{slow:.2f} s", *(f"{1 / seconds:.1f}" for seconds in found.values()), f"{slow / found[best]:.0f}"))
+    workers = sorted({1, 2, cores, 2 * cores})
+    head = ["lesson", "nbgrader, a hand-in", *(f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}" for number in workers), "times nbgrader"]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows), "",
+             f"A class of {size}, isolated, the whole command with warm-up and pages (`make bench`); nbgrader marked {few} of them. Lesson 12's answers call the encoder. "
+             f"Measured on: {machine()}, {cores} cores."]
+    click.echo("\n".join(lines))
+    if write:
+        renew(lines, BEGIN, END)
+
+
+if __name__ == "__main__":
+    main()

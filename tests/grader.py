@@ -1,0 +1,82 @@
+"""For the grader's tests: hand-ins made from the lessons, and `course grade` as a person runs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_utils.exercises.framework import BEGIN, END, NOTEBOOKS
+from course_utils.grading.copies import learner_copy
+from course_utils.grading.sandbox import SYSTEM, read_only, why_not
+
+ROOT = Path(__file__).resolve().parents[1]
+COURSE = [sys.executable, "-m", "course_utils.cli"]
+EXTRAS = Path(sys.prefix) / "grading"  # nbgrader and Dask, as `make test` installs them
+NOBODY = 65534
+
+
+def isolation():
+    """Skip where submissions cannot be isolated; on CI, that is a failure."""
+    if reason := why_not():
+        assert not os.environ.get("CI"), reason
+        pytest.skip(reason)
+
+
+def needs_extras():
+    if not EXTRAS.is_dir():
+        assert not os.environ.get("CI"), "make test installs nbgrader and Dask"
+        pytest.skip("nbgrader and Dask are not installed (`make test` does it)")
+    return {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": f"{EXTRAS / 'bin'}:{os.environ['PATH']}"}
+
+
+def hand_in(lesson, **answers):
+    """A learner's copy of a lesson with answers in it: {name of the exercise with "_" for "-": source}, "solution" for the lesson's own.
+
+    Others stay stubs. all="solution" solves everything.
+    """
+    source = nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4)
+    copy = learner_copy(source)
+    solved = {cell.metadata.nbgrader.grade_id: cell.source for cell in source.cells if cell.metadata.get("nbgrader", {}).get("solution")}
+    for cell in copy.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("solution"):
+            answer = answers.get(marks["grade_id"][3:].replace("-", "_"), answers.get("all"))
+            if answer == "solution":
+                answer = solved[marks["grade_id"]].replace(BEGIN, "").replace(END, "")
+            cell.source = cell.source if answer is None else answer
+    return nbformat.writes(copy) + "\n"
+
+
+def write_class(folder, **learners):
+    """Files of a class: {learner: text of the notebook, or (file name, text)}."""
+    for learner, found in learners.items():
+        name, text = found if isinstance(found, tuple) else ("04_pooling.ipynb", found)
+        (folder / learner).mkdir(parents=True, exist_ok=True)
+        (folder / learner / name).write_text(text)
+    return folder
+
+
+def course(*arguments, env=None, before=(), **more):
+    """Run `course` with these arguments. Returns what it printed, and its exit status."""
+    return subprocess.run([*before, *COURSE, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=more.pop("cwd", "/"),
+                          env={**(env or os.environ), "OMP_NUM_THREADS": "1", **({} if env else {"PYTHONPATH": str(ROOT)})}, **more)
+
+
+def ordinary_user(writable):
+    """Words before a command that run it as nobody. What only root may enter, such as its home, is bound to where anybody may."""
+    command = ["bwrap", "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev", "--cap-add", "ALL", "--perms", "1777", "--tmpfs", "/tmp"]
+    seen = []
+    for folder in [*map(Path, SYSTEM), Path("/etc"), *sorted({Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], ROOT})]:
+        if folder.is_symlink():
+            command += ["--symlink", os.readlink(folder), str(folder)]
+        elif folder.exists() and not any(folder.is_relative_to(other) for other in seen):
+            command += read_only(folder)
+            seen.append(folder)
+    for parent in reversed(Path(writable).parents[:-1]):
+        command += ["--perms", "0755", "--dir", str(parent)] if not any(parent.is_relative_to(other) for other in (*seen, Path("/tmp"))) or \
+            str(parent).startswith("/tmp/") else []
+    command += ["--bind", str(writable), str(writable)]
+    return [*command, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]

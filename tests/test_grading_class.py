@@ -1,0 +1,319 @@
+"""A class, marked as an instructor does it: one command, its tables and pages, what it does again and what not."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from course_utils.grading import gradebook
+from course_utils.grading.fleet import mark_here
+from course_utils.grading.gradebook import GradeError, grade
+from course_utils.grading.marking import assignment
+from course_utils.grading.submissions import HandInError
+
+from .grader import COURSE, NOBODY, course, hand_in, isolation, needs_extras, ordinary_user, write_class
+
+HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"  # over the padding, too
+SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A class of six, and a roster of seven."""
+    isolation()
+    folder = tmp_path_factory.mktemp("class")
+    write_class(folder / "class", ada=hand_in("04", all="solution"), bob=hand_in("04", mean_pool=HALF, normalise="solution"),
+                cleo=hand_in("04"), dan="no notebook at all", eve=hand_in("04", mean_pool="import os\ndef my_mean_pool(a, b):\n    os._exit(0)"))
+    write_class(folder / "class", **{"=fay": hand_in("04", mean_pool="# mine\ndef my_mean_pool(a, b):\n    print('x' * 10**6)\n    return a", normalise="solution")})
+    (folder / "roster.csv").write_text("id,name,email\nada,Ada Lovelace,ada@example.org\nbob,Bob,\ncleo,,\ndan,,\neve,,\ngus,Gus,\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def out(folder):
+    done = course("grade", folder / "class", "--out", folder / "out", "--roster", folder / "roster.csv", "--workers", 1, "--seed", 7)
+    assert done.returncode == 0, done.stderr
+    assert "7 learners" in done.stdout and "summary.html" in done.stdout
+    assert "Marking" in done.stderr if not os.environ.get("TQDM_DISABLE") else done.stderr == ""
+    return folder / "out"
+
+
+def table(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_everybody_has_a_row_with_points_and_a_status(out):
+    rows = {row["learner"]: row for row in table(out / "grades.csv")}
+    assert list(rows) == ["'=fay", "ada", "bob", "cleo", "dan", "eve", "gus"], "no spreadsheet takes a name for a formula"
+    assert {row["of"] for row in rows.values()} == {"7"}
+    assert [rows[one]["total"] for one in rows] == ["1", "7", "1", "0", "0", "0", "0"]
+    assert [rows[one]["status"] for one in rows] == ["ok", "ok", "ok", "ok", "unreadable", "crashed", "nothing handed in"]
+    assert rows["ada"]["04-mean-pool"] == "2" and rows["ada"]["name"] == "Ada Lovelace" and rows["'=fay"]["notes"] == "not on the roster"
+    assert "not JSON" in rows["dan"]["reason"] and "exit status 0" in rows["eve"]["reason"]
+
+
+def test_results_hold_everything_for_machines(out):
+    entries = {entry["learner"]: entry for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines())}
+    mark = entries["bob"]["result"]["exercises"]["04-mean-pool"]
+    assert (mark["status"], mark["points"], mark["seed"]) == ("failed", 0, 7) and "padding" in mark["mistake"]
+    assert "mean(1)" in entries["bob"]["result"]["texts"]["04-mean-pool"]
+    assert entries["cleo"]["result"]["exercises"]["04-baseline"]["status"] == "not attempted"
+    assert not list(out.glob("journal*")) and not list(out.glob("*.tmp"))
+
+
+def test_pages(out):
+    assert sorted(path.name for path in (out / "feedback").iterdir()) == ["ada.html", "bob.html", "cleo.html", "dan.html", "eve.html", "fay.html", "gus.html"]
+    mark = next(entry for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines()) if entry["learner"] == "bob")
+    page = (out / "feedback" / "bob.html").read_text()
+    assert "padding" in page and "(given" not in page and "http://" not in page and "https://" not in page
+    assert mark["result"]["exercises"]["04-mean-pool"]["mistake"].partition("`")[0][:40] in page
+    summary = (out / "summary.html").read_text()
+    assert "<svg" in summary or "data:image/svg" in summary
+
+
+def test_layouts_of_moodle_and_canvas(out):
+    moodle = {row["Full name"]: row for row in table(out / "moodle.csv")}
+    assert moodle["Ada Lovelace"]["Grade"] == "7" and moodle["Ada Lovelace"]["Email address"] == "ada@example.org"
+    assert "04-max-pool" in moodle["Bob"]["Feedback comments"]
+    canvas = table(out / "canvas.csv")
+    title = assignment(("04",))["titles"]["04"]
+    assert canvas[0]["Student"] == "Points Possible" and [row for row in canvas if row["SIS Login ID"] == "ada"][0][title] == "7"
+
+
+def counted(*args, **kwargs):
+    """`grade`, and how many notebooks it marked."""
+    totals = []
+    learners = grade(*args, **kwargs, workers=1, progress=lambda results, total: totals.append(total) or results)
+    return totals[0], learners
+
+
+def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
+    source = shutil.copytree(folder / "class", tmp_path / "class")
+    mine = shutil.copytree(out, tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
+    assert counted(source, mine, roster=folder / "roster.csv")[0] == 0
+    assert {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file() and path.name in before} == before
+
+    write_class(source, cleo=hand_in("04", baseline="solution"))
+    marked, learners = counted(source, mine)
+    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["cleo"] == 2
+    assert "gus" not in {one["learner"] for one in learners}
+
+    write_class(source, cleo=hand_in("04", all="solution"), ada=hand_in("04"))
+    marked, learners = counted(source, mine, only=("cleo",))
+    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["ada"] == 7, "of the others, the old result stays"
+    assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
+    with pytest.raises(GradeError, match="--only cle: there is no such learner; there is cleo"):
+        grade(source, mine, only=("cle",))
+
+
+def test_an_interruption_loses_nothing(folder, tmp_path):
+    def stop_after_two(results, total):
+        for number, result in enumerate(results):
+            yield result
+            if number == 1:
+                raise KeyboardInterrupt
+
+    source = shutil.copytree(folder / "class", tmp_path / "class")
+    with pytest.raises(KeyboardInterrupt):
+        grade(source, tmp_path / "out", workers=1, progress=stop_after_two, seed=7)
+    assert not (tmp_path / "out" / "grades.csv").exists()
+    journal, = (tmp_path / "out").glob("journal*")
+    with open(journal, "a") as file:
+        file.write('{"learner": "cleo", "file": "cut off in the mi')
+    assert counted(source, tmp_path / "out", seed=7)[0] == 4
+    assert len((tmp_path / "out" / "grades.csv").read_text().splitlines()) == 7
+
+
+def test_ctrl_c_leaves_no_process(folder, tmp_path):
+    write_class(tmp_path / "class", **{f"s{number}": hand_in("04", max_pool=SLOW + f"  # {number}") for number in range(4)})
+    running = subprocess.Popen([*COURSE, "grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--workers", "1"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    deadline = time.monotonic() + 90
+    while not any(path.stat().st_size for path in (tmp_path / "out").glob("journal*")):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.2)
+    below = psutil.Process(running.pid).children(recursive=True)
+    assert any(process.name() == "bwrap" for process in below)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and "Stopped. What was marked is kept" in err and "Traceback" not in err
+    _, alive = psutil.wait_procs(below, timeout=10)
+    assert alive == []
+
+
+def test_a_marking_process_that_dies_is_replaced(tmp_path):
+    isolation()
+    (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
+    settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
+    jobs = [{"key": key, "name": key, "path": str(tmp_path / key)} for key in ("gone.ipynb", "good.ipynb")]  # the missing file kills a process
+    found = dict(mark_here(jobs, settings, workers=1))
+    assert found["gone.ipynb"]["status"] == "crashed" and found["good.ipynb"]["status"] == "ok"
+    assert sum(mark["points"] for mark in found["good.ipynb"]["exercises"].values()) == 7
+
+
+def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
+    arguments = ("--roster", folder / "roster.csv", "--seed", 7)
+    for part in ("1/2", "2/2"):
+        assert course("grade", folder / "class", "--out", tmp_path / "parts", "--part", part, "--workers", 1, *arguments).returncode == 0
+        assert not (tmp_path / "parts" / "grades.csv").exists()
+    assert course("grade", folder / "class", "--out", tmp_path / "parts", "--workers", 1, *arguments).returncode == 0
+    assert course("grade", folder / "class", "--out", tmp_path / "two", "--workers", 2, *arguments).returncode == 0
+    for other in ("parts", "two"):
+        for name in ("results.jsonl", "grades.csv", "summary.html"):
+            assert (tmp_path / other / name).read_bytes() == (out / name).read_bytes(), (other, name)
+
+
+def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path):
+    environment = needs_extras()
+    from .offline import free_port
+
+    port = free_port()
+    python = COURSE[0]
+    names = {"cwd": tmp_path, "env": {**environment, "OMP_NUM_THREADS": "1"}, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    cluster = [subprocess.Popen([python, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **names)]
+    try:
+        for _ in range(2):
+            cluster.append(subprocess.Popen([python, "-m", "distributed.cli.dask_worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--no-dashboard",
+                                             "--host", "127.0.0.1", "--local-directory", str(tmp_path)], **names))
+        done = course("grade", folder / "class", "--out", tmp_path / "out", "--roster", folder / "roster.csv", "--seed", 7,
+                      "--scheduler", f"tcp://127.0.0.1:{port}", env=environment)
+        assert done.returncode == 0, done.stderr
+    finally:
+        for process in cluster:
+            process.kill()
+            process.wait()
+    for name in ("results.jsonl", "grades.csv", "summary.html"):
+        assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes()
+
+
+def test_an_ordinary_user_gets_the_same(folder, out):
+    if os.getuid() != 0:
+        pytest.skip("the other tests run as an ordinary user already")
+    room = Path(tempfile.mkdtemp(prefix="ordinary-"))
+    try:
+        shutil.copytree(folder / "class", room / "class")
+        shutil.copyfile(folder / "roster.csv", room / "roster.csv")
+        os.chown(room, NOBODY, NOBODY)
+        done = course("grade", room / "class", "--out", room / "out", "--roster", room / "roster.csv", "--seed", 7, "--workers", 1, before=ordinary_user(room))
+        assert done.returncode == 0, done.stderr
+        assert (room / "out").stat().st_uid == NOBODY
+        assert (room / "out" / "results.jsonl").read_bytes() == (out / "results.jsonl").read_bytes()
+    finally:
+        shutil.rmtree(room)
+
+
+def test_hand_marked_cells(tmp_path):
+    isolation()
+    report = "**Result.** I wrote <script>alert(1)</script> this."
+    source = write_class(tmp_path / "class", ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report)),
+                         bob=("12_capstone.ipynb", hand_in("12")))
+    out = tmp_path / "out"
+    learners = {one["learner"]: one for one in grade(source, out, workers=1)}
+    assert (learners["ada"]["points"], learners["ada"]["of"], learners["ada"]["waiting"], learners["bob"]["waiting"]) == (2, 14, 8, 0)
+    rows = table(out / "manual.csv")
+    assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in rows] == [("ada", "12-report", "", "8"), ("bob", "12-report", "", "8")]
+
+    text = (out / "manual.csv").read_text()
+    (out / "manual.csv").write_text(text.replace("ada,,12-report,,8,,", 'ada,,12-report,"6,5",8,"Well said, <b>Ada</b>",') + "zoe,,12-report,3,8,gone,\n")
+    learners = {one["learner"]: one for one in grade(source, out, workers=1)}
+    assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (8.5, 0)
+    assert "zoe" in (out / "manual.csv").read_text() and "Well said" in (out / "manual.csv").read_text(), "what a person wrote stays"
+    page = (out / "feedback" / "ada.html").read_text()
+    assert "6.5" in page and "<b>Ada" not in page and "<script>alert" not in page and "&lt;script&gt;" in page
+
+    for wrong in ("9", "-1", "six", "nan"):
+        (out / "manual.csv").write_text(text.replace("12-report,,8", f"12-report,{wrong},8"))
+        with pytest.raises(GradeError, match="line 2: points must be a number from 0 to 8"):
+            grade(source, out, workers=1)
+
+
+def test_into_nbgrader(tmp_path):
+    environment = needs_extras()
+    isolation()
+    report = "Mine <img src=x onerror=alert(1)>"
+    source = write_class(tmp_path / "class", ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report)))
+    write_class(source, **{"e ve": ("12_capstone.ipynb", hand_in("12"))})
+    done = course("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--workers", 1, env=environment)
+    assert done.returncode == 0 and "2 submissions written" in done.stdout, done.stderr
+    script = ("import sys; from nbgrader.api import Gradebook\n"
+              "with Gradebook('sqlite:///' + sys.argv[1]) as book:\n"
+              "    one = book.find_submission('lesson-12', 'ada')\n"
+              "    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in book.students))")
+    told = subprocess.run([COURSE[0], "-W", "ignore", "-c", script, str(tmp_path / "nb" / "gradebook.db")], capture_output=True, text=True, env=environment)
+    assert told.stdout.strip() == "2.0 14.0 True ['ada', 'e-ve']", told.stderr
+    written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-12" / "12_capstone.ipynb").read_text()
+    assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
+    feedback = subprocess.run([COURSE[0], "-m", "nbgrader", "generate_feedback", "lesson-12", "--course-dir", str(tmp_path / "nb"), "--force",
+                               f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"],
+                              capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert feedback.returncode == 0 and list((tmp_path / "nb" / "feedback").rglob("*.html")), feedback.stderr
+    again = course("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", env=environment)
+    assert again.returncode == 0, again.stderr
+
+
+def test_without_isolation_it_refuses(folder, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = course("grade", folder / "class", "--out", tmp_path / "out", env={**os.environ, "PATH": str(tmp_path / "empty")})
+    assert done.returncode == 1 and "cannot be isolated here: bubblewrap is not installed" in done.stderr and "--unsafe-no-isolation" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = course("grade", folder / "class", "--out", tmp_path / "out", "--unsafe-no-isolation", "--workers", 1,
+                  env={**os.environ, "PATH": str(tmp_path / "empty")})
+    assert done.returncode == 0 and "Warning: learners' code runs with your own rights" in done.stderr
+    points = [{row["learner"]: row["total"] for row in table(folder / "grades.csv")} for folder in (out, tmp_path / "out")]
+    assert {one: points[0][one] for one in points[1]} == points[1]
+    assert "isolation" in (tmp_path / "out" / "summary.html").read_text()
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["nowhere", "--out", "out"], "There is no nowhere"),
+    (["class", "--out", "out", "--lessons", "4"], "lesson '4' is not in this course"),
+    (["class", "--out", "out", "--part", "3/2"], "is not of the form K/N"),
+    (["class", "--out", "out", "--roster", "nowhere.csv"], "The roster nowhere.csv cannot be read"),
+    (["class"], "Missing option '--out'"),
+])
+def test_bad_command_lines_end_in_one_sentence(folder, tmp_path, arguments, words):
+    shutil.copytree(folder / "class", tmp_path / "class")
+    done = course("grade", *arguments, cwd=tmp_path)
+    assert done.returncode in (1, 2) and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_two_at_once_do_not_mix(folder, tmp_path):
+    (tmp_path / "out").mkdir()
+    with gradebook._alone(tmp_path / "out", (1, 1)), pytest.raises(GradeError, match="Another `course grade`"):
+        grade(folder / "class", tmp_path / "out", workers=1)
+
+
+def test_the_latest_hand_in_of_a_lesson_counts(folder, tmp_path):
+    write_class(tmp_path / "class", ada=("04_pooling.ipynb", hand_in("04")), bob=("a.ipynb", hand_in("04", normalise="solution")))
+    write_class(tmp_path / "class", ada=("04_pooling (1).ipynb", hand_in("04", all="solution")), bob=("notes.ipynb", "broken"))
+    os.utime(tmp_path / "class" / "ada" / "04_pooling.ipynb", (1, 1))
+    learners = {one["learner"]: one for one in grade(tmp_path / "class", tmp_path / "out", workers=1)}
+    assert learners["ada"]["points"] == 7 and "more than once" in learners["ada"]["notes"][0]
+    assert learners["bob"]["points"] == 1 and learners["bob"]["status"] == "ok" and "unreadable" in learners["bob"]["notes"][0]
+
+
+def test_no_two_learners_share_a_page():
+    taken = set()
+    for key in ("a b", "a-b-2", "a.b", "A b", "李雷", "王芳", "../a"):
+        taken.add(gradebook._page(key, taken))
+    assert len(taken) == 7 and all(page.endswith(".html") and "/" not in page for page in taken)
+
+
+def test_nothing_at_all(tmp_path):
+    isolation()
+    with pytest.raises(HandInError):
+        grade(tmp_path, tmp_path / "out")

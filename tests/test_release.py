@@ -1,0 +1,105 @@
+"""Lessons given to a class: what is in them, and that nbgrader takes them too."""
+
+import json
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from course_utils.exercises import LESSONS, all_exercises
+from course_utils.exercises.framework import BEGIN, NOTEBOOKS
+from course_utils.grading.copies import CopyError, write_release
+from course_utils.grading.marking import assignment
+
+from .grader import course, needs_extras
+
+
+def release(folder, *lessons, due=""):
+    manifest = write_release(lessons, folder, due)
+    return manifest, {path.name: nbformat.read(path, as_version=4) for path in sorted(folder.glob("*.ipynb"))}
+
+
+def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
+    manifest, found = release(tmp_path, "05", "04", due="Friday, 18:00")
+    assert list(found) == ["04_pooling.ipynb", "05_attention.ipynb"] and manifest["lessons"] == ["04", "05"]
+    assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
+    assert manifest["points"]["04-mean-pool"] == 2 and manifest["of"] == sum(manifest["points"].values()) == 14
+    for name, notebook in found.items():
+        nbformat.validate(notebook)
+        assert BEGIN not in str(notebook) and not any(cell.get("outputs") for cell in notebook.cells)
+        assert "Due: Friday, 18:00." in notebook.cells[1].source and "7 points" in notebook.cells[1].source
+        shown = [cell.source.rpartition("**")[0].rpartition("**")[2] for cell in notebook.cells if cell.source.endswith(("points.**", "point.**"))]
+        assert len(shown) == 4 and sum(int(text.split()[0]) for text in shown) == 7
+    graded = [cell.metadata.nbgrader for cell in found["04_pooling.ipynb"].cells if "nbgrader" in cell.metadata]
+    assert sum(cell.grade for cell in graded) == 4 and sum(cell.get("points", 0) for cell in graded) == 7
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path):
+    for name in ("one", "other"):
+        release(tmp_path / name, *LESSONS)
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert len(files) == len(LESSONS) + 1
+    assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes() for name in files)
+
+
+def test_every_exercise_has_points_and_the_check_says_the_same():
+    points = assignment()["exercises"]
+    assert {one: exercise.points for one, exercise in all_exercises().items()} == {one: most for one, (_, most) in points.items()}
+
+
+def test_nothing_of_a_persons_is_overwritten(tmp_path):
+    release(tmp_path, "04")
+    release(tmp_path, "04", due="later")  # over what a release wrote: yes
+    (tmp_path / "04_pooling.ipynb").write_text("{}")
+    before = (tmp_path / "manifest.json").read_bytes()
+    with pytest.raises(CopyError, match="04_pooling.ipynb was changed after its release"):
+        release(tmp_path, "04", "05")
+    assert (tmp_path / "manifest.json").read_bytes() == before and not (tmp_path / "05_attention.ipynb").exists()
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--lessons", "04", "05", "--out", "out"], "2 lessons of 14 points in out."),
+    (["--lessons", "04,05", "--out", "out", "--due", "Friday"], "2 lessons of 14 points in out."),
+    (["--lessons", "99", "--out", "out"], "Lesson '99' is not in this course; its lessons are 00 to 12."),
+    (["--out", "out"], "Missing option '--lessons'"),
+    (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),
+])
+def test_the_command(tmp_path, arguments, words):
+    (tmp_path / "file").write_text("")
+    done = course("release", *arguments, cwd=tmp_path)
+    assert words in (done.stderr if done.returncode else done.stdout) and "Traceback" not in done.stderr
+
+
+def test_nbgrader_accepts_the_source_lessons(tmp_path):
+    """Its check of the cells' metadata, and `generate_assignment` for each lesson, with the points that the course gives."""
+    environment = needs_extras()
+    for lesson in LESSONS:
+        source = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
+        (tmp_path / "source" / f"lesson-{lesson}").mkdir(parents=True)
+        (tmp_path / "source" / f"lesson-{lesson}" / source.name).write_bytes(source.read_bytes())
+    script = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+from pathlib import Path
+from nbgrader.apps import NbGraderAPI
+from nbgrader.nbgraderformat import read
+from traitlets.config import Config
+root, config = Path(sys.argv[1]), Config()
+config.CourseDirectory.root, config.CourseDirectory.db_url = str(root), f"sqlite:///{root}/gradebook.db"
+api, found = NbGraderAPI(config=config), {}
+with api.gradebook:
+    pass
+for folder in sorted((root / "source").iterdir()):
+    read(next(folder.glob("*.ipynb")), as_version=4)
+    made = api.generate_assignment(folder.name, force=True, create=True)
+    found[folder.name[-2:]] = api.get_assignment(folder.name)["max_score"] if made["success"] else made
+print(json.dumps(found))
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    work = assignment()
+    points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
+    assert json.loads(done.stdout.splitlines()[-1]) == {lesson: sum(most for one, most in points.items() if one[:2] == lesson) for lesson in LESSONS}
+    released = (tmp_path / "release" / "lesson-04" / "04_pooling.ipynb").read_text()
+    assert BEGIN not in released and "YOUR CODE HERE" in released
