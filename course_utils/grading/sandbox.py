@@ -70,17 +70,22 @@ def walls():
             command += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists():
             command += read_only(folder)
-    seen = [Path("/usr")]
-    for folder in sorted({Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], Path(sysconfig.get_path("purelib")), PACKAGE}):
+    seen, own = [Path("/usr")], {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], Path(sysconfig.get_path("purelib")), PACKAGE}
+    for folder in sorted(own):  # parents before what they hold
         if not any(folder.is_relative_to(other) for other in seen):
             command += read_only(folder)
             seen.append(folder)
+    installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
+    if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be seen
+        command += ["--tmpfs", str(installed), "--remount-ro", str(installed)]
     command += ["--tmpfs", str(PACKAGE / "exercises"), "--tmpfs", str(PACKAGE / "grading")]
     for name in VISIBLE:
         command += ["--ro-bind", str(PACKAGE / "grading" / name), str(PACKAGE / "grading" / name)]
-    command += ["--perms", "1777", "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", str(PACKAGE / "exercises"), "--remount-ro", str(PACKAGE / "grading"),
+    if not any(folder.is_relative_to("/tmp") for folder in own):
+        command += ["--symlink", inside.SCRATCH, "/tmp"]
+    command += ["--perms", "1777", "--tmpfs", inside.SCRATCH, "--remount-ro", "/dev", "--remount-ro", str(PACKAGE / "exercises"), "--remount-ro", str(PACKAGE / "grading"),
                 "--remount-ro", "/"]
-    for name, value in surroundings("/tmp").items():
+    for name, value in surroundings(inside.SCRATCH).items():
         command += ["--setenv", name, value]
     return command
 
@@ -129,10 +134,8 @@ class Sandbox:
         if not hasattr(os, "fork"):
             raise SandboxError("The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL.")
         ours, theirs = socket.socketpair()
-        self.folder = tempfile.TemporaryDirectory(prefix="course-grade-")
-        command, environment = [], {**surroundings(self.folder.name)}
-        if isolated:
-            command, environment = walls(), None
+        self.folder = None if isolated else tempfile.TemporaryDirectory(prefix="course-grade-")
+        command, environment = (walls(), None) if isolated else ([], surroundings(self.folder.name))
         command = [*command, sys.executable, "-m", "course_utils.grading.inside", str(theirs.fileno()),
                    "walls" if isolated else "open", str(seconds), str(memory)]
         self.errors = tempfile.TemporaryFile()
@@ -153,7 +156,8 @@ class Sandbox:
         self.control.close()
         self.process.kill()
         self.process.wait()
-        self.folder.cleanup()
+        if self.folder:
+            self.folder.cleanup()
         self.errors.close()
 
     def heard(self, seconds=30):
@@ -166,22 +170,32 @@ class Sandbox:
                     raise EOFError
                 self.pending += part
         except (OSError, EOFError):
-            self.errors.seek(0)
-            last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
-            raise SandboxError(f"The sandbox stopped ({last[:300]}). What was marked is kept; run the command again.") from None
+            raise self.stopped() from None
         word, _, self.pending = self.pending.partition(b"\n")
         return json.loads(word)
+
+    def stopped(self):
+        self.errors.seek(0)
+        last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
+        return SandboxError(f"The sandbox stopped ({last[:300]}). What was marked is kept; run the command again.")
 
     def start(self):
         """Fork a child. Returns the line to it."""
         ours, theirs = socket.socketpair()
-        socket.send_fds(self.control, [b"s"], [theirs.fileno()])
-        theirs.close()
+        try:
+            socket.send_fds(self.control, [b"s"], [theirs.fileno()])
+        except OSError:
+            raise self.stopped() from None
+        finally:
+            theirs.close()
         return ours
 
     def end(self, gone=False):
         """End the child and all that it started. Returns how it ended. gone: it seems to have ended itself."""
-        self.control.sendall(b"g" if gone else b"e")
+        try:
+            self.control.sendall(b"g" if gone else b"e")
+        except OSError:
+            raise self.stopped() from None
         return self.heard()
 
 
@@ -195,16 +209,17 @@ class Session:
 
     def load(self, notebook):
         """Let the process read a notebook. notebook: its bytes."""
-        self.tell(wire.HEADER.pack(8, len(notebook)) + b"notebook", notebook)
+        self.tell(60, wire.HEADER.pack(8, len(notebook)) + b"notebook", notebook)
         return self.listen(self.patience)
 
     def ask(self, seconds=None, **request):
         """Send a request and wait for its reply."""
-        self.tell(wire.pack(request))
-        return self.listen(seconds or self.patience)
+        seconds = seconds or self.patience
+        self.tell(seconds, wire.pack(request))
+        return self.listen(seconds)
 
-    def tell(self, *parts):
-        self.line.settimeout(60)
+    def tell(self, seconds, *parts):
+        self.line.settimeout(seconds)
         try:
             for part in parts:
                 self.line.sendall(part)

@@ -21,7 +21,7 @@ DEEPEST = 40  # lists within lists
 LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back, of which JSON
 LARGEST_REPLY_JSON = 8 * 2**20
 MOST_PARTS = 10_000  # arrays, numbers of NumPy and other things in one frame
-MOST_KEYS = 2000  # of a dict or set, where they are not texts
+MOST_KEYS = 5000  # of all dicts and sets of one frame, where they are not texts
 
 
 class WireError(ValueError):
@@ -142,7 +142,7 @@ class _Decoder:
     """Builds the values of one frame. Arrays must follow each other in its bytes, so that what is built is no larger than what was sent."""
 
     def __init__(self, arrays, recipes):
-        self.arrays, self.recipes, self.place, self.parts = arrays, recipes, 0, 0
+        self.arrays, self.recipes, self.place, self.parts, self.keys = arrays, recipes, 0, 0, 0
 
     def value(self, node, depth=0):
         if node is None or isinstance(node, (bool, int, float, str)):
@@ -163,8 +163,10 @@ class _Decoder:
             return found[()] if kind == "number" and found.shape == () else found
         if kind in ("tensor", "parameter"):
             return self.tensor(kind, *content)
-        if kind in ("dict", "set") and len(content) > MOST_KEYS and not all(isinstance(one[0] if kind == "dict" else one, str) for one in content):
-            raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are no texts")  # they may be chosen to collide
+        if kind in ("dict", "set"):
+            self.keys += sum(not isinstance(one[0] if kind == "dict" else one, str) for one in content)
+            if self.keys > MOST_KEYS:
+                raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are no texts")  # they may be chosen to collide
         if kind == "dict":
             return {_hashable(self.value(key, depth + 1)): self.value(value, depth + 1) for key, value in content}
         items = [self.value(item, depth + 1) for item in (content[1:] if kind == "recipe" else content)]

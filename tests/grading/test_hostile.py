@@ -1,0 +1,144 @@
+"""No hostile submission gains a point, harms the host or the next one; odd but honest ones get all theirs."""
+
+import json
+import os
+import resource
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from course_utils.exercises import framework
+from course_utils.grading.marking import STATES, Marker
+from course_utils.grading.sandbox import Sandbox, why_not
+
+from .hostile import HARMLESS, HOSTILE, REPOSITORY, TOKEN, file, right
+
+FULL = 7  # points of lesson 04
+OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
+WATCHED = [*OPEN, REPOSITORY, *(REPOSITORY / name for name in ("tests", "notebooks", "course_utils"))]
+
+
+@pytest.fixture(scope="module")
+def marker(one_thread):
+    if reason := why_not():
+        assert not os.environ.get("CI"), reason
+        pytest.skip(reason)
+    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=10, memory=2**30) as sandbox:
+        patch.setattr(framework, "SECONDS", 2)
+        patch.setattr(Marker, "sandbox_patience", 3)
+        marker = Marker(sandbox, ("04",), seed=4, seconds=10)
+        marker.filtered = sandbox.wait()
+        assert marker.filtered or not os.environ.get("CI"), "there is no filter of system calls"
+        marker.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        yield marker
+
+
+@pytest.fixture(scope="module")
+def secrets():
+    """Files of the host that no submission may see or touch, beside the folders where it may try."""
+    paths = [folder / f"{TOKEN}-secret" for folder in OPEN if os.access(folder, os.W_OK)]
+    for path in paths:
+        path.write_text(TOKEN)
+        path.chmod(0o666)
+    yield {path: path.stat().st_mtime_ns for path in paths}
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def counts(request):
+    counts = {"hostile": 0, "honest": 0}
+    yield counts
+    request.config.get_terminal_writer().line(
+        f"\n{counts['hostile']} hostile submissions, 0 points gained; {counts['honest']} odd but honest ones, all full")
+
+
+def points(result):
+    return sum(mark["points"] for mark in result["exercises"].values())
+
+
+def living(sandbox):
+    """The sandbox's processes. One that was killed may still be a zombie; it runs nothing."""
+    found = []
+    for process in psutil.Process(sandbox.process.pid).children(recursive=True):
+        try:
+            found += [process.pid] if process.status() != psutil.STATUS_ZOMBIE else []
+        except psutil.NoSuchProcess:
+            pass
+    return found
+
+
+def settled(sandbox, servers):
+    """Whether the servers alone are left, within a few seconds: taking a gigabyte back takes a moment."""
+    end = time.monotonic() + 5
+    while (found := living(sandbox)) != servers and time.monotonic() < end:
+        time.sleep(0.01)
+    return found == servers
+
+
+def traces():
+    """Names that an attack left in folders of the host."""
+    return sorted(str(path) for folder in WATCHED for path in folder.glob(f"*{TOKEN}*"))
+
+
+@pytest.fixture(scope="module")
+def servers(marker):
+    return living(marker.sandbox)
+
+
+@pytest.mark.parametrize("attack", HOSTILE, ids=lambda attack: attack.name)
+def test_no_attack_gains_a_point(attack, marker, servers, secrets, counts):
+    if attack.filter and not marker.filtered:
+        pytest.skip("there is no filter of system calls")
+    notebook, start = attack.notebook(), time.monotonic()
+    result = marker.mark(notebook, "04_pooling.ipynb" if attack.build is None else "")
+    took = time.monotonic() - start
+    said = " ".join([result["reason"], *(message for mark in result["exercises"].values() for message in mark["messages"])])
+    assert points(result) == 0
+    assert result["status"] in attack.status and result["status"] in STATES, said[:1000]
+    assert attack.said in said, said[:1000]
+    assert took < 25
+    assert len(json.dumps(result, ensure_ascii=False).encode()) < 300_000, "it bloats the report, or no file can hold it"
+    assert settled(marker.sandbox, servers), "a process is left"
+    assert traces() == sorted(map(str, secrets))
+    assert {path: path.stat().st_mtime_ns for path in secrets} == secrets
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - marker.memory < 1.5 * 2**20, "the grader itself took more than 1.5 GB"
+    start = time.monotonic()
+    assert points(marker.mark(right())) == FULL, "the next submission suffered"
+    assert time.monotonic() - start < 8
+    counts["hostile"] += 1
+
+
+@pytest.mark.parametrize("odd", HARMLESS, ids=lambda odd: odd.name)
+def test_odd_but_honest_answers_get_all_points(odd, marker, counts):
+    result = marker.mark(odd.build())
+    assert (result["status"], points(result)) == ("ok", FULL), {one: mark["messages"] for one, mark in result["exercises"].items()}
+    counts["honest"] += 1
+
+
+def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
+    monkeypatch.setattr(marker, "sandbox_patience", 0.1)
+    for _ in range(3):
+        result = marker.mark(file([{"cell_type": "markdown", "source": "x"}] * 400_000))
+        assert result["status"] == "unreadable" and "longer than" in result["reason"]
+    assert settled(marker.sandbox, servers)
+    assert len(psutil.Process(marker.sandbox.process.pid).children(recursive=True)) <= len(servers) + 1, "zombies are left"
+    monkeypatch.undo()
+    assert points(marker.mark(right())) == FULL
+
+
+def test_there_are_enough_of_both():
+    assert len(HOSTILE) >= 45 and len(HARMLESS) >= 10
+    for kind in (HOSTILE, HARMLESS):
+        assert len({one.name for one in kind}) == len(kind)
+
+
+def test_nothing_of_an_attack_is_left_in_the_repository(marker):
+    """The last one: what git sees, and the text of what attacks wanted to change."""
+    status = subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True)
+    assert TOKEN not in status.stdout
+    for path in (*(REPOSITORY / "course_utils").glob("*.py"), *(REPOSITORY / "course_utils/grading").glob("*.py")):
+        assert TOKEN not in path.read_text()
