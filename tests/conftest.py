@@ -8,6 +8,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when huggingface_hub is importe
 import ipaddress
 import socket
 import string
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -29,6 +30,13 @@ def is_local(host):
         return ipaddress.ip_address(host.decode() if isinstance(host, bytes) else host).is_loopback
     except ValueError:
         return False
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many hand-ins the grader's tests tried."""
+    passed = Counter(value for report in terminalreporter.stats.get("passed", []) for name, value in report.user_properties if name == "hand-in")
+    if passed:
+        terminalreporter.write_line(f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} odd but honest ones, all full")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -48,14 +48,6 @@ def secrets():
         path.unlink(missing_ok=True)
 
 
-@pytest.fixture(scope="module")
-def counts(request):
-    counts = {"hostile": 0, "honest": 0}
-    yield counts
-    request.config.get_terminal_writer().line(
-        f"\n{counts['hostile']} hostile submissions, 0 points gained; {counts['honest']} odd but honest ones, all full")
-
-
 def points(result):
     return sum(mark["points"] for mark in result["exercises"].values())
 
@@ -90,7 +82,7 @@ def servers(marker):
 
 
 @pytest.mark.parametrize("attack", HOSTILE, ids=lambda attack: attack.name)
-def test_no_attack_gains_a_point(attack, marker, servers, secrets, counts):
+def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_property):
     if attack.filter and not marker.filtered:
         pytest.skip("there is no filter of system calls")
     notebook, start = attack.notebook(), time.monotonic()
@@ -109,14 +101,14 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, counts):
     start = time.monotonic()
     assert points(marker.mark(right())) == FULL, "the next submission suffered"
     assert time.monotonic() - start < 8
-    counts["hostile"] += 1
+    record_property("hand-in", "hostile")  # counted and printed by tests/conftest.py
 
 
 @pytest.mark.parametrize("odd", HARMLESS, ids=lambda odd: odd.name)
-def test_odd_but_honest_answers_get_all_points(odd, marker, counts):
+def test_odd_but_honest_answers_get_all_points(odd, marker, record_property):
     result = marker.mark(odd.build())
     assert (result["status"], points(result)) == ("ok", FULL), {one: mark["messages"] for one, mark in result["exercises"].items()}
-    counts["honest"] += 1
+    record_property("hand-in", "honest")
 
 
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
