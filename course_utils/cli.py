@@ -130,7 +130,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform gives them."""
     if os.name != "posix":
         raise click.ClickException("The grader needs Linux. On Windows, use WSL: what it needs to isolate a submission is not in Windows.")
-    from .grading.gradebook import GradeError, grade
+    from .grading.gradebook import GradeError, grade, unclaimed
     from .grading.sandbox import SandboxError
     from .grading.submissions import HandInError
 
@@ -138,12 +138,12 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         click.echo("Warning: learners' code runs with your own rights, and can read, change and send what you can.", err=True)
     try:
         learners = grade(submissions, out, lessons=_numbers(lessons) or None, isolated=not unsafe, memory=memory * 2**20, part=part,
-                         progress=_bar, **options)
+                         skip=[course] if course else [], progress=_bar, **options)
         if course is not None and part[1] == 1:
             from .grading.nbgrader_course import export
 
             click.echo(f"nbgrader: {export(learners, course)} submissions written to {course}.")
-    except (GradeError, SandboxError, HandInError, ValueError) as error:
+    except (GradeError, SandboxError, HandInError, ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         click.echo(f"Stopped. What was marked is kept in {out}; the same command goes on from there.", err=True)
@@ -154,6 +154,8 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     states = Counter(learner["status"] for learner in learners)
     click.echo(f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + ".")
     click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
+    if lost := unclaimed(out, learners):
+        click.echo(f"manual.csv: points of {', '.join(lost[:5])} belong to no learner of this run, and count nowhere.", err=True)
     if any(learner["waiting"] for learner in learners):
         click.echo(f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again.")
 

@@ -47,7 +47,7 @@ def out(folder):
 
 
 def table(path):
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -114,6 +114,8 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
     assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
     with pytest.raises(GradeError, match="--only cle: there is no such learner; there is cleo"):
         grade(source, mine, only=("cle",))
+    with pytest.raises(GradeError, match="mark the class once without it"):
+        grade(source, tmp_path / "new", only=("cleo",))
 
 
 def test_an_interruption_loses_nothing(folder, tmp_path):
@@ -250,7 +252,7 @@ def test_into_nbgrader(tmp_path):
               "    one = book.find_submission('lesson-12', 'ada')\n"
               "    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in book.students))")
     told = subprocess.run([COURSE[0], "-W", "ignore", "-c", script, str(tmp_path / "nb" / "gradebook.db")], capture_output=True, text=True, env=environment)
-    assert told.stdout.strip() == "2.0 14.0 True ['ada', 'e-ve']", told.stderr
+    assert told.stdout.strip() == "2.0 14.0 True ['ada', 'hand-in-e-ve']", told.stderr
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-12" / "12_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
     feedback = subprocess.run([COURSE[0], "-m", "nbgrader", "generate_feedback", "lesson-12", "--course-dir", str(tmp_path / "nb"), "--force",

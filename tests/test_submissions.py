@@ -1,6 +1,7 @@
 """Which file is whose: folders, zips and rosters as learning platforms give them, and those that attack."""
 
 import os
+import re
 import stat
 import zipfile
 
@@ -75,6 +76,72 @@ def test_the_roster_says_who_is_who(collect, file):
     assert name in ("Ada Lovelace", "", "Bob Ray")
 
 
+@pytest.mark.parametrize("mine", ["bob_999_12345_x.ipynb", "V_4711_assignsubmission_file_/a.ipynb", "bob.ipynb", "bob/04_pooling.ipynb", "notes_2024_11_30.ipynb"])
+@pytest.mark.parametrize("roster", [None, "id,name\nbob,Bob\nmallory,Mal\nada,Ada\n"])
+def test_no_file_within_a_learners_folder_makes_it_anothers(collect, mine, roster):
+    found = collect(f"mallory/{mine}", "ada/04_pooling.ipynb", roster=roster)
+    assert [learner for learner, _, _ in found] == ["ada", "mallory"]
+
+
+def test_nor_within_a_folder_of_the_platform(collect):
+    files = ["Mallory M_111_assignsubmission_file_/bob.ipynb", "Bob_222_assignsubmission_file_/x_222_9999_y.ipynb"]
+    assert [learner for learner, _, _ in collect(*files, roster="id,name\nbob,Bob\n")] == ["111", "bob"]
+
+
+@pytest.mark.parametrize("files, learners", [
+    (["ada/lesson-04/04_pooling.ipynb"], ["ada"]),
+    (["ada/lesson-04/04_pooling.ipynb", "ada/lesson-05/05_attention.ipynb"], ["ada", "ada"]),
+    (["lesson-04/ada/04_pooling.ipynb", "lesson-05/ada/05_attention.ipynb", "lesson-04/bob/a.ipynb"], ["ada", "ada", "bob"]),
+    (["ada/04_pooling-Copy1.ipynb", "bob/04_pooling.ipynb", "roster.csv", "README.md"], ["ada", "bob"]),
+    (["Ada Lovelace_4711_assignsubmission_file_04_pooling.ipynb", "Bob_4712_assignsubmission_file_x.ipynb"], ["4711", "4712"]),
+    (["wrapper/ada.ipynb", "wrapper/bob.ipynb"], ["ada", "bob"]),
+])
+def test_more_layouts(collect, files, learners):
+    assert [learner for learner, _, problem in collect(*files) if not problem] == learners
+
+
+def test_the_roster_is_careful(collect):
+    roster = "id,name,email\n1,Anna Schmidt,max@x.org\n2,Anna Schmidt,\nmax,Max,\n3,Ada Lovelace,\n"
+    files = ["Anna Schmidt_77_assignsubmission_file_/a.ipynb", "max/b.ipynb", "lovelaceada_812_99001_04_pooling.ipynb"]
+    assert [learner for learner, _, _ in collect(*files, roster=roster)] == ["3", "77", "max"], "what two could claim, nobody gets"
+
+
+def test_a_damaged_zip_of_one_learner_stops_nobody(tmp_path):
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+    (tmp_path / "class" / "ada" / "04_pooling.ipynb").write_text(NOTEBOOK)
+    path = archive_of(tmp_path / "class", ("work/04_pooling.ipynb", os.urandom(5000)), name="bob.zip")
+    data = bytearray(path.read_bytes())
+    data[100:400] = bytes(300)  # within the packed bytes
+    path.write_bytes(data)
+    (tmp_path / "unpacked").mkdir()
+    found = {one.learner: one.problem for one in gather(tmp_path / "class", tmp_path / "unpacked")}
+    assert found["ada"] == "" and "cannot be unpacked" in found["bob"] and list((tmp_path / "unpacked").iterdir()) == []
+
+
+def test_one_learners_zip_does_not_fill_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(submissions, "MOST_OF_ONE", 3)
+    (tmp_path / "class").mkdir()
+    archive_of(tmp_path / "class", *((f"{number}.ipynb", NOTEBOOK) for number in range(9)), name="eve.zip")
+    (tmp_path / "class" / "ada.ipynb").write_text(NOTEBOOK)
+    (tmp_path / "unpacked").mkdir()
+    found = gather(tmp_path / "class", tmp_path / "unpacked")
+    assert sum(one.path is not None for one in found) == 4 and sum("too many" in one.problem for one in found) == 6
+
+
+def test_files_of_one_name_are_kept_apart_and_results_are_no_hand_ins(tmp_path):
+    for folder in ("class/ada", "class/results/feedback", "unpacked"):
+        (tmp_path / folder).mkdir(parents=True)
+    archive_of(tmp_path / "class" / "ada", ("04.ipynb", NOTEBOOK), ("x/../04.ipynb", NOTEBOOK + " "), name="mine.zip")
+    (tmp_path / "class" / "results" / "feedback" / "04.ipynb").write_text(NOTEBOOK)
+    found = gather(tmp_path / "class", tmp_path / "unpacked", skip=[tmp_path / "class" / "results"])
+    assert len({one.file for one in found}) == len(found) == 2 and {one.learner for one in found} != {"results"}
+
+
+def test_a_roster_with_semicolons(tmp_path):
+    (tmp_path / "roster.csv").write_text("id;name;email\nada;Lovelace, Ada;a@x.org\n", encoding="utf-8-sig")
+    assert read_roster(tmp_path / "roster.csv")["ada"].name == "Lovelace, Ada"
+
+
 def test_what_is_no_hand_in_is_passed_over_and_what_is_none_is_told(collect):
     assert collect("ada/04_pooling.ipynb", "ada/.ipynb_checkpoints/04_pooling-checkpoint.ipynb", "ada/notes.txt", "__MACOSX/ada/._04_pooling.ipynb",
                    "bob/essay.docx") == [("ada", "", ""), ("bob", "", "essay.docx is no notebook")]
@@ -122,7 +189,7 @@ def test_archive_members_that_point_outside_stay_inside(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     found = gather(path, unpacked)
     new = [one for one in sorted(tmp_path.rglob("*")) if one not in before]
-    assert [one.name for one in new] == [f"00000{number}.ipynb" for number in range(4)] and all(one.parent == unpacked for one in new)
+    assert len(new) == 4 and all(re.fullmatch(r"\d{6}\.ipynb", one.name) and one.parent == unpacked for one in new)
     assert [one.problem for one in found if one.learner == "eve"] == ["it is a link, which is not followed"]
     assert "ada" in {one.learner for one in found}
 

@@ -124,9 +124,9 @@ def _judge(args, outcome):
     queries, texts, k = args
     if isinstance(outcome, tuple) and len(outcome) == 2:
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
-    if len(outcome) != len(queries):
+    found = [list(islice(places, len(texts) + 1)) for places in islice(outcome, len(queries) + 1)]  # either may be of any length
+    if len(found) != len(queries):
         return f"your function returned {len(outcome)} lists for {len(queries)} queries"
-    found = [list(islice(places, len(texts) + 1)) for places in outcome]  # a row may be of any length
     for number, places in enumerate(found):
         if not all(np.ndim(place) == 0 and np.issubdtype(np.asarray(place).dtype, np.number) for place in places):
             return f"query {number} has {places[0]!r:.80} in its list, which is no place in `texts`: a whole number is asked for"

@@ -184,6 +184,8 @@ def _write_whole(path, text):
                                      delete=False) as unfinished:
         try:
             unfinished.write(text)
+            unfinished.flush()
+            os.fsync(unfinished.fileno())  # before the rename, or a power cut leaves an empty file
             unfinished.close()
             os.chmod(unfinished.name, 0o644)
             os.replace(unfinished.name, path.resolve())

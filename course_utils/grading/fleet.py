@@ -1,6 +1,7 @@
 """Many marking processes at once, here or on a cluster. Each is a `shard`, with a sandbox of its own."""
 
 import base64
+import contextlib
 import json
 import os
 import queue
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from .sandbox import STARTING, SandboxError
 
+LOST = "its marking process ended, twice"
 TRIES = 2  # a job whose marking process dies is tried once more, in a new one
 
 
@@ -53,16 +55,17 @@ class Shard:
     def __exit__(self, *_):
         self.process.kill()  # its sandbox dies with it
         self.process.wait()
-        self.process.stdin.close()
+        with contextlib.suppress(OSError):  # what it never read
+            self.process.stdin.close()
         self.process.stdout.close()
 
 
 def mark_here(jobs, settings, workers):
     """Mark jobs on this machine. Yields (key, result) as they are done. Raises SandboxError."""
-    todo, done, shards = queue.SimpleQueue(), queue.SimpleQueue(), set()
+    todo, done, shards, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
     for job in jobs:
         todo.put(job)
-    threads = [threading.Thread(target=_work, args=(todo, done, settings, shards), daemon=True) for _ in range(min(workers, len(jobs)))]
+    threads = [threading.Thread(target=_work, args=(todo, done, settings, shards, over), daemon=True) for _ in range(min(workers, len(jobs)))]
     for thread in threads:
         thread.start()
     try:
@@ -72,22 +75,23 @@ def mark_here(jobs, settings, workers):
                 raise outcome
             yield outcome
     finally:
-        while not todo.empty():
-            todo.get_nowait()
+        over.set()
         for shard in list(shards):
             shard.__exit__()
 
 
-def _work(todo, done, settings, shards):
+def _work(todo, done, settings, shards, over):
     """One thread: a shard, and jobs for it until there are none."""
     shard = None
     try:
-        while True:
+        while not over.is_set():
             try:
                 job = todo.get_nowait()
             except queue.Empty:
                 return
             for tries in range(1, TRIES + 1):
+                if over.is_set():
+                    return
                 try:
                     if shard is None:
                         shard = Shard(settings)
@@ -101,7 +105,7 @@ def _work(todo, done, settings, shards):
                     _let_go(shard, shards)
                     shard = None
                     if tries == TRIES:
-                        done.put((job["key"], {"status": "crashed", "reason": "its marking process ended, twice", "lessons": [], "exercises": {},
+                        done.put((job["key"], {"status": "crashed", "reason": LOST, "lessons": [], "exercises": {},
                                                "texts": {}, "problems": []}))
     except BaseException as error:
         done.put(error)
@@ -118,7 +122,7 @@ def _let_go(shard, shards):
 def mark_on_cluster(jobs, settings, scheduler):
     """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, result) as they are done."""
     try:
-        from distributed import Client, as_completed
+        from distributed import Client, KilledWorker, as_completed
     except ImportError:
         raise SandboxError("--scheduler needs dask.distributed: pip install -e '.[cluster]', here and on the cluster.") from None
     try:
@@ -134,7 +138,10 @@ def mark_on_cluster(jobs, settings, scheduler):
         futures = [client.submit(mark_batch, [with_data(job) for job in batch], settings, pure=False) for batch in batches]
         try:
             for future in as_completed(futures):
-                yield from future.result()
+                try:
+                    yield from future.result()
+                except KilledWorker as error:
+                    raise SandboxError(f"The cluster lost a worker too often ({error}).") from None
         finally:
             client.cancel(futures)
 

@@ -11,18 +11,19 @@ import itertools
 import json
 import os
 import random
+import re
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from .. import __version__
 from ..exercises import LESSONS
 from .copies import REPORT_STUB, _write_whole
-from .fleet import mark_here, mark_on_cluster
+from .fleet import LOST, mark_here, mark_on_cluster
 from .marking import STATES, assignment, fingerprint
 from .reports import write_feedback, write_summary
 from .sandbox import why_not
-from .submissions import alike, gather, read_roster
+from .submissions import alike, gather, read_roster, read_table
 
 RESULTS, JOURNAL, MANUAL, GRADES = "results.jsonl", "journal", "manual.csv", "grades.csv"
 MANUAL_COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")
@@ -33,12 +34,12 @@ class GradeError(RuntimeError):
 
 
 def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade=False, isolated=True, seconds=120, memory=2 * 2**30, seed=None,
-          scheduler=None, part=(1, 1), progress=lambda results, total: results):
+          scheduler=None, part=(1, 1), skip=(), progress=lambda results, total: results):
     """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
 
     lessons: those that count, such as ("04", "05"); None for those that anyone handed in. roster: a CSV file. only: learners to mark;
     the others' results stay. regrade: mark again what is unchanged. seed: of the inputs; None draws one. part: (k, n) marks each n-th
-    hand-in and leaves the tables to a later call. progress: wraps the results as they come.
+    hand-in and leaves the tables to a later call. skip: folders in `source` that hold no hand-ins. progress: wraps the results as they come.
     Raises GradeError, HandInError, SandboxError or ValueError (a lesson that is not there) with one sentence each.
     """
     out, work = Path(out), assignment(tuple(lessons or LESSONS))
@@ -54,14 +55,17 @@ def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade
     except OSError as error:
         raise GradeError(f"Cannot write to {out}: {error.strerror}.") from None
     with _alone(out, part), tempfile.TemporaryDirectory(prefix="course-grade-") as unpacked:
-        found = gather(source, unpacked, people)
+        found = gather(source, unpacked, people, [out, *skip])
         _know(only, found, people)
         known = _read_results(out)
         jobs = {}
         for key, one in enumerate(found):
             old = known.get((one.learner, one.file))
-            same = old is not None and old["sha256"] == one.sha256 and old["made_with"] == made_with
-            if one.path is not None and (not only or one.learner in only) and (regrade or not same) and key % part[1] == part[0] - 1:
+            if only and one.learner not in only:
+                if one.path is not None and (old is None or old["made_with"] != made_with):
+                    raise GradeError(f"--only needs the results of the others with the same settings, and {one.learner} has none: mark the class once without it.")
+                continue
+            if one.path is not None and (regrade or not _same(old, one, made_with, seed)) and key % part[1] == part[0] - 1:
                 jobs[key] = one
         with open(out / f"{JOURNAL}-{part[0]}-of-{part[1]}.jsonl", "a", encoding="utf-8") as journal:
             listed = [{"key": key, "name": one.file, "path": str(one.path)} for key, one in jobs.items()]
@@ -70,7 +74,7 @@ def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade
                 one = jobs[key]
                 entry = {"learner": one.learner, "name": one.name, "file": one.file, "sha256": one.sha256, "made_with": made_with, "result": result}
                 known[one.learner, one.file] = entry
-                journal.write(json.dumps(entry) + "\n")
+                journal.write("\n" + json.dumps(entry) + "\n")  # after a line that a power cut may have torn
                 journal.flush()
                 os.fsync(journal.fileno())
         if part[1] > 1:
@@ -85,6 +89,12 @@ def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade
         return learners
 
 
+def _same(old, one, made_with, seed):
+    """Whether an old result still holds."""
+    return old is not None and old["sha256"] == one.sha256 and old["made_with"] == made_with and old["result"]["reason"] != LOST and (
+        seed is None or all(mark["seed"] == seed for mark in old["result"]["exercises"].values()))
+
+
 def default_workers():
     """As many as there are processors, at most eight: each takes about a gigabyte of memory."""
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
@@ -92,12 +102,14 @@ def default_workers():
 
 @contextmanager
 def _alone(out, part):
-    """One writer at a time."""
-    with open(out / f".lock-{part[0]}-of-{part[1]}", "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise GradeError(f"Another `course grade` is writing to {out} at this moment.") from None
+    """One writer at a time; parts write side by side, and who makes the tables waits for none of them, but refuses."""
+    mine = out / f".lock-{part[0]}-of-{part[1]}"
+    with ExitStack() as locks:
+        for path in [mine] if part[1] > 1 else [mine, *(path for path in out.glob(".lock-*") if path != mine)]:
+            try:
+                fcntl.flock(locks.enter_context(open(path, "w")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise GradeError(f"Another `course grade` is writing to {out} at this moment.") from None
         yield
 
 
@@ -139,34 +151,40 @@ def records(found, entries, people, work, lessons=None):
         mine = sorted((one for one in found if one.learner == key), key=lambda one: (one.modified, one.file))
         page = _page(key, {learner["page"] for learner in learners})
         name = people[key].name if key in people else next((one.name for one in mine if one.name), "")
+        platform = next((one.platform for one in mine if one.platform), "")
         notes = ["not on the roster"] if people and key not in people else []
-        marks, texts, problems, states, files, unreadable = {}, {}, [], [], [], []
+        marks, texts, read, latest, unreadable = {}, {}, {}, {}, []
         for one in mine:  # the latest last
             result = entries[one.learner, one.file]["result"] if entries.get((one.learner, one.file)) else {
                 "status": "unreadable", "reason": one.problem or "it was not marked", "lessons": [], "exercises": {}, "texts": {}, "problems": []}
             if result["status"] == "unreadable":
                 unreadable.append(f"{one.file}: {result['reason']}")
                 continue
-            again = sorted({exercise[:2] for exercise in result["exercises"]} & {exercise[:2] for exercise in marks})
+            read[one.file] = result
+            answered = {exercise: mark for exercise, mark in result["exercises"].items() if mark["status"] != "missing"}
+            again = sorted({exercise[:2] for exercise in answered if exercise[:2] in latest})
             if again:
                 notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts, {one.file}")
-            marks.update({exercise: mark for exercise, mark in result["exercises"].items() if exercise in expected})
+            latest.update({exercise[:2]: one.file for exercise in answered or result["exercises"]})
+            marks.update({exercise: mark for exercise, mark in result["exercises"].items()
+                          if exercise in expected and (exercise in answered or exercise not in marks)})  # a copied cell is no hand-in of its lesson
             texts.update({cell: text for cell, text in result["texts"].items() if cell in by_hand or cell in expected})
-            problems += result["problems"]
-            states.append((result["status"], result["reason"]))
-            files.append(one.file)
             twins = sorted(owners[one.sha256] - {key})
             if twins and any(mark["status"] in ("passed", "failed") for mark in result["exercises"].values()):
                 notes.append(f"the same file as {', '.join(twins[:5])}{f' and {len(twins) - 5} others' if len(twins) > 5 else ''}")
+        files = [file for file in read if file in latest.values()]
+        problems = [problem for file in files for problem in read[file]["problems"]]
+        states = [(mark["state"], f"{exercise}: {mark['reason']}") for exercise, mark in marks.items()] or [("ok", "")] * bool(read)
+        handed_in = {exercise[:2] for exercise in marks}
         for exercise, most in expected.items():
             if exercise not in marks:
-                reason = f"lesson {exercise[:2]} was not handed in" if not any(one[:2] == exercise[:2] for one in marks) else "it is not in the notebook"
+                reason = "it is not in the notebook" if exercise[:2] in handed_in else f"lesson {exercise[:2]} was not handed in"
                 marks[exercise] = {"title": _title(exercise), "status": "missing", "points": 0, "of": most, "state": "missing exercise", "reason": reason,
                                    "messages": [], "discreet": [], "mistake": "", "seed": None}
         notes += [f"unreadable: {text}" for text in unreadable] if states else []
         status, reason = _standing(mine, states, unreadable, marks)
         learners.append({
-            "learner": key, "name": name, "email": people[key].email if key in people else "", "page": page, "status": status, "reason": reason,
+            "learner": key, "name": name, "email": people[key].email if key in people else "", "platform": platform, "listed": key in people, "page": page, "status": status, "reason": reason,
             "notes": list(dict.fromkeys(notes)), "exercises": {one: marks[one] for one in expected}, "problems": problems, "files": files, "texts": texts,
             "by_hand": {one: {"points": None, "of": most, "comment": "", "text": _written(texts.get(one, ""))} for one, most in by_hand.items()}})
         _add_up(learners[-1])
@@ -198,7 +216,7 @@ def _standing(mine, states, unreadable, marks):
     if not states:
         return "unreadable", "; ".join(unreadable)
     status = next(state for state in STATES if state in {state for state, _ in states} or state == "ok")
-    reason = "; ".join(reason for state, reason in states if state == status and reason)
+    reason = "; ".join(reason for state, reason in states if state == status != "ok")
     missing = [f"{one}: {mark['reason']}" for one, mark in marks.items() if mark["state"] == "missing exercise"]
     return ("missing exercise", "; ".join(missing)) if status in ("ok", "missing exercise") and missing else (status, reason)
 
@@ -216,22 +234,24 @@ def _add_up(learner):
 def read_manual(path, learners):
     """Take the points that a person gave, and write the file anew with a line for each hand-marked cell. Lines of others stay.
 
-    Raises GradeError, naming the line, for points that are no number from 0 to the most.
+    Raises GradeError, naming the line, for points that are no number from 0 to the most, and for two lines about one cell.
     """
     cells = {(learner["learner"], one): (learner, cell) for learner in learners for one, cell in learner["by_hand"].items()}
-    rows = []
-    if path.exists():
-        try:
-            with open(path, encoding="utf-8-sig", newline="") as file:
-                rows = list(csv.DictReader(file))
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}). Nothing was changed.") from None
-    kept = {}
+    try:
+        rows = read_table(path) if path.exists() else []
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}). Nothing was changed.") from None
+    kept, columns = {}, list(MANUAL_COLUMNS)
     for number, row in enumerate(rows, 2):
         if not {"learner", "cell", "points"} <= set(row):
             raise GradeError(f"{path} needs the columns {', '.join(MANUAL_COLUMNS)}. Nothing was changed.")
+        if None in row:
+            raise GradeError(f"{path}, line {number}: there are more values than columns; put a text with a comma into quotes. Nothing was changed.")
         key = (_unguarded(row["learner"]), row["cell"])
+        if key in kept:
+            raise GradeError(f"{path}, line {number}: {key[0]} has a second line for {key[1]}. Nothing was changed.")
         kept[key] = row
+        columns += [column for column in row if column not in columns]
         if key not in cells or not (text := (row["points"] or "").strip()):
             continue
         learner, cell = cells[key]
@@ -241,15 +261,21 @@ def read_manual(path, learners):
             points = -1.0
         if not 0 <= points <= cell["of"]:
             raise GradeError(f"{path}, line {number}: points must be a number from 0 to {cell['of']}, got {text!r}. Nothing was changed.")
-        cell.update(points=int(points) if points == int(points) else points, comment=row.get("comment") or "")
+        cell.update(points=int(points) if points == int(points) else points, comment=_unguarded(row.get("comment")))
     for learner in learners:
         _add_up(learner)
-    if cells or kept:
-        for (key, one), (learner, cell) in cells.items():
-            old = kept.get((key, one), {})
-            kept[key, one] = {"learner": guarded(key), "name": guarded(learner["name"]), "cell": one, "points": old.get("points") or "", "of": cell["of"],
-                              "comment": old.get("comment") or "", "page": f"feedback/{learner['page']}"}
-        _write_table(path, MANUAL_COLUMNS, [[row.get(column) or "" for column in MANUAL_COLUMNS] for _, row in sorted(kept.items())])
+    for (key, one), (learner, cell) in cells.items():
+        old = kept.get((key, one), {})
+        kept[key, one] = {**old, "learner": key, "name": learner["name"], "cell": one, "points": old.get("points") or "", "of": cell["of"],
+                          "comment": _unguarded(old.get("comment")), "page": f"feedback/{learner['page']}"}
+    if kept:
+        _write_table(path, columns, [[row.get(column) or "" for column in columns] for _, row in sorted(kept.items())], mark="\ufeff")
+
+
+def unclaimed(out, learners):
+    """The lines of manual.csv that have points and belong to no learner of this run."""
+    path, known = Path(out) / MANUAL, {learner["learner"] for learner in learners}
+    return [_unguarded(row["learner"]) for row in (read_table(path) if path.exists() else []) if row["points"] and _unguarded(row["learner"]) not in known]
 
 
 def write_tables(out, learners, work, isolated):
@@ -262,15 +288,17 @@ def write_tables(out, learners, work, isolated):
          *("" if (points := learner["by_hand"][one]["points"]) is None else points for one in by_hand),
          learner["points"], learner["of"], learner["waiting"], learner["status"], learner["reason"][:500], "; ".join(learner["notes"])[:500]]
         for learner in learners])
+    number = {learner["learner"]: learner["platform"].partition(" ")[2] for learner in learners}
+    on = {learner["learner"]: learner["platform"].partition(" ")[0] for learner in learners}
     _write_table(out / "moodle.csv", ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"], [
-        [f"Participant {learner['learner']}" if learner["learner"].isdigit() else learner["learner"], learner["name"] or learner["learner"],
-         learner["email"], learner["points"], learner["of"], in_a_sentence(learner)] for learner in learners])
+        [f"Participant {number[one['learner']]}" if on[one["learner"]] == "moodle" else "", one["name"] or one["learner"], one["email"], one["points"],
+         one["of"], in_a_sentence(one)] for one in learners])
     title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
     most = learners[0]["of"] if learners else 0
     _write_table(out / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title], [
         ["Points Possible", "", "", "", "", most], *(
-            [learner["name"] or learner["learner"], learner["learner"] if learner["learner"].isdigit() else "", "",
-             "" if learner["learner"].isdigit() else learner["learner"], "", learner["points"]] for learner in learners)])
+            [one["name"] or one["learner"], number[one["learner"]] if on[one["learner"]] == "canvas" else "", "",
+             one["learner"] if one["listed"] or not one["platform"] else "", "", one["points"]] for one in learners)])
     folder = out / "feedback"
     folder.mkdir(exist_ok=True)
     write_feedback(folder, learners, work["titles"])
@@ -290,18 +318,25 @@ def in_a_sentence(learner):
 
 
 def guarded(value):
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    """A cell that no spreadsheet takes for a formula, whatever it thinks separates cells, and no terminal for a command."""
+    if not isinstance(value, str):
+        return value
+    return FORMULA.sub(r"\1'\2", CONTROLS.sub("\N{REPLACEMENT CHARACTER}", value))
 
 
 def _unguarded(value):
-    value = value or ""
-    return value[1:] if value[:1] == "'" and guarded(value[1:]) != value[1:] else value
+    return GUARDED.sub(r"\1\2", value or "")
 
 
-def _write_table(path, header, rows):
+FORMULA = re.compile(r"((?:^|[;\t\n\r])\s*)([=+\-@])")
+GUARDED = re.compile(r"((?:^|[;\t\n\r])\s*)'([=+\-@])")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+def _write_table(path, header, rows, mark=""):
+    """mark: what a file begins with; spreadsheets take one with a byte order mark as UTF-8."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(header)
+    table.writerow(map(guarded, header))
     table.writerows([[guarded(value) for value in row] for row in rows])
-    _write_whole(path, text.getvalue())
+    _write_whole(path, mark + text.getvalue())

@@ -5,6 +5,7 @@ then only forks. A child shuts itself in (`shut_in`), reads the notebook, and ru
 child says may be a lie, since a learner's code can change the child; so whoever listens believes only values.
 """
 
+import __future__
 import ast
 import builtins
 import ctypes
@@ -71,12 +72,14 @@ def _grade_id(cell):
 def statements(cells):
     """What can be run of the code cells: (number of the cell, statement) in order, and a sentence per cell that cannot."""
     found, problems = [], {}
+    Future.flags = 0
     for number, cell in enumerate(cells):
         if cell["kind"] != "code":
             continue
         try:
             parsed = ast.parse(_plain_python(cell["source"])).body
             for statement in parsed:
+                Future.note(statement)
                 _compiled(statement)  # some errors show only here
             found += [(number, statement) for statement in parsed]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -123,20 +126,24 @@ def _bound(statement):
 
 
 def _changed(statement):
-    """Names whose values a statement changes without binding them: x[0] = 1, x.y = 1, x.append(1)."""
-    targets = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
-        targets = [statement.target]
-    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute):
-        targets = [statement.value.func]
-    names = set()
-    for target in targets:
-        while isinstance(target, (ast.Attribute, ast.Subscript, ast.Starred)):
-            target = target.value
-            if isinstance(target, ast.Name):
-                names.add(target.id)
+    """Names whose values a statement, or one within it, changes without binding them: x[0] = 1, x.y = 1, x.append(1)."""
+    names, left = set(), [statement]
+    while left:
+        node = left.pop()
+        targets = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+            targets = [node.value.func]
+        elif isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.ExceptHandler)):
+            left += [part for part in ast.iter_child_nodes(node) if isinstance(part, (ast.stmt, ast.ExceptHandler))]
+        for target in targets:
+            while isinstance(target, (ast.Attribute, ast.Subscript, ast.Starred)):
+                target = target.value
+                if isinstance(target, ast.Name):
+                    names.add(target.id)
     return names
 
 
@@ -151,7 +158,19 @@ def _used(statement):
 
 
 def _compiled(statement):
-    return compile(ast.Module([statement], []), "<notebook>", "exec")
+    return compile(ast.Module([statement], []), "<notebook>", "exec", flags=Future.flags, dont_inherit=True)
+
+
+class Future:
+    """What `from __future__ import ...` switched on in this notebook. It holds for all cells below, though each statement is compiled alone."""
+
+    flags = 0
+
+    @classmethod
+    def note(cls, statement):
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            for alias in statement.names:
+                cls.flags |= getattr(getattr(__future__, alias.name, None), "compiler_flag", 0)
 
 
 def _is_stub(statement):
@@ -165,14 +184,17 @@ def _is_stub(statement):
     return isinstance(error, ast.Name) and error.id == "NotImplementedError"
 
 
-def program(found, name):
+def program(found, name, kinds=(ast.stmt,)):
     """The statements that must run, in order, for `name` to be what it is in the notebook. Raises Broken if it is nowhere.
 
-    The last definition counts that is not the stub; an import is no answer. Of the names that it uses, the
+    The last definition of these kinds counts that is not the stub; an import is no answer. Of the names that it uses, the
     definitions that stand before it (or in its cell), as when one runs the notebook from the top; if there are none, any.
     """
     binding = [_bound(statement) for _, statement in found]
-    places = [place for place, names in enumerate(binding) if name in names and not isinstance(found[place][1], (ast.Import, ast.ImportFrom))]
+    places = [place for place, names in enumerate(binding)
+              if name in names and isinstance(found[place][1], kinds) and not isinstance(found[place][1], (ast.Import, ast.ImportFrom))]
+    if not places and kinds != (ast.stmt,):
+        return program(found, name)
     if not places:
         raise Broken(f"`{name}` is not defined anywhere in this notebook")
     answer = next((place for place in reversed(places) if not _is_stub(found[place][1])), places[-1])
@@ -186,14 +208,16 @@ def program(found, name):
         if needed == name:
             places = [place for place in places if place < answer]
         before = [place for place in places if found[place][0] <= found[answer][0]]
-        places = before or places
-        if places and not isinstance(found[places[-1]][1], (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
-            places += [place for place, (cell, statement) in enumerate(found) if needed in _changed(statement) and cell <= max(
-                found[answer][0], found[places[-1]][0])]
+        places = before or ([] if hasattr(builtins, needed) else places)
+        if places and not isinstance(found[places[-1]][1], (ast.Import, ast.ImportFrom)):
+            places += [place for place, (cell, statement) in enumerate(found) if needed in _changed(statement) and place != answer and
+                       cell <= max(found[answer][0], found[places[-1]][0])]
         for place in places:
             if place not in wanted:
                 wanted.add(place)
                 open_names += [(other, place) for other in _used(found[place][1])]
+    wanted |= {place for place, (cell, statement) in enumerate(found)  # my_function.cache = {}
+               if name in _changed(statement) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and answer < place and cell <= found[answer][0] + 1}
     stars = {place for place, (_, statement) in enumerate(found) if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"}
     return [found[place][1] for place in sorted(wanted | stars)]
 
@@ -233,12 +257,19 @@ class Submission:
         """Run what an answer needs. Says whether it is a function; another value is sent as it is."""
         name = answer_name(self.cells, self.found, exercise_id, name)
         try:
-            body = program(self.found, name)
+            answer = self.run(program(self.found, name), name)
+            if not callable(answer):  # rank = rank(scores), below the answer
+                answer = self.run(program(self.found, name, (ast.FunctionDef,)), name)
         except Broken as missing:
             own = [problem for number, problem in self.problems.items()
                    if self.cells[number]["grade_id"] == exercise_id or f"def {name}" in self.cells[number]["source"]]
             raise Broken(f"its cell cannot be read ({own[-1]})" if own else str(missing)) from None
-        space = {"__name__": "__main__", "__builtins__": builtins}
+        self.answers[exercise_id] = answer
+        return {"callable": True, "foreign": wire.notebook_data(answer)} if callable(answer) else {"value": answer}
+
+    def run(self, body, name):
+        """Run statements in a space of their own. Returns what `name` is then."""
+        space = {"__name__": "__main__", "__builtins__": builtins, "display": lambda *args, **kwargs: None}
         for statement in body:
             try:
                 exec(_compiled(statement), space)
@@ -246,8 +277,7 @@ class Submission:
                 space.setdefault("__problems__", []).append(": ".join(wire.wording(error)))
         if name not in space:
             raise Broken(f"running its cell failed ({space.get('__problems__', ['no reason given'])[-1][:300]})")
-        answer = self.answers[exercise_id] = space[name]
-        return {"callable": True, "foreign": wire.notebook_data(answer)} if callable(answer) else {"value": answer}
+        return space[name]
 
     def call(self, exercise_id, args):
         """Call an answer. Sends back what it returned or raised, and the arguments if they are no longer what they were."""

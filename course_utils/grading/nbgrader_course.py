@@ -45,7 +45,7 @@ def export(learners, course):
                     raise GradeError(f"nbgrader did not accept {assignment}: {(made.get('error') or made.get('log', '')).strip()[-300:]}")
                 book.db.expire_all()
             for learner in learners:
-                if any(file for file in learner["files"]) and any(one[:2] == lesson for one in learner["texts"]):
+                if any(file for file in learner["files"]) and any(one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()):
                     _put(book, learner, lesson, assignment, source.stem)
                     target = course / "autograded" / student_id(learner) / assignment / source.name
                     target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,9 +55,9 @@ def export(learners, course):
 
 
 def student_id(learner):
-    """A learner's key where it is fit for a folder's name, else that of the feedback page."""
+    """A learner's key where it is fit for a folder's name, else one made of that of the feedback page."""
     key = learner["learner"]
-    return key if re.fullmatch(r"\w[\w.@-]*", key) else Path(learner["page"]).stem
+    return key if re.fullmatch(r"\w[\w.@-]*", key) else f"hand-in-{Path(learner['page']).stem}"
 
 
 def rebuilt(released, texts):
@@ -83,7 +83,7 @@ def _put(book, learner, lesson, assignment, notebook):
     for one, cell in learner["by_hand"].items():
         if one[:2] == lesson:
             grade = book.find_grade(one, notebook, assignment, student)
-            grade.auto_score, grade.needs_manual_grade = None, cell["points"] is None
+            grade.auto_score, grade.needs_manual_grade = None, cell["points"] is None and grade.manual_score is None  # what is marked there stays
             if cell["points"] is not None:
                 grade.manual_score = cell["points"]
                 book.find_comment(one, notebook, assignment, student).manual_comment = cell["comment"] or None
