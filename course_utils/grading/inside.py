@@ -14,13 +14,16 @@ import gc
 import json
 import os
 import re
-import resource
-import select
 import signal
 import socket
 import sys
 import time
 import types
+
+try:
+    import resource
+except ImportError:  # Windows, where nothing is run, but `course release` reads the lessons' points
+    resource = None
 
 from . import wire
 
