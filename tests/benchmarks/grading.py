@@ -81,7 +81,7 @@ def theirs(room, lesson, size):
 def main(size, few, write):
     """Measure, print a table, and put it into the README."""
     cores = len(os.sched_getaffinity(0))
-    several, rows = sorted({1, 2, cores, 2 * cores}), []
+    several, rows, both = sorted({1, 2, cores, 2 * cores}), [], [0.0, 0.0]
     with tempfile.TemporaryDirectory(prefix="bench-") as room:
         room = Path(room)
         for lesson in LESSONS:
@@ -89,8 +89,10 @@ def main(size, few, write):
             click.echo(f"{lesson}: nbgrader {slow:.2f} s a hand-in", err=True)
             found = {workers: ours(room, lesson, size, workers) for workers in (several if lesson == "04" else [cores])}
             click.echo(f"{lesson}: {found}", err=True)
+            both = [both[0] + slow, both[1] + found[cores]]
             rates = [f"{1 / found[workers]:.1f}" if workers in found else "" for workers in several]
             rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / found[cores]:.0f}"))
+    rows.append(("both", f"{both[0]:.1f} s", *(f"{1 / both[1]:.1f}" if workers == cores else "" for workers in several), f"{both[0] / both[1]:.0f}"))
     head = ["lesson", "nbgrader, a hand-in", *(f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}" for number in several),
             f"times nbgrader, with {cores} workers"]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows), "",
