@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 
 from ..exercises import LESSONS, find
-from ..exercises.framework import BEGIN, NOTEBOOKS, OutOfTime, examine
+from ..exercises.framework import NOTEBOOKS, OutOfTime, examine
 from . import wire
 from .sandbox import PACKAGE, Ended, Session
 
@@ -36,8 +36,7 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
         for cell in cells:
             marks = cell.metadata.get("nbgrader", {})
             if marks.get("solution") and cell.cell_type == "code":
-                source = cell.source.partition(BEGIN)[0] + "\n    pass"
-                exercises[marks["grade_id"]] = [function_name(cell.source) or function_name(source), 0]
+                exercises[marks["grade_id"]] = [function_name(cell.source), 0]
             elif marks.get("solution"):
                 by_hand[marks["grade_id"]] = marks["points"]
             elif marks.get("grade"):
@@ -65,7 +64,7 @@ class Answer:
     def __init__(self, session, exercise, foreign, deadline):
         self.session, self.exercise, self.deadline = session, exercise, deadline
         self.notebook_data = foreign if foreign and len(foreign) < 60 and foreign.isidentifier() else None
-        self.short_of_memory = False
+        self.short_of_memory = self.stopped = False
 
     def __call__(self, *args):
         raise TypeError("call it through `call_in_sandbox`")
@@ -94,7 +93,11 @@ def fit(text, most=2000):
 
 def call_in_sandbox(answer, args, seconds):
     """As `framework.here`, elsewhere."""
-    return answer.call(args, seconds)
+    try:
+        return answer.call(args, seconds)
+    except OutOfTime:
+        answer.stopped = True
+        raise
 
 
 @functools.lru_cache(maxsize=64)
@@ -114,7 +117,7 @@ class Marker:
         self.session = None
 
     def mark(self, notebook, name=""):
-        """Everything about one notebook, as plain data. notebook: its bytes, or None with `name` saying what is wrong with it."""
+        """Everything about one notebook, as plain data. notebook: its bytes. name: of its file, which may say the lesson."""
         deadline, known = time.monotonic() + self.seconds, {**self.work["exercises"], **self.work["by_hand"]}
         try:
             facts = self.opened(notebook)
@@ -189,10 +192,8 @@ class Marker:
             return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason)
         except _Unreadable as error:
             return mark("failed", ["The notebook could be read at first, and then not."], "crashed", str(error))
-        stopped = bool(report.messages) and report.messages[0].startswith("Stopped: ")
-        if stopped:
+        if answer is not None and answer.stopped:
             self.close()
-        if stopped and report.status == "failed":
             return mark("failed", report.messages, "timeout", "a call did not come back in time", report.discreet)
         if answer is not None and answer.short_of_memory and not report.passed:
             return mark("failed", report.messages, "memory", "it asked for more memory than a submission may use", report.discreet)

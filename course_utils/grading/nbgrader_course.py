@@ -45,7 +45,7 @@ def export(learners, course):
                     raise GradeError(f"nbgrader did not accept {assignment}: {(made.get('error') or made.get('log', '')).strip()[-300:]}")
                 book.db.expire_all()
             for learner in learners:
-                if any(file for file in learner["files"]) and any(one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()):
+                if learner["files"] and any(one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()):
                     _put(book, learner, lesson, assignment, source.stem)
                     target = course / "autograded" / student_id(learner) / assignment / source.name
                     target.parent.mkdir(parents=True, exist_ok=True)
