@@ -9,7 +9,7 @@ LAB_FLAGS ?=
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 
-.PHONY: help setup lab test matrix lock notebooks adapter tables bench doctor clean
+.PHONY: help setup lab test matrix lock notebooks adapter tables bench book doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -21,6 +21,7 @@ help:
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
 	@echo "make tables     run the stored trainings of lessons 10 and 11 anew (about 40 minutes)"
 	@echo "make bench      measure embed against Sentence Transformers, the grader against nbgrader, and renew the README's tables"
+	@echo "make book       write all lessons as a static site and a PDF, to build/book"
 	@echo "make lock       resolve requirements.lock anew from pyproject.toml"
 
 setup: $(VENV)/.ready
@@ -61,8 +62,8 @@ notebooks: setup
 
 lock: setup
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --universal --python-version 3.11 --extra lab --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | grep -vxFf requirements.lock > requirements-grading.tmp
+	$(BIN)/uv pip compile --universal --python-version 3.11 --extra lab --extra publish --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > requirements-grading.tmp
 	mv requirements-grading.tmp requirements-grading.lock
 
 # Trains the course's masked-language-model adapter anew: an hour or more, see course_utils/adapter/README.md.
@@ -75,6 +76,9 @@ adapter: setup
 bench: setup $(VENV)/grading/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.speed
 	$(BIN)/python -W ignore -m tests.benchmarks.grading
+
+book: setup
+	$(BIN)/python -m course_utils.publish.book
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -91,6 +91,19 @@ def kernel():
     return Finding(True, "notebook kernel", "python3 is this Python")
 
 
+def kernel_start():
+    try:
+        from .kernels.provisioner import SOCKET, listens, why_not
+    except ImportError as error:
+        return Finding(False, "kernel start", f"{error.name or error} is missing", INSTALL)
+    if reason := why_not():
+        return Finding(True, "kernel start", f"ordinary, some seconds ({reason})")
+    if os.environ.get(SOCKET) and not listens():
+        return Finding(True, "kernel start", "ordinary, some seconds (the process that had everything loaded has ended; `make lab` starts another)")
+    where = "" if os.environ.get(SOCKET) else " in `make lab`"
+    return Finding(True, "kernel start", f"instant{where}, forked from a process that has everything loaded")
+
+
 def encoder():
     from .models import EncoderError, packaged_encoder
 
@@ -149,7 +162,7 @@ def hub():
     return Finding(True, "model hub", f"{endpoint} {state}; only models other than the packaged one need it")
 
 
-CHECKS = (python_version, packages, kernel, encoder, first_embedding, disk, memory, hub)
+CHECKS = (python_version, packages, kernel, kernel_start, encoder, first_embedding, disk, memory, hub)
 
 
 def examine():

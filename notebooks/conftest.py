@@ -5,6 +5,7 @@
 - A cell whose stored execution count is not its place (never run, or run out of order) fails; nbval lets it pass.
 - Cells run with history on, as in JupyterLab: counts are right, and `;` at a cell's end hides its output.
 - A kernel that dies is noticed within a second.
+- In CI the kernels start in the ordinary way: one that is forked warm would not notice that an import is missing.
 - The summary says how many code cells were compared.
 """
 
@@ -71,6 +72,18 @@ def pytest_configure(config):
 
     IPyNbCell.sanitize, IPyNbCell.runtest = sanitize, runtest
     RunningKernel.execute_cell_input, RunningKernel.await_reply = execute_with_history, await_reply_or_death
+    if os.environ.get("CI"):
+        RunningKernel.__init__ = started_cold(RunningKernel.__init__)
+
+
+def started_cold(start):
+    def start_cold(self, *args, **kwargs):
+        os.environ["COURSE_COLD_KERNELS"] = "1"
+        try:
+            start(self, *args, **kwargs)
+        finally:
+            del os.environ["COURSE_COLD_KERNELS"]
+    return start_cold
 
 
 def execute_with_history(self, cell_input, allow_stdin=None):

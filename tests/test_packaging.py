@@ -126,3 +126,13 @@ def test_no_machine_path_and_no_leftover_in_the_repository():
     for name in files:
         text = (ROOT / name).read_text(encoding="utf-8", errors="ignore")
         assert str(ROOT) not in text and str(Path.home()) + "/" not in text, name
+
+
+def test_binder_can_build_what_stands_here():
+    """The rules of repo2docker's conda build pack (jupyterhub/repo2docker, buildpacks/conda/__init__.py), restated; no image is built."""
+    assert not any((ROOT / name).exists() for name in ("binder", ".binder")), "environment.yml at the top would not be looked at"
+    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    version, = [entry.removeprefix("python=") for entry in dependencies if isinstance(entry, str) and entry.startswith("python=")]
+    assert version in {"3.9", "3.10", "3.11", "3.12", "3.13", "3.14"}, "repo2docker has a base environment for these"
+    pip, = [entry["pip"] for entry in dependencies if isinstance(entry, dict)]
+    assert any(line.startswith(("-e", "--editable")) for line in pip), "without it, only environment.yml is copied in before pip runs"
