@@ -24,6 +24,7 @@ _HOME = {
     "check": "exercises",
     "hint": "exercises",
     "solution": "exercises",
+    "progress": "overview",
 }
 __all__ = sorted(_HOME)
 

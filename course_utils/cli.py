@@ -1,6 +1,9 @@
 """The `course` command."""
 
 import os
+import re
+import shutil
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -10,11 +13,12 @@ import click
 
 from . import __version__
 
-FRESH = "To get a fresh one, rename or delete yours and run this again."
 MESSAGES = {
-    "kept": f"your version stays; the course has another one by now. {FRESH}",
-    "unreadable": f"this file is no notebook any more; it stays as it is. {FRESH}",
+    "kept": "your version stays; the course has another one by now. `{course} update{place}` brings its changes in and keeps what you wrote; "
+            "`{course} reset {number}{place}` saves yours and writes a fresh one.",
+    "unreadable": "this file is no notebook any more; it stays as it is. `{course} reset {number}{place}` saves it and writes a fresh one.",
 }
+RELOAD = "If it is open in JupyterLab, choose there: File > Reload Notebook from Disk."
 LAB_SETTINGS = Path(__file__).parent / "lab_settings"  # no pop-up that asks for news from the internet
 
 
@@ -54,25 +58,143 @@ def benchmark(model, data, repeats):
     click.echo(table.to_string())
 
 
+def learners_workspace(command):
+    """The option --workspace of the commands about a workspace that is there."""
+    return click.option("--workspace", type=click.Path(path_type=Path), callback=lambda context, parameter, folder: _workspace(folder),
+                        help="Folder of your copies of the lessons. Left out, the current one, or `workspace` in it.")(command)
+
+
+def _workspace(folder):
+    """The workspace of this name; without one, the current folder if it is one, else `workspace` in it."""
+    from .overview import RECORD, NoWorkspace, existing
+
+    try:
+        return existing(folder.expanduser() if folder else Path() if Path(RECORD).is_file() else Path("workspace"))
+    except NoWorkspace as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _said(name, action, workspace):
+    """The message on a lesson that stays as it is."""
+    place = "" if workspace == Path("workspace") or workspace == Path() else f' --workspace "{workspace}"'
+    return f"{name}: {MESSAGES[action].format(course=_course(), number=name[:2], place=place)}"
+
+
+def _course():
+    """How this person calls the command: `make` does not put it on the path."""
+    program = Path(sys.executable).with_name("course")
+    if shutil.which("course") or not program.exists():
+        return "course"
+    return str(program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program)
+
+
+@main.command()
+@learners_workspace
+@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write the picture to this file, too, as a page for the browser.")
+def progress(workspace, page):
+    """Show what you have passed, lesson by lesson, and what comes next."""
+    from .files import write_whole
+    from .overview import PAGE_MARK, overview
+
+    try:
+        picture = overview(workspace)
+    except OSError as error:
+        raise click.ClickException(f"Cannot read {error.filename}: {error.strerror}.") from None
+    try:
+        repr(picture).encode(sys.stdout.encoding or "ascii")
+        click.echo(repr(picture).replace("✓", click.style("✓", fg="green")))
+    except UnicodeEncodeError:
+        click.echo(picture.plain())
+    if page is None:
+        return
+    try:
+        if page.exists() and not page.read_bytes().startswith(PAGE_MARK.encode()):
+            raise click.ClickException(f"{page} holds something else, and stays. Choose another name.")
+        write_whole(page, picture.page())
+    except OSError as error:
+        raise click.ClickException(f"Cannot write {page}: {error.strerror or error}.") from None
+    click.echo(f"\nAs a page: {page}")
+
+
+@main.command()
+@click.argument("lesson", metavar="NN")
+@learners_workspace
+@click.option("--forget", "forgotten", is_flag=True, help="Forget which exercises of this lesson you passed, too.")
+def reset(lesson, workspace, forgotten):
+    """Write lesson NN as the course gives it. Your version is saved beside it first."""
+    from .grading.copies import CopyError, reset_lesson
+    from .overview import forget
+
+    digits = re.match(r"\d{1,3}", lesson)
+    number = f"{int(digits[0]):02d}" if digits else lesson
+    try:
+        name, saved = reset_lesson(workspace, number)
+    except CopyError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{name} is as the course gives it{f'; your version is saved as {saved}' if saved else ''}.")
+    if saved:
+        click.echo(RELOAD)
+    if forgotten:
+        try:
+            gone = forget(workspace, number)
+        except OSError as error:
+            raise click.ClickException(f"Which exercises you passed cannot be changed: {error.strerror or error}.") from None
+        click.echo(f"Forgotten: {', '.join(sorted(gone)) or 'nothing, as none was passed'}.")
+
+
+@main.command()
+@learners_workspace
+def update(workspace):
+    """Bring in what has changed in the course. Nothing that you wrote is lost."""
+    from .grading.copies import CopyError, update_workspace
+
+    try:
+        report = update_workspace(workspace)
+    except CopyError as error:
+        raise click.ClickException(str(error)) from None
+    for name, action, words in report:
+        if action in MESSAGES:
+            click.echo(_said(name, action, workspace))
+        elif action != "unchanged":
+            click.echo(f"{name}: {words or {'written': 'written', 'renewed': 'renewed; you had not edited it'}[action]}")
+    if any(action in ("renewed", "merged") for _, action, _ in report):
+        click.echo(RELOAD.replace("it is", "one of these is"))
+    elif all(action in ("unchanged", "unreadable") for _, action, _ in report):
+        click.echo("Nothing has changed: your lessons are up to date.")
+
+
 @main.command(context_settings={"ignore_unknown_options": True})
 @click.option("--workspace", type=click.Path(path_type=Path), default=Path("workspace"), show_default=True,
               help="Folder for your copies of the lessons. What you changed there is never overwritten.")
+@click.option("--write-only", is_flag=True, help="Write the copies and start nothing: a JupyterHub has its own JupyterLab.")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def lab(workspace, flags):
+def lab(workspace, write_only, flags):
     """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
     from .grading.copies import CopyError, write_workspace
 
     workspace = workspace.expanduser()
+    if not write_only and (server := running_lab(workspace)):
+        click.echo(f"JupyterLab already runs on this workspace, on port {server['port']}: go on at {server['address']}, or stop it (Ctrl-C twice in its "
+                   f"terminal) and run this again.")
+        return
     try:
         report = write_workspace(workspace)
     except CopyError as error:
         raise click.ClickException(str(error)) from None
     for name, action in report:
         if action in MESSAGES:
-            click.echo(f"{name}: {MESSAGES[action]}")
-    written = sum(action in ("written", "renewed") for _, action in report)
-    click.echo(f"Your lessons are in {workspace.resolve()}: {len(report)} lessons, {written} written now.")
+            click.echo(_said(name, action, workspace))
+    lessons = [action for name, action in report if name[0].isdigit()]  # there is a glossary, too
+    written = sum(action in ("written", "renewed") for action in lessons)
+    click.echo(f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, {written} written now.")
+    if write_only:
+        return
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])  # so that Lab's terminals know `course`
     command = lab_command(workspace, flags)
+    if sys.platform == "linux":
+        from .kernels.provisioner import start_warm
+
+        start_warm()
     if os.name == "posix":
         os.execv(command[0], command)  # Ctrl-C then reaches JupyterLab and nobody else
     sys.exit(subprocess.call(command))
@@ -91,7 +213,7 @@ def release(lessons, more, out, due):
         manifest = write_release(_numbers([*lessons, *more]), out, due)
     except CopyError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{len(manifest['sha256'])} {'lesson' if len(manifest['sha256']) == 1 else 'lessons'} of {manifest['of']} points in {out}.")
+    click.echo(f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of {manifest['of']} points in {out}.")
 
 
 def _numbers(texts):
@@ -165,6 +287,47 @@ def _bar(results, total):
     from tqdm import tqdm
 
     return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=None if os.environ.get("TQDM_DISABLE") else not total)
+
+
+@main.command()
+@click.argument("lesson")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("."), show_default=True, help="Folder for the deck; made if it is not there.")
+def slides(lesson, out):
+    """Write the lecture deck of a LESSON, such as 05: one HTML file that needs nothing else. Key S opens the speaker's notes."""
+    from .publish.slides import SlidesError, write_deck
+
+    try:
+        target = write_deck(lesson, out)
+    except SlidesError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB). Open it in a browser; S opens the notes, ? lists all keys.")
+
+
+def running_lab(workspace):
+    """The Jupyter server of this user that runs in a workspace, as {"port": ..., "address": ...}, or None."""
+    try:
+        from jupyter_core.paths import jupyter_runtime_dir
+
+        if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):  # the usual case, without the second that the next line takes
+            return None
+        from jupyter_server.serverapp import list_running_servers
+
+        for server in list_running_servers():
+            if Path(server["root_dir"]).resolve() == workspace.resolve() and _listens(server):
+                token = f"?token={server['token']}" if server["token"] else ""
+                return {"port": server["port"], "address": f"{server['url']}lab/tree/00_start_here.ipynb{token}"}
+    except Exception:  # a damaged note of some server is no reason to start no Lab
+        return None
+
+
+def _listens(server):
+    """Whether a server is there. After a crash its note stays, and its process number may be another's by now."""
+    host = server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
+    try:
+        socket.create_connection((host, server["port"]), timeout=2).close()
+        return True
+    except OSError:
+        return False
 
 
 def lab_command(workspace, flags=()):

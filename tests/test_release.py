@@ -17,13 +17,14 @@ from .grader import ROOT, course, needs_extras
 
 def release(folder, *lessons, due=""):
     manifest = write_release(lessons, folder, due)
-    return manifest, {path.name: nbformat.read(path, as_version=4) for path in sorted(folder.glob("*.ipynb"))}
+    return manifest, {path.name: nbformat.read(path, as_version=4) for path in sorted(folder.glob("[0-9]*.ipynb"))}
 
 
 def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
     manifest, found = release(tmp_path, "05", "04", due="Friday, 18:00")
     assert list(found) == ["04_pooling.ipynb", "05_attention.ipynb"] and manifest["lessons"] == ["04", "05"]
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*found, "glossary.ipynb", "manifest.json"] == sorted([*manifest["sha256"], "manifest.json"])
     assert manifest["points"]["04-mean-pool"] == 2 and manifest["of"] == sum(manifest["points"].values()) == 14
     for name, notebook in found.items():
         nbformat.validate(notebook)
@@ -39,7 +40,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
     for name in ("one", "other"):
         release(tmp_path / name, *LESSONS)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert len(files) == len(LESSONS) + 1
+    assert len(files) == len(LESSONS) + 2
     assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes() for name in files)
 
 

@@ -50,6 +50,8 @@ def collect(tmp_path):
     (["ada_04_pooling.ipynb", "Zoë Ångström - 04_pooling.ipynb"], ["Zoë Ångström", "ada"]),
     (["ada/04_pooling.ipynb"], ["ada"]),
     (["04_pooling.ipynb", "05_attention.ipynb"], ["class", "class"]),
+    (["04_pooling.ipynb", "glossary.ipynb"], ["class"]),
+    (["ada/04_pooling.ipynb", "ada/glossary.ipynb"], ["ada"]),
     (["ada/week1/04_pooling.ipynb", "ada/week2/05_attention.ipynb", "bob/x.ipynb"], ["ada", "ada", "bob"]),
     (["李雷/04_pooling.ipynb", "=1+1/04_pooling.ipynb"], ["=1+1", "李雷"]),
 ])

@@ -1,20 +1,32 @@
-"""The learner's copies: written once, renewed if untouched, never over a learner's work. And the commands around them."""
+"""The learner's copies: written once, renewed if untouched, merged if not, never over a learner's work. And the commands around them."""
 
+import errno
 import json
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
+import uuid
+import zipfile
+from pathlib import Path
 from urllib.error import URLError
 
 import nbformat
 import pytest
 from click.testing import CliRunner
+from filelock import FileLock
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import cli, doctor
-from course_utils.grading.copies import RECORD, CopyError, stub_out, write_workspace
+from course_utils.grading.copies import RECORD, SAVED, CopyError, learner_copy, reset_lesson, stub_out, update_workspace, write_workspace
+from course_utils.grading.merging import FRAME_NOTE, TEXT_NOTE, fingerprint
+from course_utils.grading.submissions import HandInError, gather
+from course_utils.overview import NoWorkspace, passed, remember
 
 from .offline import free_port
 
@@ -140,6 +152,15 @@ def test_nowhere_to_write_is_one_sentence(sources, tmp_path):
         write_workspace(tmp_path / "v", tmp_path / "nothing")
 
 
+def test_marks_for_slides_are_not_in_the_copies():
+    tags = ["reveal", "slide-input", "slide-output", "slide-columns", "slide-small"]
+    cells = [new_markdown_cell("a", metadata={"slideshow": {"slide_type": "slide"}, "tags": tags}),
+             new_code_cell("b", metadata={"tags": ["slide-small", "raises-exception"], "nbgrader": {}}), new_markdown_cell("c", metadata={"tags": []})]
+    source = new_notebook(cells=cells)
+    assert [cell.metadata for cell in learner_copy(source).cells] == [{}, {"tags": ["raises-exception"], "nbgrader": {}}, {}]
+    assert source.cells[0].metadata.slideshow, "the source is as it was"
+
+
 @pytest.mark.parametrize("source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"])
 def test_marks_without_partner_are_an_error(source):
     with pytest.raises(ValueError, match="has no partner"):
@@ -148,6 +169,536 @@ def test_marks_without_partner_are_an_error(source):
 
 def test_two_regions_in_one_cell():
     assert stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
+
+
+# ---------------------------------------------------------------- reset and update
+
+ANSWER = {"grade": False, "grade_id": "00-f", "locked": False, "schema_version": 3, "solution": True, "task": False}
+FRAME = "def {name}(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
+
+
+def part(name, text, kind="markdown", **metadata):
+    return (new_code_cell if kind == "code" else new_markdown_cell)(text, id=name, metadata=metadata)
+
+
+def answer(name="f"):
+    return part("00-f", FRAME.format(name=name), "code", nbgrader=ANSWER)
+
+
+def course(folder, *cells, name="00_start_here"):
+    folder.mkdir(exist_ok=True)
+    nbformat.write(new_notebook(cells=list(cells)), folder / f"{name}.ipynb")
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A course of one lesson, and a workspace written from it."""
+    sources, workspace = tmp_path / "notebooks", tmp_path / "my work"
+    course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer(), part("end", "The end"))
+    write_workspace(workspace, sources)
+    return sources, workspace
+
+
+class Mine:
+    """A learner's copy, to be edited as JupyterLab would."""
+
+    def __init__(self, workspace, name="00_start_here.ipynb"):
+        self.path = workspace / name
+        self.notebook = json.loads(self.path.read_text(encoding="utf-8"))
+        self.cells = self.notebook["cells"]
+
+    def __getitem__(self, name):
+        return next(cell for cell in self.cells if cell.get("id") == name)
+
+    def add(self, after, text, kind="code", name=None):
+        cell = {"cell_type": kind, "id": name or str(uuid.uuid4()), "metadata": {}, "source": text.splitlines(True)}
+        if kind == "code":
+            cell |= {"outputs": [], "execution_count": None}
+        self.cells.insert(self.cells.index(self[after]) + 1 if after else 0, cell)
+        return cell
+
+    def save(self):
+        self.path.write_text(json.dumps(self.notebook), encoding="utf-8")
+
+    def texts(self):
+        return ["".join(cell["source"]) for cell in self.cells]
+
+
+def edited(workspace, **texts):
+    mine = Mine(workspace)
+    for name, text in texts.items():
+        mine[name.replace("_", "-")]["source"] = text
+    mine.save()
+    return mine.path.read_bytes()
+
+
+def full(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(place):
+    sources, workspace = place
+    mine = Mine(workspace)
+    mine["00-f"]["source"] = "def f(x):\n    return x + 0"
+    mine["00-f"]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["seen\n"]}]
+    mine.add("work", "my_own = 2")
+    mine.add("work", "# my note", "markdown")
+    mine.add(None, "before all")
+    mine.save()
+    before = mine.path.read_bytes()
+    course(sources, part("title", "# New title"), part("work", "x = 1", "code"), part("extra", "More"), answer(), part("last", "Now ends here"))
+    (name, action, words), = update_workspace(workspace, sources)
+    assert (name, action) == ("00_start_here.ipynb", "merged")
+    assert words == "2 cells new, 1 renewed, 1 removed; your 1 answer and 3 own cells are kept; your file before is yours_saved/00_start_here-1.ipynb"
+    now = Mine(workspace)
+    assert now.texts() == ["before all", "# New title", "x = 1", "# my note", "my_own = 2", "More", "def f(x):\n    return x + 0", "Now ends here"]
+    assert now["00-f"]["outputs"][0]["text"] == ["seen\n"] and now["00-f"]["metadata"]["nbgrader"]["solution"]
+    assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
+    nbformat.validate(nbformat.read(now.path, as_version=4))
+    after = now.path.read_bytes()
+    assert update_workspace(workspace, sources) == [(name, "unchanged", "")] and now.path.read_bytes() == after
+    assert write_workspace(workspace, sources) == [(name, "unchanged")] and os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
+
+
+def test_where_both_changed_a_cell_the_learners_stands_below(place):
+    sources, workspace = place
+    edited(workspace, title="# Mine ``` with fences", work="x = 10\n```y```")
+    course(sources, part("title", "# Theirs"), part("work", "x = 2", "code"), answer(), part("end", "The end"))
+    (_, _, words), = update_workspace(workspace, sources)
+    assert words.startswith("2 cells changed by the course and by you: your text stands below the course's; your file before is")
+    texts = Mine(workspace).texts()
+    assert texts[:3] == ["# Theirs", TEXT_NOTE + "# Mine ``` with fences", "x = 2"]
+    assert texts[3].endswith("\n````python\nx = 10\n```y```\n````") and texts[3].startswith("*Your code from before")
+    course(sources, part("title", "# Theirs again"), part("work", "x = 3", "code"), answer(), part("end", "The end"))
+    (_, _, words), = update_workspace(workspace, sources)
+    assert words.startswith("2 cells renewed; your file before is") and Mine(workspace).texts()[1] == texts[1]
+
+
+def test_a_cell_that_only_the_learner_changed_stays(place):
+    sources, workspace = place
+    edited(workspace, work="x = 10", end="   ")
+    course(sources, part("title", "# Theirs"), part("work", "x = 1", "code"), answer(), part("end", "The new end"))
+    (_, _, words), = update_workspace(workspace, sources)
+    assert Mine(workspace).texts()[1] == "x = 10" and "your 1 edited cell is kept" in words
+    assert Mine(workspace).texts()[-1] == "The new end", "of blanks there is nothing to keep"
+
+
+def test_an_answer_stays_where_it_is_and_a_new_frame_is_shown(place):
+    sources, workspace = place
+    edited(workspace, **{"00_f": "def f(x):\n    return 3"})
+    course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer("f_of"), part("end", "The end"))
+    (_, _, words), = update_workspace(workspace, sources)
+    assert "your 1 answer is kept; the frame of 1 exercise changed: a note below your answer shows the new one" in words
+    texts = Mine(workspace).texts()
+    assert texts[2] == "def f(x):\n    return 3" and texts[3].startswith(FRAME_NOTE) and "def f_of(x):\n    # YOUR CODE HERE" in texts[3]
+
+
+def test_a_report_that_a_person_marks_is_an_answer_too(place):
+    sources, workspace = place
+    report = part("report", "By the teacher", nbgrader={**ANSWER, "grade": True, "grade_id": "00-report"})
+    course(sources, part("title", "# Title"), report)
+    update_workspace(workspace, sources)
+    assert Mine(workspace).texts() == ["# Title", "YOUR ANSWER HERE"]
+    edited(workspace, report="My report ✓")
+    course(sources, part("title", "# Other"), report)
+    (_, _, words), = update_workspace(workspace, sources)
+    assert Mine(workspace).texts() == ["# Other", "My report ✓"] and "your 1 answer is kept" in words
+
+
+def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(place):
+    sources, workspace = place
+    mine = Mine(workspace)
+    mine.cells.remove(mine["work"])
+    mine["end"]["source"] = "My end"
+    mine.save()
+    course(sources, part("title", "# Other"), part("work", "x = 1", "code"), answer())
+    (_, _, words), = update_workspace(workspace, sources)
+    assert Mine(workspace).texts() == ["# Other", STUBBED, "My end"] and "1 cell that you deleted stays away" in words
+    course(sources, part("title", "# Other"), part("work", "x = 2", "code"), answer())
+    update_workspace(workspace, sources)
+    assert Mine(workspace).texts() == ["# Other", "x = 2", STUBBED, "My end"]
+
+
+@pytest.mark.parametrize("way", ["missing", "all the same", "twice", "odd", "pasted"])
+def test_ids_that_an_editor_lost_or_gave_twice(place, way):
+    sources, workspace = place
+    mine = Mine(workspace)
+    mine["00-f"]["source"] = "def f(x):\n    return 3"
+    mine.add("end", "own")
+    if way == "twice":
+        mine.cells.append({**mine["00-f"], "source": "def f(x):\n    return 4"})
+    if way == "pasted":  # cut and paste gives a new id
+        for cell in mine.cells:
+            cell["id"] = str(uuid.uuid4())
+    for cell in mine.cells:
+        if way == "missing":
+            del cell["id"]
+            mine.notebook["nbformat_minor"] = 4
+        elif way == "all the same":
+            cell["id"] = "same"
+        elif way == "odd":
+            cell["id"] = ["no", "text"] if cell is mine.cells[0] else "ö" * 99
+    mine.save()
+    course(sources, part("title", "# New title"), part("work", "x = 1", "code"), part("more", "More"), answer(), part("end", "The end"))
+    update_workspace(workspace, sources)
+    twice = ["def f(x):\n    return 4"] if way == "twice" else []
+    assert Mine(workspace).texts() == ["# New title", "x = 1", "More", "def f(x):\n    return 3", "The end", "own", *twice]
+    nbformat.validate(nbformat.read(Mine(workspace).path, as_version=4))
+    assert len({cell["id"] for cell in Mine(workspace).cells}) == 6 + len(twice)
+
+
+def test_an_own_cell_may_have_the_id_that_the_course_takes_later(place):
+    sources, workspace = place
+    mine = Mine(workspace)
+    mine.add("title", "own", name="extra")
+    mine.save()
+    course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer(), part("end", "The end"), part("extra", "Theirs"))
+    update_workspace(workspace, sources)
+    assert Mine(workspace).texts() == ["# Title", "own", "x = 1", STUBBED, "The end", "Theirs"] and Mine(workspace)["extra"]["source"] == ["Theirs"]
+
+
+def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(place):
+    sources, workspace = place
+    edited(workspace, title="Mine", work="x = 9", **{"00_f": "def f(x):\n    return 3"})
+    record = (workspace / RECORD).read_bytes()
+    course(sources, part("title", "# Theirs"), part("work", "x = 2", "code"), answer("g"), part("end", "The end"), part("more", "More"))
+    assert update_workspace(workspace, sources)[0][1] == "merged"
+    after = Mine(workspace).path.read_bytes()
+    (workspace / RECORD).write_bytes(record)
+    assert update_workspace(workspace, sources)[0][1] == "unchanged" and Mine(workspace).path.read_bytes() == after
+
+
+def test_the_record_is_written_when_it_changed_or_is_gone_and_at_no_other_time(place):
+    sources, workspace = place
+    written = (workspace / RECORD).stat().st_mtime_ns
+    write_workspace(workspace, sources)
+    update_workspace(workspace, sources)
+    assert (workspace / RECORD).stat().st_mtime_ns == written
+    edited(workspace, title="Mine")
+    (workspace / RECORD).unlink()
+    assert write_workspace(workspace, sources) == [("00_start_here.ipynb", "kept")]
+    assert (workspace / RECORD).read_text() == "{}", "it is a workspace again"
+
+
+def old_format(workspace):
+    """The record as it was before it knew of cells."""
+    record = json.loads((workspace / RECORD).read_text())
+    (workspace / RECORD).write_text(json.dumps({name: entry["whole"] for name, entry in record.items()}))
+
+
+def test_an_old_record_still_renews_what_was_not_touched(place):
+    sources, workspace = place
+    old_format(workspace)
+    course(sources, part("title", "# New"))
+    assert update_workspace(workspace, sources) == [("00_start_here.ipynb", "renewed", "")] and not (workspace / SAVED).exists()
+    assert isinstance(json.loads((workspace / RECORD).read_text())["00_start_here.ipynb"]["cells"], dict)
+
+
+def test_with_an_old_record_answers_and_own_cells_are_told_from_the_course(place):
+    sources, workspace = place
+    old_format(workspace)
+    mine = Mine(workspace)
+    mine["00-f"]["source"] = "def f(x):\n    return 3"
+    mine.add("work", "own")
+    mine.save()
+    course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer())
+    (_, _, words), = update_workspace(workspace, sources)
+    assert Mine(workspace).texts() == ["# New", "x = 1", "own", "def f(x):\n    return 3"]
+    assert words.startswith("1 cell renewed, 1 removed; your 1 answer and 1 own cell are kept; your file before")
+
+
+@pytest.mark.parametrize("record", ["old", "lost"])
+def test_what_an_old_record_cannot_tell_counts_as_the_learners(place, record):
+    sources, workspace = place
+    if record == "old":
+        old_format(workspace)
+    else:
+        (workspace / RECORD).write_text("{}")
+    edited(workspace, work="x = 10", **{"00_f": "def f(x):\n    return 3"})
+    course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer())
+    (_, _, words), = update_workspace(workspace, sources)
+    texts = Mine(workspace).texts()
+    assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"] and "x = 10" in texts[3]
+    assert texts[4:] == ["def f(x):\n    return 3", "The end"] and "which cells you changed is not on record" in words
+    after = Mine(workspace).path.read_bytes()
+    assert update_workspace(workspace, sources) == [("00_start_here.ipynb", "unchanged", "")] and Mine(workspace).path.read_bytes() == after
+
+
+@pytest.mark.parametrize("entry", [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}])
+def test_an_odd_record_loses_nothing(place, entry):
+    sources, workspace = place
+    edited(workspace, title="My title")
+    (workspace / RECORD).write_text(json.dumps({"00_start_here.ipynb": entry}))
+    course(sources, part("title", "# New"))
+    update_workspace(workspace, sources)
+    assert "My title" in "".join(Mine(workspace).texts())
+
+
+def test_line_ends_of_another_system_are_no_edit(place):
+    sources, workspace = place
+    mine = Mine(workspace)
+    mine["00-f"]["source"] = "".join(mine["00-f"]["source"]).replace("\n", "\r\n")
+    mine.path.write_bytes(json.dumps(mine.notebook, indent=1).replace("\n", "\r\n").encode())
+    course(sources, part("title", "# New"), answer())
+    assert update_workspace(workspace, sources)[0][1] == "renewed"
+    mine = Mine(workspace)
+    mine["00-f"]["source"] = "def f(x):\r\n    return 3"
+    mine.save()
+    course(sources, part("title", "# Newer"), answer())
+    update_workspace(workspace, sources)
+    assert Mine(workspace).texts() == ["# Newer", "def f(x):\r\n    return 3"]
+
+
+def test_halves_of_letters_are_kept(place):
+    sources, workspace = place
+    edited(workspace, end="\ud83d")
+    course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer(), part("end", "The end"))
+    update_workspace(workspace, sources)
+    assert Mine(workspace).texts()[-1] == "\ud83d"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"cells": 3}', b'{"cells": [{"cell_type": "code", "source": "x", "metadata": []}], "nbformat": 4}',
+                                     b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}', b"[" * 99_999,
+                                     b'{"cells": [], "nbformat": 4, "nbformat_minor": "5"}'])
+def test_what_is_no_notebook_stays_at_an_update_and_is_saved_at_a_reset(place, content):
+    sources, workspace = place
+    path = workspace / "00_start_here.ipynb"
+    path.write_bytes(content)
+    course(sources, part("title", "# New"))
+    assert update_workspace(workspace, sources) == [(path.name, "unreadable", "")] and path.read_bytes() == content
+    name, saved = reset_lesson(workspace, "00", sources)
+    assert saved.read_bytes() == content and Mine(workspace).texts() == ["# New"]
+
+
+def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(place, monkeypatch):
+    sources, workspace = place
+    before = edited(workspace, title="My title")
+    course(sources, part("title", "# New"))
+
+    def too_deep(_):
+        raise RecursionError
+
+    monkeypatch.setattr("course_utils.grading.copies.write_notebook", too_deep)
+    assert update_workspace(workspace, sources)[0][1] == "unreadable" and Mine(workspace).path.read_bytes() == before
+
+
+@pytest.mark.parametrize("where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"])
+@pytest.mark.parametrize("command", [update_workspace, lambda workspace, sources: reset_lesson(workspace, "00", sources)], ids=["update", "reset"])
+def test_on_a_full_disk_everything_is_as_before(place, monkeypatch, where, command):
+    sources, workspace = place
+    before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
+    course(sources, part("title", "# New"))
+    with monkeypatch.context() as patch:
+        patch.setattr(where, full)
+        with pytest.raises(CopyError, match="^Cannot write .*00_start_here.ipynb: No space left on device. Nothing of yours is lost; mend that, and "
+                                            "run this again.$"):
+            command(workspace, sources)
+    assert (workspace / "00_start_here.ipynb").read_bytes() == before and (workspace / RECORD).read_bytes() == record
+    assert not list(workspace.rglob("*.tmp"))
+    command(workspace, sources)
+    assert [path.read_bytes() for path in (workspace / SAVED).iterdir()] == [before]
+
+
+def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(place, monkeypatch):
+    sources, workspace = place
+    edited(workspace, title="My title")
+    course(sources, part("title", "# New"))
+    from course_utils.grading import copies
+
+    real = copies.save_beside
+
+    def saved_meanwhile(*arguments):
+        edited(workspace, title="My newest title")
+        return real(*arguments)
+
+    monkeypatch.setattr(copies, "save_beside", saved_meanwhile)
+    for command in (lambda: update_workspace(workspace, sources), lambda: reset_lesson(workspace, "00", sources)):
+        edited(workspace, title="My title")
+        with pytest.raises(CopyError, match="was saved by another program"):
+            command()
+        assert Mine(workspace).texts()[0] == "My newest title"
+
+
+def test_one_command_at_a_time(place, monkeypatch):
+    sources, workspace = place
+    monkeypatch.setattr("course_utils.grading.copies.PATIENCE", 0.1)
+    with FileLock(workspace / f"{RECORD}.lock"):
+        for command in (lambda: update_workspace(workspace, sources), lambda: reset_lesson(workspace, "00", sources)):
+            with pytest.raises(CopyError, match="Another `course` command is at work in"):
+                command()
+
+
+def test_a_reset_saves_first_under_a_name_that_is_free(place):
+    sources, workspace = place
+    untouched = (workspace / "00_start_here.ipynb").read_bytes()
+    assert reset_lesson(workspace, "00", sources) == ("00_start_here.ipynb", None) and not (workspace / SAVED).exists()
+    versions = [edited(workspace, title=text) for text in ("one", "two") if reset_lesson(workspace, "00", sources)]
+    _, saved = reset_lesson(workspace, "00", sources)
+    assert saved == workspace / SAVED / "00_start_here-2.ipynb" and [path.read_bytes() for path in sorted(saved.parent.iterdir())] == versions
+    assert (workspace / "00_start_here.ipynb").read_bytes() == untouched
+    (workspace / "00_start_here.ipynb").unlink()
+    assert reset_lesson(workspace, "00", sources) == ("00_start_here.ipynb", None)
+    assert (workspace / "00_start_here.ipynb").read_bytes() == untouched
+    course(sources, part("title", "# New"))
+    assert update_workspace(workspace, sources)[0][1] == "renewed", "after a reset it counts as never edited"
+
+
+def test_a_reset_without_room_for_what_is_saved_changes_nothing(place):
+    sources, workspace = place
+    before = edited(workspace, title="My title")
+    (workspace / SAVED).write_text("a file of that name")
+    with pytest.raises(CopyError, match="Cannot write"):
+        reset_lesson(workspace, "00", sources)
+    assert (workspace / "00_start_here.ipynb").read_bytes() == before
+
+
+def test_reset_and_update_need_a_workspace_and_a_lesson(place, tmp_path):
+    sources, workspace = place
+    with pytest.raises(NoWorkspace, match="is no workspace"):
+        reset_lesson(tmp_path, "00", sources)
+    with pytest.raises(CopyError, match="There is no lesson 07; the lessons are 00."):
+        reset_lesson(workspace, "07", sources)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_the_grader_passes_over_what_a_learner_had_before(place, tmp_path, zipped):
+    sources, workspace = place
+    edited(workspace, title="My title")
+    _, saved = reset_lesson(workspace, "00", sources)
+    os.utime(saved)  # opened and saved again, it is the newest file
+    handed_in = tmp_path / "class" / "ada"
+    handed_in.mkdir(parents=True)
+    if zipped:
+        with zipfile.ZipFile(handed_in / "all.zip", "w") as archive:
+            for path in workspace.rglob("*.ipynb"):
+                archive.write(path, path.relative_to(workspace))
+    else:
+        workspace.rename(handed_in / "workspace")
+    (tmp_path / "class" / "bob").mkdir()
+    (tmp_path / "class" / "bob" / "00_start_here.ipynb").write_text("{}")
+    (tmp_path / "unpacked").mkdir()
+    found = gather(tmp_path / "class", tmp_path / "unpacked")
+    assert [(one.learner, Path(one.file).name, SAVED in one.file) for one in found] == [
+        ("ada", "00_start_here.ipynb", False), ("bob", "00_start_here.ipynb", False)]
+    with pytest.raises(HandInError, match="no hand-ins"):
+        (tmp_path / "only" / SAVED).mkdir(parents=True)
+        (tmp_path / "only" / SAVED / "00_start_here-1.ipynb").write_text("{}")
+        gather(tmp_path / "only", tmp_path / "unpacked")
+
+
+NAMES = ["a", "b", "c", "d", "00-f", "g"]
+
+
+@st.composite
+def histories(draw):
+    """A lesson, what a learner made of it, and what the course made of it meanwhile."""
+    def made(names, version):
+        return [answer("g" if draw(st.integers(0, 4)) == 0 and version else "f") if name == "00-f" else
+                part(name, f"course {name} {draw(st.integers(0, 1)) * version}", draw(st.sampled_from(["code", "markdown"])) if not version else kinds[name])
+                for name in names]
+
+    first = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
+    kinds = dict.fromkeys(NAMES, "markdown")
+    cells = made(first, 0)
+    kinds |= {cell.id: cell.cell_type for cell in cells}
+    second = made(draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True)), 1)
+    steps = draw(st.lists(st.tuples(st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"]), st.integers(0, 20)), max_size=6))
+    return cells, steps, second, draw(st.sampled_from(["new", "new", "old", "lost"]))
+
+
+@settings(max_examples=80)
+@given(histories())
+def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
+    first, steps, second, record = history
+    with tempfile.TemporaryDirectory() as folder:
+        sources, workspace = Path(folder) / "notebooks", Path(folder) / "work"
+        course(sources, *first)
+        write_workspace(workspace, sources)
+        mine = Mine(workspace)
+        for number, (step, where) in enumerate(steps):
+            place = where % len(mine.cells) if mine.cells else 0
+            text = f"mine {number} \U0001f642\n```\n  "
+            if step == "add" or not mine.cells:
+                mine.cells.insert(place, {"cell_type": "markdown", "id": uuid.UUID(int=where * 7 + number, version=4).hex[:8], "metadata": {}, "source": text})
+            elif step == "edit":
+                mine.cells[place]["source"] = text
+            elif step == "delete":
+                mine.cells.pop(place)
+            elif step == "repeat":
+                mine.cells.insert(where % (len(mine.cells) + 1), dict(mine.cells[place]))
+            elif step == "no id":
+                mine.cells[place].pop("id", None)
+            else:
+                mine.cells.append(mine.cells.pop(place))
+        if steps:
+            mine.save()
+        before = mine.path.read_bytes()
+        untouched = fingerprint(before) == fingerprint(course_text(first))
+        written = [text for text in mine.texts() if text.startswith("mine")]
+        if record == "old":
+            old_format(workspace)
+        elif record == "lost":
+            (workspace / RECORD).write_text("{}")
+        course(sources, *second)
+        (name, action, _), = update_workspace(workspace, sources)
+        after = mine.path.read_bytes()
+        texts = Mine(workspace).texts()
+        assert all(any(text in one for one in texts) for text in written)
+        if action == "merged":
+            assert [path.read_bytes() for path in (workspace / SAVED).iterdir()] == [before]
+            nbformat.validate(json.loads(after))
+            assert len({cell["id"] for cell in Mine(workspace).cells}) == len(texts)
+        else:
+            assert not (workspace / SAVED).exists()
+        if untouched and record != "lost":
+            assert fingerprint(after) == fingerprint(course_text(second))
+        if record == "lost" or not steps:  # then the course's whole new text is in
+            assert all(cell.source in texts for cell in learner_copy(new_notebook(cells=second)).cells if cell.id != "00-f")
+        assert update_workspace(workspace, sources) == [(name, "unchanged", "")] and mine.path.read_bytes() == after
+
+
+def course_text(cells):
+    return nbformat.writes(learner_copy(new_notebook(cells=cells)))
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+
+
+def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
+    workspace = tmp_path / "workspace"
+    write_workspace(workspace)
+    monkeypatch.chdir(tmp_path)
+    remember("04-mean-pool", workspace)
+    edited_lesson = nbformat.read(workspace / "04_pooling.ipynb", as_version=4)
+    edited_lesson.cells[0].source = "Mine"
+    nbformat.write(edited_lesson, workspace / "04_pooling.ipynb")
+    (workspace / "05_attention.ipynb").unlink()
+    done = run("update")
+    assert done.exit_code == 0 and done.output == "05_attention.ipynb: written\n"
+    assert run("update").output == "Nothing has changed: your lessons are up to date.\n"
+    done = run("reset", "4")
+    assert done.exit_code == 0 and done.output.splitlines()[0] == \
+        f"04_pooling.ipynb is as the course gives it; your version is saved as {Path('workspace', SAVED, '04_pooling-1.ipynb')}."
+    assert passed(workspace) == {"04-mean-pool"}
+    assert run("reset", "04_pooling.ipynb", "--forget").output.endswith("Forgotten: 04-mean-pool.\n") and passed(workspace) == set()
+    for wrong in ("99", "foo", "", "9" * 5000):
+        done = run("reset", wrong)
+        assert done.exit_code == 1 and done.output.endswith("; the lessons are 00, 01, 02, 03, 04, 05, 06, 07, 08, 09, 10, 11, 12.\n")
+    (workspace / "05_attention.ipynb").write_text("{")
+    assert "05_attention.ipynb: this file is no notebook any more; it stays as it is. `" in (said := run("update").output) and "reset 05`" in said
+
+
+def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
+    monkeypatch.setattr(cli.os, "execv", lambda *_: None)
+    monkeypatch.setattr(cli.subprocess, "call", lambda *_: 0)
+    monkeypatch.setattr("course_utils.kernels.provisioner.start_warm", lambda: None)
+    monkeypatch.setattr("course_utils.grading.copies.write_workspace", lambda _: [("04_pooling.ipynb", "kept")])
+    said = run("lab", "--workspace", tmp_path / "my work").output
+    assert f'course update --workspace "{tmp_path / "my work"}"` brings' in said and f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in said
+    monkeypatch.chdir(tmp_path)
+    assert "course update` brings" in run("lab").output
 
 
 def test_lab_command_passes_flags_on_and_needs_no_display(monkeypatch, tmp_path):
@@ -166,6 +717,39 @@ def test_lab_reports_an_impossible_workspace_in_one_line(tmp_path):
     assert result.exit_code == 1 and result.output.startswith("Error: Cannot write ")
 
 
+@pytest.fixture
+def notes(tmp_path, monkeypatch):
+    """Write the note of a running server, as Jupyter does."""
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    (tmp_path / "runtime").mkdir()
+
+    def write(number, **more):
+        note = {"url": "http://localhost:1/", "hostname": "localhost", "port": 1, "token": "", "root_dir": str(tmp_path / "w"), "pid": os.getpid(), **more}
+        (tmp_path / "runtime" / f"jpserver-{number}.json").write_text(json.dumps(note))
+
+    return write
+
+
+def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
+    (tmp_path / "w").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "w")
+    assert cli.running_lab(tmp_path / "w") is None
+    with socket.create_server(("localhost", 0)) as server:
+        port = server.getsockname()[1]
+        for number, more in enumerate([{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}], 1):
+            notes(number, **{"port": port, **more})
+        assert cli.running_lab(tmp_path / "w") is None, "another folder, a process that is gone, a port where nobody listens"
+        notes(4, port=port, url=f"http://localhost:{port}/", hostname="0.0.0.0", token="abc")
+        found = {"port": port, "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc"}
+        assert cli.running_lab(tmp_path / "w") == cli.running_lab(tmp_path / "link") == found
+
+
+@pytest.mark.parametrize("note", ["[]", "{", '{"pid": 1}', "\x00"])
+def test_a_damaged_note_keeps_nobody_from_working(notes, tmp_path, note):
+    (tmp_path / "runtime" / "jpserver-1.json").write_text(note)
+    assert cli.running_lab(tmp_path) is None
+
+
 def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
@@ -182,6 +766,11 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
                 pytest.fail("".join(lines))
             address = f"http://127.0.0.1:{port}/api/contents/00_start_here.ipynb?content=0&token=secret"
             assert json.load(open_when_ready(address))["type"] == "notebook"
+            mine = tmp_path / "w" / "04_pooling.ipynb"
+            mine.unlink()
+            second = CliRunner().invoke(cli.main, ["lab", "--workspace", str(tmp_path / "w"), "--port=9"])
+            assert second.exit_code == 0 and len(second.output.splitlines()) == 1 and not mine.exists()
+            assert f"on port {port}: go on at http://" in second.output and "/lab/tree/00_start_here.ipynb?token=secret, or stop it" in second.output
         finally:
             lab.terminate()
 
@@ -204,7 +793,7 @@ def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
     status = doctor.main()
     lines = capsys.readouterr().out.splitlines()
     assert status == 0, lines
-    assert [line[:4] for line in lines] == ["OK  "] * 8
+    assert [line[:4] for line in lines] == ["OK  "] * len(doctor.CHECKS)
 
 
 def test_the_doctor_names_wrong_and_missing_packages(tmp_path):

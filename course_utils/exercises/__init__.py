@@ -6,6 +6,7 @@
 import difflib
 from importlib import import_module
 
+from ..overview import remember
 from .framework import Note, Report, examine
 
 LESSONS = tuple(f"{number:02d}" for number in range(13))
@@ -36,8 +37,12 @@ def check(exercise_id, answer, seed=None):
 
     Returns a Report: `.status` is "passed", "failed" or "not attempted"; `.passed`; `.messages` (one sentence per
     problem, the likely mistake first). It prints as text and displays as HTML. Raises ValueError for an unknown id.
+    In a workspace, an exercise that was passed is remembered (see `course_utils.progress`).
     """
-    return examine(find(exercise_id), answer, seed)
+    report = examine(find(exercise_id), answer, seed)
+    if report.passed:
+        remember(report.exercise_id)
+    return report
 
 
 def hint(exercise_id):

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from .. import __version__
 from ..exercises import LESSONS
-from .copies import REPORT_STUB, _write_whole
+from ..files import write_whole
+from .copies import REPORT_STUB
 from .fleet import LOST, mark_here, mark_on_cluster
 from .marking import STATES, assignment, fingerprint
 from .reports import write_feedback, write_summary
@@ -80,7 +81,7 @@ def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade
         if part[1] > 1:
             return []
         entries = {(one.learner, one.file): known.get((one.learner, one.file)) for one in found}
-        _write_whole(out / RESULTS, "".join(json.dumps(entry) + "\n" for _, entry in sorted(entries.items()) if entry))
+        write_whole(out / RESULTS, "".join(json.dumps(entry) + "\n" for _, entry in sorted(entries.items()) if entry))
         for journal in out.glob(f"{JOURNAL}-*.jsonl"):
             journal.unlink()
         learners = records(found, entries, people, work, lessons)
@@ -339,4 +340,4 @@ def _write_table(path, header, rows, mark=""):
     table = csv.writer(text, lineterminator="\n")
     table.writerow(map(guarded, header))
     table.writerows([[guarded(value) for value in row] for row in rows])
-    _write_whole(path, mark + text.getvalue())
+    write_whole(path, mark + text.getvalue())

@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..exercises.framework import _code_marks
+from ..files import write_whole
 from ..plots import HATCHES, use_style
-from .copies import _write_whole
 
 LONGEST = 2000  # characters of one text; where a template does not say less
 WORDS = {"passed": ("✓", "passed"), "failed": ("✗", "not there yet"), "not attempted": ("○", "not attempted"),
@@ -76,7 +76,7 @@ def write_feedback(folder: Path, learners: list[dict], titles: dict):
                  for lesson, part in lessons.items()]
         counts = Counter(mark["status"] for mark in learner["exercises"].values())
         said = STATUSES.get(learner["status"], f"Marking ended with: {learner['status']}.")
-        _write_whole(folder / learner["page"], template.render(learner=learner, lessons=parts, counts=counts, said=said) + "\n")
+        write_whole(folder / learner["page"], template.render(learner=learner, lessons=parts, counts=counts, said=said) + "\n")
 
 
 def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
@@ -87,7 +87,7 @@ def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
         scores=scores, exercises=exercises, pictures=_pictures(scores, exercises), mistakes=_mistakes(learners),
         statuses=Counter(learner["status"] for learner in learners).most_common(),
         look_at=[learner for learner in learners if learner["status"] != "ok" or learner["notes"]])
-    _write_whole(path, page + "\n")
+    write_whole(path, page + "\n")
 
 
 def _scores(learners):

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ..exercises.framework import NOTEBOOKS
+from .copies import GLOSSARY
 
 LARGEST = 256 * 2**20  # bytes of one notebook
 LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks of one archive
@@ -26,7 +27,7 @@ MOST_OF_ONE = 100  # notebooks in it
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_.+")
 CANVAS = re.compile(r"(?P<name>[^_/]+)(_LATE)?_(?P<id>\d+)_\d+_.+")
 LESSON_LIKE = re.compile(r"(lesson|week|assignment|ps|hw)[-_ ]?\d+.*|\d\d(_.*)?", re.IGNORECASE)
-IGNORED = (".ipynb_checkpoints", "__MACOSX")
+IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved")  # the last: what a learner had before a reset (copies.SAVED)
 KEYS = {"id": ("learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid"), "name": ("name", "fullname", "student"),
         "email": ("email", "emailaddress", "mail"), "first": ("firstname", "givenname"), "last": ("lastname", "surname", "familyname")}
 
@@ -123,6 +124,7 @@ def gather(source, folder, roster=None, skip=()):
         found = [_in_place(source, PurePosixPath(source.name))]
     else:
         raise HandInError(f"{source} is neither a folder, nor a zip, nor a notebook.")
+    found = [one for one in found if PurePosixPath(one.file).name.lower() != GLOSSARY]  # it comes along with a whole workspace
     if not found:
         raise HandInError(f"There are no hand-ins in {source}.")
     named = list(_named(found, source.resolve().stem, roster or {}))

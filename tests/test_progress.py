@@ -1,0 +1,437 @@
+"""What is passed is remembered, never at the cost of a lesson; the picture of the course; and how long a lesson says it takes."""
+
+import errno
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from filelock import FileLock
+
+import course_utils
+from course_utils import cli, files
+from course_utils.exercises import all_exercises, check
+from course_utils.overview import (DONE, LARGEST, NOTEBOOKS, PROGRESS, RECORD, Lesson, Overview, forget, lesson_minutes, lessons, overview, passed, progress,
+                                   remember)
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+
+
+@pytest.fixture(params=["workspace", "my work, Übung 1"])
+def workspace(request, tmp_path, monkeypatch):
+    """A workspace, and the current folder."""
+    folder = tmp_path / request.param
+    folder.mkdir()
+    (folder / RECORD).write_text("{}")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def right(similarity, i):
+    return max((j for j in range(len(similarity)) if j != i), key=lambda j: similarity[i, j])
+
+
+def wrong(similarity, i):
+    return int(similarity[i].argmax())
+
+
+def full(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def refuse(path):
+    raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+
+# ---------------------------------------------------------------- remembering
+
+def test_a_passed_check_is_remembered_and_stays(workspace):
+    assert not check("00-nearest", wrong).passed and not (workspace / PROGRESS).exists()
+    assert check("00-nearest", right).passed
+    assert json.loads((workspace / PROGRESS).read_text()) == {"passed": ["00-nearest"]}
+    assert not check("00-nearest", wrong).passed and passed(workspace) == {"00-nearest"}
+    written = (workspace / PROGRESS).stat().st_mtime_ns
+    assert check("00-nearest", right).passed and (workspace / PROGRESS).stat().st_mtime_ns == written, "nothing new, nothing written"
+
+
+def test_elsewhere_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert check("00-nearest", right).passed and os.listdir(tmp_path) == []
+
+
+def test_the_report_and_the_random_numbers_are_the_same_as_elsewhere(workspace, tmp_path, monkeypatch):
+    random.seed(3)
+    before = random.getstate()
+    here = check("00-nearest", right, seed=1)
+    assert random.getstate() == before and passed(workspace)
+    monkeypatch.chdir(tmp_path)
+    assert here == check("00-nearest", right, seed=1)
+
+
+STRANGE = {"empty": b"", "half": b'{"passed": ["00-nea', "a list": b"[]", "a number": b"7", "no list": b'{"passed": {"a": 1}}', "nothing": b"null",
+           "no text": b"\xff\xfe\x00", "deep": b"[" * 50_000, "large": b" " * (LARGEST + 1), "conflict": b"<<<<<<< HEAD\n{}", "other": b'{"done": 1}'}
+
+
+@pytest.mark.parametrize("content", STRANGE.values(), ids=STRANGE)
+def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
+    (workspace / PROGRESS).write_bytes(content)
+    assert passed(workspace) == set() and "0 of 44" in repr(progress())
+    remember("04-mean-pool")
+    assert passed(workspace) == {"04-mean-pool"} and (workspace / ".progress.damaged.json").read_bytes() == content
+    (workspace / PROGRESS).write_bytes(content + b"again")
+    remember("04-max-pool")
+    assert (workspace / ".progress.damaged.json").read_bytes() == content
+    assert (workspace / ".progress.damaged-2.json").read_bytes() == content + b"again"
+
+
+def test_what_can_be_read_of_a_damaged_file_counts_and_what_others_wrote_stays(workspace):
+    (workspace / PROGRESS).write_text('{"passed": ["00-nearest", 3, null], "later": {"x": 1}}')
+    remember("04-mean-pool")
+    assert json.loads((workspace / PROGRESS).read_text()) == {"later": {"x": 1}, "passed": ["00-nearest", "04-mean-pool"]}
+    assert (workspace / ".progress.damaged.json").exists()
+    (workspace / PROGRESS).write_text('{"passed": ["99-of-a-later-course", "\\ud800"], "later": [1]}')
+    remember("04-mean-pool")
+    assert json.loads((workspace / PROGRESS).read_text()) == {"later": [1], "passed": ["04-mean-pool", "99-of-a-later-course", "\ud800"]}
+    assert not (workspace / ".progress.damaged-2.json").exists()
+
+
+@pytest.mark.parametrize("thing", ["folder", "pipe", "dangling link"])
+def test_something_else_of_that_name_does_no_harm(workspace, thing):
+    if thing == "folder":
+        (workspace / PROGRESS / "inside").mkdir(parents=True)
+    elif thing == "pipe":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("no pipes here")
+        os.mkfifo(workspace / PROGRESS)
+    else:
+        (workspace / PROGRESS).symlink_to(workspace / "nowhere" / "x")
+    began = time.monotonic()
+    assert check("00-nearest", right).passed and time.monotonic() - began < 20
+    assert passed(workspace) == {"00-nearest"} and os.path.lexists(workspace / ".progress.damaged.json")
+
+
+@pytest.mark.parametrize("where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.open"])
+@pytest.mark.parametrize("before", ['{"passed": ["04-mean-pool"]}', "damaged"])
+def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch, where, before):
+    (workspace / PROGRESS).write_text(before)
+    report = check("00-nearest", right, seed=1)
+    (workspace / PROGRESS).write_text(before)
+    for path in workspace.glob(".progress.damaged*"):
+        path.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(where, full)
+        assert check("00-nearest", right, seed=1) == report
+    assert (workspace / PROGRESS).read_text() == before
+    assert not [path for path in workspace.iterdir() if path.suffix == ".tmp" or "damaged" in path.name]
+
+
+def test_a_lock_that_another_holds_delays_a_lesson_by_a_second_at_most(workspace):
+    with FileLock(workspace / f"{PROGRESS}.lock"):
+        began = time.monotonic()
+        remember("00-nearest")
+        assert 0.5 < time.monotonic() - began < 5 and passed(workspace) == set()
+    remember("00-nearest")
+    assert passed(workspace) == {"00-nearest"}
+
+
+def test_without_filelock_or_rights_a_lesson_goes_on(workspace, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "filelock", None)
+        remember("00-nearest")
+    with monkeypatch.context() as patch:
+        read = Path.read_bytes
+        patch.setattr(Path, "read_bytes", lambda path: refuse(path) if path.name == PROGRESS else read(path))
+        (workspace / PROGRESS).write_text("{}")
+        remember("00-nearest")
+        assert "0 of 44" in repr(progress())
+    assert (workspace / PROGRESS).read_text() == "{}"
+
+
+def test_a_folder_that_is_gone_does_no_harm(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    remember("00-nearest")
+    assert "0 of 44" in repr(progress())
+
+
+def test_two_kernels_at_once_lose_nothing(tmp_path):
+    (tmp_path / RECORD).write_text("{}")
+    script = ("import sys, time\nfrom course_utils.overview import remember\n"
+              "while time.time() < float(sys.argv[3]): pass\n"
+              "for n in range(50): remember(f'{sys.argv[2]}-{n}', sys.argv[1])")
+    start = time.time() + 1
+    running = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name, str(start)], cwd=ROOT) for name in ("00", "01")]
+    assert [process.wait(120) for process in running] == [0, 0]
+    assert passed(tmp_path) == {f"{name}-{n}" for name in ("00", "01") for n in range(50)}
+    assert sorted(path.name for path in tmp_path.iterdir()) == [RECORD, PROGRESS, f"{PROGRESS}.lock"]
+
+
+def test_forget_takes_one_lesson_only(workspace):
+    for one in ("04-mean-pool", "04-normalise", "05-entropy"):
+        remember(one)
+    assert forget(workspace, "04") == {"04-mean-pool", "04-normalise"} and passed(workspace) == {"05-entropy"}
+    assert forget(workspace, "04") == set()
+
+
+# ---------------------------------------------------------------- the picture
+
+def test_the_lessons_say_what_the_exercises_say():
+    found = [one for lesson in lessons() for one, _ in lesson.exercises]
+    assert found == list(all_exercises()) and [lesson.number for lesson in lessons()] == [path.name[:2] for path in LESSONS]
+    assert all(title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises)
+
+
+def test_the_function_stays_a_function_whatever_was_imported():
+    import course_utils.overview  # noqa: F401
+
+    assert course_utils.progress is progress and callable(course_utils.progress)
+
+
+def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, monkeypatch):
+    pictures = []
+    for folder in (NOTEBOOKS, tmp_path):
+        monkeypatch.chdir(folder)
+        pictures.append((repr(progress()), progress()._repr_html_()))
+    (tmp_path / PROGRESS).write_text('{"passed": ["00-nearest"]}')
+    pictures.append((repr(progress()), progress()._repr_html_()))
+    assert pictures[0] == pictures[1] == pictures[2]
+    assert pictures[0][0].startswith("0 of 44 exercises passed, 0 of 13 lessons finished.") and "✓" not in pictures[0][0]
+
+
+def test_the_text_picture():
+    course = (Lesson("00", "Start", 25, (("00-a", "A"), ("00-b", "B"))), Lesson("01", "Tokens: <b>", 100, (("01-a", "A & B"),)))
+    assert repr(Overview(course, frozenset({"00-a", "99-x"}))).splitlines() == [
+        "1 of 3 exercises passed, 0 of 2 lessons finished. The whole course takes about 2 hours.", "",
+        "00  Start         25 min  ✓○  1 of 2",
+        "01  Tokens: <b>  100 min  ○   0 of 1", "",
+        "next: lesson 00, Start (exercise 00-b)"]
+    everything = Overview(course, frozenset({"00-a", "00-b", "01-a"}))
+    assert everything.advice == "next: nothing is open; every exercise is passed." and "2 of 2 lessons finished" in everything.totals
+    assert "xx" in everything.plain() and everything.plain().isascii()
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes; each must be closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.open = [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        if tag not in ("meta", "!doctype"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace):
+    remember("04-mean-pool")
+    text = progress()._repr_html_()
+    tags = Tags(text).found
+    squares = [attributes for tag, attributes in tags if attributes.get("role") == "img"]
+    assert [square["title"].partition(",")[0] for square in squares] == list(all_exercises())
+    assert all(square["aria-label"] == square["title"] for square in squares)
+    assert [square["title"] for square in squares if square["title"].endswith(": passed")] == ["04-mean-pool, Mean pooling: passed"]
+    assert text.count("✓") == 1 and text.count("○") == 43
+    assert sum(attributes.get("scope") == "row" for _, attributes in tags) == 13 and sum(attributes.get("scope") == "col" for _, attributes in tags) == 4
+    assert [tag for tag, _ in tags].count("caption") == 1 and "<script" not in text and not any(name.startswith("on") for _, a in tags for name in a)
+    colours = re.findall(r"(?<!border: )(?:background|color): ([^;\"]+)", text)
+    assert set(colours) <= {"inherit", "transparent", "#007a5e", "#ffffff"}, "what is not a square takes the page's own colours, dark or light"
+
+
+def test_ticks_are_seen_on_their_square_and_squares_on_light_and_dark_pages():
+    def light(colour):
+        parts = [int(colour[place:place + 2], 16) / 255 for place in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    def contrast(one, other):
+        low, high = sorted((light(one), light(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    square = re.match(r"background: (#\w+)", DONE)[1]
+    assert contrast(square, "#ffffff") > 4.5 and contrast(square, "#111111") > 3
+
+
+def test_titles_are_text_and_no_markup():
+    picture = Overview((Lesson("00", "<script>alert(1)</script>", 5, (("00-a", '"><img src=x>'),)),), frozenset())._repr_html_()
+    assert "<script" not in picture and "<img" not in picture
+
+
+def test_the_picture_is_cheap():
+    script = ("import sys\nfrom course_utils import progress\nrepr(progress()); progress()._repr_html_()\n"
+              "print([name for name in ('torch', 'numpy', 'nbformat', 'filelock') if name in sys.modules])")
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_without_the_sources_the_workspace_tells_the_lessons(workspace, monkeypatch):
+    import shutil
+
+    shutil.copy(NOTEBOOKS / "04_pooling.ipynb", workspace)
+    (workspace / "05_attention.ipynb").write_text("{")
+    (workspace / "06_similarity.ipynb").write_text('{"cells": [{"cell_type": "markdown", "metadata": {"tags": null}, "source": []}]}')
+    monkeypatch.setattr(lessons, "__defaults__", (workspace / "nowhere",))
+    assert [lesson.number for lesson in overview(workspace).lessons] == ["04"]
+    assert repr(overview(None)).startswith("0 of 0 exercises")
+
+
+# ---------------------------------------------------------------- the command
+
+def run(*arguments):
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+
+
+def test_the_command_prints_the_picture_and_writes_a_page(workspace, tmp_path):
+    remember("00-nearest")
+    page = tmp_path / "page.html"
+    for arguments in (["--workspace", workspace], []):  # the current folder is a workspace
+        done = run("progress", *arguments, "--html", page)
+        assert done.exit_code == 0 and repr(progress()) in done.output and done.output.endswith(f"As a page: {page}\n")
+    text = page.read_text(encoding="utf-8")
+    assert ("html", {"lang": "en"}) in Tags(text).found and "color-scheme: light dark" in text and "http" not in text
+
+
+def test_the_command_takes_a_workspace_below_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / RECORD).write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    assert run("progress").output.startswith("0 of 44")
+
+
+def test_the_page_is_written_over_nothing_else(workspace):
+    (workspace / "mine.html").write_text("<p>mine")
+    done = run("progress", "--html", workspace / "mine.html")
+    assert done.exit_code == 1 and "holds something else" in done.output and (workspace / "mine.html").read_text() == "<p>mine"
+    done = run("progress", "--html", workspace / "nowhere" / "page.html")
+    assert done.exit_code == 1 and "Error: Cannot write" in done.output and "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("command", [["progress"], ["reset", "04"], ["update"]])
+@pytest.mark.parametrize("folder", ["empty", "missing", "file"])
+def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    done = run(*command, "--workspace", tmp_path / folder)
+    assert done.exit_code == 1 and done.output.startswith(f"Error: {tmp_path / folder} is no workspace") and len(done.output.splitlines()) == 1
+    assert sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
+
+
+def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
+    remember("00-nearest")
+    monkeypatch.setattr("course_utils.overview._read", refuse)
+    done = run("progress")
+    assert done.exit_code == 1 and done.output.startswith("Error: Cannot read") and done.output.endswith("Permission denied.\n")
+
+
+@pytest.mark.parametrize("encoding, tick", [("ascii", "x-"), ("cp1252", "x-"), ("utf-8", "✓○")])
+def test_a_terminal_without_these_signs_gets_others(workspace, encoding, tick):
+    remember("00-nearest")
+    done = subprocess.run([sys.executable, "-m", "course_utils.cli", "progress"], capture_output=True,
+                          env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "0"})
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"^00  Start here +\d+ min  {tick} +1 of 2", done.stdout.decode(encoding), re.MULTILINE)
+
+
+# ---------------------------------------------------------------- minutes
+
+def cell(kind, text, name="x", **metadata):
+    return {"cell_type": kind, "id": name, "metadata": metadata, "source": text.splitlines(True)}
+
+
+def test_minutes_count_what_a_learner_reads_runs_and_writes():
+    words = "word " * 130
+    plain = [cell("markdown", f"# 04 Title\n\n{words * 5}")]
+    assert lesson_minutes({"cells": plain}) == 5 and lesson_minutes({"cells": []}) == 5
+    assert lesson_minutes({"cells": [*plain, *[cell("code", "x = 1")] * 15]}) == 15
+    assert lesson_minutes({"cells": [*plain, *[cell("markdown", "?", f"quiz-{n}") for n in range(10)]]}) == 15
+    asked = cell("markdown", "## Exercise: a\n\n`04-a` · difficulty 1 of 3 · 10 minutes\n\nWrite it in 90 minutes.")
+    assert lesson_minutes({"cells": [*plain, asked]}) == 15
+    unread = [cell("markdown", words * 50, tags=["instructor"]), cell("code", "x", tags=["instructor"]), cell("raw", words * 50),
+              cell("markdown", words * 50, nbgrader={"solution": True}), cell("markdown", f"```python\n{words * 50}\n```\n"),
+              cell("markdown", f"[here](http://{'x/' * 9999} 'a')"), cell("markdown", "| --- | --- |\n" * 999)]
+    assert lesson_minutes({"cells": [*plain, *unread]}) == 5
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_minutes_of_the_source_and_of_the_learners_copy_are_the_same(path):
+    import nbformat
+
+    from course_utils.grading.copies import learner_copy
+
+    notebook = nbformat.read(path, as_version=4)
+    assert lesson_minutes(learner_copy(notebook)) == lesson_minutes(notebook)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_says_how_long_it_takes(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    said = re.findall(r"About (\d+) minutes", "".join(notebook["cells"][0]["source"]))
+    assert said == [str(lesson_minutes(notebook))]
+
+
+def in_words(minutes):
+    """Minutes as the README writes them: from an hour on in quarters of an hour."""
+    if minutes < 60:
+        return f"{minutes} minutes"
+    hours, quarter = divmod(int(minutes / 15 + 0.5), 4)
+    return f"{hours}{['', '¼', '½', '¾'][quarter]} {'hour' if (hours, quarter) == (1, 0) else 'hours'}"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_readme_says_the_same(path):
+    row, = re.findall(rf"^\| `{path.stem}` \|.*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    said, = re.findall(r"\(([^()]*(?:minutes|hours?))\)", row)
+    assert said == in_words(lesson_minutes(json.loads(path.read_text(encoding="utf-8"))))
+
+
+# ---------------------------------------------------------------- files
+
+def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path, monkeypatch):
+    path = tmp_path / "a b.txt"
+    files.write_whole(path, "one")
+    path.chmod(0o600)
+    files.write_whole(path, "two")
+    assert path.read_text() == "two" and path.stat().st_mode & 0o777 == 0o600
+    for where in ("os.fsync", "os.replace", "os.chmod"):
+        with monkeypatch.context() as patch:
+            patch.setattr(where, full)
+            with pytest.raises(OSError, match="No space"):
+                files.write_whole(path, "three")
+    with pytest.raises(UnicodeEncodeError):
+        files.write_whole(path, "\ud800")
+    assert path.read_text() == "two" and os.listdir(tmp_path) == ["a b.txt"]
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
+    files.write_whole(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "elsewhere" / "file").read_text() == "text"
+
+
+def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path, monkeypatch):
+    folder = tmp_path / "saved"
+    assert files.save_beside(b"one", folder, "a.ipynb") == folder / "a-1.ipynb"
+    assert files.save_beside(b"two", folder, "a.ipynb") == folder / "a-2.ipynb"
+    assert files.save_beside(b"one", folder, "a.ipynb") == folder / "a-1.ipynb"
+    (folder / "a-3.ipynb").symlink_to(folder / "nowhere")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            files.save_beside(b"three", folder, "a.ipynb")
+    assert sorted(os.listdir(folder)) == ["a-1.ipynb", "a-2.ipynb", "a-3.ipynb"]
+    assert files.save_beside(b"three", folder, "a.ipynb") == folder / "a-4.ipynb"
