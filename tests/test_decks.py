@@ -1,0 +1,290 @@
+"""The lecture decks and the quizzes: what stands in the lessons for them, and the decks in a browser without a network."""
+
+import json
+import re
+import sys
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from course_utils import cli
+from course_utils.exercises.framework import NOTEBOOKS
+from course_utils.grading.copies import learner_copy
+from course_utils.publish.slides import HEADING, SlidesError, find_lesson, render, timing, write_deck
+
+from .browser import chromium, keep, needs_chromium
+
+LESSONS = {path.stem: path for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
+SHORT = {"00_start_here": 20, "12_capstone": 25}  # minutes; the others take 45
+OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n(Right|No)\. (.+?)\n\n</details>", re.DOTALL)
+
+each_lesson = pytest.mark.parametrize("name", LESSONS)
+
+
+def read(name):
+    return nbformat.read(LESSONS[name], as_version=4)
+
+
+def slides(notebook):
+    """The slides of a lesson, each a list of its cells."""
+    found = []
+    for cell in notebook.cells:
+        kind = cell.metadata.get("slideshow", {}).get("slide_type")
+        if kind == "slide":
+            found.append([])
+        if kind:
+            found[-1].append(cell)
+    return found
+
+
+def kind(cell):
+    return cell.metadata.slideshow.slide_type
+
+
+# ---------------------------------------------------------------- what stands in the lessons
+
+@each_lesson
+def test_the_plan_adds_up_and_says_what_a_lecturer_needs(name):
+    notebook = read(name)
+    rows, total = timing(notebook)
+    assert total == SHORT.get(name, 45) and 3 <= len(rows) <= 8
+    plan = notebook.cells[-1]
+    assert plan.id == "plan" and plan.metadata.tags == ["instructor"]
+    for part in ("**Aims.**", "**On the board.**", "**Common misunderstandings.**", "**Exercises.**"):
+        assert part in plan.source
+
+
+@each_lesson
+def test_one_idea_a_slide_with_notes(name):
+    notebook = read(name)
+    deck = slides(notebook)
+    assert (10 if name in SHORT else 18) <= len(deck) <= 26
+    assert deck[0][0].source.startswith("# ") and "After this lecture you can" in deck[1][0].source
+    for place, slide in enumerate(deck):
+        first = slide[0]
+        heading = HEADING.match(first.source) if first.cell_type == "markdown" else None
+        assert heading or first.id.startswith("quiz-"), first.id
+        assert heading is None or len(heading[2]) <= 60, first.id
+        assert place == 0 or any(kind(cell) == "notes" for cell in slide), f"{first.id} has no notes"
+        for cell in slide:
+            if cell.cell_type == "markdown" and cell.id.startswith(("slide-", "more-", "fragment-")):
+                assert "instructor" in cell.metadata.tags
+                assert len(re.findall(r"\w+", HEADING.sub("", cell.source))) <= 60, cell.id
+
+
+@each_lesson
+def test_a_deck_asks_before_it_tells(name):
+    notebook = read(name)
+    assert sum("reveal" in cell.metadata.get("tags", []) or cell.metadata.get("slideshow", {}).get("slide_type") == "fragment" for cell in notebook.cells) >= 4
+    notes = "\n\n".join(cell.source for cell in notebook.cells if cell.id.startswith("notes-"))
+    assert notes.count("**Pause and ask.**") >= 3 and notes.count("**Expected:**") >= notes.count("**Pause and ask.**")
+
+
+@each_lesson
+def test_every_quiz_has_one_right_option_and_explains_each(name):
+    quizzes = [cell for cell in read(name).cells if cell.id.startswith("quiz-")]
+    assert (1 if name in SHORT else 2) <= len(quizzes) <= 4
+    for cell in quizzes:
+        question = cell.source.split("<details>")[0].strip()
+        assert question.endswith("?"), cell.id
+        options = OPTION.findall(cell.source)
+        assert len(options) == cell.source.count("<details>") and 3 <= len(options) <= 4, cell.id
+        assert [letter for letter, *_ in options] == list("ABCD")[:len(options)], cell.id
+        assert [verdict for _, _, verdict, _ in options].count("Right") == 1, cell.id
+        assert len({option for _, option, _, _ in options}) == len(options)
+        assert all(len(why.split()) >= 5 for *_, why in options), cell.id
+
+
+def test_the_right_option_stands_anywhere_and_is_not_the_longest():
+    options = [OPTION.findall(cell.source) for name in LESSONS for cell in read(name).cells if cell.id.startswith("quiz-")]
+    places = [next(letter for letter, _, verdict, _ in quiz if verdict == "Right") for quiz in options]
+    assert all(places.count(letter) >= len(places) / 8 for letter in "ABCD"), places
+    longest = sum(max(quiz, key=lambda option: len(option[1]))[2] == "Right" for quiz in options)
+    assert longest <= len(options) / 2
+
+
+@each_lesson
+def test_learners_get_the_quizzes_and_nothing_of_the_lecture(name):
+    copy = learner_copy(read(name))
+    assert any(cell.id.startswith("quiz-") for cell in copy.cells)
+    text = json.dumps(copy)
+    for word in ("slide_type", "Lecture plan", "Pause and ask", "slide-output", '"reveal"'):
+        assert word not in text
+
+
+# ---------------------------------------------------------------- the command
+
+def plan(rows="| One | 5 |", total=5):
+    return new_markdown_cell(f"## Lecture plan\n\n| section | minutes |\n|---|---|\n{rows}\n\nTotal: {total} minutes.", id="plan")
+
+
+def slide(text, kind="slide", **metadata):
+    return new_markdown_cell(text, metadata={"slideshow": {"slide_type": kind}, **metadata})
+
+
+def lesson(folder, *cells):
+    nbformat.write(new_notebook(cells=list(cells)), folder / "05_x.ipynb")
+    return folder / "05_x.ipynb"
+
+
+def test_the_command_writes_one_file(tmp_path):
+    done = CliRunner().invoke(cli.main, ["slides", "5", "--out", str(tmp_path / "new" / "deck")])
+    target = tmp_path / "new" / "deck" / "05_attention.slides.html"
+    assert done.exit_code == 0 and str(target) in done.output and "MB" in done.output
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+@pytest.mark.parametrize("number", ["13", "xx", "", "05_attention", "../05"])
+def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
+    done = CliRunner().invoke(cli.main, ["slides", number, "--out", str(tmp_path)])
+    assert done.exit_code == 1 and f"There is no lesson {number}. The lessons are 00, 01," in done.output and "Traceback" not in done.output
+
+
+def test_lessons_that_cannot_be_a_deck_say_why(tmp_path):
+    with pytest.raises(SlidesError, match="no lessons in"):
+        find_lesson("05", tmp_path)
+    for cells, words in [
+        ([new_markdown_cell("# A"), new_code_cell("1")], "no slide tags"),
+        ([slide("## One")], "it has no lecture plan"),
+        ([slide("## One"), plan(total=6)], "do not add up"),
+        ([slide("## One"), plan(rows="no table")], "do not add up"),
+        ([slide("## Two"), plan()], r"not the ## headings of its slides: \['Two'\]"),
+    ]:
+        with pytest.raises(SlidesError, match=f"05_x.ipynb.*{words}"):
+            render(lesson(tmp_path, *cells))
+    for text in ("", "{", '{"cells": 3}', "[1]"):
+        (tmp_path / "05_x.ipynb").write_text(text)
+        with pytest.raises(SlidesError, match="05_x.ipynb is no notebook that"):
+            render(tmp_path / "05_x.ipynb")
+    (tmp_path / "05_x.ipynb").unlink()
+    with pytest.raises(SlidesError, match="05_x.ipynb is no notebook that"):
+        render(tmp_path / "05_x.ipynb")
+
+
+def test_nowhere_to_write_and_nothing_to_write_with(tmp_path, monkeypatch):
+    lesson(tmp_path, slide("## One"), plan())
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(SlidesError, match="Cannot write .*file"):
+        write_deck("05", tmp_path / "file", tmp_path)
+    assert (tmp_path / "file").read_text() == "mine"
+    monkeypatch.setattr("course_utils.publish.slides.find_spec", lambda name: None)
+    with pytest.raises(SlidesError, match="not installed here"):
+        write_deck("05", tmp_path, tmp_path)
+
+
+def test_an_unmarked_cell_is_not_shown_and_odd_text_does_no_harm(tmp_path):
+    odd = slide("## One\n\n<b>&amp;</b> `</script>` </section></aside> ü 漢", kind="slide")
+    text = render(lesson(tmp_path, odd, new_markdown_cell("unmarked"), slide("skipped", "skip"), slide("said aloud", "notes"), plan()))
+    assert "unmarked" not in text and "skipped" not in text and "said aloud" in text and "漢" in text
+    assert text.count("</script>") == 2  # the deck's own
+
+
+# ---------------------------------------------------------------- in a browser
+
+MEASURE = """() => {
+    const slide = Reveal.getCurrentSlide(), found = [];
+    slide.querySelectorAll('.fragment').forEach(part => part.classList.add('visible'));
+    slide.querySelectorAll('*:not(aside):not(aside *):not([style*="overflow:auto"] *)').forEach(part => {
+        const box = part.getBoundingClientRect();
+        if (box.width && (box.right > 1281 || box.bottom > 709)) found.push(`${part.tagName} reaches ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
+    });
+    slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: ' + part.innerText.slice(0, 60)); });
+    slide.querySelectorAll('img').forEach(part => { if (!part.alt || !part.naturalWidth) found.push('a picture without text or not drawn'); });
+    return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def decks(tmp_path_factory):
+    """All decks, on what could be a memory stick."""
+    folder = tmp_path_factory.mktemp("memory stick")
+    return {name: write_deck(name[:2], folder) for name in LESSONS}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as open_page:
+        yield open_page
+
+
+def show(browser, path):
+    page = browser(1280, 720)
+    page.goto(path.as_uri())
+    page.wait_for_function("window.Reveal && Reveal.isReady()")
+    return page
+
+
+@needs_chromium
+@each_lesson
+def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, browser, name):
+    page = show(browser, decks[name])
+    total = page.evaluate("Reveal.getTotalSlides()")
+    assert total == len(slides(read(name)))
+    for place in range(total):
+        assert page.evaluate("Reveal.getSlidePastCount()") == place
+        problems = page.evaluate(MEASURE)
+        assert not problems, f"{page.evaluate('Reveal.getCurrentSlide().innerText.slice(0, 60)')!r}: {problems}"
+        page.evaluate("Reveal.next()")
+    assert page.outside == [] and page.problems == []
+    assert decks[name].stat().st_size < 3e6
+    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks[name].read_text())
+    page.close()
+
+
+@needs_chromium
+def test_the_keys_turn_reveal_and_go_back(decks, browser):
+    page = show(browser, decks["04_pooling"])
+    while not page.evaluate("Reveal.availableFragments().next"):
+        page.keyboard.press("ArrowRight")
+    keep(page, "deck_before")
+    here, part = page.evaluate("Reveal.getSlidePastCount()"), page.locator("section.present .fragment").first
+    assert part.evaluate("part => getComputedStyle(part).visibility") == "hidden"
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("getComputedStyle(document.querySelector('section.present .fragment')).visibility === 'visible'")
+    assert page.evaluate("Reveal.getSlidePastCount()") == here
+    keep(page, "deck_after")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("getComputedStyle(document.querySelector('section.present .fragment')).visibility === 'hidden'")
+    page.close()
+
+
+@needs_chromium
+def test_the_notes_open_beside_with_the_minutes(decks, browser):
+    page = show(browser, decks["04_pooling"])
+    with page.context.expect_page() as opened:
+        page.keyboard.press("s")
+    notes = opened.value
+    notes.wait_for_function("document.querySelector('.speaker-controls-notes .value')?.innerText.includes('Lecture plan')")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    notes.wait_for_function("/minutes, from minute \\d+ to \\d+ of 45/.test(document.querySelector('.speaker-controls-notes .value').innerText)")
+    keep(notes, "deck_notes")
+    assert page.outside == [] and page.problems == []
+    notes.close()
+    page.close()
+
+
+@needs_chromium
+def test_an_attention_view_draws_in_the_deck(decks, browser):
+    page = show(browser, decks["05_attention"])
+    while not page.locator("section.present iframe").count():
+        page.keyboard.press("ArrowRight")
+    frame = page.locator("section.present iframe").first.element_handle().content_frame()
+    frame.wait_for_function("document.querySelectorAll('svg line, svg rect, svg text').length > 20")
+    keep(page, "deck_view")
+    page.close()
+
+
+@needs_chromium
+def test_a_quiz_opens_with_the_keyboard(decks, browser):
+    name = next(name for name in LESSONS if any(cell.id.startswith("quiz-") for one in slides(read(name)) for cell in one))
+    page = show(browser, decks[name])
+    while not page.locator("section.present details").count():
+        page.keyboard.press("ArrowRight")
+    page.locator("section.present summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("section.present details[open]").count() == 1
+    keep(page, "deck_quiz")
+    page.close()

@@ -1,0 +1,177 @@
+"""The glossary: its entries, its anchors, and one link to each entry, from the first use of the term in the lessons' running prose.
+
+Running prose is what a learner reads as sentences: paragraphs, lists and table rows. It is not headings, code, the heads of tables, other links,
+quizzes, recaps, further reading, the map of lesson 00, answers that a person marks, what only instructors see, and in a lesson's first cell the
+aims and the sentences about time and earlier lessons.
+"""
+
+import re
+from pathlib import Path
+
+import mistune
+import nbformat
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+GLOSSARY = nbformat.read(FOLDER / "glossary.ipynb", as_version=4)
+LESSONS = {path.name: nbformat.read(path, as_version=4) for path in sorted(FOLDER.glob("[0-9][0-9]_*.ipynb"))}
+ENTRIES = {cell.source.splitlines()[0].removeprefix("## "): cell for cell in GLOSSARY.cells[1:]}
+NAMES = [cell.source.splitlines()[0].removeprefix("## ") for cell in GLOSSARY.cells[1:]]
+READ = mistune.create_markdown(renderer="ast", plugins=["table"])
+
+WORDS = {  # how the lessons say it, where this is more than the term itself with an ending
+    "anisotropy": "anisotropic|anisotropy",
+    "cls token": r"`\[CLS\]`|CLS",
+    "contextual vector": "contextual (vector|model)s?",
+    "cosine similarity": "cosines?( similarity)?",
+    "fine-tuning": "fine-tun(e|es|ed|ing)",
+    "frozen": "frozen|freezes?|freezing",
+    "glove": "GloVe",
+    "held-out": "held[ -]out",
+    "masked language model": "masked language model(s|ling)?",
+    "normalising": "normali[sz](e|es|ed|ing|ation)",
+    "padding": "pad(s|ded|ding)?",
+    "pca": "PCA|principal components?( analysis)?",
+    "pooling": "pool(s|ed|ing|ings)?",
+    "pretraining": "pre-?train(ed|ing)",
+    "query": "query|queries",
+    "reciprocal rank": "(mean )?reciprocal ranks?|MRR",
+    "spearman correlation": "Spearman('s)?( correlations?)?|rank correlations?",
+    "stratified sampling": "stratified|stratify",
+    "truncation": "truncat(e|es|ed|ing|ion)",
+    "vocabulary": "vocabulary|vocabularies",
+}
+EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss|cross-entropy"  # words of the glossary that mean something else here
+
+
+def pattern(term):
+    words = WORDS.get(term, re.escape(term).replace(r"\ ", " ") + "(s|es)?")
+    return re.compile(rf"(?<![\w-])({words})(?!\w)", re.IGNORECASE)
+
+
+def plain(tokens, target=""):
+    """Pairs (text, target of the glossary link around it or "") of parsed Markdown; what is no running prose is left out."""
+    for token in tokens:
+        kind = token["type"]
+        if kind in ("heading", "block_code", "block_html", "inline_html", "table_head"):
+            continue
+        if kind == "link":
+            url = token["attrs"]["url"]
+            if url.startswith("glossary.ipynb#"):
+                yield from plain(token["children"], url.removeprefix("glossary.ipynb#"))
+        elif kind == "codespan":
+            yield ("`[CLS]`" if token["raw"] == "[CLS]" else " ... ", target)
+        elif kind in ("softbreak", "linebreak"):
+            yield " ", target
+        elif "children" in token:
+            yield from plain(token["children"], target)
+            if kind in ("paragraph", "list_item", "block_text", "table_row", "table_cell"):
+                yield "\n", ""
+        else:
+            yield token.get("raw", ""), target
+
+
+def is_prose(name, cell):
+    if cell.cell_type != "markdown" or "nbgrader" in cell.metadata or "instructor" in cell.metadata.get("tags", []):
+        return False
+    return not (cell.id.startswith("quiz-") or cell.source.startswith(("## What you have seen", "## Further reading")) or (name[:2], cell.id) == ("00", "map"))
+
+
+def running_prose(name, cell):
+    tokens = READ(cell.source)
+    if cell.source.startswith("# "):  # the first cell: without the aims, and without what stands below them
+        aims = next(place for place, token in enumerate(tokens) if token["type"] == "list")
+        tokens = [token for place, token in enumerate(tokens) if place < aims]
+    return list(plain(tokens))
+
+
+def first_uses():
+    """{term: (file name, cell id, the anchor that the word links to, or "")} of the lessons. Within the words of a longer term a shorter one is not used."""
+    found = {}
+    for name, notebook in LESSONS.items():
+        for cell in notebook.cells:
+            if not is_prose(name, cell):
+                continue
+            pieces = running_prose(name, cell)
+            text = "".join(piece for piece, _ in pieces)
+            targets = [target for piece, target in pieces for _ in piece]
+            text = re.sub(EVERYDAY, lambda match: "." * len(match[0]), text, flags=re.IGNORECASE)
+            for term in sorted(NAMES, key=len, reverse=True):
+                for match in pattern(term).finditer(text):
+                    found.setdefault(term, (name, cell.id, targets[match.start()]))
+                text = pattern(term).sub(lambda match: "." * len(match[0]), text)
+    return found
+
+
+def anchor(term):
+    return term.replace(" ", "-")
+
+
+FIRST = first_uses()
+each_term = pytest.mark.parametrize("term", NAMES)
+
+
+def test_is_a_notebook_of_text_with_plain_metadata():
+    nbformat.validate(GLOSSARY)
+    assert (GLOSSARY.nbformat, GLOSSARY.nbformat_minor) == (4, 5)
+    assert GLOSSARY.metadata == {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+    assert all(cell.cell_type == "markdown" and not cell.metadata for cell in GLOSSARY.cells)
+    assert GLOSSARY.cells[0].source.startswith("# Glossary\n")
+
+
+def test_terms_are_many_and_different_and_in_alphabetical_order():
+    assert 45 <= len(NAMES) <= 60
+    assert len(set(NAMES)) == len(NAMES)
+    assert NAMES == sorted(NAMES)
+
+
+@each_term
+def test_the_same_anchor_works_in_jupyterlab_on_github_and_in_the_book(term):
+    assert ENTRIES[term].source.startswith(f"## {term}\n\n")  # a level below the title: Sphinx refuses to leave one out
+    assert re.fullmatch("[a-z0-9]+([ -][a-z0-9]+)*", term), "JupyterLab keeps capitals and signs, the others do not"
+    assert ENTRIES[term].id == f"term-{anchor(term)}"
+
+
+@each_term
+def test_a_definition_is_short_and_ends_with_where_to_go(term):
+    _, definition, last = ENTRIES[term].source.split("\n\n")
+    assert 8 <= len(definition.split()) <= 80
+    assert 1 <= len(re.findall(r"[.?](?= [A-Z`]|$)", definition)) <= 4
+    assert re.fullmatch(r"First in lesson \[\d\d\]\(\d\d_[a-z_]+\.ipynb\)\.( See also [^.]+\.)?", last)
+    others = re.findall(r"\]\(#([^)]*)\)", last)
+    assert set(others) <= {anchor(name) for name in NAMES} - {anchor(term)}
+    assert all(anchor(words) == target for words, target in re.findall(r"\[([^\]]+)\]\(#([^)]+)\)", last))
+
+
+def test_every_link_of_a_lesson_to_the_glossary_leads_to_an_entry():
+    for name, notebook in LESSONS.items():
+        for cell in notebook.cells:
+            for target in re.findall(r"glossary\.ipynb(#?[^)\s\"]*)", cell.source):
+                assert target.removeprefix("#") in {anchor(term) for term in NAMES}, f"{name}, {cell.id}: {target}"
+
+
+@each_term
+def test_a_term_is_linked_once_and_from_its_first_use(term):
+    links = [(name, cell.id) for name, notebook in LESSONS.items() for cell in notebook.cells if cell.cell_type == "markdown"
+             for _ in range(cell.source.count(f"](glossary.ipynb#{anchor(term)})"))]
+    assert term in FIRST, "no lesson uses it in a sentence"
+    name, cell_id, target = FIRST[term]
+    assert links == [(name, cell_id)], f"its first use is in {name}, {cell_id}"
+    assert target == anchor(term), f"in {name}, {cell_id} a later use is linked"
+
+
+@each_term
+def test_an_entry_names_the_lesson_of_the_first_use(term):
+    name = FIRST[term][0]
+    assert f"First in lesson [{name[:2]}]({name})." in ENTRIES[term].source
+
+
+def test_links_cover_whole_words_and_stand_in_sentences():
+    for name, notebook in LESSONS.items():
+        for cell in notebook.cells:
+            here = re.findall(r"glossary\.ipynb#", cell.source)
+            if here:
+                assert is_prose(name, cell), f"{name}, {cell.id}"
+                shown = [target for _, target in running_prose(name, cell) if target]
+                assert len(set(shown)) == len(here), f"{name}, {cell.id}: a link outside running prose"
+                assert not re.search(r"\w\[[^\]]*\]\(glossary|\(glossary\.ipynb#[a-z0-9-]+\)\w", cell.source), f"{name}, {cell.id}: half a word"
