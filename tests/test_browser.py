@@ -2,6 +2,9 @@
 
 import pytest
 
+from course_utils.grading.copies import write_workspace
+from course_utils.overview import remember
+
 from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
 
 pytestmark = needs_chromium
@@ -9,7 +12,11 @@ pytestmark = needs_chromium
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    with running_lab(tmp_path_factory.mktemp("lab") / "workspace") as lab, chromium() as open_page:
+    workspace = tmp_path_factory.mktemp("lab") / "workspace"
+    write_workspace(workspace)
+    for passed in ("00-nearest", "00-similarity", "01-encode"):
+        remember(passed, workspace)  # by somebody who was here before
+    with running_lab(workspace) as lab, chromium() as open_page:
         page = open_page()
         goto_when_up(page, f"{lab}/?token=secret")  # redirected to where `course lab` opens
         yield page
@@ -34,6 +41,27 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
     keep(page, "lesson_00_check")
     stub = page.locator(".jp-OutputArea-output", has_text="not attempted yet")
     assert stub.count() == 2
+
+
+def test_a_quiz_explains_the_option_that_is_opened(page):
+    option = page.locator(".jp-MarkdownCell details").nth(1)
+    bring_into_view(page, option)
+    answer = option.locator("p").first
+    assert not answer.is_visible()
+    option.locator("summary").click()
+    assert answer.is_visible() and answer.inner_text().startswith(("Right.", "No."))
+    assert option.locator("code, em, strong").count() == 0 or "`" not in option.inner_text()  # what stands inside is Markdown, and drawn
+    keep(page, "lesson_00_quiz")
+    option.locator("summary").press("Enter")
+    assert not answer.is_visible()
+
+
+def test_the_whole_course_is_drawn_with_what_was_passed(page):
+    picture = page.locator(".jp-OutputArea-output table", has_text="of 44 exercises passed")
+    bring_into_view(page, picture)
+    assert "3 of 44 exercises passed, 1 of 13 lessons finished" in picture.inner_text()
+    assert picture.locator("span[title$=': passed']").count() == 3 and picture.locator("span[title$=': open']").count() == 41
+    keep(page, "lesson_00_progress")
 
 
 def test_nothing_outside_was_asked_for(page):
