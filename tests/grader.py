@@ -59,9 +59,9 @@ def write_class(folder, **learners):
     return folder
 
 
-def course(*arguments, env=None, before=(), **more):
-    """Run `course` with these arguments. Returns what it printed, and its exit status."""
-    return subprocess.run([*before, *COURSE, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=more.pop("cwd", "/"),
+def course(*arguments, env=None, before=(), program=COURSE[1:], **more):
+    """Run `course` with these arguments, or another program of this Python. Returns what it printed, and its exit status."""
+    return subprocess.run([*before, sys.executable, *program, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=more.pop("cwd", "/"),
                           env={**(env or os.environ), "OMP_NUM_THREADS": "1", **({} if env else {"PYTHONPATH": str(ROOT)})}, **more)
 
 

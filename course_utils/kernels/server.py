@@ -7,7 +7,9 @@ one line of JSON (arguments, folder, environment) with the three standard stream
 It never computes with more than one thread: OpenMP's threads do not survive a fork, and a child that waits for them waits for ever.
 """
 
+import contextlib
 import gc
+import importlib
 import json
 import os
 import random
@@ -24,10 +26,12 @@ FREE = re.compile(r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WA
                   r"COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)")
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
 LONGEST = 2**20
+LATER = ("matplotlib.pyplot", "pandas", "seaborn", "..plots", "..data", "..nearest", "..training", "..doctor", *(f"..exercises.lesson_{number:02d}" for number in range(13)),
+         "scipy.stats", "sklearn.decomposition", "sklearn.linear_model", "sklearn.feature_extraction.text", "..benchmark", "bertviz", "ipywidgets", "sentence_transformers")
 
 
 def warm_up():
-    """Import what lessons import and run the encoder once. Returns the number of threads that torch would have used.
+    """What every lesson needs: import it, and run the encoder once. Returns the number of threads that torch would have used.
 
     matplotlib's backend for notebooks is left to the kernels: on its import it ties itself to a shell, and there is none here.
     """
@@ -37,24 +41,31 @@ def warm_up():
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    import bertviz, ipykernel.ipkernel, ipykernel.kernelapp, ipywidgets, matplotlib.pyplot, pandas, scipy.stats, seaborn, sentence_transformers  # noqa: E401,F401
-    import sklearn.decomposition, sklearn.feature_extraction.text, sklearn.linear_model, tqdm.auto, transformers  # noqa: E401,F401
-    from .. import benchmark, data, doctor, embedding, exercises, models, nearest, plots, pooling, settings, training  # noqa: F401
+    import ipykernel.ipkernel, ipykernel.kernelapp  # noqa: E401,F401
 
-    exercises.all_exercises()
+    from .. import embedding, exercises, models, settings  # noqa: F401
+
     models.load_encoder()
     embedding.embed(["The first sentence lays the weights out."])
     return threads
 
 
-def serve(listening, parent, asked):
-    """Answer until the parent process ends. In a forked child, returns what the asker wants run; in the warm process, None."""
+def serve(listening, parent, asked, later=LATER):
+    """Answer until the parent process ends; while nobody asks, import what some lessons need.
+
+    In a forked child, returns what the asker wants run; in the warm process, None.
+    """
     poll = select.poll()
     for line in (listening, parent):
         poll.register(line, select.POLLIN)
-    children = {}  # file descriptor of a process -> (its number, the asker's connection)
+    children, later = {}, list(later)  # children: file descriptor of a process -> (its number, the asker's connection)
     while True:
-        for line, _ in poll.poll():
+        events = poll.poll(0 if later else None)
+        if not events:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(later.pop(0), __package__)
+            _set_aside()
+        for line, _ in events:
             if line == parent:
                 return None
             if line in children:
@@ -92,6 +103,13 @@ def serve(listening, parent, asked):
             finally:
                 for stream in streams:
                     os.close(stream)
+
+
+def _set_aside():
+    """Keep the collector from touching what is here now: each page that it touches in a child would be copied."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
 
 
 def receive(connection):
@@ -169,9 +187,7 @@ def main():
         parent = os.pidfd_open(starter)
         if os.getppid() == starter:  # else it ended meanwhile
             threads = warm_up()
-            gc.collect()
-            gc.freeze()
-            gc.disable()  # a collection in a child would copy pages that all children share
+            _set_aside()
             request = serve(listening, parent, asked)
     finally:
         if request is None:

@@ -1,0 +1,55 @@
+"""A class on a JupyterHub: an ordinary user, an installation that is not theirs and read-only, and no network."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from .grader import NOBODY, course, isolation, ordinary_user
+
+RUN = """
+import sys, nbformat
+from nbclient import NotebookClient
+notebook = nbformat.read(sys.argv[1], as_version=4)
+NotebookClient(notebook, timeout=180, kernel_name="python3", resources={"metadata": {"path": sys.argv[2]}}).execute()
+nbformat.write(notebook, sys.argv[1])
+"""
+
+
+@pytest.fixture
+def room():
+    isolation()  # the same means make this machine's files read-only
+    if os.getuid() != 0:
+        pytest.skip("the other tests run as an ordinary user already")
+    room = Path(tempfile.mkdtemp(prefix="ordinary-"))
+    os.chown(room, NOBODY, NOBODY)
+    yield room
+    shutil.rmtree(room)
+
+
+def test_a_student_gets_copies_works_and_is_remembered(room):
+    student = {"before": ordinary_user(room), "env": {**os.environ, "HOME": str(room), "PYTHONPATH": str(Path(__file__).parents[1]), "TQDM_DISABLE": "1"}}
+    home = room / "sentence embeddings"
+    for _ in range(2):  # a hub may do it before each start
+        done = course("lab", "--write-only", "--workspace", home, **student)
+        assert done.returncode == 0 and "13 lessons" in done.stdout, done.stderr
+    assert (home / "00_start_here.ipynb").stat().st_uid == NOBODY and (home / "glossary.ipynb").exists()
+
+    lesson = nbformat.read(home / "00_start_here.ipynb", as_version=4)
+    answer = next(cell for cell in lesson.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "00-similarity")
+    answer.source = "def similarity_of(a, b):\n    return sum(x * y for x, y in zip(a, b))"
+    nbformat.write(lesson, home / "00_start_here.ipynb")
+    done = course(home / "00_start_here.ipynb", home, program=["-c", RUN], **student)
+    assert done.returncode == 0, done.stderr[-2000:]
+    run = nbformat.read(home / "00_start_here.ipynb", as_version=4)
+    texts = [output.get("text", "") + output.get("data", {}).get("text/plain", "") for cell in run.cells for output in cell.get("outputs", [])]
+    assert any("1 of 44 exercises passed" in text for text in texts)
+    assert not any(text.startswith("FAIL") for text in texts)
+
+    done = course("progress", "--workspace", home, **student)
+    assert "1 of 44 exercises passed" in done.stdout
+    done = course("update", "--workspace", home, **student)
+    assert done.returncode == 0 and "up to date" in done.stdout, done.stdout + done.stderr
