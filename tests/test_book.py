@@ -288,6 +288,12 @@ def test_links_to_the_glossary_and_between_lessons(tmp_path, lessons, no_browser
     assert [path.name for path in index.parent.parent.iterdir()] == ["book"]
 
 
+def test_formulas_are_drawn_without_a_script(tmp_path, lessons, no_browser):
+    small(lessons, **{"01_two": "# 01 Two\n\nThe length is $\\sqrt{x}$ and `$y$`."})
+    page = (book.write_book(tmp_path / "book", lessons, list).parent / "01_two.html").read_text(encoding="utf-8")
+    assert "<msqrt>" in page and "$y$" in page and "mathjax" not in page.lower()
+
+
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
     pages = []
     monkeypatch.setattr(book, "print_pdf", lambda page, target: pages.append(BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")) or "no PDF")

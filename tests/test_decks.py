@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from course_utils import cli
 from course_utils.exercises.framework import NOTEBOOKS
 from course_utils.grading.copies import learner_copy
+from course_utils.publish.mathematics import with_mathml
 from course_utils.publish.slides import HEADING, SlidesError, find_lesson, render, timing, write_deck
 
 from .browser import chromium, keep, needs_chromium
@@ -179,6 +180,22 @@ def test_an_unmarked_cell_is_not_shown_and_odd_text_does_no_harm(tmp_path):
     text = render(lesson(tmp_path, odd, new_markdown_cell("unmarked"), slide("skipped", "skip"), slide("said aloud", "notes"), plan()))
     assert "unmarked" not in text and "skipped" not in text and "said aloud" in text and "漢" in text
     assert text.count("</script>") == 2  # the deck's own
+
+
+@pytest.mark.parametrize("text, drawn", [
+    ("the length $\\|u\\|$ of", True), ("$$\n\\frac{u \\cdot v}{2}\n$$", True), ("**$x^2$**, and", True),
+    ("it costs $5 and $6", False), ("`$x$` and ``a ` $x$``", False), ("```\n$x$\n```", False), ("~~~\n$$x$$\n~~~", False), ("\\$x$", False), ("US$x$", False),
+])
+def test_formulas_are_drawn_without_a_script_and_code_stays_code(text, drawn):
+    assert ("<math" in with_mathml(text)) == drawn
+    assert drawn or with_mathml(text) == text
+
+
+def test_a_formula_on_a_slide_and_one_that_cannot_be_read(tmp_path):
+    text = render(lesson(tmp_path, slide("## One\n\nThe length is $\\sqrt{x_1^2}$."), slide("by heart: $y$", "notes"), plan()))
+    assert text.count("<math") == 2 and "<msqrt>" in text and "sqrt{" not in text
+    with pytest.raises(SlidesError, match=r"05_x.ipynb: the formula \$\\frac\{\$ cannot be read"):
+        render(lesson(tmp_path, slide("## One\n\n$\\frac{$"), plan()))
 
 
 # ---------------------------------------------------------------- in a browser

@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from ..exercises.framework import BEGIN, END, NOTEBOOKS
 from ..grading.copies import stub_out
+from .mathematics import with_mathml
 
 SETTINGS = Path(__file__).parent / "book"
 MARKER = ".made-by-make-book"  # a folder without it is somebody else's
@@ -85,12 +86,14 @@ def read_lessons(sources=NOTEBOOKS):
 
 
 def for_readers(cells):
-    """The cells that a reader gets. Raises ValueError for a picture without alt text and for a solution mark without a partner."""
+    """The cells that a reader gets. Raises ValueError for a picture without alt text, a formula that cannot be read, a solution mark without a partner."""
     kept, shared = [], ""
     for cell in cells:
         if "instructor" in cell.metadata.get("tags", []):
             continue
         kept.append(cell)
+        if cell.cell_type == "markdown":
+            cell.source = with_mathml(cell.source)
         if cell.cell_type == "code" and BEGIN in cell.source:
             written = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
             kept.append(nbformat.v4.new_markdown_cell(FOLDED.format(f"```python\n{written}\n```")))

@@ -13,6 +13,7 @@ import nbformat
 
 from ..exercises.framework import BEGIN, END, NOTEBOOKS
 from ..files import write_whole
+from .mathematics import with_mathml
 
 DECK = Path(__file__).parent / "deck"
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
@@ -65,7 +66,9 @@ def deck_cells(notebook):
             "type": kind, "opens": kind == "slide" or not cells, "kind": {1: "title", 2: "opening"}.get(level, "plain"), "closes": False,
             "input": "slide-output" not in tags, "output": "slide-input" not in tags, "reveal": "reveal" in tags, "columns": "slide-columns" in tags,
             "small": "slide-small" in tags, "large": "slide-large" in tags}
-        if cell.cell_type == "code":
+        if cell.cell_type == "markdown":
+            cell.source = with_mathml(cell.source)
+        else:
             cell.source = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
         cells.append(cell)
         if kind == "slide" and level == 2:

@@ -1,0 +1,25 @@
+"""Formulas as MathML, which browsers draw without a script."""
+
+import re
+
+CODE_OR_FORMULA = re.compile(r"(?P<code>^ *(`{3,}|~{3,}).*?^ *\2`*$|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))|\\\$|"
+                             r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\w$])", re.MULTILINE | re.DOTALL)
+
+
+def with_mathml(markdown):
+    """A text with each LaTeX formula, `$a$` or `$$a$$`, as MathML in its place. Code stays as it is, and so does what is no formula ("$5").
+
+    Raises ValueError for a formula that cannot be read.
+    """
+    def draw(found):
+        formula = found["block"] or found["inline"]
+        if formula is None:
+            return found[0]
+        from latex2mathml.converter import convert
+
+        try:
+            return convert(formula.strip(), display="block" if found["block"] else "inline").replace("\n", " ")
+        except Exception as error:  # the library raises many kinds
+            raise ValueError(f"the formula ${formula}$ cannot be read ({type(error).__name__})") from None
+
+    return CODE_OR_FORMULA.sub(draw, markdown)
