@@ -121,9 +121,9 @@ def progress(workspace, page):
 @learners_workspace
 @click.option("--forget", "forgotten", is_flag=True, help="Forget which exercises of this lesson you passed, too.")
 def reset(lesson, workspace, forgotten):
-    """Write lesson NN as the course gives it. Your version is saved beside it first."""
+    """Write lesson NN as the course gives it. Your version is saved first, in the folder yours_saved beside it."""
     from .grading.copies import CopyError, reset_lesson
-    from .overview import forget
+    from .overview import forget, passed
 
     digits = re.match(r"\d{1,3}", lesson)
     number = f"{int(digits[0]):02d}" if digits else lesson
@@ -134,6 +134,8 @@ def reset(lesson, workspace, forgotten):
     click.echo(f"{name} is as the course gives it{f'; your version is saved as {saved}' if saved else ''}.")
     if saved:
         click.echo(RELOAD)
+    if not forgotten and any(one.startswith(f"{number}-") for one in passed(workspace)):
+        click.echo("The exercises that you passed stay noted as passed; --forget forgets them.")
     if forgotten:
         try:
             gone = forget(workspace, number)
@@ -186,7 +188,7 @@ def lab(workspace, write_only, flags):
             click.echo(_said(name, action, workspace))
     lessons = [action for name, action in report if name[0].isdigit()]  # there is a glossary, too
     written = sum(action in ("written", "renewed") for action in lessons)
-    click.echo(f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, {written} written now.")
+    click.echo(f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, {f'{written} of them written now' if written else 'all there already'}.")
     if write_only:
         return
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])  # so that Lab's terminals know `course`

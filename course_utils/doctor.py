@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
 INSTALL = "make setup" if not IN_ENVIRONMENT else f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url https://download.pytorch.org/whl/cpu'
-DISK_GB, MEMORY_GB = 1.0, 2.0
+DISK_GB, MEMORY_GB = 1.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def kernel_start():
     if os.environ.get(SOCKET) and not listens():
         return Finding(True, "kernel start", "ordinary, some seconds (the process that had everything loaded has ended; `make lab` starts another)")
     where = "" if os.environ.get(SOCKET) else " in `make lab`"
-    return Finding(True, "kernel start", f"instant{where}, forked from a process that has everything loaded")
+    return Finding(True, "kernel start", f"instant{where}: kernels come from a process that has the packages and the encoder loaded")
 
 
 def encoder():

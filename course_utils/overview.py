@@ -16,6 +16,7 @@ from .files import alone, write_whole
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 RECORD = ".course.json"  # a folder that holds it is a workspace
+SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader passes it over
 PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 LARGEST = 2**20  # bytes; what is larger, this course did not write
 PATIENCE = 1  # seconds that a lesson waits for another kernel
@@ -34,12 +35,18 @@ class NoWorkspace(ValueError):
 def existing(folder):
     """The path of a workspace. Raises NoWorkspace for anything else."""
     if not (Path(folder) / RECORD).is_file():
-        raise NoWorkspace(f"{folder} is no workspace of this course (there is no {RECORD} in it): `make lab` or `course lab` makes one, and --workspace "
-                          f"names one in another place.")
+        raise NoWorkspace(f"{Path(folder).resolve()} is no folder with your lessons (there is no {RECORD} in it). Go to the folder that holds your lessons, or "
+                          f"name it with --workspace; `make lab` or `course lab` makes one.")
     return Path(folder)
 
 
 # ---------------------------------------------------------------- what is remembered
+
+def _current():
+    """The folder where this process works; of the folder of saved files, the workspace that it belongs to. Raises OSError if it is gone."""
+    folder = Path(os.getcwd())
+    return folder.parent if folder.name == SAVED and (folder.parent / RECORD).is_file() else folder
+
 
 def remember(exercise_id, folder=None):
     """Note in a workspace (by default the current folder) that an exercise was passed. What was passed stays passed.
@@ -47,7 +54,7 @@ def remember(exercise_id, folder=None):
     Nothing that goes wrong here reaches the lesson: a full disk, a folder that cannot be written, a lock that another holds.
     """
     try:
-        folder = Path(folder or os.getcwd())
+        folder = Path(folder) if folder else _current()
         if (folder / RECORD).is_file() and exercise_id not in passed(folder):
             _change(folder, lambda ids: ids | {exercise_id})
     except Exception:  # a note is not worth a lesson's trouble, whatever it is
@@ -174,7 +181,7 @@ def progress():
     Shows as a table in a notebook and prints as text.
     """
     try:
-        return overview(os.getcwd())
+        return overview(_current())
     except OSError:  # the folder is gone, or its notes may not be read
         return overview(None)
 

@@ -18,7 +18,7 @@ from filelock import FileLock
 import course_utils
 from course_utils import cli, files
 from course_utils.exercises import all_exercises, check
-from course_utils.overview import (DONE, LARGEST, NOTEBOOKS, PROGRESS, RECORD, Lesson, Overview, forget, lesson_minutes, lessons, overview, passed, progress,
+from course_utils.overview import (DONE, LARGEST, NOTEBOOKS, PROGRESS, RECORD, SAVED, Lesson, Overview, forget, lesson_minutes, lessons, overview, passed, progress,
                                    remember)
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -326,7 +326,7 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     done = run(*command, "--workspace", tmp_path / folder)
-    assert done.exit_code == 1 and done.output.startswith(f"Error: {tmp_path / folder} is no workspace") and len(done.output.splitlines()) == 1
+    assert done.exit_code == 1 and done.output.startswith(f"Error: {tmp_path / folder} is no folder with your lessons") and len(done.output.splitlines()) == 1
     assert sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
 
 
@@ -435,3 +435,16 @@ def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path, monke
             files.save_beside(b"three", folder, "a.ipynb")
     assert sorted(os.listdir(folder)) == ["a-1.ipynb", "a-2.ipynb", "a-3.ipynb"]
     assert files.save_beside(b"three", folder, "a.ipynb") == folder / "a-4.ipynb"
+
+
+def test_a_saved_lesson_counts_for_the_workspace_that_it_belongs_to(workspace, monkeypatch):
+    (workspace / SAVED).mkdir()
+    monkeypatch.chdir(workspace / SAVED)
+    remember("00-nearest")
+    assert passed(workspace) == {"00-nearest"} and "1 of 44 exercises passed" in repr(progress())
+    assert os.listdir(workspace / SAVED) == []
+    elsewhere = workspace.parent / "elsewhere" / SAVED
+    elsewhere.mkdir(parents=True)
+    monkeypatch.chdir(elsewhere)
+    remember("00-nearest")
+    assert os.listdir(elsewhere) == []

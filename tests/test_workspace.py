@@ -289,7 +289,7 @@ def test_an_answer_stays_where_it_is_and_a_new_frame_is_shown(place):
     edited(workspace, **{"00_f": "def f(x):\n    return 3"})
     course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer("f_of"), part("end", "The end"))
     (_, _, words), = update_workspace(workspace, sources)
-    assert "your 1 answer is kept; the frame of 1 exercise changed: a note below your answer shows the new one" in words
+    assert "your 1 answer is kept; the given lines of 1 exercise changed: a note below your answer shows the new ones" in words
     texts = Mine(workspace).texts()
     assert texts[2] == "def f(x):\n    return 3" and texts[3].startswith(FRAME_NOTE) and "def f_of(x):\n    # YOUR CODE HERE" in texts[3]
 
@@ -555,7 +555,7 @@ def test_a_reset_without_room_for_what_is_saved_changes_nothing(place):
 
 def test_reset_and_update_need_a_workspace_and_a_lesson(place, tmp_path):
     sources, workspace = place
-    with pytest.raises(NoWorkspace, match="is no workspace"):
+    with pytest.raises(NoWorkspace, match="is no folder with your lessons"):
         reset_lesson(tmp_path, "00", sources)
     with pytest.raises(CopyError, match="There is no lesson 07; the lessons are 00."):
         reset_lesson(workspace, "07", sources)

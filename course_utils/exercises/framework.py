@@ -275,8 +275,9 @@ def _text(error):
 
 def _kind(value):
     name = type(value).__name__ or "thing"
-    return f"a {name} of shape {tuple(value.shape)}" if is_array(value) and tuple(value.shape) else \
-        f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    if is_array(value):
+        return f"a {name} of shape {tuple(value.shape)}" if tuple(value.shape) else f"a {name} that holds a single number"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _family(value):

@@ -119,7 +119,7 @@ MAX = Exercise(
                 lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1)),
         Mistake("The mask is upside down: you take the maximum of the padding. 1 marks a real token.",
                 lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1)),
-        *(Mistake(f"{low:g} is not low enough: a real token may hold smaller numbers, and then padding wins. Use minus infinity, "
+        *(Mistake("Your value for padding is not low enough: a real token may hold smaller numbers, and then padding wins. Use minus infinity, "
                   f"`float('-inf')`.", lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1))
           for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, -1e4, -1e5)),
         *(Mistake("Taking something away from padding is not enough: a real token may hold even smaller numbers, and then padding wins. "

@@ -10,11 +10,10 @@ import nbformat
 
 from ..exercises.framework import BEGIN, END, NOTEBOOKS
 from ..files import alone, save_beside, write_whole
-from ..overview import RECORD, existing
+from ..overview import RECORD, SAVED, existing
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's words
-SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader passes it over
 GLOSSARY = "glossary.ipynb"
 PATIENCE = 5  # seconds that a command waits for another one
 

@@ -12,7 +12,7 @@ BY_PROGRAMS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 OURS = re.compile(r".*-(yours|frame)(-\d+)?")  # ids of the notes below
 TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text stands above.*\n\n"
 CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code stands above.*\n\n"
-FRAME_NOTE = "*The course has changed the frame of this exercise. Your answer stands above as it was; the new frame is:*\n\n"
+FRAME_NOTE = "*The course has changed the given lines of this exercise. Your answer stands above as it was; the new lines are:*\n\n"
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's words
 
 
@@ -219,7 +219,7 @@ def in_words(done):
         alone = done["answers"] + done["edited"] + done["own"] == 1
         parts.append(f"your {', '.join(yours[:-1])}{' and ' if yours[1:] else ''}{yours[-1]} {'is' if alone else 'are'} kept")
     if done["frames"]:
-        parts.append(f"the frame of {_count(done['frames'], 'exercise')} changed: a note below your answer shows the new one")
+        parts.append(f"the given lines of {_count(done['frames'], 'exercise')} changed: a note below your answer shows the new ones")
     if done["away"]:
         parts.append(f"{_count(done['away'], 'cell')} that you deleted {'stays' if done['away'] == 1 else 'stay'} away")
     return "; ".join(filter(None, parts)) if course or done["both"] or done["frames"] else "; ".join(["cells put in the course's order", *parts[1:]])
