@@ -208,11 +208,11 @@ MEASURE = """() => {
         if (box.width && (box.right > 1281 || box.bottom > 709)) found.push(`${part.tagName} reaches ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
     });
     slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: ' + part.innerText.slice(0, 60)); });
-    slide.querySelectorAll('.output pre').forEach(part => {
+    slide.querySelectorAll('.output pre, .cell:not(.columns) .input pre').forEach(part => {
         const style = getComputedStyle(part), height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
         if (height > (part.textContent.replace(/\\n$/, '').split('\\n').length + 0.5) * parseFloat(style.lineHeight)) found.push('wrapped: ' + part.textContent.slice(0, 60));
     });
-    slide.querySelectorAll('img').forEach(part => { if (!part.alt || !part.naturalWidth) found.push('a picture without text or not drawn'); });
+    slide.querySelectorAll('img').forEach(part => { if (!part.alt || !part.naturalWidth || part.offsetHeight < 250) found.push('a picture without text, not drawn or too small'); });
     return found;
 }"""
 
