@@ -235,7 +235,7 @@ def closest_neighbour(vectors):
 RIGHT = {
     "09-tokens": [tokens_by_loops, tokens_by_combinations, tokens_in_numpy],
     "09-search": [search_normalised, search_by_sorting],
-    "09-find-the-bug": [closest_filled, closest_by_loop],
+    "09-find-the-bug": [closest_filled, closest_by_loop, closest_unsorted, closest_turned],
 }
 WRONG = {
     "09-tokens": [
@@ -274,9 +274,7 @@ WRONG = {
         (closest_below_one, "Equal vectors in different places"),
         (closest_smallest, "farthest apart"),
         (closest_flat, "one long row"),
-        (closest_turned, "The smaller one comes first"),
         (closest_neighbour, "the next one only"),
-        (closest_unsorted, "not always the smaller place first"),
         (closest_filled_with_minus_one, "filled with −1"),
         (closest_absolute, "absolute value"),
         (closest_minus_identity, "something below −1"),
