@@ -19,8 +19,7 @@ def main(flags):
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
     start_warm()  # conftest.py of the lessons sees to it that CI runs them cold
-    # What takes longest goes first, so that neither worker ends with a long file of its own.
-    return pytest.main(["-n", "2", "--dist", "loadscope", "--no-loadscope-reorder", "tests/test_notebooks.py", "notebooks", "tests", *flags])
+    return pytest.main(["-n", "2", "--dist", "loadscope", "tests", "notebooks", *flags])
 
 
 if __name__ == "__main__":
