@@ -1,18 +1,40 @@
 """What of a notebook an answer needs: an honest learner's code means in the grader what it means in the notebook."""
 
+import sys
+
 import pytest
 
-from course_utils.grading.inside import Broken, Submission
+from course_utils.grading.inside import Submission
+from course_utils.grading.program import CellUnreadable, checksum
 
 
-def answer(*cells, ids=None, name="f"):
-    """The function f of a notebook of these cells, as the grader finds it."""
+@pytest.fixture(autouse=True)
+def scratch(tmp_path, monkeypatch):
+    """A folder of its own, and no trace: IPython's shell puts its own module, displayhook and name in place."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    main, hook = sys.modules["__main__"], sys.displayhook
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    InteractiveShell.clear_instance()
+    sys.modules["__main__"], sys.displayhook = main, hook
+    sys.modules.pop("helpers", None)
+
+
+def told(*cells, ids=None, name="f", whole=False, known=()):
+    """What the grader hears of the function f of a notebook of these cells, and the function."""
     submission = Submission()
     submission.cells = [{"kind": "code", "source": source, "grade_id": (ids or {}).get(number)} for number, source in enumerate(cells)]
-    submission.open(["00-f"], [])
-    told = submission.define("00-f", name)
-    assert told["callable"]
-    return submission.answers["00-f"]
+    submission.open(["00-f"], [], [checksum(one) for one in known])
+    return submission.define("00-f", name, whole), submission.answers.get("00-f")
+
+
+def answer(*cells, **more):
+    said, function = told(*cells, **more)
+    assert said.get("callable"), said
+    return function
 
 
 @pytest.mark.parametrize("cells, given, right", [
@@ -51,13 +73,80 @@ def test_an_answer_is_found_by_its_check_or_its_cell():
     assert answer("def other(x): return 0", "def mine(x): return x", ids={1: "00-f"})(1) == 1
 
 
+SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
+
+
+@pytest.mark.parametrize("cell, given, right", [
+    *((f"# a{sign}comment (\ndef f(x): return x + 'a{sign}b'", "", f"a{sign}b") for sign in SEPARATORS),
+    ("    def f(x):\n        return x + 1\n    n = 1", 1, 2),
+    (">>> def f(x):\n...     return x + 1", 1, 2),
+    ("In [3]: def f(x):\n   ...:     return x + 1", 1, 2),
+    ("import asyncio\nnumber = await asyncio.sleep(0, 7)\ndef f(x): return number", 1, 7),
+    ("import asyncio\ntask = asyncio.create_task(asyncio.sleep(0, 7))\nnumber = await task\ndef f(x): return number", 1, 7),
+    ("%time DIM = 5\ndef f(x): return DIM", 1, 5),
+    ("DIM = %time 2 + 3\ndef f(x): return DIM", 1, 5),
+    ("%%capture out\nDIM = 5\ndef f(x): return DIM", 1, 5),
+    ("%%prun\ndef f(x): return x", 1, 1),
+    ("if True:\n    %matplotlib inline\n    !ls\nfiles = !ls\n%pip install torch\ndef f(x): return files", 1, []),
+    ("def f(x):\r\n\treturn x", 1, 1),
+    ("import inspect\ndef f(x): return inspect.getsource(f)", 1, "def f(x): return inspect.getsource(f)"),
+    ("import pickle\nclass P: pass\ndef f(x): return type(pickle.loads(pickle.dumps(P()))) is P", 1, True),
+    ("match {'a': [1, 2, 3]}:\n    case {'a': [first, *others], **rest} as everything: pass\ndef f(x): return first, others, rest, len(everything)", 1, (1, [2, 3], {}, 1)),
+    ("with open('/dev/null') as (file): pass\ndef f(x): return file.closed", 1, True),
+    ("if (n := 3) > 2: pass\n[(last := x) for x in (1, 2)]\ndef f(x): return n, last", 1, (3, 2)),
+    ("for i in range(4): pass\ndef f(x): return i", 1, 3),
+])
+def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
+    assert answer(cell)(given) == right
+
+
+@pytest.mark.parametrize("cells, right", [
+    (["table = {}\ndef fill(t): t['a'] = 5", "fill(table)", "def f(x): return table['a']"], 5),
+    (["def choose():\n    global DIM\n    DIM = 5", "choose()", "def f(x): return DIM"], 5),
+    (["globals()['DIM'] = 5", "def f(x): return DIM"], 5),
+    (["exec('DIM = 5')", "def f(x): return DIM"], 5),
+    (["%%writefile helpers.py\nDIM = 5", "import helpers", "def f(x): return helpers.DIM"], 5),
+    (["%%writefile helpers.py\nDIM = 5", "%run helpers.py", "def f(x): return DIM"], 5),
+    (["%%writefile helpers.py\ndef f(x): return 5", "from helpers import f"], 5),
+    (["class Box: pass", "setattr(Box, 'size', 5)", "def f(x): return Box.size"], 5),
+    (["registry = []\ndef keep(function):\n    registry.append(function)\n    return function", "@keep\ndef five(x): return 5", "def f(x): return registry[0](x)"], 5),
+    (["open('note.txt', 'w').write('5')", "def f(x): return int(open('note.txt').read())"], 5),
+    (["import os\nos.environ['DIM'] = '5'", "def f(x): return int(os.environ['DIM'])"], 5),
+    (["2 + 3", "DIM = _", "def f(x): return DIM"], 5),
+    (["import json\ndef five(self): return 5", "json.JSONDecoder.five = five", "def f(x): return json.JSONDecoder().five()"], 5),
+    (["while True:\n    pass", "raise SystemExit", "def broken(:", "globals()['DIM'] = 5", "1 / 0\nglobals()['DIM'] = 6", "def f(x): return DIM"], 5),
+], ids=lambda value: "")
+def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, right, monkeypatch):
+    monkeypatch.setattr("course_utils.grading.program.SECONDS_OF_A_CELL", 0.2)
+    assert answer(*cells, whole=True)(1) == right
+    assert told(*cells)[0]["more"], "the grader knows that it should try"
+
+
+def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
+    lesson = ["raise SystemError", "n = 0", "n += 1"]
+    assert answer(*lesson, "globals()['m'] = n", "def f(x): return m", whole=True, known=lesson)(1) == 1
+
+
+@pytest.mark.parametrize("cells", [
+    ["import torch", "def helper(x): return x", "def f(x): return 0", "check('00-f', f)"],
+    ['"A note."', "def f(x): return 0", "print('later')"],
+])
+def test_nothing_more_is_run_where_it_changes_nothing(cells):
+    assert told(*cells)[0]["more"] is False
+
+
 @pytest.mark.parametrize("cells, words", [
     (["x = 1"], "`f` is not defined anywhere"),
     (["from math import floor as f"], "is not defined anywhere"),
-    (["def f(x:\n    return"], "cell 1, line 1: SyntaxError"),
     (["f = nowhere(1)"], "running its cell failed (NameError"),
+    (["import sys\nf = sys.exit(0)"], "running its cell failed (SystemExit"),
 ])
 def test_what_cannot_be_had_is_told(cells, words):
-    with pytest.raises(Broken) as told:
-        answer(*cells)
-    assert words in str(told.value)
+    assert words in told(*cells)[0]["broken"]
+
+
+def test_a_cell_that_cannot_be_read_is_called_that():
+    with pytest.raises(CellUnreadable, match="cell 1, line 1: SyntaxError"):
+        told("def f(x:\n    return")
+    with pytest.raises(CellUnreadable, match="cell 2, line 1"):
+        told("x = 1", "def g(x:\n    return", ids={1: "00-f"})

@@ -11,6 +11,7 @@ import contextlib
 import copy
 import html
 import json
+import math
 import random
 import re
 import reprlib
@@ -28,6 +29,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 TOLERANCE = 1e-5
 SECONDS = 10  # for one call of an answer, where its exercise does not say
+MOST_RETURNED = 100_000  # numbers, texts and so on in what an answer returns; what is right is far smaller
 TRY = "Write the function above, run its cell, then run this one again."
 
 
@@ -165,13 +167,15 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
     for case in cases:
         try:
             outcome, args = call(answer, copy.deepcopy(case.args), exercise.seconds or SECONDS)
-            outcomes.append(_kept(outcome))
         except (KeyboardInterrupt, OutOfTime):
             stopped = "Stopped: your function did not come back"
             return report("failed", f"{stopped}{_given(exercise, case)}. Does its loop ever end?",
                           discreet=(f"{stopped}. Does its loop ever end?",))
         if isinstance(outcome, NotImplementedError) and not _text(outcome):  # torch's own say something
             return report("not attempted", TRY)
+        if _too_many(outcome):
+            return report("failed", f"{case.says}: your function returned {_kind(outcome)} that holds more than {MOST_RETURNED:,} things, and far fewer are asked for.")
+        outcomes.append(_kept(outcome))
         for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
             if difference(after, before) is not None:
                 return report("failed", f"Your function changes `{name}`, which belongs to the caller. Work on a "
@@ -226,6 +230,24 @@ def _time_limit(seconds):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _too_many(outcome):
+    """Whether there are more than MOST_RETURNED things in what an answer returned. Nothing is copied, and of arrays only the shape is looked at."""
+    count, left = 0, [outcome]
+    while left and count <= MOST_RETURNED:
+        value = left.pop()
+        if is_array(value):
+            count += math.prod(value.shape)
+            continue
+        count += 1
+        if type(value) in (list, tuple, set, frozenset, dict):
+            if len(value) > MOST_RETURNED:
+                return True
+            left += [*value, *value.values()] if type(value) is dict else value
+            if len(left) > MOST_RETURNED:
+                return True
+    return count > MOST_RETURNED
 
 
 def _kept(outcome):

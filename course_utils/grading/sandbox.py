@@ -4,9 +4,12 @@ Bubblewrap builds the walls: no network, a process tree of its own, and of the f
 Each submission is a fork of the warm server behind further walls (`inside.shut_in`).
 """
 
+import fcntl
 import json
 import os
+import platform
 import shutil
+import site
 import socket
 import subprocess
 import sys
@@ -19,8 +22,10 @@ from ..exercises.framework import OutOfTime
 from . import inside, wire
 
 PACKAGE = Path(__file__).resolve().parents[1]
-SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu")
-VISIBLE = ("__init__.py", "inside.py", "wire.py")  # of the grader; the exercises are hidden altogether
+SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/usr/lib/locale", "/usr/share/zoneinfo")
+SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
+IN_PLACE_OF = {"tables/review_queries.csv": "grading/no_queries.csv"}  # what a check goes by, of the files that the helpers read
+VISIBLE = ("__init__.py", "inside.py", "program.py", "wire.py")  # of the grader; the exercises are hidden altogether
 STARTING = 300  # seconds that the server may take to warm up, on a slow disk
 
 
@@ -65,29 +70,49 @@ def walls():
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    for folder in map(Path, SYSTEM):
-        if folder.is_symlink():
-            command += ["--symlink", os.readlink(folder), str(folder)]
-        elif folder.exists():
-            command += read_only(folder)
-    seen, own = [Path("/usr")], {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], Path(sysconfig.get_path("purelib")), PACKAGE}
-    for folder in sorted(own):  # parents before what they hold
-        if not any(folder.is_relative_to(other) for other in seen):
-            command += read_only(folder)
-            seen.append(folder)
+    for path in made_of():
+        command += ["--symlink", os.readlink(path), str(path)] if path.is_symlink() else read_only(path)
     installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
     if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be seen
         command += ["--tmpfs", str(installed), "--remount-ro", str(installed)]
     command += ["--tmpfs", str(PACKAGE / "exercises"), "--tmpfs", str(PACKAGE / "grading")]
     for name in VISIBLE:
         command += ["--ro-bind", str(PACKAGE / "grading" / name), str(PACKAGE / "grading" / name)]
-    if not any(folder.is_relative_to("/tmp") for folder in own):
+    for secret, other in IN_PLACE_OF.items():
+        command += ["--ro-bind", str(PACKAGE / other), str(PACKAGE / secret)]
+    if not any(path.is_relative_to("/tmp") for path in made_of()):
         command += ["--symlink", inside.SCRATCH, "/tmp"]
     command += ["--perms", "1777", "--tmpfs", inside.SCRATCH, "--remount-ro", "/dev", "--remount-ro", str(PACKAGE / "exercises"), "--remount-ro", str(PACKAGE / "grading"),
                 "--remount-ro", "/"]
     for name, value in surroundings(inside.SCRATCH).items():
         command += ["--setenv", name, value]
     return command
+
+
+def made_of():
+    """The files, links and folders that this Python, its packages and the course are made of, parents before what they hold.
+
+    Of a prefix such as /usr, which the whole machine shares, only Python's own folders are shown and the system's shared libraries.
+    """
+    paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE)} | {Path(sysconfig.get_path(one)) for one in ("stdlib", "platstdlib", "purelib", "platlib")}
+    for prefix in {Path(sys.prefix), Path(sys.base_prefix)}:
+        paths |= set(prefix.glob("lib*/libpython3*")) if prefix in SHARED_BY_ALL else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
+    for root in ("/usr", "/"):
+        several = Path(root, "lib", f"{platform.machine()}-linux-gnu")  # as Debian keeps them; else they lie in lib itself
+        paths |= {several if several.is_dir() else Path(root, "lib"), Path(root, "lib64"), Path(root, "lib32")}
+    program = Path(sys.executable)
+    while program.is_symlink():
+        paths.add(program)
+        program = program.parent / os.readlink(program)
+    paths.add(program)
+    for name in ("lib", "lib32", "lib64", "bin"):
+        if Path("/", name).is_symlink():  # to usr/lib and so on
+            paths = {path for path in paths if not path.is_relative_to(Path("/", name))} | {Path("/", name)}
+    shown = []
+    for path in sorted(paths):
+        if (path.exists() or path.is_symlink()) and not any(path.is_relative_to(other) and not other.is_symlink() for other in shown):
+            shown.append(path)
+    return shown
 
 
 def read_only(path):
@@ -110,6 +135,7 @@ def texts(value):
 
 
 FORMS = {"cells": lambda value: type(value) is int, "present": texts, "titles": texts, "problems": texts, "broken": lambda value: isinstance(value, str),
+         "unreadable": lambda value: isinstance(value, str), "more": lambda value: isinstance(value, bool),
          "texts": lambda value: isinstance(value, dict) and texts(value), "raised": lambda value: texts(value) and len(value) == 2,
          "callable": lambda value: value is True, "foreign": lambda value: value is None or isinstance(value, str), "args": lambda value: isinstance(value, list),
          "value": lambda value: True}
@@ -199,6 +225,12 @@ class Sandbox:
         return self.heard()
 
 
+def _write_all(file, data):
+    place = 0
+    while place < len(data):
+        place += os.pwrite(file, data[place:], place)
+
+
 class Session:
     """One submission in its process. Every method raises `Ended` if the process is gone, or OutOfTime after so many seconds."""
 
@@ -217,6 +249,31 @@ class Session:
         seconds = seconds or self.patience
         self.tell(seconds, wire.pack(request))
         return self.listen(seconds)
+
+    def call(self, seconds, **request):
+        """As `ask`, for a call of an answer. Returns its reply, and the request as it is afterwards.
+
+        Arrays lie in memory that this process shares with the submission's, so that a change of them is seen here, whatever is said there.
+        """
+        if not hasattr(os, "memfd_create"):
+            return self.ask(seconds, **request), request
+        text, arrays = wire.parts(request, wire.ALIGN)
+        shared = os.memfd_create("arguments", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.truncate(shared, len(arrays))
+            _write_all(shared, arrays)
+            fcntl.fcntl(shared, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+            self.line.settimeout(seconds)
+            try:
+                socket.send_fds(self.line, [wire.HEADER.pack(len(text), wire.SHARED)], [shared])
+            except OSError:
+                pass  # `listen` finds out why
+            self.tell(seconds, text)
+            reply = self.listen(seconds)
+            after = os.pread(shared, len(arrays), 0)
+        finally:
+            os.close(shared)
+        return reply, request if after == arrays else wire.unpack(text, after, recipes=True, align=wire.ALIGN)
 
     def tell(self, seconds, *parts):
         self.line.settimeout(seconds)

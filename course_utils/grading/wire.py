@@ -17,6 +17,8 @@ import numpy as np
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+SHARED = 2**32 - 1  # in place of the bytes of arrays: they lie in a file in memory that comes along
+ALIGN = 64  # bytes, of arrays in it
 DEEPEST = 40  # lists within lists
 LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back, of which JSON
 LARGEST_REPLY_JSON = 8 * 2**20
@@ -60,15 +62,38 @@ RECIPES = {"linear_maker": linear_maker}
 
 def pack(message):
     """Bytes of one frame. message: a dict of values."""
-    arrays = []
+    text, arrays = parts(message)
+    return b"".join([HEADER.pack(len(text), len(arrays)), text, arrays])
+
+
+def parts(message, align=1):
+    """The JSON and the bytes of all arrays of one frame. align: arrays begin at multiples of so many bytes."""
+    arrays = _Arrays(align)
     text = json.dumps(_encoded(message, arrays, 0)).encode()
-    return b"".join([HEADER.pack(len(text), sum(map(len, arrays))), text, *arrays])
+    return text, b"".join(arrays)
 
 
-def unpack(text, arrays, recipes=False):
-    """The message of one frame, from its two parts. recipes: whether functions may be made. Raises WireError."""
+class _Arrays(list):
+    """The bytes of arrays, as they are added."""
+
+    def __init__(self, align):
+        self.align, self.size = align, 0
+
+    def add(self, data):
+        """Returns the place of these bytes."""
+        place = -(-self.size // self.align) * self.align
+        self += [bytes(place - self.size), data]
+        self.size = place + len(data)
+        return place
+
+
+def unpack(text, arrays, recipes=False, align=1, shared=False):
+    """The message of one frame, from its two parts. recipes: whether functions may be made. Raises WireError.
+
+    shared: the arrays lie in memory that the sender sees: what is built does not copy them, so that changes are seen, too.
+    """
     try:
-        message = _Decoder(arrays, recipes).value(json.loads(text))
+        message = _Decoder(arrays, recipes, align, shared).value(json.loads(text))
     except WireError:
         raise
     except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
@@ -116,9 +141,7 @@ def _encoded(value, arrays, depth):
 
 
 def _stored(array, arrays):
-    place = sum(map(len, arrays))
-    arrays.append(np.ascontiguousarray(array).tobytes())
-    return [array.dtype.name, list(array.shape), place]
+    return [array.dtype.name, list(array.shape), arrays.add(np.ascontiguousarray(array).tobytes())]
 
 
 def _stored_tensor(tensor, arrays):
@@ -141,8 +164,9 @@ def _stored_tensor(tensor, arrays):
 class _Decoder:
     """Builds the values of one frame. Arrays must follow each other in its bytes, so that what is built is no larger than what was sent."""
 
-    def __init__(self, arrays, recipes):
-        self.arrays, self.recipes, self.place, self.parts, self.keys = arrays, recipes, 0, 0, 0
+    def __init__(self, arrays, recipes, align=1, shared=False):
+        self.arrays, self.recipes, self.align, self.shared = arrays, recipes, align, shared
+        self.place, self.parts, self.keys = 0, 0, 0
 
     def value(self, node, depth=0):
         if node is None or isinstance(node, (bool, int, float, str)):
@@ -178,10 +202,13 @@ class _Decoder:
         if name not in DTYPES or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place)) or len(shape) > 32:
             raise WireError("what came back holds an array of no known kind")
         dtype, count = np.dtype(name), math.prod(shape)
-        if place != self.place or place + count * dtype.itemsize > len(self.arrays):
+        if place != -(-self.place // self.align) * self.align or place + count * dtype.itemsize > len(self.arrays):
             raise WireError("what came back holds an array that is not where its bytes are")
-        self.place += count * dtype.itemsize
-        array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape).copy()
+        self.place = place + count * dtype.itemsize
+        array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape)
+        if self.shared:
+            return array
+        array = array.copy()
         return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # a byte of 7 is no bool
 
     def tensor(self, kind, name, stored_shape, place, shape):

@@ -279,7 +279,7 @@ READING = [
     Hostile("walks the disk", "Looks for notebooks, exercises, tests and other people's files.", probe(f"""
         import course_utils, re, time
         course = os.path.dirname(course_utils.__file__)
-        won += os.listdir(course + "/exercises") + sorted(set(os.listdir(course + "/grading")) - {{"__init__.py", "inside.py", "wire.py"}})
+        won += os.listdir(course + "/exercises") + sorted(set(os.listdir(course + "/grading")) - {{"__init__.py", "inside.py", "program.py", "wire.py"}})
         for folder in [*sys.path, {str(REPOSITORY)!r}, {str(Path.home())!r}]:
             won += [f"{{folder}}/{{one}}" for one in ("notebooks", "tests/answers", ".git", "README.md", ".bashrc", ".ssh", ".config",
                                                       "course_utils/exercises/lesson_04.py")
@@ -328,8 +328,15 @@ READING = [
                                                                 "SUDO"))]
         if os.getuid() == 0 or socket.gethostname() != "sandbox" or os.getppid():
             won.append("who it is")
+        import stat
+        kinds = []  # the event loop has three descriptors, and the memory of the arguments one, which has no name
         for line in range(4, 4096):
-            tried(won, line, os.fstat, line)"""), said="won nothing"),
+            try:
+                found = os.fstat(line)
+            except OSError:
+                continue
+            kinds.append("socket" if stat.S_ISSOCK(found.st_mode) else "" if not stat.S_IFMT(found.st_mode) or not found.st_nlink else f"file {line}")
+        won += [kind for kind in kinds if kind.startswith("file")] + ["sockets"] * (kinds.count("socket") > 2)"""), said="won nothing"),
 ]
 
 WRITING = [
@@ -547,7 +554,7 @@ ENDS = [
         sys.setrecursionlimit(10**9)
         return Deep().x"""), status=("crashed", "ok", "memory")),
     Hostile("sys.exit", "Leaves.", instead("import sys\nsys.exit(0)"), said="SystemExit"),
-    Hostile("sys.exit above", "Leaves while its cell runs.", "import sys\nmy_mean_pool = sys.exit(0)", status=("crashed",)),
+    Hostile("sys.exit above", "Leaves while its cell runs.", "import sys\nmy_mean_pool = sys.exit(0)", status=("missing exercise",), said="SystemExit"),
     Hostile("KeyboardInterrupt", "Pretends that somebody interrupted.", instead("raise KeyboardInterrupt"), status=("timeout",)),
     Hostile("GeneratorExit", "Raises what is no Exception.", instead("raise GeneratorExit('x')"), said="GeneratorExit"),
     Hostile("its own BaseException", "Raises a BaseException whose class lies about its name.", instead("raise Passed", """
@@ -720,21 +727,21 @@ NOTEBOOKS = [
                                 code("x", ["04-mean-pool"]), {"cell_type": "code", "metadata": [], "source": "x"}, *lesson(WRONG)]),
             status=("missing exercise",)),
     Hostile("null bytes", "A source with null bytes and half a letter.", build=lambda: hand_in("x = 1\0\nprint('\ud800')"),
-            status=("missing exercise",)),
+            status=("unreadable cell",)),
     Hostile("half a letter in a report", "Lone surrogates wherever a text may stand.",
             build=lambda: file([*lesson({ID: "def my_mean_pool(t, m):\n    raise ValueError('\\ud800')\n# \ud800", **WRONG}),
-                                {"cell_type": "markdown", "source": "# 04 \udfff", "metadata": {}}]), status=("missing exercise", "ok")),
+                                {"cell_type": "markdown", "source": "# 04 \udfff", "metadata": {}}]), status=("unreadable cell",)),
     Hostile("deep brackets in code", "An expression in a hundred thousand brackets.", instead(f"return {'(' * 100_000}1{')' * 100_000}"),
-            status=("missing exercise",)),
+            status=("unreadable cell",)),
     Hostile("deep arithmetic in code", "A hundred thousand signs before a number.", instead(f"return {'-' * 100_000}1"),
-            status=("missing exercise",)),
+            status=("unreadable cell",)),
     Hostile("a long sum", "A sum of nine hundred terms, which some tools cannot print.",
             instead("x = " + "+".join(["1"] * 900) + "\nraise NotImplementedError")),
     Hostile("a syntax error in the answer", "The answer's cell is no Python.", "def my_mean_pool(:\n    return",
-            status=("missing exercise",), said="cannot be read"),
+            status=("unreadable cell",), said="cannot be read"),
     Hostile("shell", "A shell cell, shell lines and magics that would delete, in place of the answer.",
             f"!rm -rf /tmp/{TOKEN}-secret ~\n%system touch /tmp/{TOKEN}\nfiles = !touch {REPOSITORY}/{TOKEN}\n"
-            "%run -i nowhere.py\nmy_mean_pool = files", status=("missing exercise",)),
+            "%run -i nowhere.py\nmy_mean_pool = files", status=("ok",)),
     Hostile("a shell cell", "A %%bash cell in place of the answer.", f"%%bash\ntouch {REPOSITORY}/{TOKEN}\ndef my_mean_pool",
             status=("missing exercise",)),
     Hostile("magics that run", "Magics that would run Python in another process, load code or change the session.",
