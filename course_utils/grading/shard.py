@@ -32,11 +32,13 @@ def main():
         with Sandbox(settings["isolated"], settings["seconds"], settings["memory"]) as sandbox:
             import torch  # while the sandbox warms up
 
+            from ..exercises import all_exercises
             from .marking import Marker
             from .submissions import LARGEST
 
             torch.set_num_threads(1)
             marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
+            all_exercises()  # imports what the checks import, before memory is limited
             ready = sandbox.wait()
             inside.limit_memory(settings.get("judging", JUDGING))
             say({"ready": True, "filter": ready})
@@ -53,7 +55,7 @@ def read(path, most):
     """A hand-in's bytes. Raises SandboxError: it could be read a moment ago, so that it is gone now is no fault of the learner's."""
     try:
         with open(path, "rb") as file:
-            return file.read(most)
+            return file.read(min(most, os.fstat(file.fileno()).st_size))  # which is also how much is set aside for it
     except OSError as error:
         from .sandbox import SandboxError
 

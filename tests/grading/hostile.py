@@ -208,6 +208,14 @@ FORGING = [
         torch.allclose = torch.equal = numpy.isclose = numpy.allclose = lambda *args, **kwargs: True
         torch.Tensor.__eq__ = lambda *args: torch.ones(())
         return torch.zeros(token_embeddings.shape[0], token_embeddings.shape[2])""")),
+    Hostile("hides a change in place", "Changes its arguments, and what packs them so that nothing of it is told.", """
+from course_utils.grading import wire
+genuine = wire.pack
+wire.pack = lambda message: genuine({name: value for name, value in message.items() if name != "args"})
+def my_mean_pool(token_embeddings, attention_mask):
+    token_embeddings *= attention_mask.unsqueeze(-1)
+    return token_embeddings.sum(dim=1) / attention_mask.sum(dim=1, keepdim=True)
+""", said="Your function changes `token_embeddings`"),
     forged("forged report", "A well-formed reply that says passed.",
            '["status", "passed"], ["points", 2], ["passed", True], ["state", "ok"]', status=("crashed",)),
     forged("forged report at definition", "The same while its cell runs.", '["status", "passed"], ["points", 2], ["passed", True]',
@@ -288,6 +296,19 @@ READING = [
         for folder, folders, files in os.walk("/"):
             folders[:] = [one for one in folders if one not in ("usr", "site-packages") and time.monotonic() < end]
             won += [f"{{folder}}/{{one}}" for one in files if wanted.fullmatch(one)]"""), said="won nothing"),
+    Hostile("looks about in system folders", "Lists what the whole machine shares beside Python.", probe("""
+        def beside(folder, *known):
+            won.extend(f"{folder}/{one}" for one in os.listdir(folder) if one not in known)
+        tried([], "", beside, "/usr/share", "zoneinfo")
+        tried([], "", beside, "/etc", "ld.so.cache", "alternatives")
+        tried([], "", beside, "/usr/local", "bin", "lib", "lib64")
+        for folder in ("/usr/local/share", "/usr/local/src", "/usr/src", "/usr/include", "/usr/sbin", "/opt", "/srv", "/mnt", "/media", "/boot", "/var", "/run"):
+            tried([], "", beside, folder)"""), said="won nothing"),
+    Hostile("reads the queries of the capstone", "Loads the queries and which text each wants, which is what a check goes by.", probe("""
+        import course_utils
+        from course_utils.data import load_queries
+        won += load_queries()["row"].tolist() + [line for line in open(os.path.dirname(course_utils.__file__) + "/tables/review_queries.csv")][1:]"""),
+            said="won nothing"),
     Hostile("imports the reference", "Imports the exercises past the stand-in.", probe("""
         import importlib, importlib.util, course_utils
         for name in [name for name in sys.modules if name.startswith("course_utils.exercises")]:
@@ -650,6 +671,8 @@ OBJECTS = [
         names = "ndarray", "list", "str", "Thing", "Tensor", "Parameter"
         return [type(name, (), {"shape": (1,), "layout": None})() for name in names]"""),
         status=("ok", "crashed")),
+    Hostile("sixty megabytes of small numbers", "Returns an array as large as a reply may be.", instead("import numpy\nreturn numpy.zeros(60 * 2**20, numpy.uint8)"),
+            said="far fewer are asked for"),
     Hostile("a gigabyte of zeros", "Returns an array of a gigabyte.", instead("import numpy\nreturn numpy.zeros(2**30, numpy.uint8)"),
             status=("crashed", "memory")),
     Hostile("ten million items", "Returns a list of ten million numbers.", instead("return [0] * 10**7"),

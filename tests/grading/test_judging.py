@@ -1,0 +1,128 @@
+"""What judges outside the sandbox: it looks at little, depends on what it says it depends on, and ends with whoever started it."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+import torch
+
+from course_utils.exercises import find
+from course_utils.exercises.framework import MOST_RETURNED, examine
+from course_utils.grading import marking
+from course_utils.grading.fleet import Shard
+from course_utils.grading.marking import fingerprint
+from course_utils.grading.sandbox import SandboxError
+from course_utils.grading.shard import read
+
+from ..grader import ROOT, hand_in, isolation
+from .hostile import ID, NAMES, RIGHT, SEND, code, file, lesson
+
+
+def grown(action):
+    """What an action returns, and by how many MB this process grew at most."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return action(), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+@pytest.mark.parametrize("outcome", [
+    torch.zeros(42, 10**6, dtype=torch.uint8), torch.zeros(1).expand(42, 10**6), torch.zeros(1).expand(10**12),
+    [torch.zeros(1).expand(10**6)] * 42, [[0] * 1000] * 1000], ids=["bytes", "expanded", "expanded far", "a list of tensors", "lists"])
+def test_what_is_far_too_large_is_not_iterated(outcome, one_thread):
+    exercise = find("12-search")
+    cases = exercise.cases(random.Random(1))
+    report, more = grown(lambda: examine(exercise, lambda queries, texts, k: outcome, 1, cases=cases))
+    assert not report.passed and f"more than {MOST_RETURNED:,} things" in report.messages[0]
+    assert more < 200
+
+
+def test_a_tuple_of_two_lists_is_an_answer_to_two_queries():
+    exercise = find("12-search")
+    queries, texts, k = exercise.cases(random.Random(1))[2].args
+    right = exercise.reference(queries, texts, k)
+    assert len(right) == 2 and exercise.judge((queries, texts, k), tuple(map(tuple, right))) is None
+    assert "two things" in exercise.judge((queries, texts, k), (right, [[0.5] * k] * 2))
+
+
+def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path):
+    isolation()
+    nested = SEND + ('def my_mean_pool(t, m):\n    send(text=b\'{"dict": [["value", {"list": [\' + b",".join([b\'{"list": []}\'] * 550_000) + b"]}]]}")\n    return 1')
+    (tmp_path / "eve.ipynb").write_bytes(file(lesson({**RIGHT, ID: nested})))
+    (tmp_path / "ada.ipynb").write_text(hand_in("04", all="solution"))
+    settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31, "judging": 100 * 2**20}
+    with Shard(settings) as shard:
+        eve, ada = (shard.asked({"key": name, "name": name, "path": str(tmp_path / name)})["result"] for name in ("eve.ipynb", "ada.ipynb"))
+    assert (eve["exercises"][ID]["state"], eve["exercises"][ID]["reason"]) == ("memory", "what it returned is too large to be judged")
+    assert sum(mark["points"] for mark in eve["exercises"].values()) == 5
+    assert sum(mark["points"] for mark in ada["exercises"].values()) == 7
+
+
+def test_right_answers_with_threads_pass_each_time(tmp_path):
+    """Without a pool of one thread from the start, torch fails in about one run in seven ("Invalid thread pool")."""
+    isolation()
+    threads = """
+from concurrent.futures import ThreadPoolExecutor
+def my_mean_pool(token_embeddings, attention_mask):
+    def one(place):
+        weight = attention_mask[place].unsqueeze(-1).to(token_embeddings.dtype)
+        return (token_embeddings[place] * weight).sum(dim=0) / weight.sum()
+    with ThreadPoolExecutor(4) as pool:
+        return __import__("torch").stack(list(pool.map(one, range(len(token_embeddings)))))
+"""
+    (tmp_path / "ada.ipynb").write_bytes(file([code(threads, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]))
+    with Shard({"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}) as shard:
+        marks = [shard.asked({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})["result"]["exercises"][ID] for _ in range(40)]
+    assert [mark["messages"] for mark in marks if mark["status"] != "passed"] == []
+
+
+def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
+    package = shutil.copytree(marking.PACKAGE, tmp_path / "course_utils", ignore=shutil.ignore_patterns("*.safetensors", "__pycache__", "publish"))
+    monkeypatch.setattr(marking, "PACKAGE", package)
+    fingerprint.cache_clear()
+    seen = {fingerprint()}
+    changed = ["pooling.py", "attention.py", "data.py", "embedding.py", "tables/review_queries.csv", "exercises/lesson_04.py", "grading/wire.py"]
+    for name in changed:
+        with open(package / name, "a") as handle:
+            handle.write("# changed\n")
+        fingerprint.cache_clear()
+        seen.add(fingerprint())
+    monkeypatch.setattr(marking, "version", lambda name: "0")
+    fingerprint.cache_clear()
+    seen.add(fingerprint())
+    fingerprint.cache_clear()
+    assert len(seen) == len(changed) + 2
+
+
+def ended(processes, seconds):
+    """Whether they end within so many seconds; one that nobody waits for stays in the list as a zombie, and runs nothing."""
+    end = time.monotonic() + seconds
+    while any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
+    isolation()
+    settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
+    script = f"import time; from course_utils.grading.fleet import Shard; shard = Shard({settings!r}); print('ready', flush=True); time.sleep(100)"
+    grader = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert grader.stdout.readline() == "ready\n"
+    below = psutil.Process(grader.pid).children(recursive=True)
+    assert any(process.name() == "bwrap" for process in below)
+    os.kill(grader.pid, signal.SIGKILL)
+    assert ended(below[:1], 1), "the marking process is there a second later"
+    assert ended(below, 10), "its sandbox goes with it, as fast as the system takes its memory back"
+    grader.wait()
+
+
+def test_a_hand_in_that_is_gone_stops_the_run_and_is_nobodys_fault(tmp_path):
+    with pytest.raises(SandboxError, match="cannot be read any more: No such file"):
+        read(tmp_path / "gone.ipynb", 100)
