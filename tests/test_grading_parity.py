@@ -10,6 +10,7 @@ import pytest
 
 from course_utils.exercises import LESSONS, all_exercises, check
 from course_utils.grading.marking import Marker, assignment
+from course_utils.grading.program import checksum
 from course_utils.grading.sandbox import Sandbox, why_not
 
 SEED = 20
@@ -51,7 +52,8 @@ def cases():
 @pytest.mark.parametrize("exercise_id, kind, number, answer", list(cases()))
 def test_the_grader_says_what_the_check_says(exercise_id, kind, number, answer, sandbox, one_thread):
     marker = markers(sandbox, exercise_id[:2])
-    marker.work = {**assignment((exercise_id[:2],)), "exercises": {exercise_id: FUNCTIONS[exercise_id]}, "by_hand": {}}
+    own = checksum(Path(ANSWERS[exercise_id[:2]].__file__).read_text())  # no learner's cell, so that what fails is not tried twice
+    marker.work = {**assignment((exercise_id[:2],)), "exercises": {exercise_id: FUNCTIONS[exercise_id]}, "by_hand": {}, "known": [own]}
     mark = marker.mark(notebook(exercise_id, kind, number))["exercises"][exercise_id]
     report = check(exercise_id, answer if kind == "RIGHT" else answer[0], SEED)
     assert (mark["status"], mark["messages"]) == (report.status, list(report.messages))
