@@ -86,7 +86,7 @@ class Answer:
             raise OutOfTime
         request = {"do": "call", "exercise_id": self.exercise.id, "args": list(args)}
         reply, changed = self.session.call(seconds, **request)
-        after = reply.get("args", args) if changed is request else changed["args"]
+        after = reply.get("args", args) if changed["args"] is request["args"] else changed["args"]
         after = tuple(one if callable(one) else other for one, other in zip(args, after)) if len(after) == len(args) else args
         if "raised" not in reply:
             return reply.get("value"), after
