@@ -23,12 +23,12 @@ def scratch(tmp_path, monkeypatch):
     sys.modules.pop("helpers", None)
 
 
-def told(*cells, ids=None, name="f", whole=False, known=()):
+def told(*cells, ids=None, name="f", run="slice", known=()):
     """What the grader hears of the function f of a notebook of these cells, and the function."""
     submission = Submission()
     submission.cells = [{"kind": "code", "source": source, "grade_id": (ids or {}).get(number)} for number, source in enumerate(cells)]
     submission.open(["00-f"], [], [checksum(one) for one in known])
-    return submission.define("00-f", name, whole), submission.answers.get("00-f")
+    return submission.define("00-f", name, run), submission.answers.get("00-f")
 
 
 def answer(*cells, **more):
@@ -118,13 +118,27 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
 ], ids=lambda value: "")
 def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, right, monkeypatch):
     monkeypatch.setattr("course_utils.grading.program.SECONDS_OF_A_CELL", 0.2)
-    assert answer(*cells, whole=True)(1) == right
+    assert answer(*cells, run="end")(1) == right
     assert told(*cells)[0]["more"], "the grader knows that it should try"
+
+
+@pytest.mark.parametrize("cells, run, right", [
+    (["def f(x): return x", "check('00-f', f)", "def f(x): return 'an experiment below'"], "check", 1),
+    (["exec('DIM = 5')", "def f(x): return DIM", "check('00-f', f)", "DIM = 6"], "check", 5),
+    (["abs = None", "def f(x): return abs(-x)", "check('00-f', f)", "del abs"], "end", 1),
+    (["import asyncio, threading\ndef later():\n    globals()['found'] = asyncio.run(asyncio.sleep(0, 5))", "thread = threading.Thread(target=later)\nthread.start()\nthread.join()",
+      "def f(x): return found"], "check", 5),
+    (["", "2 + 3", "DIM = Out[1] + _1", "exec(In[2].replace('DIM', 'TWO'))", "def f(x): return DIM, TWO"], "check", (10, 10)),
+    (["!mkdir -p a/b", "%cd a/b", "import os\nwhere = os.getcwd()[-3:]", "def f(x): return where"], "check", "a/b"),
+])
+def test_what_check_saw_counts_and_what_stands_at_the_end(cells, run, right):
+    assert run in told(*cells)[0]["more"]
+    assert answer(*cells, run=run)(1) == right
 
 
 def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
     lesson = ["raise SystemError", "n = 0", "n += 1"]
-    assert answer(*lesson, "globals()['m'] = n", "def f(x): return m", whole=True, known=lesson)(1) == 1
+    assert answer(*lesson, "globals()['m'] = n", "def f(x): return m", run="check", known=lesson)(1) == 1
 
 
 @pytest.mark.parametrize("cells", [
@@ -132,7 +146,7 @@ def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
     ['"A note."', "def f(x): return 0", "print('later')"],
 ])
 def test_nothing_more_is_run_where_it_changes_nothing(cells):
-    assert told(*cells)[0]["more"] is False
+    assert told(*cells)[0]["more"] == []
 
 
 @pytest.mark.parametrize("cells, words", [

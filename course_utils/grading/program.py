@@ -14,6 +14,7 @@ import inspect
 import json
 import linecache
 import os
+import shlex
 import signal
 import sys
 import time
@@ -23,7 +24,7 @@ from . import wire
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 TRANSPARENT_MAGICS = ("time", "capture", "prun")  # what they run is Python, and binds its names in the notebook
-BY_NAME_ONLY = {"check", "hint", "solution", "setup"}  # stand-ins in the sandbox: calling them changes nothing
+BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}  # called with plain names, they change nothing here
 DYNAMIC = {"globals", "eval", "exec", "vars", "locals", "getattr", "get_ipython", "__main__", "__import__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -81,7 +82,7 @@ def checksum(source):
 
 
 def shell():
-    """IPython's shell of this process. It starts no program: `!ls` and `%pip install` do nothing and give nothing."""
+    """IPython's shell of this process. It starts no program and opens no window: `!ls` and `%pip install` do nothing and give nothing."""
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.text import SList
     from traitlets.config import Config
@@ -90,24 +91,38 @@ def shell():
         config = Config()
         config.HistoryManager.enabled = False  # it would keep a database
         made = InteractiveShell.instance(config=config)
-        made.system = lambda command: None
+        made.system = _instead_of_a_program
+        made.enable_gui, made.enable_matplotlib = (lambda gui=None: None), (lambda gui=None: (gui, "agg"))
         made.getoutput = lambda *args, **kwargs: SList()
         made.showtraceback = made.showsyntaxerror = lambda *args, **kwargs: None
     return InteractiveShell.instance()
+
+
+def _instead_of_a_program(command):
+    """Of what a shell would do, folders alone are made."""
+    try:
+        program, *words = shlex.split(command)
+    except ValueError:
+        return
+    for folder in [word for word in words if program == "mkdir" and not word.startswith("-")]:
+        os.makedirs(folder, exist_ok=True)
 
 
 class Program:
     """The code cells of a notebook, parsed.
 
     statements: [(number of the cell, statement)] in order, with what stands under `%%time` and the like taken out of it; problems: a sentence
-    for each cell that cannot be read, by its number. known: checksums of the lesson's own cells.
+    for each cell that cannot be read, by its number; mine: numbers of cells that are not the lesson's own, whose checksums are `known`.
     """
 
     def __init__(self, cells, known=()):
         self.statements, self.problems, self.bodies, self.flags, self.mine = [], {}, {}, 0, set()
+        self.inputs, self.counts = [""], {}  # as Jupyter numbers them: In[1] is the first cell that holds anything
         for number, cell in enumerate(cells):
-            if cell["kind"] != "code":
+            if cell["kind"] != "code" or not cell["source"].strip():
                 continue
+            self.counts[number] = len(self.inputs)
+            self.inputs.append(cell["source"])
             try:
                 source = shell().transform_cell(cell["source"])
                 file = f"<cell {number + 1}>"
@@ -161,18 +176,22 @@ class Program:
 
     # ------------------------------------------------------------ what an answer needs
 
-    def answer(self, name, kinds=(ast.stmt,)):
+    def answer(self, name, kinds=(ast.stmt,), last=None):
         """The place of the statement that answers: the last one of these kinds that binds the name and is not the stub; an import is no answer.
 
-        Raises Broken if there is none.
+        last: the number of the last cell that counts. Raises Broken if there is none.
         """
-        places = [place for place, (_, statement) in enumerate(self.statements)
-                  if name in bound(statement) and isinstance(statement, kinds) and not isinstance(statement, IMPORTS)]
+        places = [place for place, (number, statement) in enumerate(self.statements) if (last is None or number <= last) and
+                  name in bound(statement) and isinstance(statement, kinds) and not isinstance(statement, IMPORTS)]
         if not places and kinds != (ast.stmt,):
-            return self.answer(name)
+            return self.answer(name, last=last)
         if not places:
             raise Broken(f"`{name}` is not defined anywhere in this notebook")
         return next((place for place in reversed(places) if not is_stub(self.statements[place][1])), places[-1])
+
+    def checked(self, exercise_id):
+        """The number of the last cell that checks this exercise, or None."""
+        return max((number for number, statement in self.statements for node in ast.walk(statement) if _checks(node, exercise_id)), default=None)
 
     def slice(self, name, answer):
         """The places of all that must run, in order, for `name` to be what it is in the notebook.
@@ -203,27 +222,35 @@ class Program:
                    if name in changed(statement) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and answer < place and cell <= found[answer][0] + 1}
         return wanted | {place for place, (_, statement) in enumerate(found) if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"}
 
-    def whole(self, name, answer):
-        """What a run from the top would do: the cells of the learner's, up to that of the answer, and the places of what they need of the lesson's own.
-
-        answer: its place; None for all cells, where no statement is known to bind the name.
-        """
-        last = self.statements[answer][0] if answer is not None else max(self.bodies, default=0)
-        cells = {number for number in self.mine if number <= last}
-        needs = set()
+    def whole(self, name, last):
+        """What a run from the top would do: the cells of the learner's up to this one, and the places of what they need of the lesson's own."""
+        cells, needs = {number for number in self.mine if number <= last and number in self.bodies}, set()
         for place, (number, _) in enumerate(self.statements):
             if number in cells:
                 needs |= self.slice(name, place)
-        if answer is not None:
-            needs |= self.slice(name, answer)
-        return cells, {place for place in needs if self.statements[place][0] not in cells}
+        return cells, {place for place in needs if self.statements[place][0] not in self.mine}
 
-    def may_need_more(self, answer, sliced):
-        """Whether the learner's other statements could change what the answer does: those that do more than define a name nobody looks up."""
-        if DYNAMIC & set().union(*(self.used(self.statements[place][1]) for place in sliced)):
-            return True
-        return any(number in self.mine and number <= self.statements[answer][0] and place not in sliced and _acts(statement)
+    def further_runs(self, exercise_id, name, answer, sliced):
+        """What may change a result beyond what the answer names: "check", all that stands above the cell that checks it, and "end", what stands below."""
+        last = self.checked(exercise_id)
+        above, runs = self.statements[answer][0] if last is None else last, []
+        try:
+            seen = self.answer(name, last=last)
+        except Broken:
+            seen = None
+        if seen != answer or self._acts_within(range(above + 1), sliced) or DYNAMIC & set().union(*(self.used(self.statements[place][1]) for place in sliced)):
+            runs.append("check")
+        return runs + ["end"] * self._acts_within(range(above + 1, max(self.bodies) + 1), sliced)
+
+    def _acts_within(self, cells, sliced):
+        return any(number in self.mine and number in cells and place not in sliced and _acts(statement)
                    for place, (number, statement) in enumerate(self.statements))
+
+
+def _checks(node, exercise_id):
+    """Whether this is a call of `check` for an exercise."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1 and \
+        isinstance(node.args[0], ast.Constant) and node.args[0].value == exercise_id
 
 
 def _magic(node):
@@ -304,7 +331,7 @@ def is_stub(statement):
 
 
 def _acts(statement):
-    """Whether a statement may do more than bind names: a call, a decorator. A call of `check` on plain names does not count."""
+    """Whether a statement may do more than bind names: a call, a decorator."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return bool(statement.decorator_list) or isinstance(statement, ast.ClassDef)
     if isinstance(statement, IMPORTS) or isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Name)):
@@ -319,8 +346,7 @@ def answer_name(cells, statements, exercise_id, name):
     if any(name in bound(statement) for _, statement in statements if not isinstance(statement, IMPORTS)):
         return name
     for node in (node for _, statement in statements for node in ast.walk(statement)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1 and \
-                isinstance(node.args[0], ast.Constant) and node.args[0].value == exercise_id and isinstance(node.args[1], ast.Name):
+        if _checks(node, exercise_id) and isinstance(node.args[1], ast.Name):
             return node.args[1].id
     own = [statement.name for number, statement in statements if cells[number]["grade_id"] == exercise_id and isinstance(statement, ast.FunctionDef)]
     return own[0] if len(own) == 1 else name
@@ -338,18 +364,19 @@ class Space:
         self.names.update(__builtins__=builtins, display=lambda *args, **kwargs: None, get_ipython=shell().get_ipython)
         sys.modules["__main__"] = shell().user_module = module  # so that pickle finds classes of the notebook
         shell().user_ns = self.names
+        self.names.update(In=program.inputs, Out={})
 
     def run(self, statement, number):
         """Whether it did not fail. The value of an expression becomes `_`, as in Jupyter."""
         importlib.invalidate_caches()  # a cell may just have written the module that it imports
-        expression = isinstance(statement, ast.Expr)
+        expression, count = isinstance(statement, ast.Expr), self.program.counts[number]
         try:
             value = _in_loop(self.program.compiled(statement, number, "eval" if expression else "exec"), self.names)
         except (Exception, SystemExit, TooSlow) as error:
             self.problems.append(": ".join(wire.wording(error)))
             return False
         if expression and value is not None:
-            self.names["_"] = value
+            self.names["_"] = self.names[f"_{count}"] = self.names["Out"][count] = value
         return True
 
     def owns(self, value):

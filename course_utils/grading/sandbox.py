@@ -135,7 +135,7 @@ def texts(value):
 
 
 FORMS = {"cells": lambda value: type(value) is int, "present": texts, "titles": texts, "problems": texts, "broken": lambda value: isinstance(value, str),
-         "unreadable": lambda value: isinstance(value, str), "more": lambda value: isinstance(value, bool),
+         "unreadable": lambda value: isinstance(value, str), "more": texts,
          "texts": lambda value: isinstance(value, dict) and texts(value), "raised": lambda value: texts(value) and len(value) == 2,
          "callable": lambda value: value is True, "foreign": lambda value: value is None or isinstance(value, str), "args": lambda value: isinstance(value, list),
          "value": lambda value: True}
