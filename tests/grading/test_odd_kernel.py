@@ -36,8 +36,9 @@ def start():
 
     def state():
         shell = get_ipython()
-        return [dict(os.environ), list(sys.path), set(sys.modules), sys.stdout, sys.stderr, list(sys.argv), list(warnings.filters), threading.enumerate(),
-                [dict(vars(thing)) for thing in (builtins, math, torch.Tensor, np.ndarray)], torch.get_default_dtype(), torch.is_grad_enabled(),
+        own = {name for name, module in sys.modules.items() if not str(getattr(module, '__file__', '')).startswith((sys.prefix, sys.base_prefix))}
+        return [dict(os.environ), list(sys.path), own, sys.stdout, sys.stderr, list(sys.argv), list(warnings.filters), threading.enumerate(),
+                [{**vars(thing), 'input': None} for thing in (builtins, math, torch.Tensor, np.ndarray)], torch.get_default_dtype(), torch.is_grad_enabled(),
                 torch.get_num_threads(), repr(torch._tensor_str.PRINT_OPTS), np.geterr(), np.get_printoptions(), list(logging.root.handlers), logging.root.level,
                 [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM, signal.SIGUSR1)], shell.InteractiveTB.mode, shell.autocall,
                 {kind: set(names) for kind, names in shell.magics_manager.magics.items()}, set(shell.extension_manager.loaded),
@@ -52,6 +53,7 @@ def start():
         get_ipython().ex('from course_utils import check, hint, setup, solution')  # as the lesson's first cell
 
     exercises.passed, exercises.again = set(), again
+    exercises.all_exercises()  # imports the course's modules
     before = state()
 start()
 """
