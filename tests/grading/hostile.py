@@ -1,4 +1,4 @@
-"""Submissions that attack the grader or are broken, and odd but honest ones, as data.
+"""Submissions that attack the grader or are broken, as data. Those that are odd but honest stand in odd.py.
 
 Most hostile ones answer lesson 04 with an attack in place of mean pooling, and the other exercises wrongly. A probe tries things and
 raises an error that says what it won: "won nothing" is what must arrive.
@@ -61,14 +61,6 @@ class Hostile:
 
     def notebook(self):
         return self.build() if self.build else hand_in(self.answer)
-
-
-@dataclass(frozen=True)
-class Harmless:
-    """A submission with right code in an odd place or shape; it must get full points."""
-
-    name: str
-    build: Callable[[], bytes]
 
 
 # ---------------------------------------------------------------- building
@@ -796,85 +788,3 @@ NOTEBOOKS = [
 ]
 
 HOSTILE = [*FORGING, *READING, *WRITING, *NETWORK, *PROCESSES, *MEMORY, *TIME, *ENDS, *KERNEL, *OBJECTS, *NOTEBOOKS]
-
-
-# ---------------------------------------------------------------- odd but honest ones
-
-def _old_format():
-    cells = [{"cell_type": "code", "input": source, "language": "python", "metadata": {}, "outputs": [],
-              "collapsed": False} for source in RIGHT.values()]
-    title = {"cell_type": "heading", "level": 1, "source": "04 Pooling", "metadata": {}}
-    return json.dumps({"metadata": {"name": ""}, "nbformat": 3, "nbformat_minor": 0,
-                       "worksheets": [{"cells": [title, *cells], "metadata": {}}]}).encode()
-
-
-def _large():
-    cells = lesson(RIGHT)
-    cells[0]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgo" * 3_000_000}}]
-    return file(cells)
-
-
-MEAN = RIGHT[ID].strip()
-
-
-def first(lines):
-    """Right mean pooling that does this first."""
-    return MEAN.replace("    weight", indent(f"{lines}\nweight", "    "), 1)
-
-
-HELPER = "def weights(mask, like):\n    return mask.unsqueeze(-1).to(like.dtype)"
-WITH_HELPER = """
-def my_mean_pool(token_embeddings, attention_mask):
-    weight = weights(attention_mask, token_embeddings)
-    return (token_embeddings * weight).sum(dim=DIMENSION) / weight.sum(dim=DIMENSION)
-"""
-HARMLESS = [
-    Harmless("as it should be", lambda: right()),
-    Harmless("prints a lot", lambda: right(my_mean_pool=first("print('x' * 10**6, token_embeddings)"))),
-    Harmless("prints to nowhere", lambda: right(my_mean_pool=first(
-        "import contextlib, os\nwith contextlib.redirect_stdout(open(os.devnull, 'w')):\n    print(token_embeddings)"))),
-    Harmless("warns", lambda: right(my_mean_pool=first("import warnings\nwarnings.warn('slow')"))),
-    Harmless("magics beside it", lambda: right(
-        [code("%matplotlib inline\n%load_ext autoreload\n!pip install torch\nfiles = !ls")],
-        my_mean_pool=f"%config InlineBackend.figure_format = 'retina'\n{MEAN}\n!echo done\nmy_mean_pool?")),
-    Harmless("timed", lambda: right(my_mean_pool=f"%%time\n{MEAN}", my_normalise="\n%%capture out\n" + RIGHT["04-normalise"])),
-    Harmless("in another cell", lambda: right([code(MEAN)], my_mean_pool="# see above")),
-    Harmless("all in the last cell", lambda: file([*lesson(dict.fromkeys(NAMES, ""))[1::2], code("\n".join(RIGHT.values()))])),
-    Harmless("a helper before", lambda: right([code(HELPER), code("DIMENSION = 1")], my_mean_pool=WITH_HELPER)),
-    Harmless("a helper after", lambda: right(after=[code(HELPER), code("DIMENSION = 1")], my_mean_pool=WITH_HELPER)),
-    Harmless("constants changed on the way", lambda: right([code(HELPER), code("settings = {}\nsettings['dim'] = 1")],
-                                                           my_mean_pool=WITH_HELPER.replace("DIMENSION", "settings['dim']"))),
-    Harmless("a stub left below", lambda: right(after=[code(instead("# YOUR CODE HERE\nraise NotImplementedError()"))])),
-    Harmless("a first try above", lambda: right([code("def my_mean_pool(t, m):\n    return t.mean(1)", ID)])),
-    Harmless("the format of before 2015", _old_format),
-    Harmless("cells without ids", lambda: file([{"cell_type": "markdown", "source": "# 04 Pooling"}, *map(code, RIGHT.values())])),
-    Harmless("a byte order mark", lambda: b"\xef\xbb\xbf" + right()),
-    Harmless("30 MB of outputs", _large),
-    Harmless("an endless loop beside it", lambda: right([code("while True:\n    pass")], [code("import time\ntime.sleep(10**6)")])),
-    Harmless("a syntax error beside it", lambda: right([code("def unfinished(:")], [code("print 'old'")])),
-    Harmless("an error beside it", lambda: right([code("1 / 0"), code("undefined_name")], [code("raise SystemExit")])),
-    Harmless("aliases from another cell", lambda: right(
-        [code("import torch as pt, torch.nn.functional as F\nfrom functools import *")],
-        my_normalise="def my_normalise(vectors):\n    return F.normalize(pt.as_tensor(vectors), dim=1)")),
-    Harmless("a cache", lambda: right(my_mean_pool=f"import functools\n\n@functools.cache\n{MEAN}")),
-    Harmless("recursion", lambda: right(my_mean_pool="""
-import torch
-def my_mean_pool(t, m):
-    if len(t) == 1:
-        return t[0][m[0].bool()].mean(dim=0, keepdim=True)
-    return torch.cat([my_mean_pool(t[:1], m[:1]), my_mean_pool(t[1:], m[1:])])""")),
-    Harmless("a class", lambda: right(my_mean_pool="""
-class Pool:
-    def __init__(self, dim):
-        self.dim = dim
-    def __call__(self, t, m):
-        return (t * m.unsqueeze(-1)).sum(self.dim) / m.sum(self.dim, keepdim=True)
-my_mean_pool = Pool(1)""")),
-    Harmless("a lambda", lambda: right(my_mean_pool="my_mean_pool = lambda t, m: (t * m.unsqueeze(-1)).sum(1) / m.sum(1, keepdim=True)")),
-    Harmless("tabs and line ends of Windows", lambda: right(my_mean_pool=MEAN.replace("    ", "\t").replace("\n", "\r\n"))),
-    Harmless("lines as a list", lambda: right(my_mean_pool=f"\n{MEAN}\n".splitlines(keepends=True))),
-    Harmless("letters of full width", lambda: right(my_mean_pool=MEAN.replace("pool", "p\uff4fol"))),
-    Harmless("a long chain of choices", lambda: right(my_mean_pool=first(
-        "x = 0\nif x == 1:\n    x = 1\n" + "".join(f"elif x == {number}:\n    x = 2\n" for number in range(2, 250))))),
-    Harmless("work on a copy", lambda: right(my_mean_pool=first("token_embeddings = token_embeddings.clone()"))),
-]

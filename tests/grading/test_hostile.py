@@ -1,4 +1,4 @@
-"""No hostile submission gains a point, harms the host or the next one; odd but honest ones get all theirs."""
+"""No hostile submission gains a point, harms the host or the next one."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from course_utils.exercises import framework
 from course_utils.grading.marking import STATES, Marker
 from course_utils.grading.sandbox import Sandbox, why_not
 
-from .hostile import HARMLESS, HOSTILE, REPOSITORY, TOKEN, file, right
+from .hostile import HOSTILE, REPOSITORY, TOKEN, file, right
 
 FULL = 7  # points of lesson 04
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
@@ -104,13 +104,6 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     record_property("hand-in", "hostile")  # counted and printed by tests/conftest.py
 
 
-@pytest.mark.parametrize("odd", HARMLESS, ids=lambda odd: odd.name)
-def test_odd_but_honest_answers_get_all_points(odd, marker, record_property):
-    result = marker.mark(odd.build())
-    assert (result["status"], points(result)) == ("ok", FULL), {one: mark["messages"] for one, mark in result["exercises"].items()}
-    record_property("hand-in", "honest")
-
-
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
     monkeypatch.setattr(marker, "sandbox_patience", 0.1)
     for _ in range(3):
@@ -122,10 +115,8 @@ def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypa
     assert points(marker.mark(right())) == FULL
 
 
-def test_there_are_enough_of_both():
-    assert len(HOSTILE) >= 45 and len(HARMLESS) >= 10
-    for kind in (HOSTILE, HARMLESS):
-        assert len({one.name for one in kind}) == len(kind)
+def test_there_are_enough_and_each_has_a_name_of_its_own():
+    assert len({attack.name for attack in HOSTILE}) == len(HOSTILE) >= 45
 
 
 def test_nothing_of_an_attack_is_left_in_the_repository(marker):

@@ -1,0 +1,179 @@
+"""A real kernel gives each odd notebook the points that the table says it deserves.
+
+Code cells run in order, in an empty working folder, 4 seconds each, after which a cell is interrupted; an error does not stop the notebook. A kernel that a
+cell ends is started again, as Jupyter does. After the last cell `check` is called for each exercise that is still open. An exercise is passed if any check
+passed it, be it in a cell of the notebook or at the end.
+
+A kernel that a notebook leaves as it was, but for its names, serves the next notebook without these names; else a new one is forked. FRESH_KERNELS=1 forks
+one for each notebook.
+"""
+
+import ast
+import json
+import os
+import queue
+import subprocess
+import sys
+import time
+
+import pytest
+from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning import KernelProvisionerFactory
+
+from course_utils.grading.marking import assignment
+from course_utils.kernels.provisioner import COLD, SOCKET, start_warm
+
+from .odd import ODD
+
+SECONDS = 4  # for a cell
+EXERCISES = assignment(("04",))["exercises"]  # id -> (name of the function, points)
+START = """
+def start():
+    import builtins, logging, math, os, signal, sys, threading, warnings
+    import numpy as np
+    import torch
+    from course_utils import exercises
+
+    def state():
+        shell = get_ipython()
+        own = {name for name, module in sys.modules.items() if not str(getattr(module, '__file__', '')).startswith((sys.prefix, sys.base_prefix))}
+        return [dict(os.environ), list(sys.path), own, sys.stdout, sys.stderr, list(sys.argv), list(warnings.filters), threading.enumerate(),
+                [{**vars(thing), 'input': None} for thing in (builtins, math, torch.Tensor, np.ndarray)], torch.get_default_dtype(), torch.is_grad_enabled(),
+                torch.get_num_threads(), repr(torch._tensor_str.PRINT_OPTS), np.geterr(), np.get_printoptions(), list(logging.root.handlers), logging.root.level,
+                [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM, signal.SIGUSR1)], shell.InteractiveTB.mode, shell.autocall,
+                {kind: set(names) for kind, names in shell.magics_manager.magics.items()}, set(shell.extension_manager.loaded),
+                shell.display_formatter.formatters['text/plain'].float_precision, shell.display_formatter.formatters['text/plain'].pprint]
+
+    def again(folder):
+        assert state() == before
+        get_ipython().reset(new_session=True)
+        os.chdir(folder)
+        exercises.passed = set()
+        exercises.remember = exercises.passed.add  # `check` calls it when an exercise is passed
+        get_ipython().ex('from course_utils import check, hint, setup, solution')  # as the lesson's first cell
+
+    exercises.passed, exercises.again = set(), again
+    exercises.all_exercises()  # imports the course's modules
+    before = state()
+start()
+"""
+AGAIN = "__import__('sys').modules['course_utils.exercises'].again({!r})"
+PASSED = "sorted(__import__('sys').modules['course_utils.exercises'].passed)"
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="some cells use the shell of Unix")
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A process from which kernels are forked; where there can be none, they start in the ordinary way, more slowly."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(SOCKET, raising=False)
+        patch.delenv(COLD, raising=False)
+        patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "")
+        for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):  # nothing of the person who runs the tests
+            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
+        for name in ("OMP_NUM_THREADS", "PIP_NO_INDEX", "PIP_DISABLE_PIP_VERSION_CHECK"):  # pip in a cell stays off the network
+            patch.setenv(name, "1")
+        process = start_warm()
+        KernelProvisionerFactory.clear_instance()  # another test may have asked it before its default was set
+        yield
+        if process:
+            process.kill()
+            process.wait()
+    KernelProvisionerFactory.clear_instance()
+
+
+class Kernel:
+    """A real kernel, and the exercises that a check passed in it."""
+
+    def __init__(self):
+        self.start()
+
+    def start(self):
+        self.manager = KernelManager(kernel_name="python3")
+        self.manager.provisioner_factory = None
+        self.manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.client = self.manager.blocking_client()
+        self.client.start_channels(shell=True, iopub=False, stdin=False, hb=False, control=False)
+        self.passed = set()
+        assert self.run(START, seconds=60, store_history=False) == "ok"
+
+    def end(self):
+        process = self.manager.provisioner.process
+        process.kill()
+        process.wait()
+        self.client.stop_channels()
+        self.manager.cleanup_connection_file()
+
+    def begin(self, folder):
+        """Be as new, in an empty folder."""
+        self.folder = folder
+        if os.environ.get("FRESH_KERNELS") or self.run(AGAIN.format(folder), store_history=False) != "ok":
+            self.restart()
+        self.passed = set()
+
+    def restart(self):
+        passed = self.passed
+        self.end()
+        self.start()
+        assert self.run(AGAIN.format(self.folder), store_history=False) == "ok"
+        self.passed = passed
+
+    def run(self, source, seconds=SECONDS, store_history=True):
+        """How a cell ended: "ok", "error", or None if it ended the kernel or could not be stopped; then a new kernel is there."""
+        message = self.client.execute(source, store_history=store_history, allow_stdin=False, stop_on_error=False, user_expressions={"passed": PASSED})
+        content = self.reply(message, seconds)
+        if content is None and self.manager.is_alive():
+            self.manager.interrupt_kernel()
+            content = self.reply(message, SECONDS)
+        if content is not None and content["status"] == "ok":
+            self.passed |= set(ast.literal_eval(content["user_expressions"]["passed"]["data"]["text/plain"]))
+        if content is None or any(one["source"] == "ask_exit" and not one["keepkernel"] for one in content.get("payload", ())):
+            self.restart()
+            return None
+        return content["status"]
+
+    def reply(self, message, seconds):
+        until = time.monotonic() + seconds
+        while self.manager.is_alive() and (left := until - time.monotonic()) > 0:
+            try:
+                reply = self.client.get_shell_msg(timeout=min(left, 0.5))
+            except queue.Empty:
+                continue
+            if reply["parent_header"].get("msg_id") == message:
+                return reply["content"]
+        return None
+
+
+@pytest.fixture(scope="module")
+def kernel(warm):
+    kernel = Kernel()
+    yield kernel
+    kernel.end()
+
+
+def code_cells(notebook):
+    """The sources of the code cells, in order, also of a notebook that Jupyter would have to repair first."""
+    notebook = json.loads(notebook.decode("utf-8-sig"))
+    for cell in notebook.get("cells") or [cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]:
+        source = cell.get("source", cell.get("input", ""))
+        if cell["cell_type"] == "code":
+            yield source if isinstance(source, str) else "".join(source)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
+def test_a_real_kernel_gives_these_points(odd, kernel, tmp_path):
+    kernel.begin(str(tmp_path))
+    for source in code_cells(odd.build()):
+        if source.strip():
+            kernel.run(source)
+    for one, (name, _) in EXERCISES.items():
+        if one not in kernel.passed:
+            kernel.run(f"__import__('course_utils').check({one!r}, {name}, seed=4)", store_history=False)
+    assert sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points, f"passed: {sorted(kernel.passed)}"
+
+
+def test_there_are_enough_and_each_has_a_name_of_its_own():
+    assert len(ODD) >= 100
+    assert len({odd.name for odd in ODD}) == len(ODD)
+    assert 7 == sum(points for _, points in EXERCISES.values()) == max(odd.points for odd in ODD)
