@@ -227,12 +227,11 @@ def _kept(files, listed, left_out):
 
 @contextmanager
 def _faults(what):
-    """Say of a fault of the machine what it concerns. A damaged archive raises OSErrors, too, but without a number or with EINVAL."""
+    """Say of a fault of the machine what it concerns."""
     try:
         yield
     except OSError as error:
-        advice = ADVICE.get(error.errno, "see to it, and run the command again")
-        raise MachineFault(f"{what}: {error.strerror or error}; {advice}. No learner is to blame, and nothing was marked.") from None
+        raise MachineFault(f"{what}: {error.strerror or error}; {ADVICE.get(error.errno, 'see to it')}, and run the command again.") from None
 
 
 def _in_folder(source, folder, skip, people):
@@ -322,28 +321,33 @@ def _refused(parts, problem, outer=None):
 
 
 class _Packed(io.BufferedReader):
-    """An archive's bytes. Its directory is read at once; one that is too long is not."""
+    """An archive's bytes. Its directory is read at once; one that is too long is not. fault: what `zipfile` keeps to itself."""
 
     def __init__(self, path, most):
         super().__init__(io.FileIO(path))
-        self.most = most
+        self.most, self.fault = most, None
 
     def read(self, size=-1):
         if size is not None and size > self.most:
             raise zipfile.BadZipFile("its directory is too long")
-        return super().read(size)
+        try:
+            return super().read(size)
+        except OSError as error:
+            self.fault = error
+            raise
 
 
 def _open_zip(path, members):
     """An archive of at most so many members. Raises BadZipFile."""
     packed = _Packed(path, max(members * 256, 2**21))
     try:
+        packed.read(1)
         archive = zipfile.ZipFile(packed)
         if len(archive.infolist()) > members:
             raise zipfile.BadZipFile(f"it has {len(archive.infolist())} members, and {members} are the most")
-    except BaseException:
+    except BaseException as error:
         packed.close()
-        raise
+        raise packed.fault or error from None
     return archive
 
 
@@ -416,7 +420,7 @@ def _in_archive(path, folder, label, whole=False):
         if isinstance(error, MachineFault):
             raise
         if isinstance(error, OSError) and error.errno not in DAMAGED:
-            with _faults(f"Cannot unpack {shown('/'.join(label) or path, 300)} into {folder}"):
+            with _faults(f"Cannot unpack {shown('/'.join(label) or path, 300)} into {folder}" if target else f"Cannot read {shown(path, 300)}"):
                 raise
         problem = str(error) or type(error).__name__
         if whole:
@@ -425,7 +429,7 @@ def _in_archive(path, folder, label, whole=False):
 
 
 NUMBERS = itertools.count()
-DAMAGED = (None, errno.EINVAL)  # of OSErrors that a damaged archive raises
+DAMAGED = (None, errno.EINVAL)  # the numbers of OSErrors that a damaged archive raises
 
 
 def _seconds(date):
