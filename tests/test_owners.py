@@ -6,10 +6,12 @@ import zipfile
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from course_utils.grading import submissions
-from course_utils.grading.owners import fitted
-from course_utils.grading.submissions import HandInError, gather, read_roster
+from course_utils.grading.owners import Owners, fitted
+from course_utils.grading.submissions import HandInError, Learner, gather, read_roster
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
 
@@ -94,6 +96,7 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
     # the roster, and names that equal others
     (["Ada Lovelace_77_assignsubmission_file_/a.ipynb"], SIS, ["al1"], 0),
     (["Ada Lovelace_77_assignsubmission_file_/a.ipynb", "Ada Lovelace_78_assignsubmission_file_/a.ipynb", "Bob Ray_79_assignsubmission_file_/b.ipynb"], SIS, ["br2"], 2),
+    ([CANVAS, "lovelaceada_4712_assignsubmission__813_99002_y.ipynb"], SIS, ["al1"], 1),  # what is refused contests nothing
     (["Ada Lovelace_813_assignsubmission_file_/a.ipynb"], ROSTER, ["813"], 0),
     (["Ada Lovelace_812_assignsubmission_file_/a.ipynb", "Ada Lovelace_900_assignsubmission_file_/a.ipynb"], ROSTER, ["812"], 1),
     (["Bob_4712_assignsubmission_file_notes_2024_11_300_x.ipynb"], None, ["4712"], 0),
@@ -131,6 +134,7 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
     (["ada/x.ipynb", "ada/more.7z", "essay.docx"], None, ["ada"], 2),
     (["ada.ipynb", "raybob_813_99002_essay.docx"], None, ["813", "ada"], 0),
     (["README.md", "ada/x.ipynb", "bob/README.md"], None, ["ada", "bob"], 0),
+    (["ada/x.ipynb", *(f"bob/{number}.png" for number in range(22))], None, ["ada", *["bob"] * 20], 1),
     # known by what is in them
     (["lovelaceada_812_99001_04_pooling.ipynb.txt", "raybob_813_99002_04_pooling.json", "ozcarol_814_99003_04_pooling"], None, ["812", "813", "814"], 0),
     (["ada.ipynb.txt", "bob.json", "04_pooling-carol"], None, ["ada", "bob", "carol"], 0),
@@ -233,3 +237,23 @@ def test_a_long_directory_is_not_read(tmp_path):
 def test_when_all_is_left_out_that_is_said(collect):
     with pytest.raises(HandInError, match="belong to a learner; .*can be read as a hand-in of 812 and 813"):
         collect(["mallorym_813_99002_x_812_assignsubmission_y.ipynb"])
+
+
+PIECES = ["_", "812", "813", "99001", "99002", "lovelaceada", "ada", "LATE", "_assignsubmission_", "file_", "2024", "11", "x", "4711", "4712", " ", "-", ".", "~", "04_pooling"]
+
+
+@pytest.mark.parametrize("roster", [None, "id,name\n812,Ada Lovelace\n813,Mal M\n4711,Ada Lovelace\n4712,Mal M\n", "id,name\nada,Ada Lovelace\nmal,Mal M\n"])
+@pytest.mark.parametrize("front, hers, mine", [
+    ("mmal_813_99002_", {"812": CANVAS}, "813"), ("mmal_813_99002_", {"812": "lovelaceada_812_99001_x_4_500_y.ipynb"}, "813"),
+    ("Mal M_4712_assignsubmission_file_", {"4711": "Ada Lovelace_4711_assignsubmission_file_04_pooling.ipynb"}, "4712")])
+@given(name=st.lists(st.sampled_from(PIECES), max_size=12).map("".join), suffix=st.sampled_from([".ipynb", ".ipynb.txt", ".zip"]))
+def test_no_name_of_a_file_takes_or_gives_marks(front, hers, mine, roster, name, suffix):
+    files = [SimpleNamespace(parts=(file,), outer=1, notebook=True) for file in [*hers.values(), front + name + ".ipynb"]]
+    if suffix == ".zip":
+        files[1] = SimpleNamespace(parts=(front + name, "Ada Lovelace_4711_assignsubmission_file_", "lovelaceada_812_99001_x.ipynb"), outer=1, notebook=True)
+    people = {line.split(",")[0]: Learner(*line.split(",")) for line in (roster or "").splitlines()[1:]}
+    owners = Owners(files, "class", people)
+    (her, *_, why), (his, *_, refused) = map(owners.of, files)
+    ((number, _),) = hers.items()
+    assert her == ("ada" if people and number not in people else number) and not why
+    assert refused or his == ("mal" if people and mine not in people else mine)

@@ -166,19 +166,19 @@ class Owners:
     def _read(self, entries):
         """What the download says as a whole: platforms, numbers, and the names beside them, of entries that can be read in one way only."""
         self.platforms, self.ids, self.lengths, self.names, self.doubtful, by_name = set(), set(), set(), {}, {}, {}
-        for entry in set(entries):
-            first, *later = readings(entry) or [None]
-            if not first:
-                continue
+        entries = [found for found in map(readings, set(entries)) if found]
+        for first, *later in entries:
             (self.doubtful if later else self.names).setdefault(first.id, set()).add(_beside(first))
             if not later:
                 self.platforms.add(first.platform)
                 self.ids.add(first.id)
                 self.lengths.update([len(first.file)] * bool(first.file))
-            if first.id not in self.roster.exact and (person := self.roster.find(first.name.replace("_", " "))):
-                by_name.setdefault(person, set()).add((first.platform, first.id))
-        listed = {first.id for entry in entries for first in readings(entry)[:1]}
         self.known = self.ids | set(self.roster.exact)
+        certain = [found[0] for found in entries if not self._doubt(found)]
+        for one in certain:
+            if one.id not in self.roster.exact and (person := self.roster.find(one.name.replace("_", " "))):
+                by_name.setdefault(person, set()).add((one.platform, one.id))
+        listed = {one.id for one in certain}
         self.contested = {person: ids for person, ids in by_name.items() if len(ids) > 1 or _raw(person) in listed}
 
     def of(self, one):
@@ -196,18 +196,24 @@ class Owners:
             person = next(iter(named), None)
         return (person.learner, person.name, "", "") if person else (fitted(own or self.root or "nameless"), "", "", "")
 
-    def _on_platform(self, found):
+    def _doubt(self, found):
+        """Why these readings do not say whose an entry is, or nothing."""
         first, *later = found
         others = [one for one in later if one.id != first.id]
         names, name = self.names.get(first.id) or self.doubtful[first.id], _beside(first)
-        number = f"{first.platform.title()}'s number {first.id}"
         if (clash := [one for one in others if one.platform == "moodle" or one.id in self.known]) or (
                 clash := [one for one in others if one.platform != first.platform and one.platform in self.platforms]) or (
                 clash := [one for one in others if one.start <= first.start + len(first.id) + 1 and (len(one.file), one.file) > (len(one.id), one.id)
                           and self.lengths and len(first.file) not in self.lengths]):
-            return "", "", "", f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it, so that it is one learner's"
+            return f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it, so that it is one learner's"
         if first.id not in self.roster.exact and (len(names) > 1 or name not in names):
-            return "", "", "", f"{number} stands beside different names; rename the files that are not this learner's"
+            return f"{first.platform.title()}'s number {first.id} stands beside different names; rename the files that are not this learner's"
+        return ""
+
+    def _on_platform(self, found):
+        first = found[0]
+        if why := self._doubt(found):
+            return "", "", "", why
         if first.id in self.roster.exact:
             person = self.roster.exact[first.id]
         else:

@@ -204,15 +204,19 @@ def _kept(files, listed, left_out):
     if len(kept) < len(notebooks):
         kept.append(replace(notebooks[0], file=f"{len(notebooks) - len(kept)} more", path=None, sha256="",
                             problem=f"they are left out, since at most {MOST_OF_ONE} notebooks of a learner are marked"))
+    untold = 0
     for raw, one in others:
         name = shown(raw.parts[-1])
         if not notebooks and (len(raw.parts) > 1 or listed or one.platform):
-            if len(kept) < MOST_TOLD:
+            untold += len(kept) >= MOST_TOLD
+            if not untold:
                 kept.append(replace(one, path=None, problem=f"{name} is {'in a zip within a zip, which is not opened' if raw.nested else 'no notebook'}"))
         elif not notebooks and not BESIDE.fullmatch(name):
             left_out.append(LeftOut(one.file, "it is no notebook, and its name is no learner's"))
         elif notebooks and ARCHIVE.search(name):
             left_out.append(LeftOut(one.file, f"it is an archive that is not opened; {shown(one.learner)} has handed in other files"))
+    if untold:
+        left_out.append(LeftOut(files[0][1].learner, f"{untold} more files of this learner are no notebooks"))
     numbers, taken = Counter(), set()
     kept.sort(key=lambda one: (one.file, one.sha256))
     for place, one in enumerate(kept):  # two archives may hold files of one name
@@ -364,7 +368,7 @@ def _parts(member):
 
 def _in_archive(path, folder, label, whole=False):
     """Unpack the files of an archive under numbers of our own. whole: it is the class's, not one learner's; zips in it are opened, too."""
-    left, notebooks, refused, target, outer = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE, 0, [], None, len(label) or None
+    left, notebooks, looked, refused, target, outer = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE, 0, 0, [], None, len(label) or None
     same, hidden = Counter(), Counter()
     try:
         with _open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
@@ -385,8 +389,9 @@ def _in_archive(path, folder, label, whole=False):
                     yield Found(parts, outer or len(parts), None, nested=nested)
                     continue
                 if not name.lower().endswith(".ipynb") and not nested:
+                    looked += 1
                     with archive.open(member) as packed:
-                        if not _begins_notebook(packed.read(2**18)):
+                        if looked > MOST_OF_ONE and not whole or not _begins_notebook(packed.read(2**18)):
                             yield Found(parts, outer or len(parts), None)
                             continue
                 most, same[inner] = LARGEST_OF_ONE if nested else LARGEST, same[inner] + 1
