@@ -1,6 +1,7 @@
 """Whose a hand-in is: a table of what a class's download holds, with the roster, and who gets what. Some of it attacks."""
 
 import io
+import re
 import time
 import zipfile
 from types import SimpleNamespace
@@ -102,7 +103,7 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
     (["Bob_4712_assignsubmission_file_notes_2024_11_300_x.ipynb"], None, ["4712"], 0),
     (["Ada_4711_assignsubmission_file_/Bob_4712_assignsubmission_file_/x.ipynb"], None, ["4711"], 0),
     (["bob_for_ada.ipynb", "ada.ipynb"], "id\nada\nbob\n", ["ada"], 1),
-    (["bob_for_ada/x.ipynb", "ada/x.ipynb"], "id\nada\nbob\n", ["ada"], 1),
+    (["bob_for_ada/x.ipynb", "ada/x.ipynb", "bob_for_ada.docx"], "id\nada\nbob\n", ["ada"], 2),
     (["ada_lovelace_12.ipynb", "bob.ipynb"], None, ["ada_lovelace_12", "bob"], 0),
     (["Ada_Lovelace_2.ipynb", "x.ipynb"], SIS, ["al1", "x"], 0),
     (["ada_lovelace_12.ipynb", "x.ipynb"], SIS, ["x"], 1),
@@ -206,7 +207,7 @@ def test_16000_members_take_no_time_and_are_bounded(tmp_path, name, number):
     mine = [one for one in found if one.learner == "ada"]
     assert "bob" in {one.learner for one in found} and len(mine) <= submissions.MOST_OF_ONE + 2 * submissions.MOST_TOLD
     if "ada/04" in name or "ada/{" in name:
-        assert sum(one.path is not None for one in mine) == submissions.MOST_OF_ONE and any("too many" in one.problem or "at most" in one.problem for one in mine)
+        assert sum(one.path is not None for one in mine) == submissions.MOST_OF_ONE and any(re.search("too many|at most 100", one.problem) for one in mine)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -183,7 +183,7 @@ def gather(source, folder, roster=None, skip=()):
         learner, name, platform, why = owners.of(one)
         if not why:
             mine.setdefault(learner, []).append((one, HandIn(learner, shown(name), one.file, one.path, one.sha256, one.modified, one.problem, platform)))
-        elif one.notebook or ARCHIVE.search(one.parts[-1]):
+        elif one.notebook or ARCHIVE.search(one.parts[-1]) or len(one.parts) == 1:
             result.left_out.append(LeftOut(one.file, why))
     for learner, files in sorted(mine.items()):
         result += _kept(files, learner in people, result.left_out)
@@ -203,7 +203,7 @@ def _kept(files, listed, left_out):
     kept = [one for one in notebooks if one.path][:MOST_OF_ONE] + [one for one in notebooks if not one.path][:MOST_TOLD + 1]
     if len(kept) < len(notebooks):
         kept.append(replace(notebooks[0], file=f"{len(notebooks) - len(kept)} more", path=None, sha256="",
-                            problem=f"they are left out, since at most {MOST_OF_ONE} notebooks of a learner are marked"))
+                            problem=f"they are left out; of a learner, at most {MOST_OF_ONE} notebooks are marked and {MOST_TOLD} problems named"))
     untold = 0
     for raw, one in others:
         name = shown(raw.parts[-1])
@@ -341,18 +341,18 @@ class _Packed(io.BufferedReader):
             raise
 
 
+@contextmanager
 def _open_zip(path, members):
     """An archive of at most so many members. Raises BadZipFile."""
-    packed = _Packed(path, max(members * 256, 2**21))
-    try:
-        packed.read(1)
-        archive = zipfile.ZipFile(packed)
-        if len(archive.infolist()) > members:
-            raise zipfile.BadZipFile(f"it has {len(archive.infolist())} members, and {members} are the most")
-    except BaseException as error:
-        packed.close()
-        raise packed.fault or error from None
-    return archive
+    with _Packed(path, max(members * 256, 2**21)) as packed:
+        try:
+            packed.read(1)
+            archive = zipfile.ZipFile(packed)
+            if len(archive.infolist()) > members:
+                raise zipfile.BadZipFile(f"it has {len(archive.infolist())} members, and {members} are the most")
+            yield archive
+        except Exception as error:
+            raise packed.fault or error from None
 
 
 def _parts(member):
