@@ -120,6 +120,9 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
     (["01/a.ipynb", "17/b.ipynb"], None, ["01", "17"], 0),
     (["04/04_pooling.ipynb", "05/05_attention.ipynb"], None, ["class", "class"], 0),
     (["04/ada.ipynb", "04/bob.ipynb", "05/ada.ipynb"], None, ["ada", "ada", "bob"], 0),
+    (["04/ada.ipynb", "04/bob.ipynb", "04/05_attention.ipynb", "05/ada.ipynb"], None, ["ada", "ada", "bob", "class"], 0),
+    (["04/lovelaceada_812_99001_x.ipynb", "05/lovelaceada_812_99003_x.ipynb"], None, ["812", "812"], 0),
+    (["04/lovelaceada_812_99001_x.ipynb", "05/lovelaceada_812_99001_x.ipynb"], None, ["812", "812"], 0),
     (["04/ada/x.ipynb", "12_capstone/ada/x.ipynb", "lesson-05/bob/x.ipynb", "week 12/bob/x.ipynb"], None, ["ada", "ada", "bob", "bob"], 0),
     (["04/ada/x.ipynb", "05/bob/x.ipynb"], "id\n04\n05\n", ["04", "05"], 0),
     (["ps123456/x.ipynb", "hw1023/x.ipynb", "ps1/ada/x.ipynb"], None, ["ada", "hw1023", "ps123456"], 0),
@@ -155,6 +158,11 @@ def test_who_gets_what(collect, files, roster, learners, out, zipped):
 def test_what_is_in_a_learners_zip_is_hers(collect, name, file, zipped):
     roster = "id\nada\nbob\n" if name == "ada.zip" else None  # without one, it might be the class's
     assert list(collect({name: packed([(file, NOTEBOOK), ("ada2/y.ipynb", NOTEBOOK)])}, roster, zipped).has) == ["812" if "812" in name else "ada"]
+
+
+def test_nor_does_it_make_lessons_learners(collect):
+    work = packed({"05_attention.ipynb": NOTEBOOK})
+    assert sorted(collect({"04/mal.zip": work, "04/ada.zip": packed({"04_pooling.ipynb": NOTEBOOK}), "05/ada.zip": work}).has) == ["ada", "mal"]
 
 
 def test_the_platforms_zip_may_lie_in_a_folder(collect):

@@ -268,18 +268,21 @@ class Owners:
         return word == "week" or number.zfill(2) in _lessons() and (bool(word) or len(number) == 2)
 
     def _ids_not_lessons(self, notebooks):
-        """Folders that have the number of a lesson, and are learners: the same lesson is in several, or one in another's."""
+        """Folders that have the number of a lesson, and are learners: no file says whose it is, and one lesson is in several, or in another's."""
         held = {}
         for one in notebooks:
-            folders, own = one.parts[:one.outer - 1], own_part(stem_of(one.parts[-1]))
+            folders, last = one.parts[:one.outer - 1], one.parts[one.outer - 1]
             below = folders[len(self.common):] or folders
             if below and all(map(self.is_lesson, below)) and (match := NUMBERED.fullmatch(below[0])) and (match[1] or "").lower() in ("", "ps", "hw") \
-                    and not self.roster.find(own):
-                held.setdefault(below[0], set()).add(one.parts[-1])
-        lessons = {part: {stem[:2] for stem in _stems() for name in names if stem in name and not own_part(stem_of(name))} for part, names in held.items()}
+                    and not readings(last) and not self.roster.find(own_part(stem_of(last))):
+                held.setdefault(below[0], set()).add(last)
+        all_names = {name for names in held.values() for name in names}
+        same_name = len(held) > 1 and len(all_names) == 1
+        lessons = {part: {stem[:2] for stem in _stems() for name in names if stem in name} for part, names in held.items()}
+        if any(own_part(stem_of(name)) for name in all_names):
+            lessons = {}
         counts = Counter(lesson for found in lessons.values() for lesson in found)
         unlike = any(part.isdigit() and found - {part} for part, found in lessons.items())
-        same_name = len(held) > 1 and len({name for names in held.values() for name in names}) == 1
         bare = {one.parts[len(self.common)] for one in notebooks if one.outer - 1 > len(self.common)}
         strangers = any(re.fullmatch(r"\d\d", part) and part not in _lessons() for part in bare)
         if unlike or same_name or strangers or any(number > 1 for number in counts.values()):
