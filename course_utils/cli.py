@@ -254,7 +254,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform gives them."""
     if os.name != "posix":
         raise click.ClickException("The grader needs Linux. On Windows, use WSL: what it needs to isolate a submission is not in Windows.")
-    from .grading.gradebook import GradeError, grade, unclaimed
+    from .grading.gradebook import GradeError, grade, left_out, unclaimed
     from .grading.sandbox import SandboxError
     from .grading.submissions import HandInError
 
@@ -262,7 +262,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         click.echo("Warning: learners' code runs with your own rights, and can read, change and send what you can.", err=True)
     try:
         learners = grade(submissions, out, lessons=_numbers(lessons) or None, isolated=not unsafe, memory=memory * 2**20, part=part,
-                         skip=[course] if course else [], progress=_bar, **options)
+                         beside=[course] if course else [], progress=_bar, **options)
         if course is not None and part[1] == 1:
             from .grading.nbgrader_course import export
 
@@ -275,11 +275,25 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     if part[1] > 1:
         click.echo(f"Part {part[0]} of {part[1]} is marked. When all are, run the command without --part.")
         return
+    try:
+        _said_of_class(learners, out, left_out(out), unclaimed(out, learners))
+    except OSError as error:
+        raise click.ClickException(f"All results are in {out}, but a summary cannot be printed: {error.strerror}.") from None
+    if lost := [learner["learner"] for learner in learners if learner["points"] is None]:
+        click.echo(f"Not marked, as the grader failed on them twice: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
+                   f"They have no points yet; the same command tries again.", err=True)
+        sys.exit(3)
+
+
+def _said_of_class(learners, out, left_out, unclaimed):
+    """What the command says when a class is marked."""
     states = Counter(learner["status"] for learner in learners)
     click.echo(f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + ".")
     click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
-    if lost := unclaimed(out, learners):
-        click.echo(f"manual.csv: points of {', '.join(lost[:5])} belong to no learner of this run, and count nowhere.", err=True)
+    if left_out:
+        click.echo(f"Left out: {left_out} {'file, which belongs' if left_out == 1 else 'files, which belong'} to nobody; see {out / 'left_out.csv'}.", err=True)
+    if unclaimed:
+        click.echo(f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run, and count nowhere.", err=True)
     if any(learner["waiting"] for learner in learners):
         click.echo(f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again.")
 

@@ -1,6 +1,7 @@
 """Files that hold a person's work: written whole or not at all, and never over what nobody has saved."""
 
 import contextlib
+import errno
 import itertools
 import os
 import stat
@@ -15,6 +16,8 @@ def write_whole(path, text):
     Raises OSError, or UnicodeEncodeError for a text with halves of letters; the file is then as it was.
     """
     path, content = Path(os.path.realpath(path)), text.encode()
+    if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
+        raise FileExistsError(errno.EEXIST, "It is not a file", str(path))
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
     with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=path.name, suffix=".tmp", delete=False) as unfinished:
         try:

@@ -36,7 +36,8 @@ def pytest_terminal_summary(terminalreporter):
     """Say how many hand-ins the grader's tests tried."""
     passed = Counter(value for report in terminalreporter.stats.get("passed", []) for name, value in report.user_properties if name == "hand-in")
     if passed:
-        terminalreporter.write_line(f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} odd but honest ones got what they deserve")
+        terminalreporter.write_line(f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} odd but honest notebooks, all as deserved; "
+                                    f"{passed['fault']} faults, all held")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .sandbox import STARTING, SandboxError
 
-LOST = "its marking process ended, twice"
+NOT_MARKED = {"status": "not marked", "reason": "its marking process ended, twice", "lessons": [], "exercises": {}, "texts": {}, "problems": []}
 TRIES = 2  # a job whose marking process dies is tried once more, in a new one
 
 
@@ -42,7 +42,7 @@ class Shard:
             line = ""
         finally:
             watch.cancel()
-        if not line:
+        if not line.endswith("\n"):  # it may have ended in the middle of a line
             raise EOFError
         reply = json.loads(line)
         if "fatal" in reply:
@@ -105,8 +105,7 @@ def _work(todo, done, settings, shards, over):
                     _let_go(shard, shards)
                     shard = None
                     if tries == TRIES:
-                        done.put((job["key"], {"status": "crashed", "reason": LOST, "lessons": [], "exercises": {},
-                                               "texts": {}, "problems": []}))
+                        done.put((job["key"], NOT_MARKED))
     except BaseException as error:
         done.put(error)
     finally:

@@ -15,6 +15,19 @@ from .gradebook import GradeError
 
 
 def export(learners, course):
+    """As `_export`, with faults of the machine and of the database as GradeError."""
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
+    except ImportError:  # `_export` says what is missing
+        SQLAlchemyError = OSError
+    try:
+        return _export(learners, course)
+    except (OSError, SQLAlchemyError) as error:
+        why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
+        raise GradeError(f"Cannot write the nbgrader course {course}: {why}; the tables are complete, and the same command tries this again.") from None
+
+
+def _export(learners, course):
     """Write points, comments and hand-ins of the learners into the nbgrader course in the folder `course`. Returns how many hand-ins.
 
     One assignment a lesson, "lesson-04", made from the source lesson if the course has none of that name. Learners' notebooks are
@@ -45,7 +58,7 @@ def export(learners, course):
                     raise GradeError(f"nbgrader did not accept {assignment}: {(made.get('error') or made.get('log', '')).strip()[-300:]}")
                 book.db.expire_all()
             for learner in learners:
-                if learner["files"] and any(one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()):
+                if learner["points"] is not None and learner["files"] and any(one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()):
                     _put(book, learner, lesson, assignment, source.stem)
                     target = course / "autograded" / student_id(learner) / assignment / source.name
                     target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,9 +68,9 @@ def export(learners, course):
 
 
 def student_id(learner):
-    """A learner's key where it is fit for a folder's name, else one made of that of the feedback page."""
+    """A learner's key where it is fit for a folder's name, else one made of that of the feedback page. No two learners share one."""
     key = learner["learner"]
-    return key if re.fullmatch(r"\w[\w.@-]*", key) else f"hand-in-{Path(learner['page']).stem}"
+    return key if re.fullmatch(r"\w[\w.@-]*", key) and not key.startswith("hand-in-") else f"hand-in-{Path(learner['page']).stem}"
 
 
 def rebuilt(released, texts):

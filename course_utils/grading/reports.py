@@ -26,6 +26,8 @@ STATUSES = {  # in plain words, for the learner
     "memory": "Some of your code asked for more memory than a submission may use, and was stopped.",
     "crashed": "Some of your code ended the Python process that ran it.",
     "unreadable": "What was handed in could not be read.",
+    "not marked": "What you handed in is not marked yet, because the grader failed. That is not your fault, and costs no points.",
+    "unreadable cell": "For at least one exercise the cell could not be read.",
     "missing exercise": "For at least one exercise there was no answer to mark.",
     "nothing handed in": "Nothing was handed in under this name.",
 }
@@ -67,24 +69,26 @@ def write_feedback(folder: Path, learners: list[dict], titles: dict):
         if Path(learner["page"]).name != learner["page"] or not learner["page"].endswith(".html"):
             raise ValueError(f"{learner['page']!r} is no name of a page")
         lessons = {one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner["exercises"], *learner["by_hand"]))}
-        for one, mark in learner["exercises"].items():
+        exercises = {one: mark for one, mark in learner["exercises"].items() if mark["points"] is not None}
+        for one, mark in exercises.items():
             told = dict.fromkeys(filter(None, (mark["mistake"], *mark["discreet"])))
             lessons[one[:2]]["exercises"].append((one, mark, list(told)))
         for one, mark in learner["by_hand"].items():
             lessons[one[:2]]["by_hand"].append((one, mark))
         parts = [(titles.get(lesson, lesson), part, all(mark["status"] == "missing" and not told for _, mark, told in part["exercises"]))
-                 for lesson, part in lessons.items()]
-        counts = Counter(mark["status"] for mark in learner["exercises"].values())
+                 for lesson, part in lessons.items() if part["exercises"] or part["by_hand"]]
+        counts = Counter(mark["status"] for mark in exercises.values())
         said = STATUSES.get(learner["status"], f"Marking ended with: {learner['status']}.")
         write_whole(folder / learner["page"], template.render(learner=learner, lessons=parts, counts=counts, said=said) + "\n")
 
 
 def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
-    """Write the page about the class, for the instructor."""
-    scores, exercises = _scores(learners), _exercises(learners)
+    """Write the page about the class, for the instructor. Who is not marked yet counts in no number."""
+    marked = [learner for learner in learners if learner["points"] is not None]
+    scores, exercises = _scores(marked), _exercises(marked)
     page = PAGES.get_template("summary.html.j2").render(
-        learners=learners, about=about, lessons=[titles.get(lesson, lesson) for lesson in about["lessons"]],
-        scores=scores, exercises=exercises, pictures=_pictures(scores, exercises), mistakes=_mistakes(learners),
+        learners=learners, about={"left_out": [], **about}, not_marked=[learner for learner in learners if learner["points"] is None], lessons=[titles.get(lesson, lesson) for lesson in about["lessons"]],
+        scores=scores, exercises=exercises, pictures=_pictures(scores, exercises), mistakes=_mistakes(marked),
         statuses=Counter(learner["status"] for learner in learners).most_common(),
         look_at=[learner for learner in learners if learner["status"] != "ok" or learner["notes"]])
     write_whole(path, page + "\n")

@@ -1,0 +1,157 @@
+"""A class's results in a SQLite database: one writer at a time, and a result is on disk when `put` returns."""
+
+import itertools
+import json
+import os
+import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
+
+from .reports import WORDS
+
+VERSION = 1
+PATIENCE = 5  # seconds to wait for another writer
+COLUMNS = ("learner", "name", "file", "sha256", "made_with", "result")
+SCHEMA = f"CREATE TABLE results ({', '.join(f'{column} TEXT NOT NULL' for column in COLUMNS)}, PRIMARY KEY (learner, file))"
+OF_THE_MACHINE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
+TEXTS, NUMBERS = ("title", "state", "reason", "mistake"), ("points", "of")
+
+
+class GradeError(RuntimeError):
+    """A class cannot be marked. One sentence says why."""
+
+
+class Damaged(GradeError):
+    """A file holds no results that this version can read."""
+
+
+class Store:
+    """The results in one file, by learner and file name. Use it in a `with`: until its end nobody else reads or writes them.
+
+    anew: if they cannot be read, rename the file, and start without results. Raises GradeError.
+    """
+
+    def __init__(self, path, anew=False, patience=None):
+        self.path, self.patience = Path(path), PATIENCE if patience is None else patience
+        try:
+            self.entries = self._opened()
+        except Damaged:
+            if not anew:
+                raise
+            set_aside(self.path)
+            self.entries = self._opened()
+
+    def _opened(self):
+        if os.path.lexists(self.path) and self.path.exists() and not self.path.is_file():
+            raise self._damaged("it is not a file")
+        while True:
+            with self._sentences():
+                self.db = sqlite3.connect(self.path, timeout=self.patience)
+                entries = None
+                try:
+                    entries = self._locked()
+                except sqlite3.Error:
+                    if self.path.exists():
+                        raise
+                finally:
+                    if entries is None or not self.path.exists():
+                        self.db.close()
+            if self.path.exists() and entries is not None:  # else another run took the file in, and removed it, while this one waited for the lock
+                return entries
+
+    def _locked(self):
+        """Lock the file until it is closed, and read it. A file of another kind is not written to."""
+        self.db.execute("PRAGMA locking_mode = EXCLUSIVE")  # also: no shared memory, which network file systems lack
+        self.db.execute("BEGIN EXCLUSIVE")
+        version, = self.db.execute("PRAGMA user_version").fetchone()
+        if not version and not self.db.execute("SELECT * FROM sqlite_master").fetchone():
+            self.db.execute(SCHEMA)
+            self.db.execute(f"PRAGMA user_version = {VERSION}")
+        elif version != VERSION:
+            raise self._damaged(f"it is a database of version {version}, and not {VERSION}")
+        self.db.commit()
+        if (found := self.db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+            raise self._damaged(found)
+        entries = {}
+        for row in self.db.execute(f"SELECT {', '.join(COLUMNS)} FROM results"):
+            entry = dict(zip(COLUMNS, row))
+            try:
+                entry["result"] = json.loads(entry["result"])
+                intact = all(isinstance(entry[column], str) for column in COLUMNS[:-1]) and well_formed(entry["result"])
+            except (ValueError, TypeError, RecursionError):
+                intact = False
+            if not intact:
+                raise self._damaged(f"the result of {str(entry['learner'])[:80]!r} has another form")
+            entries[entry["learner"], entry["file"]] = entry
+        self.db.execute("PRAGMA journal_mode = WAL")
+        self.db.execute("PRAGMA synchronous = FULL")
+        return entries
+
+    def put(self, *entries):
+        """Write results, all or none."""
+        with self._sentences(), self.db:
+            self.db.executemany(f"INSERT OR REPLACE INTO results ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})",
+                                [[*(entry[column] for column in COLUMNS[:-1]), json.dumps(entry["result"])] for entry in entries])
+        self.entries.update({(entry["learner"], entry["file"]): entry for entry in entries})
+
+    def keep(self, keys):
+        """Forget all other results."""
+        gone = [key for key in self.entries if key not in keys]
+        with self._sentences(), self.db:
+            self.db.executemany("DELETE FROM results WHERE learner = ? AND file = ?", gone)
+        for key in gone:
+            del self.entries[key]
+
+    def remove(self):
+        """Delete the file. Who waits for it starts another one."""
+        for path in _files(self.path):
+            path.unlink(missing_ok=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.db.close()
+
+    def _damaged(self, why):
+        return Damaged(f"{self.path} cannot be used: {' '.join(str(why).split())[:200]}; with --regrade it is kept under another name, and all is marked anew.")
+
+    @contextmanager
+    def _sentences(self):
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorname", None) or ""
+            if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise GradeError(f"Another `course grade` is writing to {self.path.parent} at this moment.") from None
+            if code.startswith(OF_THE_MACHINE):
+                raise GradeError(f"Cannot write {self.path}: {error}; once that is fixed, the same command goes on from what was marked.") from None
+            raise self._damaged(error) from None
+
+
+def well_formed(result):
+    """Whether a result has the form that `Marker.mark` gives it."""
+    def texts(value):
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+    return isinstance(result, dict) and all(isinstance(result.get(key), str) for key in ("status", "reason")) and texts(result.get("lessons")) and texts(
+        result.get("problems")) and isinstance(result.get("texts"), dict) and texts(list(result["texts"].values())) and isinstance(result.get("exercises"), dict) and all(
+        isinstance(mark, dict) and mark.get("status") in WORDS and all(isinstance(mark.get(key), str) for key in TEXTS) and "seed" in mark
+        and all(type(mark.get(key)) in (int, float) and 0 <= mark[key] < 1e9 for key in NUMBERS) and texts(mark.get("messages")) and texts(mark.get("discreet"))
+        for mark in result["exercises"].values())
+
+
+def set_aside(path):
+    """Rename a database, and what belongs to it, to the first of NAME-1, NAME-2, ... that is free."""
+    for number in itertools.count(1):
+        target = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        if not any(map(os.path.lexists, _files(target))):
+            break
+    for old, new in zip(_files(path), _files(target)):
+        if os.path.lexists(old):
+            os.rename(old, new)
+
+
+def _files(path):
+    """A database, and what SQLite may leave beside it."""
+    return [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]

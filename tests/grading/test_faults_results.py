@@ -1,0 +1,554 @@
+"""Faults of the machine and of the instructor: each ends in a sentence, keeps what was marked, and costs no learner a point."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner
+
+from course_utils import cli
+from course_utils.grading import gradebook, store
+from course_utils.grading.fleet import mark_here
+from course_utils.grading.gradebook import GradeError, grade
+from course_utils.grading.marking import fingerprint
+from course_utils.grading.sandbox import SandboxError
+from course_utils.grading.store import Store
+from course_utils.grading.submissions import read_table
+
+from ..grader import COURSE, ROOT, course, hand_in, isolation, needs_extras, write_class
+from ..test_gradebook import ALL_04, result
+
+SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
+PYTHON = os.path.realpath(sys.executable)
+MADE_WITH = f"{fingerprint()} 04 120 {2 * 2**30} False"
+
+
+@pytest.fixture(autouse=True)
+def counted(record_property):
+    record_property("hand-in", "fault")  # counted by tests/conftest.py if the test passes
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch):
+    monkeypatch.setattr(store, "PATIENCE", 0.3)
+    monkeypatch.setattr(gradebook, "READING", 0.3)
+
+
+def entry(learner="ada", file="ada/04_pooling.ipynb", sha256="1", found=None):
+    return {"learner": learner, "name": "", "file": file, "sha256": sha256, "made_with": MADE_WITH, "result": found or result(*ALL_04)}
+
+
+@pytest.fixture
+def marked(tmp_path):
+    """A class of one that is marked already, and the folder of its results."""
+    source = write_class(tmp_path / "class", ada=hand_in("04", all="solution"))
+    (tmp_path / "out").mkdir()
+    with Store(tmp_path / "out" / "results.sqlite") as known:
+        known.put(entry(sha256=hashlib.sha256((source / "ada" / "04_pooling.ipynb").read_bytes()).hexdigest()))
+    return source, tmp_path / "out"
+
+
+@pytest.fixture
+def nothing_to_mark(tmp_path):
+    """A class of two who handed in no notebook, so that no marking process is needed."""
+    for name in ("dan", "eve"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "notes.txt").write_text("notes")
+    (tmp_path / "out").mkdir()
+    return tmp_path / "class", tmp_path / "out"
+
+
+def run(source, out, expected=0, **more):
+    """`grade` without isolation. expected: how many notebooks it must mark."""
+    def watched(results, total):
+        assert total == expected
+        return results
+    return grade(source, out, lessons=("04",), isolated=False, workers=1, progress=watched, **more)
+
+
+def sentence(error):
+    text = str(error.value)
+    assert "\n" not in text and len(text) < 400 and text.endswith(".")
+    return text
+
+
+# --- results of another shape ------------------------------------------------------------------------------------------------------------
+
+
+def database(*statements, entries=()):
+    """Make a spoiler: it writes a store, and then does this to it."""
+    def spoil(path):
+        with Store(path) as made:
+            made.put(*entries)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            for statement in statements:
+                db.execute(*statement) if isinstance(statement, tuple) else db.execute(statement)
+    return spoil
+
+
+def damaged_in(place, length=2000):
+    """Make a spoiler: of a store with many results some bytes are others, or all from there are gone."""
+    def spoil(path):
+        database(entries=[entry(learner=f"s{number}") for number in range(30)])(path)
+        content = path.read_bytes()
+        start = int(place * len(content))
+        path.write_bytes(content[:start] + (os.urandom(length) + content[start + length:] if length else b""))
+    return spoil
+
+
+def row(**values):
+    one = {**entry(), **values}
+    return ("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", [one[column] if column != "result" or isinstance(one[column], (str, bytes)) else json.dumps(one[column])
+                                                              for column in store.COLUMNS])
+
+
+def mark(**values):
+    found = result(*ALL_04)
+    found["exercises"]["04-mean-pool"].update(values)
+    return database(row(result=found))
+
+
+def foreign(path):
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE notes (text)")
+
+
+def link_to_folder(path):
+    (path.parent / "elsewhere").mkdir()
+    path.symlink_to(path.parent / "elsewhere")
+
+
+OTHER_SHAPES = {
+    "lines of JSON": lambda path: path.write_text(json.dumps(entry()) + "\n"),
+    "binary": lambda path: path.write_bytes(bytes(range(256)) * 40),
+    "NULs": lambda path: path.write_bytes(bytes(8192)),
+    "a folder": lambda path: (path / "in").mkdir(parents=True),
+    "a pipe": os.mkfifo,
+    "a link to a folder": link_to_folder,
+    "another program's database": foreign,
+    "another version": database("PRAGMA user_version = 99"),
+    "other columns": database("ALTER TABLE results RENAME COLUMN result TO marks"),
+    "no table": database("DROP TABLE results"),
+    "half of it": damaged_in(0.5, 0),
+    "a damaged page": damaged_in(0.5),
+    "a damaged head": damaged_in(0, 60),
+    "no JSON in a row": database(row(result="{")),
+    "a list in a row": database(row(result="[]")),
+    "JSON without end": database(row(result="[" * 100_000)),
+    "no exercises": database(row(result={"status": "ok"})),
+    "a result of bytes": database(row(result=b"\xff")),
+    "a learner of bytes": database(row(learner=b"\xff")),
+    "no UTF-8": database(row(), "UPDATE results SET learner = CAST(x'ff' AS TEXT)"),
+    "points in words": mark(points="seven"),
+    "no number of points": mark(points=float("nan")),
+    "points below zero": mark(points=-1),
+    "no such status": mark(status="splendid"),
+    "messages that are numbers": mark(messages=[1]),
+}
+
+
+def content(path):
+    return [one.name for one in path.iterdir()] if path.is_dir() else path.read_bytes() if path.is_file() else path.lstat().st_mode
+
+
+@pytest.mark.parametrize("shape", OTHER_SHAPES)
+def test_results_of_another_shape_are_named_and_kept(shape, tmp_path):
+    path = tmp_path / "results.sqlite"
+    OTHER_SHAPES[shape](path)
+    before = content(path)
+    with pytest.raises(GradeError) as error:
+        Store(path)
+    assert str(path) in sentence(error) and "--regrade" in sentence(error) and content(path) == before
+    (tmp_path / "results-1.sqlite").write_text("taken")
+    with Store(path, anew=True) as known:
+        assert known.entries == {}
+        known.put(entry())
+    with Store(path) as known:
+        assert list(known.entries.values()) == [entry()]
+    assert content(tmp_path / "results-2.sqlite") == before and (tmp_path / "results-1.sqlite").read_text() == "taken"
+
+
+@pytest.mark.parametrize("name", ["results.sqlite", "part-1-of-2.sqlite"])
+def test_the_command_starts_anew_when_told_to(name, nothing_to_mark):
+    source, out = nothing_to_mark
+    (out / name).write_text("mine")
+    with pytest.raises(GradeError, match=f"{name} cannot be used"):
+        run(source, out)
+    assert not (out / "grades.csv").exists()
+    assert run(source, out, regrade=True) and (out / name.replace(".", "-1.")).read_text() == "mine"
+    assert run(source, out), "and what is kept disturbs nobody"
+
+
+@pytest.mark.parametrize("name, spoil, words", [
+    ("manual.csv", lambda path: path.mkdir(), "is not a file"),
+    ("manual.csv", os.mkfifo, "is not a file"),
+    ("manual.csv", lambda path: path.write_bytes(b"\x00\xff\xfe" * 99), "cannot be read as CSV in UTF-8"),
+    ("manual.csv", lambda path: path.write_text("learner,cell,points\nada,12-report,5\n", "utf-16"), "cannot be read as CSV in UTF-8"),
+    ("manual.csv", lambda path: path.write_text("learner,cell,points\nada,12-report," + "9" * 200_000), "cannot be read as CSV in UTF-8"),
+    ("manual.csv", lambda path: path.write_text("a\0b,c\n1,2\n"), "needs the columns"),
+    ("grades.csv", lambda path: path.mkdir(), "It is not a file"),
+    ("moodle.csv", os.mkfifo, "It is not a file"),
+    ("results.jsonl", lambda path: path.mkdir(), "It is not a file"),
+    ("summary.html", lambda path: path.mkdir(), "It is not a file"),
+    ("left_out.csv", lambda path: path.mkdir(), "Is a directory"),
+    ("feedback", lambda path: path.write_text(""), "File exists"),
+    ("feedback/dan.html", lambda path: path.mkdir(parents=True), "It is not a file"),
+    ("feedback/zoe.html", lambda path: path.mkdir(parents=True), "Is a directory"),
+])
+def test_files_of_another_shape_stop_the_run_and_stay(name, spoil, words, nothing_to_mark):
+    source, out = nothing_to_mark
+    spoil(out / name)
+    before = content(out / name)
+    with pytest.raises(GradeError) as error:
+        run(source, out)
+    assert str(out / name) in sentence(error) and words in sentence(error)
+    assert content(out / name) == before
+    os.rename(out / name, out / "away")
+    assert len(run(source, out)) == 2
+
+
+def test_a_link_in_the_place_of_the_unpacked_files_is_not_followed(nothing_to_mark, tmp_path):
+    source, out = nothing_to_mark
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("")
+    (out / ".unpacked-1-of-1").symlink_to(tmp_path / "mine")
+    (out / ".unpacked-1-of-3").write_text("")
+    assert run(source, out) and (tmp_path / "mine" / "file").exists() and not list(out.glob(".unpacked*"))
+
+
+@pytest.mark.parametrize("spoil", [lambda out: (out / "results.sqlite").symlink_to(out.parent / "elsewhere.sqlite"), lambda out: (out / "results.sqlite").write_bytes(b""),
+                                   lambda out: (out / "results.sqlite-wal").write_bytes(os.urandom(5000)), lambda out: (out / "results.sqlite-journal").write_bytes(b"")],
+                         ids=["dangling link", "empty file", "log without its database", "empty journal"])
+def test_what_does_no_harm_is_no_fault(spoil, nothing_to_mark):
+    source, out = nothing_to_mark
+    spoil(out)
+    assert run(source, out) and run(source, out)
+
+
+# --- the results' folder -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["the same", "inside", "a link inside", "through a link", "with dots", "nbgrader"])
+def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path):
+    source, out = nothing_to_mark
+    (tmp_path / "link").symlink_to(source)
+    (source / "to").symlink_to(tmp_path / "class" / "dan")
+    folder = {"the same": source, "inside": source / "dan" / "results", "a link inside": source / "to" / "new", "through a link": tmp_path / "link" / "results",
+              "with dots": tmp_path / "out" / ".." / "class", "nbgrader": source / "course"}[case]
+    before = sorted(source.rglob("*"))
+    with pytest.raises(GradeError, match="is the folder of the submissions, or lies in it"):
+        run(source, *([out] if case == "nbgrader" else [folder]), beside=[folder] if case == "nbgrader" else [])
+    assert sorted(source.rglob("*")) == before and not list(out.iterdir())
+
+
+def test_results_beside_the_submissions_are_fine(nothing_to_mark, tmp_path):
+    source, out = nothing_to_mark
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("dan/notes.ipynb", "{}")
+    assert run(source, tmp_path / "class-results") and run(source, tmp_path)
+    with pytest.raises(AssertionError):  # it would mark dan's
+        run(tmp_path / "class.zip", out)
+    assert not list(out.glob(".unpacked*")), "what was unpacked goes, whatever happens"
+
+
+def test_the_results_folder_is_a_file(nothing_to_mark, tmp_path):
+    for out in ("file", "file/out"):
+        (tmp_path / "file").write_text("mine")
+        with pytest.raises(GradeError, match="Cannot write to"):
+            run(nothing_to_mark[0], tmp_path / out)
+        assert (tmp_path / "file").read_text() == "mine"
+
+
+SMALL_DISK = """
+import os, subprocess, sys
+from pathlib import Path
+import pytest
+from course_utils.grading.gradebook import GradeError
+from course_utils.grading.store import Store
+from tests.grading.test_faults_results import *
+disk, source = map(Path, sys.argv[1:])
+
+def remount(how):
+    subprocess.run(["mount", "-o", f"remount,{how}", str(disk)], check=True)
+
+def fill():
+    with contextlib.suppress(OSError), open(disk / "filler", "wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+"""
+
+
+def on_a_small_disk(tmp_path, script, source=""):
+    """Run a script with a disk of its own of 300 kB."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+        pytest.skip("only root may mount a disk")
+    (tmp_path / "disk").mkdir()
+    done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=300k tmpfs "$4" && exec "$@"', "sh", sys.executable, "-c", SMALL_DISK + script, tmp_path / "disk", source],
+                          cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_full_disk_keeps_the_results_before(tmp_path):
+    on_a_small_disk(tmp_path, """
+with Store(disk / "results.sqlite") as known, pytest.raises(GradeError) as error:
+    for number in range(1000):
+        known.put(entry(learner=f"s{number}"))
+assert 1 < number < 999 and "full" in sentence(error) and "goes on" in sentence(error) and "--regrade" not in sentence(error)
+remount("size=20m")
+with Store(disk / "results.sqlite") as known:
+    assert len(known.entries) == number
+    known.put(entry(learner=f"s{number}"))
+""")
+
+
+def test_a_disk_too_full_for_the_tables(tmp_path, marked):
+    source, out = marked
+    on_a_small_disk(tmp_path, f"""
+shutil.copytree({str(out)!r}, disk / "out")
+fill()
+with pytest.raises(GradeError) as error:
+    run(source, disk / "out")
+assert "goes on" in sentence(error) and ("No space left" in sentence(error) or "full" in sentence(error)), sentence(error)
+(disk / "filler").unlink()
+assert run(source, disk / "out")[0]["points"] == 7
+""", source)
+
+
+def test_a_disk_that_may_not_be_written(tmp_path, marked):
+    source, out = marked
+    on_a_small_disk(tmp_path, f"""
+shutil.copytree({str(out)!r}, disk / "out")
+remount("ro")
+for folder in (disk / "out", disk / "new"):
+    with pytest.raises(GradeError, match="Cannot write"):
+        run(source, folder)
+remount("rw")
+assert run(source, disk / "out")[0]["points"] == 7
+""", source)
+
+
+def test_nobody_can_be_told(nothing_to_mark):
+    source, out = nothing_to_mark
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COURSE, "grade", source, "--out", out, "--unsafe-no-isolation"], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert done.returncode != 0 and "All results are in" in done.stderr and "Traceback" not in done.stderr and (out / "grades.csv").exists()
+
+
+def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
+    environment, (source, out) = needs_extras(), nothing_to_mark
+    (tmp_path / "nb").mkdir()
+    (tmp_path / "nb" / "gradebook.db").write_bytes(b"no database" * 99)
+    done = course("grade", source, "--out", out, "--nbgrader", tmp_path / "nb", "--unsafe-no-isolation", env=environment)
+    assert done.returncode == 1 and "Cannot write the nbgrader course" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert (tmp_path / "nb" / "gradebook.db").read_bytes() == b"no database" * 99 and (out / "grades.csv").exists()
+
+
+# --- writers that meet, or die ------------------------------------------------------------------------------------------------------------
+
+
+def test_two_writers(marked):
+    source, out = marked
+    with Store(out / "results.sqlite"), pytest.raises(GradeError) as error:
+        run(source, out, regrade=True)
+    assert f"Another `course grade` is writing to {out}" in sentence(error)
+    assert run(source, out)[0]["points"] == 7
+
+
+def test_tables_wait_for_no_part_and_lose_none(marked):
+    source, out = marked
+    os.rename(out / "results.sqlite", out / "part-2-of-2.sqlite")
+    with Store(out / "part-1-of-2.sqlite"), pytest.raises(GradeError, match="Another `course grade` is writing"):
+        run(source, out)
+    with Store(out / "part-2-of-2.sqlite") as part:
+        assert len(part.entries) == 1
+    assert run(source, out)[0]["points"] == 7 and not list(out.glob("part*"))
+    with Store(out / "results.sqlite"), pytest.raises(GradeError, match="Another `course grade` is writing"):
+        run(source, out, part=(1, 2))
+    assert run(source, out, part=(1, 2)) == [], "a part knows what is marked"
+
+
+def test_a_part_that_was_taken_in_while_another_waited(tmp_path):
+    first = Store(tmp_path / "part-1-of-2.sqlite")
+
+    def write():
+        with Store(tmp_path / "part-1-of-2.sqlite", patience=20) as second:
+            second.put(entry())
+
+    waiting = threading.Thread(target=write)
+    waiting.start()
+    time.sleep(0.3)
+    first.remove()
+    first.db.close()
+    waiting.join()
+    with Store(tmp_path / "part-1-of-2.sqlite") as again:
+        assert len(again.entries) == 1
+
+
+@pytest.mark.parametrize("last", ["", "known.db.execute('BEGIN'); known.db.executemany('DELETE FROM results WHERE learner > ?', [['a']]);"], ids=["between", "within"])
+def test_a_writer_that_is_killed(tmp_path, last):
+    script = ("import os, sys; from tests.grading.test_faults_results import *; known = Store(sys.argv[1])\n"
+              f"for number in range(3): known.put(entry(learner=f's{{number}}'))\n{last}\nos.kill(os.getpid(), 9)")
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "results.sqlite"], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == -signal.SIGKILL
+    with Store(tmp_path / "results.sqlite") as known:
+        assert sorted(learner for learner, _ in known.entries) == ["s0", "s1", "s2"]
+
+
+def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
+    isolation()
+    slow = hand_in("04", max_pool=SLOW)
+    for name, files in (("class.zip", 3), ("ada.zip", 1)):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for number, text in enumerate([hand_in("04", all="solution"), slow + " ", slow][:files]):
+                archive.writestr(f"class/s{number}/04_pooling.ipynb", text)
+    out = tmp_path / "out"
+    command = ["grade", "--out", out, "--workers", "1", "--lessons", "04"]
+    running = subprocess.Popen([*COURSE, *command, tmp_path / "class.zip"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    deadline = time.monotonic() + 90
+    while not any(b'"exercises"' in path.read_bytes() for path in out.glob("*-wal")):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.1)
+    below = psutil.Process(running.pid).children(recursive=True)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    assert len(list((out / ".unpacked-1-of-1").iterdir())) == 3
+    for process in below:  # those that have not ended with it
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    done = course(*command, tmp_path / "ada.zip")
+    assert done.returncode == 0, done.stderr
+    assert read_table(out / "grades.csv")[0]["total"] == "7" and not list(out.glob(".*"))
+
+
+# --- marking processes ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shard(monkeypatch, tmp_path):
+    """Put another program in the place of the marking process."""
+    def put(program):
+        path = tmp_path / "python"
+        path.write_text(f"#!{PYTHON}\nimport json, sys, time\nline = sys.stdin.readline\nline()\n{program}")
+        path.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(path))
+    return put
+
+
+READY = "print(json.dumps({'filter': True}), flush=True)\n"
+WORKS = READY + f"while job := line():\n    print(json.dumps({{'key': json.loads(job)['key'], 'result': {result(*ALL_04)!r}}}), flush=True)\n"
+
+
+@pytest.mark.parametrize("program", ["line()", "line(); print('{\"key\": 0, \"resu', end='')", "sys.stdin.close(); time.sleep(1)"], ids=["dies", "dies in a line", "hears nothing"])
+def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, shard, tmp_path):
+    source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
+    shard(READY + program)
+    arguments = ["grade", str(source), "--out", str(out), "--unsafe-no-isolation", "--workers", "1", "--lessons", "04"]
+    done = CliRunner().invoke(cli.main, arguments)
+    assert done.exit_code == 3 and "Not marked, as the grader failed on them twice: ada. They have no points yet" in done.output, done.output
+    row, = read_table(out / "grades.csv")
+    assert {row["total"], *(row[one] for one in ALL_04)} == {""} and row["status"] == "not marked"
+    shard(WORKS)
+    done = CliRunner().invoke(cli.main, arguments)
+    assert done.exit_code == 0 and read_table(out / "grades.csv")[0]["total"] == "7", "the next run tries again"
+
+
+@pytest.mark.parametrize("program, words", [("", "ended before it was ready"), ("print(json.dumps({'fatal': 'No sandbox: why.'}))", "No sandbox: why."),
+                                            (READY + "line(); print(json.dumps({'fatal': 'The sandbox is gone.'}), flush=True); line()", "The sandbox is gone.")])
+def test_a_marking_process_that_cannot_work_stops_the_run(program, words, shard, tmp_path):
+    source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
+    shard(program)
+    with pytest.raises(SandboxError, match=words):
+        run(source, tmp_path / "out", expected=2)
+    assert not (tmp_path / "out" / "grades.csv").exists()
+    shard(WORKS)
+    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [7, 7]
+
+
+def test_there_is_no_python(monkeypatch, tmp_path):
+    source = write_class(tmp_path / "class", ada=hand_in("04"))
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(GradeError, match="Stopped at /nowhere/python: No such file"):
+        run(source, tmp_path / "out", expected=1)
+
+
+def test_a_disk_that_is_full_in_the_middle(tmp_path, shard):
+    """What came before the fault is kept; the same command marks the rest."""
+    source = write_class(tmp_path / "class", **{f"s{number}": hand_in("04") for number in range(20)})
+    shard(WORKS.replace("'result':", "'pad': 0, 'result':"))
+    program = sys.executable
+    on_a_small_disk(tmp_path, f"""
+sys.executable = {program!r}
+with pytest.raises(GradeError) as error:
+    run(source, disk / "out", expected=20)
+assert "full" in sentence(error) and "goes on" in sentence(error)
+with Store(disk / "out" / "results.sqlite") as known:
+    kept = len(known.entries)
+assert 0 < kept < 20
+remount("size=20m")
+assert [one["points"] for one in run(source, disk / "out", expected=20 - kept)] == [7] * 20
+""", source)
+
+
+def test_a_clock_that_goes_backwards(tmp_path, shard, monkeypatch):
+    source = write_class(tmp_path / "class", ada=("old.ipynb", hand_in("04")))
+    write_class(source, ada=("new.ipynb", hand_in("04", all="solution")), bob=hand_in("04"))
+    os.utime(source / "ada" / "old.ipynb", (-10**9, -10**9))
+    os.utime(source / "ada" / "new.ipynb", (10**10, 10**10))
+    shard(WORKS)
+    ticks = iter(range(10**9, 0, -86400))
+    monkeypatch.setattr(time, "time", lambda: float(next(ticks)))
+    found, _ = run(source, tmp_path / "out", expected=3)
+    assert (found["points"], found["files"]) == (7, ["ada/new.ipynb"])
+
+
+def test_submissions_that_vanish(tmp_path, shard):
+    source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
+    shard(WORKS.replace("    print(", "    open(json.loads(job)['path'])\n    print("))
+
+    def vanish(results, total):
+        shutil.rmtree(source / "ada")
+        return results
+    learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=vanish)
+    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", 7)]
+    assert [one["points"] for one in run(source, tmp_path / "out")] == [7], "who is gone has no row"
+
+
+def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GradeError, match="cannot be isolated here: bubblewrap is not installed"):
+        grade(nothing_to_mark[0], tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, shard):
+    source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
+    shard(READY + "from pathlib import Path\nif not Path('died').exists():\n    line(), Path('died').touch(), sys.exit()\n".replace("'died'", repr(str(tmp_path / "died"))) + WORKS[len(READY):])
+    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [7, 7] and (tmp_path / "died").exists()
+
+
+def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
+    isolation()
+    jobs = [{"key": name, "name": name, "path": str(tmp_path / name)} for name in "abc"]
+    for job, answers in zip(jobs, [{"normalise": "solution"}, {"max_pool": SLOW}, {}]):
+        Path(job["path"]).write_text(hand_in("04", **answers))
+    results = mark_here(jobs, {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}, workers=1)
+    assert next(results)[1]["status"] == "ok"
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.parent().name() == "bwrap":  # the server
+                process.kill()
+    with pytest.raises(SandboxError) as error:
+        list(results)
+    sentence(error)
