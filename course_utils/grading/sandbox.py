@@ -4,7 +4,6 @@ Bubblewrap builds the walls: no network, a process tree of its own, and of the f
 Each submission is a fork of the warm server behind further walls (`inside.shut_in`).
 """
 
-import fcntl
 import json
 import os
 import platform
@@ -257,6 +256,8 @@ class Session:
         """
         if not hasattr(os, "memfd_create"):
             return self.ask(seconds, **request), request
+        import fcntl  # not on Windows, where nothing is marked
+
         text, arrays = wire.parts(request, wire.ALIGN)
         shared = os.memfd_create("arguments", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
