@@ -54,7 +54,7 @@ class Submission:
 
         Says whether it is a function, and which further runs might give another result; another value is sent as it is. Raises CellUnreadable.
         """
-        name = program.answer_name(self.cells, self.program.statements, exercise_id, name)
+        name = self.program.answer_name(self.cells, exercise_id, name)
         try:
             place = self.program.answer(name)
         except program.Broken as missing:

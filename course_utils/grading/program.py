@@ -139,6 +139,10 @@ class Program:
             self.statements += [(number, part) for statement in body for part in self._unwrapped(statement)]
             if checksum(cell["source"]) not in known:
                 self.mine.add(number)
+        self.binding = [bound(statement) for _, statement in self.statements]
+        self.calls = [(number, node) for number, statement in self.statements for node in ast.walk(statement)
+                      if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1]
+        self.uses = {}
 
     def _note_future(self, statement):
         """`from __future__ import ...` holds for all cells below, though each statement is compiled alone."""
@@ -165,6 +169,8 @@ class Program:
 
     def used(self, statement):
         """Names that a statement, and the functions in it, look up in the notebook; not their own variables."""
+        if statement in self.uses:
+            return self.uses[statement]
         names, left = set(), [self.compiled(statement)]
         while left:
             code = left.pop()
@@ -172,9 +178,20 @@ class Program:
             left += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
         if "get_ipython" in names:
             names |= _named_in_magics(statement)
+        self.uses[statement] = names
         return names
 
     # ------------------------------------------------------------ what an answer needs
+
+    def answer_name(self, cells, exercise_id, name):
+        """The name under which an exercise is answered: the given one; else what `check` is called with; else the one function of its cell."""
+        if any(name in names and not isinstance(statement, IMPORTS) for names, (_, statement) in zip(self.binding, self.statements)):
+            return name
+        for _, node in self.calls:
+            if _checks(node, exercise_id) and isinstance(node.args[1], ast.Name):
+                return node.args[1].id
+        own = [statement.name for number, statement in self.statements if cells[number]["grade_id"] == exercise_id and isinstance(statement, ast.FunctionDef)]
+        return own[0] if len(own) == 1 else name
 
     def answer(self, name, kinds=(ast.stmt,), last=None):
         """The place of the statement that answers: the last one of these kinds that binds the name and is not the stub; an import is no answer.
@@ -182,7 +199,7 @@ class Program:
         last: the number of the last cell that counts. Raises Broken if there is none.
         """
         places = [place for place, (number, statement) in enumerate(self.statements) if (last is None or number <= last) and
-                  name in bound(statement) and isinstance(statement, kinds) and not isinstance(statement, IMPORTS)]
+                  name in self.binding[place] and isinstance(statement, kinds) and not isinstance(statement, IMPORTS)]
         if not places and kinds != (ast.stmt,):
             return self.answer(name, last=last)
         if not places:
@@ -191,7 +208,7 @@ class Program:
 
     def checked(self, exercise_id):
         """The number of the last cell that checks this exercise, or None."""
-        return max((number for number, statement in self.statements for node in ast.walk(statement) if _checks(node, exercise_id)), default=None)
+        return max((number for number, node in self.calls if _checks(node, exercise_id)), default=None)
 
     def slice(self, name, answer):
         """The places of all that must run, in order, for `name` to be what it is in the notebook.
@@ -199,7 +216,7 @@ class Program:
         Of the names that the answer uses, the definitions that stand before it (or in its cell), as when one runs the notebook from the top;
         if there are none, any.
         """
-        found, binding = self.statements, [bound(statement) for _, statement in self.statements]
+        found, binding = self.statements, self.binding
         wanted, open_names, seen = {answer}, [(name, answer) for name in self.used(found[answer][1])], set()
         while open_names:
             needed, user = open_names.pop()
@@ -248,9 +265,8 @@ class Program:
 
 
 def _checks(node, exercise_id):
-    """Whether this is a call of `check` for an exercise."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1 and \
-        isinstance(node.args[0], ast.Constant) and node.args[0].value == exercise_id
+    """Whether this call of `check` is for an exercise."""
+    return isinstance(node.args[0], ast.Constant) and node.args[0].value == exercise_id
 
 
 def _magic(node):
@@ -339,17 +355,6 @@ def _acts(statement):
     call = statement.value if isinstance(statement, ast.Expr) else None
     return not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in BY_NAME_ONLY and
                 all(isinstance(part, (ast.Constant, ast.Name)) for part in [*call.args, *(word.value for word in call.keywords)]))
-
-
-def answer_name(cells, statements, exercise_id, name):
-    """The name under which an exercise is answered: the given one; else what `check` is called with; else the one function of its cell."""
-    if any(name in bound(statement) for _, statement in statements if not isinstance(statement, IMPORTS)):
-        return name
-    for node in (node for _, statement in statements for node in ast.walk(statement)):
-        if _checks(node, exercise_id) and isinstance(node.args[1], ast.Name):
-            return node.args[1].id
-    own = [statement.name for number, statement in statements if cells[number]["grade_id"] == exercise_id and isinstance(statement, ast.FunctionDef)]
-    return own[0] if len(own) == 1 else name
 
 
 # ---------------------------------------------------------------- running it
