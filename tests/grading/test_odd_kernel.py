@@ -44,8 +44,8 @@ def start():
                 {kind: set(names) for kind, names in shell.magics_manager.magics.items()}, set(shell.extension_manager.loaded),
                 shell.display_formatter.formatters['text/plain'].float_precision, shell.display_formatter.formatters['text/plain'].pprint]
 
-    def again(folder):
-        assert state() == before
+    def again(folder, fresh=False):
+        assert fresh or state() == before
         get_ipython().reset(new_session=True)
         os.chdir(folder)
         exercises.passed = set()
@@ -57,7 +57,7 @@ def start():
     before = state()
 start()
 """
-AGAIN = "__import__('sys').modules['course_utils.exercises'].again({!r})"
+AGAIN = "__import__('sys').modules['course_utils.exercises'].again({!r}, fresh={!r})"
 PASSED = "sorted(__import__('sys').modules['course_utils.exercises'].passed)"
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="some cells use the shell of Unix")
@@ -69,7 +69,7 @@ def warm(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(SOCKET, raising=False)
         patch.delenv(COLD, raising=False)
-        patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "")
+        patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")  # start_warm puts its own in its place
         for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):  # nothing of the person who runs the tests
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
         for name in ("OMP_NUM_THREADS", "PIP_NO_INDEX", "PIP_DISABLE_PIP_VERSION_CHECK"):  # pip in a cell stays off the network
@@ -90,13 +90,18 @@ class Kernel:
         self.start()
 
     def start(self):
-        self.manager = KernelManager(kernel_name="python3")
-        self.manager.provisioner_factory = None
-        self.manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.client = self.manager.blocking_client()
-        self.client.start_channels(shell=True, iopub=False, stdin=False, hb=False, control=False)
-        self.passed = set()
-        assert self.run(START, seconds=60, store_history=False) == "ok"
+        for _ in range(2):  # another program may take one of its ports before the kernel does
+            self.manager = KernelManager(kernel_name="python3")
+            self.manager.provisioner_factory = None
+            self.manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.client = self.manager.blocking_client()
+            self.client.start_channels(shell=True, iopub=False, stdin=False, hb=False, control=False)
+            self.passed = set()
+            if self.run(START, seconds=60, store_history=False) == "ok":
+                return
+            status = self.manager.provisioner.process.poll()
+            self.end()
+        pytest.fail(f"no kernel starts; the last one's exit status was {status}")
 
     def end(self):
         process = self.manager.provisioner.process
@@ -108,7 +113,7 @@ class Kernel:
     def begin(self, folder):
         """Be as new, in an empty folder."""
         self.folder = folder
-        if os.environ.get("FRESH_KERNELS") or self.run(AGAIN.format(folder), store_history=False) != "ok":
+        if os.environ.get("FRESH_KERNELS") or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok":
             self.restart()
         self.passed = set()
 
@@ -116,7 +121,7 @@ class Kernel:
         passed = self.passed
         self.end()
         self.start()
-        assert self.run(AGAIN.format(self.folder), store_history=False) == "ok"
+        assert self.run(AGAIN.format(self.folder, True), seconds=60, store_history=False) == "ok"
         self.passed = passed
 
     def run(self, source, seconds=SECONDS, store_history=True):
@@ -128,6 +133,8 @@ class Kernel:
             content = self.reply(message, SECONDS)
         if content is not None and content["status"] == "ok":
             self.passed |= set(ast.literal_eval(content["user_expressions"]["passed"]["data"]["text/plain"]))
+        if source == START:
+            return content and content["status"]
         if content is None or any(one["source"] == "ask_exit" and not one["keepkernel"] for one in content.get("payload", ())):
             self.restart()
             return None
