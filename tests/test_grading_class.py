@@ -158,10 +158,10 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
     isolation()
     (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
     settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
-    jobs = [{"key": key, "name": key, "path": str(tmp_path / key)} for key in ("gone.ipynb", "good.ipynb")]  # the missing file kills a process
-    found = dict(mark_here(jobs, settings, workers=1))
-    assert found["gone.ipynb"]["status"] == "not marked" and found["good.ipynb"]["status"] == "ok"
-    assert sum(mark["points"] for mark in found["good.ipynb"]["exercises"].values()) == 7
+    job = {"key": "good", "name": "good.ipynb", "path": str(tmp_path / "good.ipynb")}
+    found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], settings, workers=1))  # a job without a name kills a process
+    assert found["deadly"]["status"] == "not marked" and found["good"]["status"] == "ok"
+    assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == 7
 
 
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
