@@ -695,13 +695,8 @@ LESS = [
     Odd("in a function only", "The def is never reached.", mean("def define():\n" + indent(MEAN, "    ")), 5),
     Odd("in a class only", "A method, without a name outside.", mean("class Answers:\n" + indent(MEAN, "    ")), 5),
     Odd("a bracket forgotten", "The answer's cell is no Python.", mean(MEAN.replace("(dim=1)", "(dim=1", 1)), 5),
-    Odd("stops before the answer", "raise SystemExit above the def, in its cell.", mean(f"raise SystemExit\n{MEAN}"), 5),
-    Odd("fails before the answer", "An error above the def, in its cell.", mean(f"1 / 0\n{MEAN}"), 5),
-    Odd("a result in its place", "my_mean_pool is what it returned.", mean(
-        f"{MEAN}\nimport torch\nmy_mean_pool = my_mean_pool(torch.ones(1, 2, 3), torch.ones(1, 2))"), 5),
     Odd("a helper that was never handed in", "It was in a file on the learner's computer.", mean(f"from my_own_tools import weights\n{NEEDS_WEIGHTS}"), 5),
     Odd("a helper that was deleted", "It lives on only in the learner's kernel.", mean(NEEDS_WEIGHTS), 5),
-    Odd("a name that was deleted", "del DIM before the check.", dim("DIM = 1", "del DIM"), 5),
     Odd("a name bound in %%timeit", "It does not last.", dim("%%timeit -n1 -r1\nDIM = 1"), 5),
     Odd("a name bound in a comprehension", "It does not last.", dim("print([DIM for DIM in (0, 1)])"), 5),
     Odd("a name bound by except", "Python deletes it.", dim("try:\n    1 / 0\nexcept ZeroDivisionError as DIM:\n    pass"), 5),
