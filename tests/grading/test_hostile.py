@@ -5,16 +5,18 @@ import os
 import resource
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 
 import psutil
 import pytest
 
-from course_utils.exercises import framework
+from course_utils.exercises import find, framework
+from course_utils.grading import submissions
 from course_utils.grading.marking import STATES, Marker
 from course_utils.grading.sandbox import Sandbox, why_not
 
-from .hostile import HARMLESS, HOSTILE, REPOSITORY, TOKEN, file, right
+from .hostile import ADAS, EVES, HARMLESS, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
 
 FULL = 7  # points of lesson 04
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
@@ -109,6 +111,42 @@ def test_odd_but_honest_answers_get_all_points(odd, marker, record_property):
     result = marker.mark(odd.build())
     assert (result["status"], points(result)) == ("ok", FULL), {one: mark["messages"] for one, mark in result["exercises"].items()}
     record_property("hand-in", "honest")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("attack", HOSTILE_CLASSES, ids=lambda attack: attack.name)
+def test_no_name_or_archive_harms_another_learner(attack, tmp_path, monkeypatch):
+    monkeypatch.setattr(submissions, "LARGEST_OF_ONE", len(EVES))
+    (tmp_path / "unpacked").mkdir()
+    for name, content in attack.files.items():
+        path = tmp_path / "class" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+            continue
+        with zipfile.ZipFile(path, "w") as archive:
+            for member in content:
+                archive.writestr(*member)
+    start, whose = time.monotonic(), {}
+    for one in submissions.gather(tmp_path / "class", tmp_path / "unpacked"):
+        whose.setdefault(one.learner, set()).add(one.path.read_bytes() if one.path else EVES)
+    assert time.monotonic() - start < 10, "it holds the class up"
+    assert {ADAS} in whose.values(), f"what is Ada's and what is Eve's counts as one learner's: {list(whose)}"
+    assert sum(one.stat().st_size for one in (tmp_path / "unpacked").iterdir()) <= len(EVES), "one learner unpacks more than one may"
+
+
+def test_a_table_of_the_development_queries_is_no_search():
+    """Lesson 12 prints them with the texts that are wanted; whoever copies these has no search."""
+    from course_utils import load_queries, load_reviews
+
+    texts, queries = load_reviews("rotten_tomatoes")["text"], load_queries("dev")
+    table = dict(zip(queries["query"], texts[queries["row"]]))
+
+    def copied(queries, texts, k):
+        first = [texts.index(table.get(query, query)) for query in queries]
+        return [[one, *(place for place in range(len(texts)) if place != one)][:k] for one in first]
+
+    assert not framework.examine(find("12-search"), copied, seed=4).passed
 
 
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
