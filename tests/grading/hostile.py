@@ -787,4 +787,101 @@ NOTEBOOKS = [
             status=("unreadable",)),
 ]
 
-HOSTILE = [*FORGING, *READING, *WRITING, *NETWORK, *PROCESSES, *MEMORY, *TIME, *ENDS, *KERNEL, *OBJECTS, *NOTEBOOKS]
+SHARED = """
+import fcntl, mmap, stat, torch
+def shared():
+    for line in range(3, 128):
+        try:
+            if stat.S_ISREG(os.fstat(line).st_mode):
+                yield line, os.fstat(line).st_size
+        except OSError:
+            pass
+def wipe(byte=b"\\0"):
+    for line, size in shared():
+        os.pwrite(line, byte * size, 0)
+        mmap.mmap(line, size)[:] = byte * size
+"""
+
+ARGUMENTS = [
+    Hostile("wipes the shared arguments", "Makes all numbers zero in the memory that it shares with the grader, and returns their mean, zero.", instead("""
+        shape = token_embeddings.shape
+        wipe()
+        return torch.zeros(shape[0], shape[2])""", "import os\n" + SHARED), said="changes `token_embeddings`"),
+    Hostile("wipes them behind the grader's back", "A thread that makes the shared numbers zero all the time, whoever looks.", instead("""
+        return torch.zeros(token_embeddings.shape[0], token_embeddings.shape[2])""", "import os, threading\n" + SHARED + """
+def for_ever():
+    while True:
+        wipe()
+threading.Thread(target=for_ever, daemon=True).start()
+""")),
+    Hostile("shrinks the shared arguments", "Cuts, seals, locks or punches holes into the memory that it shares, so that the grader falls.", probe("""
+        for line, size in shared():
+            tried(won, "cut", os.ftruncate, line, 0)
+            tried(won, "made larger", os.ftruncate, line, 2**26)
+            for seal in (1, 2, 4, 8, 16):
+                tried(won, ("sealed", seal), fcntl.fcntl, line, 1033, seal)
+            tried(won, "mode", os.fchmod, line, 0)
+            libc.fallocate(line, 3, ctypes.c_long(0), ctypes.c_long(size))""", SHARED), said="changes `token_embeddings`"),
+    Hostile("sends descriptors to the grader", "Sends hundreds of descriptors along its line, and then goes on as if nothing were.", instead("""
+        import os, socket
+        line, end = socket.socket(fileno=os.dup(3)), os.eventfd(0)
+        for _ in range(5000):
+            try:
+                socket.send_fds(line, [b""], [end] * 100)
+            except OSError:
+                break
+        return 1"""), status=("ok", "crashed")),
+]
+
+SECOND_TRY = [
+    Hostile("sleeps in another cell", "Another cell sleeps for hours, of which only a run from the top takes notice.",
+            build=lambda: file([code("import time\ntime.sleep(10**4)"), *lesson({ID: instead("return 1"), **WRONG})]), status=("ok", "timeout")),
+    Hostile("breaks the shell", "Takes apart, by its other cells, the shell that runs them, and writes a course of its own.",
+            build=lambda: file([code("import sys\nsys.displayhook = lambda *a: 1 / 0\nget_ipython().run_cell = type(get_ipython()).run_cell = None"),
+                                code("%%writefile course_utils.py\ncheck = lambda *args: 'passed'"), code("%run course_utils.py"),
+                                code("await __import__('asyncio').sleep(10**4)"), *lesson({ID: instead("return 1"), **WRONG})]), status=("ok", "timeout")),
+    Hostile("an hour of magics", "Cells that take IPython's reading of magics and brackets an hour.",
+            build=lambda: file([code("x = " + "-" * 200_000 + "1"), code("(" * 5000), code('f"{' * 3000), code("%" * 100_000), code("\\\n" * 200_000),
+                                code("?" * 100_000 + "\n!" * 50_000), *lesson({ID: instead("return 1"), **WRONG})]), status=("unreadable", "ok", "timeout")),
+    Hostile("a chain of errors", "An error that was caused by an error that was caused by an error, two hundred thousand times.", instead("""
+        last = None
+        for _ in range(200_000):
+            error = ValueError("x")
+            error.__cause__, last = last, error
+        raise last"""), status=("ok", "timeout", "crashed")),
+    Hostile("a group of groups", "An exception group in an exception group, a hundred thousand deep.", instead("""
+        error = ValueError("x")
+        for _ in range(100_000):
+            error = ExceptionGroup("x", [error])
+        raise error"""), status=("ok", "timeout", "crashed")),
+]
+
+HOSTILE = [*FORGING, *READING, *WRITING, *NETWORK, *PROCESSES, *MEMORY, *TIME, *ENDS, *KERNEL, *OBJECTS, *NOTEBOOKS, *ARGUMENTS, *SECOND_TRY]
+
+
+# ---------------------------------------------------------------- hostile names and archives, in a class
+
+ADAS, EVES = right(), hand_in("my_mean_pool = 1")  # the bytes of an honest learner's hand-in, and of a hostile one's
+
+
+@dataclass(frozen=True)
+class HostileClass:
+    """A folder of hand-ins in which Eve chose what hers are called. `files`: by path, their bytes, or the members of a zip."""
+
+    name: str
+    what: str
+    files: dict
+
+
+HOSTILE_CLASSES = [
+    HostileClass("a number of Moodle's in a file name", "Calls her file as Moodle would call Ada's, in a download without folders.",
+                 {"Ada Lovelace_123_assignsubmission_file_04_pooling.ipynb": ADAS,
+                  "Eve Moss_55_assignsubmission_file_x_123_assignsubmission_file_04_pooling.ipynb": EVES}),
+    HostileClass("a name with a space behind it", "Is called as Ada is, with a space behind it.", {"ada/04_pooling.ipynb": ADAS, "ada /04_pooling.ipynb": EVES}),
+    HostileClass("a name with another mark in it", "Is called as Ada is, with another letter that cannot be shown.",
+                 {"ada\u200b/04_pooling.ipynb": ADAS, "ada\u2060/04_pooling.ipynb": EVES}),
+    HostileClass("a name that begins alike", "Has a name of which the first 120 letters are those of Ada's.",
+                 {f"{'a' * 120}da/04_pooling.ipynb": ADAS, f"{'a' * 120}eve/04_pooling.ipynb": EVES}),
+    HostileClass("one name, thousands of times", "Hands in an archive of empty files that are all called alike.",
+                 {"ada/04_pooling.ipynb": ADAS, "eve/h.zip": [("a", b"")] * 10_000}),
+]

@@ -5,16 +5,18 @@ import os
 import resource
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 
 import psutil
 import pytest
 
 from course_utils.exercises import framework
+from course_utils.grading import submissions
 from course_utils.grading.marking import STATES, Marker
 from course_utils.grading.sandbox import Sandbox, why_not
 
-from .hostile import HOSTILE, REPOSITORY, TOKEN, file, right
+from .hostile import ADAS, EVES, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
 
 FULL = 7  # points of lesson 04
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
@@ -102,6 +104,28 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     assert points(marker.mark(right())) == FULL, "the next submission suffered"
     assert time.monotonic() - start < 8
     record_property("hand-in", "hostile")  # counted and printed by tests/conftest.py
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("attack", HOSTILE_CLASSES, ids=lambda attack: attack.name)
+def test_no_name_or_archive_harms_another_learner(attack, tmp_path, record_property):
+    (tmp_path / "unpacked").mkdir()
+    for name, content in attack.files.items():
+        path = tmp_path / "class" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+            continue
+        with zipfile.ZipFile(path, "w") as archive:
+            for member in content:
+                archive.writestr(*member)
+    start, whose = time.monotonic(), {}
+    for one in submissions.gather(tmp_path / "class", tmp_path / "unpacked"):
+        whose.setdefault(one.learner, set()).add(one.path.read_bytes() if one.path else EVES)
+    assert time.monotonic() - start < 10, "it holds the class up"
+    hers = [learner for learner, files in whose.items() if ADAS in files]
+    assert all(EVES not in whose[learner] for learner in hers), f"what is Ada's and what is Eve's counts as one learner's: {list(whose)}"
+    record_property("hand-in", "hostile")
 
 
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
