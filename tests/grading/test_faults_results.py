@@ -433,6 +433,21 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     assert read_table(out / "grades.csv")[0]["total"] == "7" and not list(out.glob(".*"))
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"])
+def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
+    source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
+    running = subprocess.Popen([*COURSE, "grade", source, "--out", out, "--workers", "1", "--lessons", "04", "--unsafe-no-isolation"], text=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)})
+    deadline = time.monotonic() + 90
+    while not (below := psutil.Process(running.pid).children(recursive=True)):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(number)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 128 + number and f"Stopped. What was marked is kept in {out}; the same command goes on from there." in said
+    assert not psutil.wait_procs(below, 20)[1] and not list(out.glob(".*")) and not list(tmp_path.glob("course-grade-*"))
+
+
 # --- marking processes ----------------------------------------------------------------------------------------------------------------------
 
 
