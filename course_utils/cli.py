@@ -322,7 +322,8 @@ def _bar(results, total):
     """A progress bar with the time left, around results as they come."""
     from tqdm import tqdm
 
-    return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=None if os.environ.get("TQDM_DISABLE") else not total)
+    hidden = sys.stderr is None or (None if os.environ.get("TQDM_DISABLE") else not total)  # a scheduler may close it
+    return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=hidden)
 
 
 @main.command()

@@ -347,6 +347,11 @@ def test_nobody_can_be_told(nothing_to_mark):
     assert done.returncode != 0 and "All results are in" in done.stderr and "Traceback" not in done.stderr and (out / "grades.csv").exists()
 
 
+def test_there_is_nowhere_to_show_progress(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert list(cli._bar([1], 1)) == [1]
+
+
 def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
     environment, (source, out) = needs_extras(), nothing_to_mark
     (tmp_path / "nb").mkdir()
