@@ -284,7 +284,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     except OSError as error:
         raise click.ClickException(f"All results are in {out}, but a summary cannot be printed: {error.strerror}.") from None
     if lost := [learner["learner"] for learner in learners if learner["points"] is None]:
-        click.echo(f"Not marked, as the grader failed on them twice: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
+        click.echo(f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
                    f"They have no points yet; the same command tries again.", err=True)
         sys.exit(3)
 

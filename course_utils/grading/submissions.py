@@ -308,8 +308,12 @@ def _in_place(path, parts):
         return _refused(parts, f"it is larger than {LARGEST // 2**20} MB")
     if not (path.suffix.lower() == ".ipynb" or eligible and _holds_notebook(path)):
         return Found(parts, len(parts), None)
+    return Found(parts, len(parts), path, checksum(path), about.st_mtime)
+
+
+def checksum(path):
     with open(path, "rb") as file:
-        return Found(parts, len(parts), path, hashlib.file_digest(file, "sha256").hexdigest(), about.st_mtime)
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _may_be_notebook(name):
