@@ -3,10 +3,12 @@
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 from collections import Counter
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -261,17 +263,19 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     if unsafe:
         click.echo("Warning: learners' code runs with your own rights, and can read, change and send what you can.", err=True)
     try:
-        learners = grade(submissions, out, lessons=_numbers(lessons) or None, isolated=not unsafe, memory=memory * 2**20, part=part,
-                         beside=[course] if course else [], progress=_bar, **options)
+        with _told_to_end():
+            learners = grade(submissions, out, lessons=_numbers(lessons) or None, isolated=not unsafe, memory=memory * 2**20, part=part,
+                             beside=[course] if course else [], progress=_bar, **options)
         if course is not None and part[1] == 1:
             from .grading.nbgrader_course import export
 
             click.echo(f"nbgrader: {export(learners, course)} submissions written to {course}.")
     except (GradeError, SandboxError, HandInError, ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    except KeyboardInterrupt:
-        click.echo(f"Stopped. What was marked is kept in {out}; the same command goes on from there.", err=True)
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        with suppress(OSError):  # the terminal may be gone
+            click.echo(f"Stopped. What was marked is kept in {out}; the same command goes on from there.", err=True)
+        sys.exit(128 + (stop.args[0] if stop.args else signal.SIGINT))
     if part[1] > 1:
         click.echo(f"Part {part[0]} of {part[1]} is marked. When all are, run the command without --part.")
         return
@@ -280,9 +284,25 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     except OSError as error:
         raise click.ClickException(f"All results are in {out}, but a summary cannot be printed: {error.strerror}.") from None
     if lost := [learner["learner"] for learner in learners if learner["points"] is None]:
-        click.echo(f"Not marked, as the grader failed on them twice: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
+        click.echo(f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
                    f"They have no points yet; the same command tries again.", err=True)
         sys.exit(3)
+
+
+@contextmanager
+def _told_to_end():
+    """Take a scheduler's signal to end, and that of a closed terminal, as Ctrl-C, so that the run clears up after itself."""
+    def stop(number, _):
+        raise KeyboardInterrupt(number)
+
+    mine = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]  # `nohup` ignores the latter
+    for number in mine:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in mine:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _said_of_class(learners, out, left_out, unclaimed):
@@ -302,7 +322,8 @@ def _bar(results, total):
     """A progress bar with the time left, around results as they come."""
     from tqdm import tqdm
 
-    return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=None if os.environ.get("TQDM_DISABLE") else not total)
+    hidden = sys.stderr is None or (None if os.environ.get("TQDM_DISABLE") else not total)  # a scheduler may close it
+    return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=hidden)
 
 
 @main.command()

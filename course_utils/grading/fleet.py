@@ -7,6 +7,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -21,6 +22,9 @@ class Shard:
 
     def __init__(self, settings):
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        self.folder = None if settings["isolated"] else tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+        if self.folder:
+            environment["TMPDIR"] = self.folder.name  # a process that is killed removes nothing itself
         self.process = subprocess.Popen([sys.executable, "-m", "course_utils.grading.shard"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True, env=environment, start_new_session=True)
         try:
@@ -58,6 +62,8 @@ class Shard:
         with contextlib.suppress(OSError):  # what it never read
             self.process.stdin.close()
         self.process.stdout.close()
+        if self.folder:
+            self.folder.cleanup()
 
 
 def mark_here(jobs, settings, workers):

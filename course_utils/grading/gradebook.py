@@ -25,7 +25,7 @@ from .marking import STATES, assignment, fingerprint
 from .reports import write_feedback, write_summary
 from .sandbox import why_not
 from .store import Damaged, GradeError, Store
-from .submissions import alike, gather, read_roster, read_table
+from .submissions import alike, checksum, gather, read_roster, read_table
 
 STORE, RESULTS, MANUAL, GRADES, LEFT_OUT = "results.sqlite", "results.jsonl", "manual.csv", "grades.csv", "left_out.csv"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
@@ -76,6 +76,8 @@ def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade
         held.enter_context(closing(results))  # whatever stops the run ends its marking processes
         for key, result in progress(results, len(listed)):
             one = jobs[key]
+            if one.path.exists() and checksum(one.path) != one.sha256:
+                result = {**NOT_MARKED, "reason": "it was changed while the class was marked"}
             store.put({"learner": one.learner, "name": one.name, "file": one.file, "sha256": one.sha256, "made_with": made_with, "result": result})
         if part[1] > 1:
             return []

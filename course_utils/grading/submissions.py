@@ -142,14 +142,21 @@ def read_roster(path):
 
 
 def read_table(path):
-    """The rows of a CSV file in UTF-8, separated by commas or, as spreadsheets write it in much of Europe, by semicolons."""
+    """The rows of a CSV file in UTF-8, separated by commas or, as spreadsheets write it in much of Europe, by semicolons.
+
+    Raises csv.Error, with the line, also for a quotation mark that is not closed: it would swallow the lines after it.
+    """
     with open(path, "rb") as file:
         data = file.read(LARGEST_ROSTER + 1)
     if len(data) > LARGEST_ROSTER:
         raise csv.Error(f"it is larger than {LARGEST_ROSTER // 2**20} MB")
     text = data.decode("utf-8-sig")
     first = text.partition("\n")[0]
-    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if first.count(";") > first.count(",") else ","))
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if first.count(";") > first.count(",") else ",", strict=True)
+    try:
+        return list(reader)
+    except csv.Error as error:
+        raise csv.Error(f"line {reader.line_num + 1}: {error}; is a quotation mark left open there?") from None
 
 
 def gather(source, folder, roster=None, skip=()):
@@ -301,8 +308,12 @@ def _in_place(path, parts):
         return _refused(parts, f"it is larger than {LARGEST // 2**20} MB")
     if not (path.suffix.lower() == ".ipynb" or eligible and _holds_notebook(path)):
         return Found(parts, len(parts), None)
+    return Found(parts, len(parts), path, checksum(path), about.st_mtime)
+
+
+def checksum(path):
     with open(path, "rb") as file:
-        return Found(parts, len(parts), path, hashlib.file_digest(file, "sha256").hexdigest(), about.st_mtime)
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _may_be_notebook(name):

@@ -230,6 +230,7 @@ def test_a_date_that_never_was(place):
     (lambda path: path.symlink_to("/proc/self/mem"), "Input/output error"),
     (lambda path: path.write_text("id,name\nada,Ada\n", encoding="utf-16"), "not in UTF-8; save it"),
     (lambda path: path.write_text('id,name\nada,"' + "A" * 200_000), "field larger"),
+    (lambda path: path.write_text('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
     (lambda path: path.write_bytes(b"PK\3\4\x14\0\6\0\x9c"), "not in UTF-8; save it"),  # a spreadsheet
     (lambda path: path.write_text("id;name\nada;Ada\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
 ])

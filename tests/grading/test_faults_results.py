@@ -198,6 +198,7 @@ def test_the_command_starts_anew_when_told_to(name, nothing_to_mark):
     ("manual.csv", lambda path: path.write_text("learner,cell,points\nada,12-report,5\n", "utf-16"), "cannot be read as CSV in UTF-8"),
     ("manual.csv", lambda path: path.write_text("learner,cell,points\nada,12-report," + "9" * 200_000), "cannot be read as CSV in UTF-8"),
     ("manual.csv", lambda path: path.write_text("a\0b,c\n1,2\n"), "needs the columns"),
+    ("manual.csv", lambda path: path.write_text('learner,cell,points,comment\nada,12-report,3,"good\nbob,12-report,2,\n'), "line 2: unexpected end"),
     ("grades.csv", lambda path: path.mkdir(), "It is not a file"),
     ("moodle.csv", os.mkfifo, "It is not a file"),
     ("results.jsonl", lambda path: path.mkdir(), "It is not a file"),
@@ -346,6 +347,11 @@ def test_nobody_can_be_told(nothing_to_mark):
     assert done.returncode != 0 and "All results are in" in done.stderr and "Traceback" not in done.stderr and (out / "grades.csv").exists()
 
 
+def test_there_is_nowhere_to_show_progress(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert list(cli._bar([1], 1)) == [1]
+
+
 def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
     environment, (source, out) = needs_extras(), nothing_to_mark
     (tmp_path / "nb").mkdir()
@@ -432,6 +438,21 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     assert read_table(out / "grades.csv")[0]["total"] == "7" and not list(out.glob(".*"))
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"])
+def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
+    source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
+    running = subprocess.Popen([*COURSE, "grade", source, "--out", out, "--workers", "1", "--lessons", "04", "--unsafe-no-isolation"], text=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)})
+    deadline = time.monotonic() + 90
+    while not (below := psutil.Process(running.pid).children(recursive=True)):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(number)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 128 + number and f"Stopped. What was marked is kept in {out}; the same command goes on from there." in said
+    assert not psutil.wait_procs(below, 20)[1] and not list(out.glob(".*")) and not list(tmp_path.glob("course-grade-*"))
+
+
 # --- marking processes ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -456,7 +477,7 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, shard, tmp_p
     shard(READY + program)
     arguments = ["grade", str(source), "--out", str(out), "--unsafe-no-isolation", "--workers", "1", "--lessons", "04"]
     done = CliRunner().invoke(cli.main, arguments)
-    assert done.exit_code == 3 and "Not marked, as the grader failed on them twice: ada. They have no points yet" in done.output, done.output
+    assert done.exit_code == 3 and "Not marked: ada. They have no points yet" in done.output, done.output
     row, = read_table(out / "grades.csv")
     assert {row["total"], *(row[one] for one in ALL_04)} == {""} and row["status"] == "not marked"
     shard(WORKS)
@@ -523,6 +544,22 @@ def test_submissions_that_vanish(tmp_path, shard):
     learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=vanish)
     assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", 7)]
     assert [one["points"] for one in run(source, tmp_path / "out")] == [7], "who is gone has no row"
+
+
+def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
+    """What was marked may be half of a file that is being copied, so that its marks are not those of what was found, nor of what lies there now."""
+    source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
+    shard(WORKS)
+    before, path = hand_in("04"), source / "ada" / "04_pooling.ipynb"
+
+    def change(results, total):
+        path.write_text(before[:100])
+        return results
+    learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=change)
+    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", 7)]
+    assert "was changed while" in learners[0]["reason"]
+    path.write_text(before)
+    assert [one["points"] for one in run(source, tmp_path / "out", expected=1)] == [7, 7]
 
 
 def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
