@@ -386,9 +386,11 @@ def settle():
     """
     leave_root()
     own_users(NEW_PROCESSES)
+    end_with_parent()  # whoever becomes another user is no longer bound to its parent, as bubblewrap had seen to
     if child := os.fork():
         os.closerange(3, 4096)
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    end_with_parent()
 
 
 def probe():

@@ -16,7 +16,7 @@ from ..exercises import LESSONS, find
 from ..exercises.framework import NOTEBOOKS, OutOfTime, examine
 from . import wire
 from .program import checksum
-from .sandbox import PACKAGE, Ended, Session
+from .sandbox import PACKAGE, Ended, SandboxError, Session
 
 STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")  # the first that occurs is the submission's
 FURTHER_RUNS = ("check", "end")  # see `inside.Submission.define`
@@ -138,6 +138,9 @@ class Marker:
             texts = {one: fit(text, 50_000) for one, text in facts["texts"].items() if one in known}
             marks = {one: self.exercise(notebook, one, deadline) for one in self.work["exercises"] if one[:2] in lessons}
         except (Ended, OutOfTime, _Unreadable) as error:
+            if getattr(error, "state", "") == "killed":  # before any code of the learner's ran
+                raise SandboxError("The system ended a process of the sandbox, probably for lack of memory: free some, or use fewer --workers. "
+                                   "What was marked is kept; run the command again.") from None
             reason = fit(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
             return {"status": "unreadable", "reason": reason, "lessons": [], "exercises": {}, "texts": {}, "problems": []}
         finally:
@@ -180,6 +183,9 @@ class Marker:
         global), these are run from the top, in a new process, on the same inputs; only a pass replaces the first mark.
         """
         mark, more = self.tried(notebook, exercise_id, deadline)
+        if mark["state"] == "killed":
+            mark, more = self.tried(notebook, exercise_id, deadline)
+            mark["state"] = "crashed" if mark["state"] == "killed" else mark["state"]
         if mark["state"] in ("ok", "missing exercise", "timeout") and mark["status"] in ("failed", "missing"):
             for run in FURTHER_RUNS:
                 if run in more:

@@ -4,6 +4,7 @@ Bubblewrap builds the walls: no network, a process tree of its own, and of the f
 Each submission is a fork of the warm server behind further walls (`inside.shut_in`).
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -25,6 +26,7 @@ SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
 IN_PLACE_OF = {"tables/review_queries.csv": "grading/no_queries.csv"}  # what a check goes by, of the files that the helpers read
 VISIBLE = ("__init__.py", "inside.py", "program.py", "wire.py")  # of the grader; the exercises are hidden altogether
+MOST_LATE = 500  # parts of a reply that are still taken when its time is up
 STARTING = 300  # seconds that the server may take to warm up, on a slow disk
 
 
@@ -35,7 +37,7 @@ class SandboxError(RuntimeError):
 class Ended(BaseException):
     """A submission's process is gone, or spoke nonsense. No subclass of Exception, so that no check takes it for an answer's error.
 
-    `state` is "crashed", "timeout" or "memory"; `reason` a sentence.
+    `state` is "crashed", "timeout", "memory" or, if the system killed it, "killed"; `reason` a sentence.
     """
 
     def __init__(self, state, reason):
@@ -160,6 +162,7 @@ class Sandbox:
             raise SandboxError("The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL.")
         ours, theirs = socket.socketpair()
         self.folder = None if isolated else tempfile.TemporaryDirectory(prefix="course-grade-")
+        self.seconds = seconds
         command, environment = (walls(), None) if isolated else ([], surroundings(self.folder.name))
         command = [*command, sys.executable, "-m", "course_utils.grading.inside", str(theirs.fileno()),
                    "walls" if isolated else "open", str(seconds), str(memory)]
@@ -200,9 +203,13 @@ class Sandbox:
         return json.loads(word)
 
     def stopped(self):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(1)
+        status = self.process.poll() or 0
         self.errors.seek(0)
         last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
-        return SandboxError(f"The sandbox stopped ({last[:300]}). What was marked is kept; run the command again.")
+        why = f"signal {max(-status, status - 128)} ended it" if status < 0 or status > 128 else last[:300]  # bubblewrap adds 128
+        return SandboxError(f"The sandbox stopped ({why}). What was marked is kept; run the command again.")
 
     def start(self):
         """Fork a child. Returns the line to it."""
@@ -300,12 +307,13 @@ class Session:
         return reply
 
     def _received(self, size, deadline):
-        data = bytearray()
+        data, late = bytearray(), 0
         while len(data) < size:
             left = deadline - time.monotonic()
-            if left <= 0:
+            late += left <= 0
+            if late > MOST_LATE:
                 raise TimeoutError
-            self.line.settimeout(left)
+            self.line.settimeout(max(left, 0.01))  # what has arrived counts, even if this process was stopped meanwhile
             part = self.line.recv(min(size - len(data), 2**20))
             if not part:
                 raise EOFError
@@ -314,8 +322,10 @@ class Session:
 
     def _gone(self):
         how = self.close(gone=True)
-        if not how["alive"] and how["signal"] == 9 and how["seconds"] > 1:
+        if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
             return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
+        if not how["alive"] and how["signal"] == 9:  # no process can do this to the first one of its namespace; for lack of memory the system does
+            return Ended("killed", "the system ended your code's process, perhaps for lack of memory")
         if how["alive"]:
             return Ended("crashed", "your code closed its connection to the grader")
         if how["status"] == inside.NOT_SHUT_IN and not self.begun:

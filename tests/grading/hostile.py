@@ -201,9 +201,12 @@ FORGING = [
         torch.Tensor.__eq__ = lambda *args: torch.ones(())
         return torch.zeros(token_embeddings.shape[0], token_embeddings.shape[2])""")),
     Hostile("hides a change in place", "Changes its arguments, and what packs them so that nothing of it is told.", """
-from course_utils.grading import wire
-genuine = wire.pack
-wire.pack = lambda message: genuine({name: value for name, value in message.items() if name != "args"})
+def hidden(function):
+    from course_utils.grading import wire
+    genuine = wire.pack
+    wire.pack = lambda message: genuine({name: value for name, value in message.items() if name != "args"})
+    return function
+@hidden
 def my_mean_pool(token_embeddings, attention_mask):
     token_embeddings *= attention_mask.unsqueeze(-1)
     return token_embeddings.sum(dim=1) / attention_mask.sum(dim=1, keepdim=True)
