@@ -29,7 +29,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 TOLERANCE = 1e-5
 SECONDS = 10  # for one call of an answer, where its exercise does not say
-MOST_RETURNED = 100_000  # numbers, texts and so on in what an answer returns; what is right is far smaller
+MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; what is right is far smaller
 TRY = "Write the function above, run its cell, then run this one again."
 
 

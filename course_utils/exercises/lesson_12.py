@@ -129,9 +129,9 @@ def _judge(args, outcome):
     queries, texts, k = args
     if isinstance(outcome, tuple) and len(outcome) == 2 and all(map(_is_table, outcome)):
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
-    if len(outcome) != len(queries):
-        return f"your function returned {len(outcome)} lists for {len(queries)} queries"
     found = [list(places) for places in outcome]
+    if len(found) != len(queries):
+        return f"your function returned {len(found)} lists for {len(queries)} queries"
     for number, places in enumerate(found):
         if not all(np.ndim(place) == 0 and np.issubdtype(np.asarray(place).dtype, np.number) for place in places):
             return f"query {number} has {places[0]!r:.80} in its list, which is no place in `texts`: a whole number is asked for"
