@@ -442,7 +442,8 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
 def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
     source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
     running = subprocess.Popen([*COURSE, "grade", source, "--out", out, "--workers", "1", "--lessons", "04", "--unsafe-no-isolation"], text=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)})
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)},
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # the tests themselves may run under `nohup`
     deadline = time.monotonic() + 90
     while not (below := psutil.Process(running.pid).children(recursive=True)):
         assert time.monotonic() < deadline and running.poll() is None
