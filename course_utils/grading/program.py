@@ -373,7 +373,8 @@ class Space:
 
     def run(self, statement, number):
         """Whether it did not fail. The value of an expression becomes `_`, as in Jupyter."""
-        importlib.invalidate_caches()  # a cell may just have written the module that it imports
+        if isinstance(statement, IMPORTS):
+            importlib.invalidate_caches()  # a cell may just have written the module
         expression, count = isinstance(statement, ast.Expr), self.program.counts[number]
         try:
             value = _in_loop(self.program.compiled(statement, number, "eval" if expression else "exec"), self.names)
