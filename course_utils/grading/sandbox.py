@@ -71,7 +71,8 @@ def walls():
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    for path in made_of():
+    shown = made_of()
+    for path in shown:
         command += ["--symlink", os.readlink(path), str(path)] if path.is_symlink() else read_only(path)
     installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
     if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be seen
@@ -81,7 +82,7 @@ def walls():
         command += ["--ro-bind", str(PACKAGE / "grading" / name), str(PACKAGE / "grading" / name)]
     for secret, other in IN_PLACE_OF.items():
         command += ["--ro-bind", str(PACKAGE / other), str(PACKAGE / secret)]
-    if not any(path.is_relative_to("/tmp") for path in made_of()):
+    if not any(path.is_relative_to("/tmp") for path in shown):
         command += ["--symlink", inside.SCRATCH, "/tmp"]
     command += ["--perms", "1777", "--tmpfs", inside.SCRATCH, "--remount-ro", "/dev", "--remount-ro", str(PACKAGE / "exercises"), "--remount-ro", str(PACKAGE / "grading"),
                 "--remount-ro", "/"]

@@ -9,7 +9,6 @@ import json
 import os
 import sys
 import warnings
-from pathlib import Path
 
 from . import inside
 
