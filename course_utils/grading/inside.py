@@ -306,6 +306,10 @@ class Server:
             if request == b"s":
                 self.start(lines[0])
                 os.close(lines[0])
+            elif request == b"r":
+                with open(lines[0], encoding="utf-8") as file:
+                    program.prepare(json.load(file))
+                gc.freeze()
             elif request in (b"e", b"g"):
                 self.say(self.end(gone=request == b"g"))
 

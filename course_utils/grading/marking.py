@@ -28,11 +28,11 @@ NO_MEMORY = re.compile(r"MemoryError|not enough memory|can't allocate memory|Una
 @functools.cache
 def assignment(lessons=LESSONS, folder=NOTEBOOKS):
     """What is marked: {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}}, from the source lessons,
-    and "known": checksums of the code cells that learners get as they are.
+    and "known": the code cells that learners get as they are, by checksum.
 
     Raises ValueError for a lesson that is not there.
     """
-    exercises, by_hand, titles, known = {}, {}, {}, set()
+    exercises, by_hand, titles, known = {}, {}, {}, {}
     for lesson in lessons:
         paths = sorted(Path(folder).glob(f"{lesson}_*.ipynb"))
         if len(paths) != 1 or lesson not in LESSONS:
@@ -48,8 +48,8 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
             elif marks.get("grade"):
                 exercises[marks["grade_id"].removesuffix("-check")][1] = marks["points"]
             if cell.cell_type == "code" and not marks.get("solution"):
-                known.add(checksum(cell.source))
-    return {"exercises": {one: tuple(found) for one, found in exercises.items()}, "by_hand": by_hand, "titles": titles, "known": sorted(known)}
+                known[checksum(cell.source)] = cell.source
+    return {"exercises": {one: tuple(found) for one, found in exercises.items()}, "by_hand": by_hand, "titles": titles, "known": known}
 
 
 def function_name(source):
@@ -127,6 +127,7 @@ class Marker:
         self.sandbox, self.seed, self.seconds = sandbox, seed, seconds
         self.work = assignment(tuple(lessons))
         self.session = None
+        sandbox.prepare([*self.work["known"].values()])
 
     def mark(self, notebook, name=""):
         """Everything about one notebook, as plain data. notebook: its bytes. name: of its file, which may say the lesson."""
@@ -158,7 +159,7 @@ class Marker:
         self.session = Session(self.sandbox, self.sandbox_patience)
         read = self.session.load(notebook)
         facts = self.session.ask(do="open", exercises=list(self.work["exercises"]), by_hand=list(self.work["by_hand"]),
-                                 known=self.work["known"]) if "cells" in read else read
+                                 known=[*self.work["known"]]) if "cells" in read else read
         if "present" not in facts:
             raise _Unreadable(facts.get("broken", "it does not fit into memory"))
         return {"titles": [], "problems": [], "texts": {}, **facts}

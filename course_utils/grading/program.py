@@ -8,6 +8,7 @@ import ast
 import asyncio
 import builtins
 import dis
+import functools
 import hashlib
 import importlib
 import inspect
@@ -108,6 +109,42 @@ def _instead_of_a_program(command):
         os.makedirs(folder, exist_ok=True)
 
 
+@functools.cache
+def reading(source):
+    """A cell's text as Python, its statements, and these with what stands under `%%time` and the like taken out of it. Raises what Python raises.
+
+    Kept, with what follows from a statement alone (`bound`, `used`, ...): the warm server reads the lesson's own cells once for all submissions.
+    """
+    text = shell().transform_cell(source)
+    body = ast.parse(text).body
+    for statement in body:
+        compiled(statement)  # some errors show only here
+    return text, body, [part for statement in body for part in _unwrapped(statement)]
+
+
+def prepare(sources):
+    """Read cells that many notebooks hold, before there is any of these."""
+    for source in sources:
+        for statement in reading(source)[2]:
+            bound(statement), changed(statement), used(statement), calls_of_check(statement)
+
+
+def compiled(statement, file="<cell>", mode="exec", flags=0):
+    tree = ast.Expression(statement.value) if mode == "eval" else ast.Module([statement], [])
+    return compile(tree, file, mode, flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
+
+def _unwrapped(statement):
+    """The statements that a magic such as `%time` or `%%capture` runs; of all others, the statement itself."""
+    magic = _magic(statement.value) if isinstance(statement, ast.Expr) else None
+    if magic and magic[0] in TRANSPARENT_MAGICS:
+        try:
+            return reading(magic[-1])[1]
+        except (SyntaxError, ValueError, RecursionError):
+            pass
+    return [statement]
+
+
 class Program:
     """The code cells of a notebook, parsed.
 
@@ -124,25 +161,21 @@ class Program:
             self.counts[number] = len(self.inputs)
             self.inputs.append(cell["source"])
             try:
-                source = shell().transform_cell(cell["source"])
-                file = f"<cell {number + 1}>"
-                linecache.cache[file] = (len(source), None, source.split("\n"), file)  # for `inspect.getsource`
-                body = ast.parse(source).body
-                for statement in body:
-                    self._note_future(statement)
-                    self.compiled(statement, number)  # some errors show only here
+                source, body, parts = reading(cell["source"])
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
                 self.problems[number] = f"cell {number + 1}{line}: {type(error).__name__}: {getattr(error, 'msg', error)}"[:300].rstrip(": ")
                 continue
+            file = f"<cell {number + 1}>"
+            linecache.cache[file] = (len(source), None, source.split("\n"), file)  # for `inspect.getsource`
+            for statement in body:
+                self._note_future(statement)
             self.bodies[number] = body
-            self.statements += [(number, part) for statement in body for part in self._unwrapped(statement)]
+            self.statements += [(number, part) for part in parts]
             if checksum(cell["source"]) not in known:
                 self.mine.add(number)
         self.binding = [bound(statement) for _, statement in self.statements]
-        self.calls = [(number, node) for number, statement in self.statements for node in ast.walk(statement)
-                      if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1]
-        self.uses = {}
+        self.calls = [(number, node) for number, statement in self.statements for node in calls_of_check(statement)]
 
     def _note_future(self, statement):
         """`from __future__ import ...` holds for all cells below, though each statement is compiled alone."""
@@ -150,36 +183,8 @@ class Program:
             for alias in statement.names:
                 self.flags |= getattr(getattr(__future__, alias.name, None), "compiler_flag", 0)
 
-    def _unwrapped(self, statement):
-        """The statements that a magic such as `%time` or `%%capture` runs; of all others, the statement itself."""
-        magic = _magic(statement.value) if isinstance(statement, ast.Expr) else None
-        if magic and magic[0] in TRANSPARENT_MAGICS:
-            try:
-                body = ast.parse(shell().transform_cell(magic[-1])).body
-                for part in body:
-                    self.compiled(part)
-                return body
-            except (SyntaxError, ValueError, RecursionError):
-                pass
-        return [statement]
-
-    def compiled(self, statement, number=0, mode="exec"):
-        tree = ast.Expression(statement.value) if mode == "eval" else ast.Module([statement], [])
-        return compile(tree, f"<cell {number + 1}>", mode, flags=self.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-
-    def used(self, statement):
-        """Names that a statement, and the functions in it, look up in the notebook; not their own variables."""
-        if statement in self.uses:
-            return self.uses[statement]
-        names, left = set(), [self.compiled(statement)]
-        while left:
-            code = left.pop()
-            names |= {step.argval for step in dis.get_instructions(code) if step.opname in LOOKUPS}
-            left += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-        if "get_ipython" in names:
-            names |= _named_in_magics(statement)
-        self.uses[statement] = names
-        return names
+    def compiled(self, statement, number, mode):
+        return compiled(statement, f"<cell {number + 1}>", mode, self.flags)
 
     # ------------------------------------------------------------ what an answer needs
 
@@ -217,7 +222,7 @@ class Program:
         if there are none, any.
         """
         found, binding = self.statements, self.binding
-        wanted, open_names, seen = {answer}, [(name, answer) for name in self.used(found[answer][1])], set()
+        wanted, open_names, seen = {answer}, [(name, answer) for name in used(found[answer][1])], set()
         while open_names:
             needed, user = open_names.pop()
             if needed in seen or (needed == name and user == answer and isinstance(found[answer][1], ast.FunctionDef)):
@@ -234,7 +239,7 @@ class Program:
             for place in places:
                 if place not in wanted:
                     wanted.add(place)
-                    open_names += [(other, place) for other in self.used(found[place][1])]
+                    open_names += [(other, place) for other in used(found[place][1])]
         wanted |= {place for place, (cell, statement) in enumerate(found)  # my_function.cache = {}
                    if name in changed(statement) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and answer < place and cell <= found[answer][0] + 1}
         return wanted | {place for place, (_, statement) in enumerate(found) if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"}
@@ -255,7 +260,7 @@ class Program:
             seen = self.answer(name, last=last)
         except Broken:
             seen = None
-        if seen != answer or self._acts_within(range(above + 1), sliced) or DYNAMIC & set().union(*(self.used(self.statements[place][1]) for place in sliced)):
+        if seen != answer or self._acts_within(range(above + 1), sliced) or DYNAMIC & set().union(*(used(self.statements[place][1]) for place in sliced)):
             runs.append("check")
         return runs + ["end"] * self._acts_within(range(above + 1, max(self.bodies) + 1), sliced)
 
@@ -288,6 +293,26 @@ def _named_in_magics(statement):
     return names
 
 
+@functools.cache
+def used(statement):
+    """Names that a statement, and the functions in it, look up in the notebook; not their own variables."""
+    names, left = set(), [compiled(statement)]
+    while left:
+        code = left.pop()
+        names |= {step.argval for step in dis.get_instructions(code) if step.opname in LOOKUPS}
+        left += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    if "get_ipython" in names:
+        names |= _named_in_magics(statement)
+    return frozenset(names)
+
+
+@functools.cache
+def calls_of_check(statement):
+    return [node for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1]
+
+
+@functools.cache
 def bound(statement):
     """Names that a statement binds at the top level."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
@@ -313,6 +338,7 @@ def bound(statement):
     return names
 
 
+@functools.cache
 def changed(statement):
     """Names whose values a statement, or one within it, changes without binding them: x[0] = 1, x.y = 1, x.append(1)."""
     names, left = set(), [statement]
