@@ -3,6 +3,7 @@
 - Decimals may differ by one unit in their last printed place, since processors round differently. Whole numbers, words
   and the number of decimals are compared exactly.
 - A cell whose stored execution count is not its place (never run, or run out of order) fails; nbval lets it pass.
+- Each lesson runs in an empty folder of its own, and fails if it leaves anything there.
 - Cells run with history on, as in JupyterLab: counts are right, and `;` at a cell's end hides its output.
 - A kernel that dies is noticed within a second.
 - In CI the kernels start in the ordinary way: one that is forked warm would not notice that an import is missing.
@@ -11,11 +12,12 @@
 
 import os
 import re
+import tempfile
 import time
 from queue import Empty
 
 from nbval.kernel import RunningKernel
-from nbval.plugin import IPyNbCell
+from nbval.plugin import IPyNbCell, IPyNbFile
 
 DECIMAL = re.compile(r"(\s*[-−+]?(?<![\d.])\d+\.\d+(?![\d]|\.\d))")  # 2.13.0 is no decimal
 compared = {"cells": 0, "compared": 0}
@@ -72,18 +74,30 @@ def pytest_configure(config):
 
     IPyNbCell.sanitize, IPyNbCell.runtest = sanitize, runtest
     RunningKernel.execute_cell_input, RunningKernel.await_reply = execute_with_history, await_reply_or_death
-    if os.environ.get("CI"):
-        RunningKernel.__init__ = started_cold(RunningKernel.__init__)
+    RunningKernel.__init__ = started_apart(RunningKernel.__init__)
+    IPyNbFile.teardown = looked_through(IPyNbFile.teardown)
 
 
-def started_cold(start):
-    def start_cold(self, *args, **kwargs):
-        os.environ["COURSE_COLD_KERNELS"] = "1"
+def started_apart(start):
+    def start_apart(self, kernel_name, cwd=None, **kwargs):
+        self.folder = tempfile.TemporaryDirectory(prefix="lesson-")
+        if os.environ.get("CI"):
+            os.environ["COURSE_COLD_KERNELS"] = "1"
         try:
-            start(self, *args, **kwargs)
+            start(self, kernel_name, cwd=self.folder.name, **kwargs)
         finally:
-            del os.environ["COURSE_COLD_KERNELS"]
-    return start_cold
+            os.environ.pop("COURSE_COLD_KERNELS", None)
+    return start_apart
+
+
+def looked_through(teardown):
+    def look_through(self):
+        teardown(self)
+        if self.kernel is not None:
+            with self.kernel.folder as folder:
+                left = os.listdir(folder)
+            assert left == [], f"the lesson leaves files in the learner's folder: {left}"
+    return look_through
 
 
 def execute_with_history(self, cell_input, allow_stdin=None):

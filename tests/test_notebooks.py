@@ -1,17 +1,19 @@
 """The source lessons keep the rules, and the learner's copies run from top to bottom."""
 
+import ast
 import json
-import os
 import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from course_utils.exercises import all_exercises
+from course_utils.exercises import all_exercises, check
 from course_utils.exercises.framework import BEGIN, END, written_solution
 from course_utils.grading.copies import learner_copy
+from course_utils.grading.program import bound, used
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("[0-9]*.ipynb"))
 EXERCISES = all_exercises()
@@ -181,13 +183,35 @@ def test_few_cells_are_not_compared_and_each_says_why():
 
 
 @each_lesson
-def test_the_learners_copy_runs_and_asks_calmly(path, tmp_path, monkeypatch):
-    monkeypatch.setenv("TQDM_DISABLE", "1")
-    copy = learner_copy(read(path))
+def test_the_learners_copy_runs_as_the_lesson_does(path):
+    """Each answer becomes a function that `check` takes for not attempted, and no other cell than its check uses it."""
+    notebook = read(path)
+    copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code_cells(copy))
+    answers = {name for cell in code_cells(notebook) if BEGIN in cell.source for name in names(bound, cell)}
+    for cell in code_cells(copy):
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("solution"):
+            stub, = names(bound, cell)
+            space = {"np": np}  # which one answer has among its defaults
+            exec(cell.source, space)
+            assert check(marks.grade_id, space[stub]).status == "not attempted", cell.id
+        elif marks.get("grade"):
+            assert re.fullmatch(r'check\("[\w-]+", (\w+)\)', cell.source)[1] in answers, cell.id
+        else:
+            assert not names(used, cell) & answers, cell.id
+
+
+def names(find, cell):
+    return {name for statement in ast.parse(cell.source).body for name in find(statement)}
+
+
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem[:2] in ("00", "04")], ids=lambda path: path.stem)
+def test_two_learners_copies_are_run_and_ask_calmly(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    copy = learner_copy(read(path))
     NotebookClient(copy, timeout=180, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     for cell in code_cells(copy):
         if cell.metadata.get("nbgrader", {}).get("grade"):
             assert "not attempted yet" in cell.outputs[0].data["text/plain"], cell.id
-    assert os.listdir(tmp_path) == [], "a lesson leaves files in the learner's folder"
