@@ -1,10 +1,12 @@
 """The checks themselves are checked: right answers in several styles pass, wrong ones fail with the right words."""
 
+import random
 from importlib import import_module
 
 import pytest
 
 from course_utils.exercises import LESSONS, all_exercises, check
+from course_utils.exercises.framework import _outcome, _problem
 
 EXERCISES = all_exercises()
 ANSWERS = {lesson: import_module(f"tests.answers.lesson_{lesson}") for lesson in LESSONS}
@@ -48,10 +50,18 @@ def test_every_exercise_is_complete(exercise):
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_the_reference_passes_and_no_mistake_does(exercise):
     for seed in range(4 * len(seeds(exercise.id))):
+        cases = exercise.cases(random.Random(seed))
         assert check(exercise.id, exercise.reference, seed).passed
         for mistake in exercise.mistakes:
+            assert any(_problem(exercise, case, _outcome(mistake.imitate, case.args)) for case in cases), mistake.says
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
+def test_each_mistake_is_told_its_own_sentence(exercise):
+    for seed in range(3):
+        for mistake in exercise.mistakes:
             report = check(exercise.id, mistake.imitate, seed)
-            assert report.status == "failed", mistake.says
+            assert report.mistake == mistake.says, report
 
 
 def _stub(*_):

@@ -36,7 +36,7 @@ def _pooling_cases(rng, shift=0.0):
 def _max_cases(rng):
     vectors, mask = _padded(rng, [4, 2], 4, 7)
     return [*_pooling_cases(rng, shift=-4.0),
-            Case("Very negative vectors", (vectors - 1e6 * mask.unsqueeze(-1), mask))]
+            Case("Very negative vectors", (torch.where(mask.unsqueeze(-1) == 1, vectors - 1e6, 100 * vectors), mask))]
 
 
 _UNSQUEEZE = ("The mask and the vectors do not line up: the mask has one number per token, (batch, tokens), and the vectors "

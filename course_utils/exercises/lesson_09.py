@@ -177,6 +177,11 @@ def _in_order(pair):
     return sorted(pair) if isinstance(pair, (list, tuple)) and len(pair) == 2 else pair
 
 
+# Which places are filled, and how, cannot be told from the pair that is returned.
+_ZERO = ("Where your table holds no pair, on the diagonal or below it, it holds 0. That is not low: if all cosines are negative, 0 is the highest. "
+         "Fill with something below −1.")
+_MINUS_ONE = "Where your table holds no pair, it holds −1. Opposite vectors have this cosine, too: fill with less, such as −2."
+
 CLOSEST = Exercise(
     id="09-find-the-bug",
     title="Find the bug: the closest pair",
@@ -189,17 +194,12 @@ CLOSEST = Exercise(
     mistakes=(
         Mistake("You find a vector and itself: the diagonal of the table holds the cosine of each vector with itself, 1. Leave it out.",
                 lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool())),
-        Mistake("The diagonal is filled with 0. That is not low: if all cosines are negative, 0 is the highest. Fill with something below −1.",
-                lambda v: _closest(v, fill=0.0, keep=_off_diagonal)),
-        Mistake("What does not count is filled with 0. That is not low: if all cosines are negative, 0 is the highest. Fill with something below −1.",
-                lambda v: _closest(v, fill=0.0)),
-        Mistake("The diagonal is filled with −1. Opposite vectors have this cosine, too: fill with less, such as −2.",
-                lambda v: _closest(v, fill=-1.0, keep=_off_diagonal)),
-        Mistake("What does not count is filled with −1. Opposite vectors have this cosine, too: fill with less, such as −2.",
-                lambda v: _closest(v, fill=-1.0)),
+        Mistake(_ZERO, lambda v: _closest(v, fill=0.0, keep=_off_diagonal)),
+        Mistake(_ZERO, lambda v: _closest(v, fill=0.0)),
+        Mistake(_ZERO, lambda v: _closest(v, less=1.0)),
+        Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0, keep=_off_diagonal)),
+        Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0)),
         Mistake("You take the absolute value, so that opposite vectors count as close.", lambda v: _closest_absolute(v)),
-        Mistake("You take 1 off the diagonal. Then it holds 0 or nearly 0, which is not low: fill it with something below −1.",
-                lambda v: _closest(v, less=1.0)),
         Mistake("You leave out every pair with a cosine of 1. Equal vectors in different places are a pair; only the diagonal has to go.",
                 lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool())),
         Mistake("You find the pair that is farthest apart.", lambda v: _farthest(v)),
