@@ -3,12 +3,13 @@
 import os
 from functools import cache
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from course_utils.exercises import LESSONS, all_exercises, check
+from course_utils.exercises import LESSONS, check
 from course_utils.grading.marking import Marker, assignment
 from course_utils.grading.program import checksum
 from course_utils.grading.sandbox import Sandbox, why_not
@@ -18,13 +19,22 @@ ANSWERS = {lesson: import_module(f"tests.answers.lesson_{lesson}") for lesson in
 FUNCTIONS = assignment()["exercises"]
 
 
-def notebook(exercise_id, kind, number):
-    """A hand-in: the answers' file as one cell, and one answer under the exercise's name in the next."""
-    path = "" if kind == "RIGHT" else "[0]"
-    answer = f"{FUNCTIONS[exercise_id][0]} = {kind}[{exercise_id!r}][{number}]{path}"
-    cells = [nbformat.v4.new_code_cell(Path(ANSWERS[exercise_id[:2]].__file__).read_text()),
-             nbformat.v4.new_code_cell(answer), nbformat.v4.new_code_cell(f'check("{exercise_id}", {FUNCTIONS[exercise_id][0]})')]
-    return nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode()
+def rows():
+    """Hand-ins of a lesson: the first answers to each exercise, the second ones, and so on."""
+    for lesson, module in ANSWERS.items():
+        of_each = [[(exercise_id, kind, number) for kind in ("RIGHT", "WRONG") for number in range(len(getattr(module, kind)[exercise_id]))]
+                   for exercise_id in module.RIGHT]
+        for number, row in enumerate(zip_longest(*of_each)):
+            yield pytest.param(lesson, [answer for answer in row if answer], id=f"{lesson}-{number}")
+
+
+def notebook(lesson, row):
+    """The answers' file as one cell, and then each answer of the row under its exercise's name, and its check."""
+    sources = [Path(ANSWERS[lesson].__file__).read_text()]
+    for exercise_id, kind, number in row:
+        function = FUNCTIONS[exercise_id][0]
+        sources += [f"{function} = {kind}[{exercise_id!r}][{number}]{'' if kind == 'RIGHT' else '[0]'}", f'check("{exercise_id}", {function})']
+    return nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])).encode()
 
 
 @pytest.fixture(scope="module")
@@ -38,24 +48,19 @@ def sandbox():
 
 
 @cache
-def markers(sandbox, lesson):
-    return Marker(sandbox, (lesson,), SEED)
+def marker(sandbox, lesson):
+    marker, own = Marker(sandbox, (lesson,), SEED), Path(ANSWERS[lesson].__file__).read_text()
+    sandbox.prepare([own])
+    marker.work = {**marker.work, "by_hand": {}, "known": {checksum(own): own}}  # no learner's cell, so that what fails is not tried twice
+    return marker
 
 
-def cases():
-    for exercise_id in all_exercises():
-        for kind in ("RIGHT", "WRONG"):
-            for number, answer in enumerate(getattr(ANSWERS[exercise_id[:2]], kind)[exercise_id]):
-                yield pytest.param(exercise_id, kind, number, answer, id=f"{exercise_id}-{kind.lower()}-{number}")
-
-
-@pytest.mark.parametrize("exercise_id, kind, number, answer", list(cases()))
-def test_the_grader_says_what_the_check_says(exercise_id, kind, number, answer, sandbox, one_thread):
-    marker = markers(sandbox, exercise_id[:2])
-    own = checksum(Path(ANSWERS[exercise_id[:2]].__file__).read_text())  # no learner's cell, so that what fails is not tried twice
-    marker.work = {**assignment((exercise_id[:2],)), "exercises": {exercise_id: FUNCTIONS[exercise_id]}, "by_hand": {}, "known": [own]}
-    mark = marker.mark(notebook(exercise_id, kind, number))["exercises"][exercise_id]
-    report = check(exercise_id, answer if kind == "RIGHT" else answer[0], SEED)
-    assert (mark["status"], mark["messages"]) == (report.status, list(report.messages))
-    assert mark["points"] == (mark["of"] if kind == "RIGHT" else 0) and mark["of"] == FUNCTIONS[exercise_id][1] > 0
-    assert mark["mistake"] == report.mistake
+@pytest.mark.parametrize("lesson, row", list(rows()))
+def test_the_grader_says_what_the_check_says(lesson, row, sandbox, one_thread):
+    marks = marker(sandbox, lesson).mark(notebook(lesson, row))["exercises"]
+    for exercise_id, kind, number in row:
+        mark, answer = marks[exercise_id], getattr(ANSWERS[lesson], kind)[exercise_id][number]
+        report = check(exercise_id, answer if kind == "RIGHT" else answer[0], SEED)
+        assert (mark["status"], mark["messages"]) == (report.status, list(report.messages)), (exercise_id, kind, number)
+        assert mark["points"] == (mark["of"] if kind == "RIGHT" else 0) and mark["of"] == FUNCTIONS[exercise_id][1] > 0
+        assert mark["mistake"] == report.mistake
