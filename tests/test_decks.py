@@ -1,5 +1,6 @@
 """The lecture decks and the quizzes: what stands in the lessons for them, and the decks in a browser without a network."""
 
+import contextlib
 import json
 import re
 import sys
@@ -8,6 +9,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from playwright.sync_api import TimeoutError as NotYet
 
 from course_utils import cli
 from course_utils.exercises.framework import NOTEBOOKS
@@ -311,6 +313,8 @@ def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(de
                 page.keyboard.press("Enter")
                 page.wait_for_function("() => { const open = document.querySelectorAll('section.present details[open]'); "
                                        "return open.length === 1 && open[0].contains(document.activeElement); }")
+                with contextlib.suppress(NotYet):  # the slide is fitted when the option says that it opened, a moment later
+                    page.wait_for_function(f"() => ({MEASURE})().length === 0", timeout=5000)
                 assert page.evaluate(MEASURE) == []
             keep(page, "deck_quiz")
         page.close()
