@@ -1,4 +1,4 @@
-"""The source lessons keep the rules, and the learner's copies run from top to bottom."""
+"""The source lessons keep the rules, and so do the learner's copies, two of which are run from top to bottom."""
 
 import ast
 import json
