@@ -51,11 +51,11 @@ matrix: setup
 
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:
-	$(if $(wildcard $(BIN)/python*),$(BIN)/python,$(PYTHON)) -m course_utils.doctor
+	$(if $(wildcard $(BIN)/python*),$(BIN)/python,$(PYTHON)) -m course_utils.tools.doctor
 
 tables: setup
-	$(BIN)/python -m course_utils.learning_curve
-	$(BIN)/python -m course_utils.denial
+	$(BIN)/python -m course_utils.trainings.learning_curve
+	$(BIN)/python -m course_utils.trainings.negation
 
 notebooks: setup
 	$(BIN)/python -m tests.execute
@@ -66,11 +66,11 @@ lock: setup
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > requirements-grading.tmp
 	mv requirements-grading.tmp requirements-grading.lock
 
-# Trains the course's masked-language-model adapter anew: an hour or more, see course_utils/adapter/README.md.
+# Trains the course's masked-language-model adapter anew: an hour or more, see course_utils/trainings/adapter.md.
 # A C++ compiler saves an eighth of the time (make adapter ADAPTER_FLAGS=--compiled), with large memory pages, where Linux has them, a quarter.
 adapter: setup
 	$(PIP) -c requirements.lock -e ".[adapter]"
-	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.adapter.train $(ADAPTER_FLAGS)
+	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.trainings.adapter $(ADAPTER_FLAGS)
 
 # Half an hour; leave the machine alone meanwhile.
 bench: setup $(VENV)/grading/.ready
@@ -78,7 +78,7 @@ bench: setup $(VENV)/grading/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.grading
 
 book: setup
-	$(BIN)/python -m course_utils.publish.book
+	$(BIN)/python -m course_utils.tools.publish.book
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -24,12 +24,14 @@ _HOME = {
     "check": "exercises",
     "hint": "exercises",
     "solution": "exercises",
-    "progress": "overview",
+    "progress": "tools.workspace.overview",
 }
 __all__ = sorted(_HOME)
 
 
 def __getattr__(name):
+    if name == "doctor":  # a module, which lesson 00 runs
+        return import_module(f"{__name__}.tools.doctor")
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import torch
 
+from ._support.fast_bert import TOKENS, fits, packed_bert
 from .models import light_encoder, load_encoder, max_tokens, progress_bar
-from .packed import TOKENS, fits, packed_bert
 from .pooling import POOLINGS, normalise
 
 BATCH_TOKENS = 512  # positions in one forward pass of transformers, padding included; more does not fit a laptop's cache

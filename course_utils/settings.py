@@ -21,7 +21,8 @@ def setup(seed=0):
     import torch
     import transformers
 
-    from . import exercises, plots
+    from . import plots
+    from ._support import session
 
     random.seed(seed)
     np.random.seed(seed)
@@ -29,4 +30,4 @@ def setup(seed=0):
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     plots.use_style()
-    exercises.forget_hints()
+    session.hints_shown.clear()

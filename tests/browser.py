@@ -26,7 +26,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on thi
 def running_lab(workspace):
     """Start `course lab` on a workspace and give its address, without the token "secret". Other users' files stay unseen."""
     port = free_port()
-    command = [sys.executable, "-m", "course_utils.cli", "lab", "--workspace", str(workspace), "--no-browser",
+    command = [sys.executable, "-m", "course_utils.tools.cli", "lab", "--workspace", str(workspace), "--no-browser",
                f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=secret"]
     folders = {f"JUPYTER_{kind}_DIR": str(workspace.parent / kind.lower()) for kind in ("CONFIG", "DATA")}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

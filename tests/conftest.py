@@ -104,7 +104,7 @@ def ask(monkeypatch, tmp_path):
 
     from huggingface_hub import constants, file_download
 
-    from course_utils.models import hub_dataset, hub_snapshot
+    from course_utils._support.downloads import hub_dataset, hub_snapshot
 
     def point(endpoint, offline=False):
         monkeypatch.setattr(constants, "ENDPOINT", endpoint)

@@ -8,12 +8,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils.exercises.framework import BEGIN, END, NOTEBOOKS
-from course_utils.grading.copies import learner_copy
-from course_utils.grading.sandbox import read_only, why_not
+from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS
+from course_utils.tools.grading.sandbox import read_only, why_not
+from course_utils.tools.workspace.copies import learner_copy
 
 ROOT = Path(__file__).resolve().parents[1]
-COURSE = [sys.executable, "-m", "course_utils.cli"]
+COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
 EXTRAS = Path(sys.prefix) / "grading"  # nbgrader and Dask, as `make test` installs them
 NOBODY = 65534
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/devices/system/cpu")

@@ -9,7 +9,7 @@ os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")  # as conftest.py does, 
 
 import pytest
 
-from course_utils.kernels.provisioner import start_warm
+from course_utils.tools.kernels.provisioner import start_warm
 
 from .offline import block_network
 

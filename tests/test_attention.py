@@ -1,6 +1,7 @@
 """Attention: equal to the library's, scores equal to slow loops, and views that are the same everywhere."""
 
 import base64
+import importlib.util
 import json
 import math
 import os
@@ -18,7 +19,13 @@ from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
 from course_utils import attention, models, plots
-from course_utils.attention import attend, attention_weights, head_scores, head_view, model_view
+from course_utils.attention import (
+    attend,
+    attention_weights,
+    head_scores,
+    head_view,
+    model_view,
+)
 from notebooks.conftest import nearly_equal
 
 AWKWARD = ["[CLS]", "</script>", "<b>", "##ing", '"', "'", "&amp;", "\\", "$$", "$x^$", "🙂", "<!--", "é", "PYTHON_PARAMS",
@@ -365,8 +372,8 @@ def test_ids_in_place_of_tokens(view):
 @VIEWS
 @pytest.mark.parametrize("package", ["xstatic", "mpld3"])
 def test_a_missing_package_is_named(view, package, monkeypatch):
-    found = models.importlib.util.find_spec
-    monkeypatch.setattr(models.importlib.util, "find_spec", lambda name: None if name == package else found(name))
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else found(name))
     with pytest.raises(models.EncoderError, match=f"The package {package} is not installed.*pip install"):
         view(random_attentions(2, 3, 2), ["a", "b"])
 

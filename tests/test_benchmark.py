@@ -9,9 +9,17 @@ import torch
 from click.testing import CliRunner
 
 from course_utils import embed, load_encoder, load_glove, load_scored_pairs
-from course_utils.benchmark import SIMILAR, glove_vectors, halves_right, layer_vectors, row_cosines, score_table, similarities
-from course_utils.cli import main
+from course_utils.benchmark import (
+    SIMILAR,
+    glove_vectors,
+    halves_right,
+    layer_vectors,
+    row_cosines,
+    score_table,
+    similarities,
+)
 from course_utils.evaluation import auc, best_threshold, pearson, spearman
+from course_utils.tools.cli import main
 
 AWKWARD = ["The ferry leaves at noon.", "Snorfle blimbat qwxz", "The ferry leaves at noon.", "No", "naïve café; 北京!", "a " * 60]
 

@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from course_utils.exercises.framework import BEGIN, NOTEBOOKS
-from course_utils.publish import book
+from course_utils._support.notebooks import BEGIN, NOTEBOOKS
+from course_utils.tools.publish import book
 
 from .browser import chromium, keep, needs_chromium
 

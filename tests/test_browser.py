@@ -2,10 +2,18 @@
 
 import pytest
 
-from course_utils.grading.copies import write_workspace
-from course_utils.overview import remember
+from course_utils._support.passed import remember
+from course_utils.tools.workspace.copies import write_workspace
 
-from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
+from .browser import (
+    bring_into_view,
+    chromium,
+    goto_when_up,
+    keep,
+    needs_chromium,
+    run_all_cells,
+    running_lab,
+)
 
 pytestmark = needs_chromium
 

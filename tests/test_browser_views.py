@@ -9,9 +9,18 @@ import pytest
 import torch
 
 from course_utils import plots
-from course_utils.attention import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS, attend, head_view, model_view
+from course_utils._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS
+from course_utils.attention import attend, head_view, model_view
 
-from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
+from .browser import (
+    bring_into_view,
+    chromium,
+    goto_when_up,
+    keep,
+    needs_chromium,
+    run_all_cells,
+    running_lab,
+)
 from .execute import KERNEL
 from .test_attention import AWKWARD, random_attentions
 

@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from course_utils import load_reviews, load_senses
-from course_utils.models import EncoderError
+from course_utils._support.downloads import EncoderError
 
 
 @pytest.mark.parametrize("source, rows", [("rotten_tomatoes", 8530), ("imdb", 25_000)])

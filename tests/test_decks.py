@@ -3,7 +3,6 @@
 import contextlib
 import json
 import re
-import sys
 
 import nbformat
 import pytest
@@ -11,11 +10,18 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import TimeoutError as NotYet
 
-from course_utils import cli
-from course_utils.exercises.framework import NOTEBOOKS
-from course_utils.grading.copies import learner_copy
-from course_utils.publish.mathematics import with_mathml
-from course_utils.publish.slides import HEADING, SlidesError, find_lesson, render, timing, write_deck
+from course_utils._support.notebooks import NOTEBOOKS
+from course_utils.tools import cli
+from course_utils.tools.publish.mathematics import with_mathml
+from course_utils.tools.publish.slides import (
+    HEADING,
+    SlidesError,
+    find_lesson,
+    render,
+    timing,
+    write_deck,
+)
+from course_utils.tools.workspace.copies import learner_copy
 
 from .browser import chromium, keep, needs_chromium
 
@@ -172,7 +178,7 @@ def test_nowhere_to_write_and_nothing_to_write_with(tmp_path, monkeypatch):
     with pytest.raises(SlidesError, match="Cannot write .*file"):
         write_deck("05", tmp_path / "file", tmp_path)
     assert (tmp_path / "file").read_text() == "mine"
-    monkeypatch.setattr("course_utils.publish.slides.find_spec", lambda name: None)
+    monkeypatch.setattr("course_utils.tools.publish.slides.find_spec", lambda name: None)
     with pytest.raises(SlidesError, match="not installed here"):
         write_deck("05", tmp_path, tmp_path)
 

@@ -15,7 +15,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from course_utils import embed, load_reviews
-from course_utils.models import packaged_encoder
+from course_utils._support.downloads import packaged_encoder
 from course_utils.pooling import POOLINGS
 
 LONG = " ".join(["word"] * 2000)

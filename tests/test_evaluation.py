@@ -7,7 +7,15 @@ import sklearn.metrics
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from course_utils.evaluation import auc, bootstrap, best_threshold, pearson, ranks, roc_curve, spearman
+from course_utils.evaluation import (
+    auc,
+    best_threshold,
+    bootstrap,
+    pearson,
+    ranks,
+    roc_curve,
+    spearman,
+)
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)  # ties, too
 

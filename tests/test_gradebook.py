@@ -10,11 +10,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from course_utils.grading import gradebook
-from course_utils.grading.fleet import NOT_MARKED
-from course_utils.grading.gradebook import GradeError, guarded, page_name, read_manual, records, unclaimed, write_tables
-from course_utils.grading.marking import STATES, assignment
-from course_utils.grading.submissions import HandIn
+from course_utils.tools.grading import gradebook
+from course_utils.tools.grading.fleet import NOT_MARKED
+from course_utils.tools.grading.gradebook import (
+    guarded,
+    page_name,
+    read_manual,
+    records,
+    unclaimed,
+    write_tables,
+)
+from course_utils.tools.grading.marking import STATES, assignment
+from course_utils.tools.grading.store import GradeError
+from course_utils.tools.grading.submissions import HandIn
 
 WORK = assignment()
 

@@ -13,13 +13,22 @@ from pathlib import Path
 import psutil
 import pytest
 
-from course_utils.grading.fleet import mark_here
-from course_utils.grading.gradebook import GradeError, grade, page_name
-from course_utils.grading.marking import assignment
-from course_utils.grading.store import Store
-from course_utils.grading.submissions import HandInError
+from course_utils.tools.grading.fleet import mark_here
+from course_utils.tools.grading.gradebook import grade, page_name
+from course_utils.tools.grading.marking import assignment
+from course_utils.tools.grading.store import GradeError, Store
+from course_utils.tools.grading.submissions import HandInError
 
-from .grader import COURSE, NOBODY, course, hand_in, isolation, needs_extras, ordinary_user, write_class
+from .grader import (
+    COURSE,
+    NOBODY,
+    course,
+    hand_in,
+    isolation,
+    needs_extras,
+    ordinary_user,
+    write_class,
+)
 
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"  # over the padding, too
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"

@@ -10,9 +10,9 @@ import nbformat
 import pytest
 
 from course_utils.exercises import LESSONS, check
-from course_utils.grading.marking import Marker, assignment
-from course_utils.grading.program import checksum
-from course_utils.grading.sandbox import Sandbox, why_not
+from course_utils.tools.grading.marking import Marker, assignment
+from course_utils.tools.grading.program import checksum
+from course_utils.tools.grading.sandbox import Sandbox, why_not
 
 SEED = 20
 ANSWERS = {lesson: import_module(f"tests.answers.lesson_{lesson}") for lesson in LESSONS}

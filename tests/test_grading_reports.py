@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course_utils.grading import reports
+from course_utils.tools.grading import reports
 
 TITLES = {"04": "04 Pooling", "06": "06 Similarity"}
 ABOUT = {"lessons": ["04", "06"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from course_utils.grading.inside import Submission
-from course_utils.grading.program import CellUnreadable, checksum
+from course_utils.tools.grading.program import CellUnreadable, checksum
+from course_utils.tools.grading.sandbox_server import Submission
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
     (["while True:\n    pass", "raise SystemExit", "def broken(:", "globals()['DIM'] = 5", "1 / 0\nglobals()['DIM'] = 6", "def f(x): return DIM"], 5),
 ], ids=lambda value: "")
 def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, right, monkeypatch):
-    monkeypatch.setattr("course_utils.grading.program.SECONDS_OF_A_CELL", 0.2)
+    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.2)
     assert answer(*cells, run="end")(1) == right
     assert told(*cells)[0]["more"], "the grader knows that it should try"
 

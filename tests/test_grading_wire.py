@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from course_utils.exercises.framework import difference
-from course_utils.grading import wire
+from course_utils.tools.grading import wire
 
 NUMBERS = st.integers() | st.floats() | st.booleans() | st.none() | st.text()
 ARRAYS = st.sampled_from(["float32", "float64", "int64", "bool"]).flatmap(lambda kind: arrays(kind, st.tuples(st.integers(0, 3), st.integers(0, 3))))

@@ -15,9 +15,16 @@ import pytest
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 
-from course_utils import doctor
-from course_utils.kernels import provisioner
-from course_utils.kernels.provisioner import COLD, SOCKET, fork_kernel, listens, start_warm, why_not
+from course_utils.tools import doctor
+from course_utils.tools.kernels import provisioner
+from course_utils.tools.kernels.provisioner import (
+    COLD,
+    SOCKET,
+    fork_kernel,
+    listens,
+    start_warm,
+    why_not,
+)
 
 from .browser import running_lab
 
@@ -232,7 +239,7 @@ def test_a_kernel_ends_with_who_asked_for_it(warm):
 
 STARTS_WARM = """
 import os, sys, time
-from course_utils.kernels.provisioner import SOCKET, start_warm
+from course_utils.tools.kernels.provisioner import SOCKET, start_warm
 print(start_warm().pid, os.environ[SOCKET], flush=True)
 os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(100)"])  # as `course lab` does
 """
@@ -273,7 +280,7 @@ def test_jupyterlab_gets_its_kernels_there(tmp_path, monkeypatch):
                 time.sleep(0.2)
         one, other = ask(lab, "kernels", "POST")["id"], ask(lab, "kernels", "POST")["id"]
         server, = [int(name) for name in os.listdir("/proc") if name.isdigit() and "jupyterlab" in command(name) and str(tmp_path) in command(name)]
-        warm, = [child for child in children(server) if "course_utils.kernels.server" in command(child)]
+        warm, = [child for child in children(server) if "course_utils.tools.kernels.server" in command(child)]
         kernels = children(warm)
         assert len(kernels) == 2 and children(server) == [warm]
         ask(lab, f"kernels/{one}/restart", "POST")

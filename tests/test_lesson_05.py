@@ -8,7 +8,12 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from course_utils import load_encoder
 from course_utils.attention import attend, attention_weights, head_scores
-from course_utils.exercises.lesson_05 import ATTENTION_WEIGHTS, ENTROPY, FIND_THE_BUG, PREVIOUS_TOKEN
+from course_utils.exercises.lesson_05 import (
+    ATTENTION_WEIGHTS,
+    ENTROPY,
+    FIND_THE_BUG,
+    PREVIOUS_TOKEN,
+)
 
 SENTENCES = ["The cat sat on the mat", "Embeddings, for the café-owner: naïve?", "x", "😀 unknown signs 北京 " * 5]
 

@@ -10,8 +10,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from course_utils import load_masked_lm, load_reviews
-from course_utils.adapter.train import held_out, masked_batch, split
 from course_utils.exercises.lesson_07 import BUG, FILL, IGNORED, MASK_TOKENS, SURPRISAL
+from course_utils.trainings.adapter import held_out, masked_batch, split
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "07_masked_language_model.ipynb"
 MASKED = [

@@ -9,9 +9,10 @@ import torch
 from click.testing import CliRunner
 from transformers import get_linear_schedule_with_warmup, pipeline
 
-from course_utils import embed, learning_curve
+from course_utils import embed
 from course_utils.exercises.lesson_10 import EPOCH, LEAKS, SCHEDULE
 from course_utils.training import ExampleError
+from course_utils.trainings import learning_curve
 
 
 def test_the_parts_share_no_sentence():

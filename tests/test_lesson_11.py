@@ -10,10 +10,15 @@ from click.testing import CliRunner
 from scipy.stats import spearmanr
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
-from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, MultipleNegativesRankingLoss, TripletLoss
+from sentence_transformers.sentence_transformer.losses import (
+    CosineSimilarityLoss,
+    MultipleNegativesRankingLoss,
+    TripletLoss,
+)
 
-from course_utils import denial, load_reviews
+from course_utils import load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
+from course_utils.trainings import negation
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +39,16 @@ def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
 
 
 def test_the_parts_share_no_construction():
-    parts = denial.denial_parts()
+    parts = negation.negation_parts()
     kinds = [set(part["construction"]) for part in parts]
     assert [len(part) for part in parts] == [168, 42, 198] and len(set.union(*kinds)) == sum(map(len, kinds)) == 20
-    assert kinds[1] == set(denial.DEVELOPMENT)
+    assert kinds[1] == set(negation.DEVELOPMENT)
 
 
 def test_right_triplets_are_those_of_the_librarys_evaluator(sentence_model):
-    _, dev, _ = denial.denial_parts()
-    theirs = TripletEvaluator(*(dev[name].tolist() for name in denial.COLUMNS), name="dev")(sentence_model)
-    assert denial.right_triplets(sentence_model, dev).mean() == pytest.approx(theirs["dev_cosine_accuracy"])
+    _, dev, _ = negation.negation_parts()
+    theirs = TripletEvaluator(*(dev[name].tolist() for name in negation.COLUMNS), name="dev")(sentence_model)
+    assert negation.right_triplets(sentence_model, dev).mean() == pytest.approx(theirs["dev_cosine_accuracy"])
 
 
 def test_differences_are_paired_and_in_the_right_direction():
@@ -51,12 +56,12 @@ def test_differences_are_paired_and_in_the_right_direction():
     scores, noise = generator.normal(size=80), generator.normal(size=80)
     before = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [scores, scores + 3 * noise]}
     after = {"share": [np.array([1.0, 1.0] * 40)], "correlation": [scores, scores + noise]}
-    found = denial.compared(before, after)
+    found = negation.compared(before, after)
     old, new, difference, low, high = found["share"]
     assert (old, new, difference) == (0.5, 1.0, 0.5) and 0.35 < low < 0.5 < high < 0.65
     old, new, difference, low, high = found["correlation"]
     assert old == pytest.approx(spearmanr(scores, scores + 3 * noise)[0]) and difference == pytest.approx(new - old) and low > 0
-    for _, _, *same in denial.compared(before, before).values():
+    for _, _, *same in negation.compared(before, before).values():
         assert same == [0, 0, 0]
 
 
@@ -75,44 +80,44 @@ def test_the_review_search_asks_for_the_right_partner():
         def encode(self, texts, normalize_embeddings):
             return np.eye(len(texts))  # query i is nearest to text i
 
-    assert denial.review_search(First(), 50).all() and not denial.review_search(Words(), 50).all()
+    assert negation.review_search(First(), 50).all() and not negation.review_search(Words(), 50).all()
 
 
 def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
-    table = denial.mixed_in(20)
+    table = negation.mixed_in(20)
     assert set(table["sentence1"]) | set(table["sentence2"]) <= set(load_reviews()["text"]) and len(table) == 20
     assert table["score"].between(-0.3, 0.9).all() and table["score"].nunique() == 20
 
 
 @pytest.fixture
 def small(tiny, monkeypatch):
-    fit, dev, test = denial.denial_parts()
-    monkeypatch.setattr(denial, "packaged_encoder", lambda: tiny)
-    monkeypatch.setattr(denial, "denial_parts", lambda: (fit[:40], dev[:10], test))
-    monkeypatch.setattr(denial, "SEEDS", (0,))
-    monkeypatch.setattr(denial, "mixed_in", lambda: pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8}))
-    monkeypatch.setattr(denial, "review_search", lambda model: np.arange(20) % 2 == 0)
+    fit, dev, test = negation.negation_parts()
+    monkeypatch.setattr(negation, "packaged_encoder", lambda: tiny)
+    monkeypatch.setattr(negation, "negation_parts", lambda: (fit[:40], dev[:10], test))
+    monkeypatch.setattr(negation, "SEEDS", (0,))
+    monkeypatch.setattr(negation, "mixed_in", lambda: pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8}))
+    monkeypatch.setattr(negation, "review_search", lambda model: np.arange(20) % 2 == 0)
     return tiny
 
 
 def test_the_same_seed_trains_the_same_model_and_the_columns_reach_the_loss(small):
-    first, losses, by_epoch = denial.trained(denial.triplet_loss_of, epochs=2, seed=1)
-    second, again, _ = denial.trained(denial.triplet_loss_of, epochs=2, seed=1)
-    _, other, _ = denial.trained(CosineSimilarityLoss, ["anchor", "positive", "score"], epochs=2, seed=1)
+    first, losses, by_epoch = negation.trained(negation.triplet_loss_of, epochs=2, seed=1)
+    second, again, _ = negation.trained(negation.triplet_loss_of, epochs=2, seed=1)
+    _, other, _ = negation.trained(CosineSimilarityLoss, ["anchor", "positive", "score"], epochs=2, seed=1)
     assert len(losses) == 4 and len(by_epoch) == 2 and np.allclose(losses, again, atol=1e-6) and not np.allclose(losses, other, atol=1e-3)
     assert torch.allclose(torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5)
 
 
 def test_the_script_writes_a_whole_table_in_the_stored_ones_form(small, tmp_path):
-    done = CliRunner().invoke(denial.main, ["--out", str(tmp_path / "denial.csv")], catch_exceptions=False)
-    assert done.exit_code == 0 and [path.name for path in tmp_path.iterdir()] == ["denial.csv"]
-    made, stored = pd.read_csv(tmp_path / "denial.csv"), pd.read_csv(denial.FILE)
+    done = CliRunner().invoke(negation.main, ["--out", str(tmp_path / "negation.csv")], catch_exceptions=False)
+    assert done.exit_code == 0 and [path.name for path in tmp_path.iterdir()] == ["negation.csv"]
+    made, stored = pd.read_csv(tmp_path / "negation.csv"), pd.read_csv(negation.FILE)
     assert list(made.columns) == list(stored.columns)
-    assert set(made["recipe"]) == set(stored["recipe"]) == set(denial.recipes()) and set(made["measure"]) == set(stored["measure"])
+    assert set(made["recipe"]) == set(stored["recipe"]) == set(negation.recipes()) and set(made["measure"]) == set(stored["measure"])
 
 
 def test_the_stored_table_fits_itself():
-    stored = pd.read_csv(denial.FILE)
+    stored = pd.read_csv(negation.FILE)
     assert stored.groupby(["recipe", "seed"]).size().tolist() == [3] * 15
     assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
     assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()

@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from course_utils import load_masked_lm, load_reviews, models
-from course_utils.adapter import ADAPTER, SCALE, apply, differences, learned, masked_lm_on, train
-from course_utils.models import EncoderError, load_encoder
+from course_utils._support.adapter import (
+    ADAPTER,
+    SCALE,
+    apply,
+    differences,
+    learned,
+    masked_lm_on,
+)
+from course_utils._support.downloads import EncoderError
+from course_utils.models import load_encoder
+from course_utils.trainings import adapter as train
 
 from .conftest import PIECES, SIZES
 from .hub import Hub
@@ -76,7 +85,7 @@ def test_its_scores_on_text_it_was_not_trained_on(adapted):
     found = train.passages(random.Random(3).sample(held, 100), tokenizer, random.Random(0), lengths=(64,))
     result = train.scores(model, tokenizer, found)
     assert result["tokens"] > 2000
-    card = (ADAPTER.parent / "README.md").read_text()
+    card = (ADAPTER.parent / "adapter.md").read_text()
     top1, top5 = map(float, re.search(r"\| film reviews \| [\d,]+ \| ([\d.]+) \| ([\d.]+) ", card).groups())
     error = 3 * 0.5 / result["tokens"] ** 0.5  # three standard errors of the sample, at most
     assert result["top1"] == pytest.approx(top1, abs=error) and result["top5"] == pytest.approx(top5, abs=error), result
@@ -108,7 +117,7 @@ def test_a_damaged_adapter_is_one_sentence_that_helps(damage, tmp_path, monkeypa
     copy = tmp_path / "adapter.safetensors"
     shutil.copy(ADAPTER, copy)
     damage(copy)
-    monkeypatch.setattr("course_utils.adapter.ADAPTER", copy)
+    monkeypatch.setattr("course_utils.models.ADAPTER", copy)
     models._load_adapted.cache_clear()
     with pytest.raises(EncoderError, match="adapter at .* cannot be used .*Restore the file"):
         load_masked_lm()
@@ -252,5 +261,5 @@ def test_a_text_is_always_on_the_same_side_and_one_in_twenty_is_held_out():
 
 
 def test_the_command_says_what_it_takes():
-    done = subprocess.run([sys.executable, "-m", "course_utils.adapter.train", "--help"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "course_utils.trainings.adapter", "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "--steps" in done.stdout and not done.stderr

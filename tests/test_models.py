@@ -19,7 +19,9 @@ from safetensors.torch import load_file, save_file
 
 import course_utils
 from course_utils import embed, load_encoder, load_glove, models
-from course_utils.models import CONVERSION_TITLE, EncoderError, hub_snapshot, max_tokens
+from course_utils._support import downloads
+from course_utils._support.downloads import CONVERSION_TITLE, EncoderError, hub_snapshot
+from course_utils.models import max_tokens
 
 from .conftest import PIECES, SIZES
 from .hub import Hub, pull_request
@@ -75,7 +77,7 @@ def test_the_packaged_encoder_is_ready_for_inference(encoder):
     assert not model.training and model.dtype == torch.float32 and model.device.type == "cpu"
     assert (model.config.hidden_size, max_tokens(tokenizer, model)) == (384, 256)
     assert load_encoder() is encoder and load_encoder(None) is encoder
-    assert models.PACKAGE not in sys.modules, "the package is a parcel: none of its code runs"
+    assert downloads.PACKAGE not in sys.modules, "the package is a parcel: none of its code runs"
 
 
 def test_ids_are_those_of_bert_base_uncased(encoder):
@@ -102,7 +104,7 @@ def test_a_package_without_its_weights_is_named(monkeypatch, tmp_path):
 
 def test_an_unsound_package_is_refused_again_and_again(monkeypatch):
     models._load_packaged.cache_clear()
-    monkeypatch.setattr(models, "file_sha256", lambda path: "0" * 64)
+    monkeypatch.setattr(downloads, "file_sha256", lambda path: "0" * 64)
     for _ in range(2):
         refusal(None, "checksum")
 
@@ -118,7 +120,7 @@ def test_names_are_text(name):
 @pytest.mark.parametrize("name", ["no/such/model", "", " ", "bert base", "a//b", "../nowhere", "~nobody-here/model", "x" * 300,
                                   "a\0b", __file__])
 def test_impossible_names_are_refused_without_asking_anyone(name, monkeypatch):
-    monkeypatch.setattr(models, "hub_answers", lambda: pytest.fail("asked the hub"))
+    monkeypatch.setattr(downloads, "hub_answers", lambda: pytest.fail("asked the hub"))
     text = refusal(name)
     assert text == (f"{name!r} is neither a folder on this machine nor a possible hub name. "
                     "Leave out the name to use the packaged encoder, or give a local folder.")
@@ -294,7 +296,14 @@ def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
 
 def spelling(kind, **settings):
     """A tokenizer that spells, in RoBERTa's or MPNet's way, and a model of that kind whose position table has 66 rows."""
-    from transformers import MPNetConfig, MPNetModel, MPNetTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
+    from transformers import (
+        MPNetConfig,
+        MPNetModel,
+        MPNetTokenizer,
+        RobertaConfig,
+        RobertaModel,
+        RobertaTokenizer,
+    )
 
     special = {"roberta": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], "mpnet": ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]}[kind]
     pieces = [*special, *PIECES[5:], "Ġ"]
@@ -472,7 +481,7 @@ def test_a_hub_that_accepts_and_stays_silent(ask):
     with socket.create_server(("127.0.0.1", 0)) as server:
         ask(f"http://127.0.0.1:{server.getsockname()[1]}")
         start = time.monotonic()
-        assert not models.hub_answers(timeout=0.3)
+        assert not downloads.hub_answers(timeout=0.3)
         assert time.monotonic() - start < 3
 
 
@@ -521,7 +530,7 @@ def test_no_hub_ends_in_seconds_with_one_sentence(switch, words, nowhere, tmp_pa
                             HF_HOME=str(tmp_path), **switch)
     assert time.monotonic() - start < 15
     assert done.returncode == 1 and done.stderr.count("Traceback") == 1
-    assert done.stderr.splitlines()[-1].startswith(f"course_utils.models.EncoderError: {words}")
+    assert done.stderr.splitlines()[-1].startswith(f"course_utils._support.downloads.EncoderError: {words}")
     assert "site-packages" not in done.stderr, "no library's frames"
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
+from course_utils._support.notebooks import BEGIN, END
 from course_utils.exercises import all_exercises, check
-from course_utils.exercises.framework import BEGIN, END, written_solution
-from course_utils.grading.copies import learner_copy
-from course_utils.grading.program import bound, used
+from course_utils.exercises.framework import written_solution
+from course_utils.tools.grading.program import bound, used
+from course_utils.tools.workspace.copies import learner_copy
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("[0-9]*.ipynb"))
 EXERCISES = all_exercises()

@@ -10,9 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.grading import submissions
-from course_utils.grading.owners import Owners, fitted
-from course_utils.grading.submissions import HandInError, Learner, gather, read_roster
+from course_utils.tools.grading import submissions
+from course_utils.tools.grading.owners import Owners, fitted
+from course_utils.tools.grading.submissions import (
+    HandInError,
+    Learner,
+    gather,
+    read_roster,
+)
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
 

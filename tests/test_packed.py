@@ -18,13 +18,12 @@ from hypothesis import strategies as st
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel
 
 from course_utils import embed, load_encoder, load_reviews
+from course_utils._support.downloads import packaged_encoder
+from course_utils._support.fast_bert import _attend, fits, packaged_weights, packed_bert
 from course_utils.embedding import WORTH, _batches, _light_ids, _token_ids, has_bfloat16
-from course_utils.packed import _attend, fits, packed_bert
-from course_utils.models import _read_light, packaged_encoder
 from course_utils.pooling import POOLINGS
 
 from .conftest import PIECES, SIZES
-
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -174,7 +173,7 @@ def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encod
 
 @pytest.fixture(scope="module")
 def light():
-    return _read_light()
+    return packaged_weights()
 
 
 @given(sentences=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
@@ -201,12 +200,12 @@ def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
 def test_a_damaged_parcel_is_left_to_load_encoder(tmp_path, monkeypatch):
     shutil.copytree(packaged_encoder(), tmp_path / "model")
     (tmp_path / "model" / "tokenizer.json").write_text("{")
-    monkeypatch.setattr("course_utils.models.packaged_folder", lambda: tmp_path)
-    _read_light.cache_clear()
+    monkeypatch.setattr("course_utils._support.downloads.packaged_folder", lambda: tmp_path)
+    packaged_weights.cache_clear()
     try:
-        assert _read_light() is None
+        assert packaged_weights() is None
     finally:
-        _read_light.cache_clear()
+        packaged_weights.cache_clear()
 
 
 # Half the bits

@@ -15,11 +15,28 @@ import pytest
 from click.testing import CliRunner
 from filelock import FileLock
 
-import course_utils
-from course_utils import cli, files
+from course_utils._support import files
+from course_utils._support.notebooks import NOTEBOOKS
+from course_utils._support.passed import (
+    LARGEST,
+    PROGRESS,
+    RECORD,
+    SAVED,
+    forget,
+    passed,
+    remember,
+)
 from course_utils.exercises import all_exercises, check
-from course_utils.overview import (DONE, LARGEST, NOTEBOOKS, PROGRESS, RECORD, SAVED, Lesson, Overview, forget, lesson_minutes, lessons, overview, passed, progress,
-                                   remember)
+from course_utils.tools import cli
+from course_utils.tools.workspace.overview import (
+    DONE,
+    Lesson,
+    Overview,
+    lesson_minutes,
+    lessons,
+    overview,
+    progress,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -166,7 +183,7 @@ def test_a_folder_that_is_gone_does_no_harm(tmp_path, monkeypatch):
 
 def test_two_kernels_at_once_lose_nothing(tmp_path):
     (tmp_path / RECORD).write_text("{}")
-    script = ("import sys, time\nfrom course_utils.overview import remember\n"
+    script = ("import sys, time\nfrom course_utils._support.passed import remember\n"
               "while time.time() < float(sys.argv[3]): pass\n"
               "for n in range(50): remember(f'{sys.argv[2]}-{n}', sys.argv[1])")
     start = time.time() + 1
@@ -189,12 +206,6 @@ def test_the_lessons_say_what_the_exercises_say():
     found = [one for lesson in lessons() for one, _ in lesson.exercises]
     assert found == list(all_exercises()) and [lesson.number for lesson in lessons()] == [path.name[:2] for path in LESSONS]
     assert all(title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises)
-
-
-def test_the_function_stays_a_function_whatever_was_imported():
-    import course_utils.overview  # noqa: F401
-
-    assert course_utils.progress is progress and callable(course_utils.progress)
 
 
 def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, monkeypatch):
@@ -332,7 +343,7 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
 
 def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
     remember("00-nearest")
-    monkeypatch.setattr("course_utils.overview._read", refuse)
+    monkeypatch.setattr("course_utils._support.passed._read", refuse)
     done = run("progress")
     assert done.exit_code == 1 and done.output.startswith("Error: Cannot read") and done.output.endswith("Permission denied.\n")
 
@@ -340,7 +351,7 @@ def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
 @pytest.mark.parametrize("encoding, tick", [("ascii", "x-"), ("cp1252", "x-"), ("utf-8", "✓○")])
 def test_a_terminal_without_these_signs_gets_others(workspace, encoding, tick):
     remember("00-nearest")
-    done = subprocess.run([sys.executable, "-m", "course_utils.cli", "progress"], capture_output=True,
+    done = subprocess.run([sys.executable, "-m", "course_utils.tools.cli", "progress"], capture_output=True,
                           env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "0"})
     assert done.returncode == 0, done.stderr
     assert re.search(rf"^00  Start here +\d+ min  {tick} +1 of 2", done.stdout.decode(encoding), re.MULTILINE)
@@ -370,7 +381,7 @@ def test_minutes_count_what_a_learner_reads_runs_and_writes():
 def test_minutes_of_the_source_and_of_the_learners_copy_are_the_same(path):
     import nbformat
 
-    from course_utils.grading.copies import learner_copy
+    from course_utils.tools.workspace.copies import learner_copy
 
     notebook = nbformat.read(path, as_version=4)
     assert lesson_minutes(learner_copy(notebook)) == lesson_minutes(notebook)

@@ -7,10 +7,11 @@ import sys
 import nbformat
 import pytest
 
+from course_utils._support.notebooks import BEGIN, NOTEBOOKS
 from course_utils.exercises import LESSONS, all_exercises
-from course_utils.exercises.framework import BEGIN, NOTEBOOKS
-from course_utils.grading.copies import CopyError, write_release
-from course_utils.grading.marking import assignment
+from course_utils.tools.grading.marking import assignment
+from course_utils.tools.grading.release import write_release
+from course_utils.tools.workspace.copies import CopyError
 
 from .grader import ROOT, course, needs_extras
 
@@ -74,7 +75,7 @@ def test_the_command(tmp_path, arguments, words):
 
 def test_a_release_can_be_made_on_windows(tmp_path):
     script = ("import sys; sys.modules['resource'] = sys.modules['fcntl'] = None  # Unix has these\n"
-              "from pathlib import Path; from course_utils.grading.copies import write_release; write_release(['04'], Path(sys.argv[1]))")
+              "from pathlib import Path; from course_utils.tools.grading.release import write_release; write_release(['04'], Path(sys.argv[1]))")
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0 and (tmp_path / "04_pooling.ipynb").exists(), done.stderr
 

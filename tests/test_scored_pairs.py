@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from course_utils import load_scored_pairs
-from course_utils.data import STSB, DataError
-from course_utils.models import EncoderError
+from course_utils._support.downloads import EncoderError
+from course_utils._support.scored_pairs import DataError
+from course_utils.data import STSB
 
 from .hub import Hub
 

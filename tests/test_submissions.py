@@ -7,8 +7,9 @@ import zipfile
 
 import pytest
 
-from course_utils.grading import submissions
-from course_utils.grading.submissions import HandInError, gather, own_part, read_roster, shown
+from course_utils.tools.grading import submissions
+from course_utils.tools.grading.owners import own_part, shown
+from course_utils.tools.grading.submissions import HandInError, gather, read_roster
 
 NOTEBOOK = '{"cells": []}'
 

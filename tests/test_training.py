@@ -9,13 +9,34 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
-from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, DataCollatorWithPadding, Trainer, TrainerCallback, TrainingArguments
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
+from sentence_transformers.sentence_transformer.losses import (
+    MultipleNegativesRankingLoss,
+)
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    DataCollatorWithPadding,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
 
 from course_utils import load_encoder, load_triplets
-from course_utils.models import EncoderError
-from course_utils.training import DivergedError, ExampleError, checked_labels, checked_triplets, save_model, training_settings, watch
+from course_utils._support.downloads import EncoderError
+from course_utils.training import (
+    DivergedError,
+    ExampleError,
+    checked_labels,
+    checked_triplets,
+    save_model,
+    training_settings,
+    watch,
+)
 
 TEXTS = [f"{'a b c'[number % 5:]} {'x y' if number % 2 else 'm n'}" for number in range(24)]
 

@@ -22,11 +22,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course_utils import cli, doctor
-from course_utils.grading.copies import RECORD, SAVED, CopyError, learner_copy, reset_lesson, stub_out, update_workspace, write_workspace
-from course_utils.grading.merging import FRAME_NOTE, TEXT_NOTE, fingerprint
-from course_utils.grading.submissions import HandInError, gather
-from course_utils.overview import NoWorkspace, passed, remember
+from course_utils._support.passed import RECORD, SAVED, passed, remember
+from course_utils.tools import cli, doctor
+from course_utils.tools.grading.submissions import HandInError, gather
+from course_utils.tools.workspace.copies import (
+    CopyError,
+    learner_copy,
+    reset_lesson,
+    stub_out,
+    update_workspace,
+    write_workspace,
+)
+from course_utils.tools.workspace.merging import FRAME_NOTE, TEXT_NOTE, fingerprint
+from course_utils.tools.workspace.overview import NoWorkspace
 
 from .offline import free_port
 
@@ -479,7 +487,7 @@ def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(place, monkeypat
     def too_deep(_):
         raise RecursionError
 
-    monkeypatch.setattr("course_utils.grading.copies.write_notebook", too_deep)
+    monkeypatch.setattr("course_utils.tools.workspace.copies.write_notebook", too_deep)
     assert update_workspace(workspace, sources)[0][1] == "unreadable" and Mine(workspace).path.read_bytes() == before
 
 
@@ -504,7 +512,7 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(place, mon
     sources, workspace = place
     edited(workspace, title="My title")
     course(sources, part("title", "# New"))
-    from course_utils.grading import copies
+    from course_utils.tools.workspace import copies
 
     real = copies.save_beside
 
@@ -522,7 +530,7 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(place, mon
 
 def test_one_command_at_a_time(place, monkeypatch):
     sources, workspace = place
-    monkeypatch.setattr("course_utils.grading.copies.PATIENCE", 0.1)
+    monkeypatch.setattr("course_utils.tools.workspace.copies.PATIENCE", 0.1)
     with FileLock(workspace / f"{RECORD}.lock"):
         for command in (lambda: update_workspace(workspace, sources), lambda: reset_lesson(workspace, "00", sources)):
             with pytest.raises(CopyError, match="Another `course` command is at work in"):
@@ -693,8 +701,8 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
 def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
     monkeypatch.setattr(cli.os, "execv", lambda *_: None)
     monkeypatch.setattr(cli.subprocess, "call", lambda *_: 0)
-    monkeypatch.setattr("course_utils.kernels.provisioner.start_warm", lambda: None)
-    monkeypatch.setattr("course_utils.grading.copies.write_workspace", lambda _: [("04_pooling.ipynb", "kept")])
+    monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
+    monkeypatch.setattr("course_utils.tools.workspace.copies.write_workspace", lambda _: [("04_pooling.ipynb", "kept")])
     said = run("lab", "--workspace", tmp_path / "my work").output
     assert f'course update --workspace "{tmp_path / "my work"}"` brings' in said and f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in said
     monkeypatch.chdir(tmp_path)
@@ -753,7 +761,7 @@ def test_a_damaged_note_keeps_nobody_from_working(notes, tmp_path, note):
 def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    with subprocess.Popen([sys.executable, "-m", "course_utils.cli", "lab", "--workspace", str(tmp_path / "w"), f"--port={port}",
+    with subprocess.Popen([sys.executable, "-m", "course_utils.tools.cli", "lab", "--workspace", str(tmp_path / "w"), f"--port={port}",
                            "--IdentityProvider.token=secret"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=environment) as lab:
         try:

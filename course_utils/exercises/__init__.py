@@ -6,11 +6,11 @@
 import difflib
 from importlib import import_module
 
-from ..overview import remember
+from .._support.passed import remember
+from .._support.session import hints_shown
 from .framework import Note, Report, examine
 
 LESSONS = tuple(f"{number:02d}" for number in range(13))
-_hints_shown = {}
 
 
 def all_exercises():
@@ -48,16 +48,11 @@ def check(exercise_id, answer, seed=None):
 def hint(exercise_id):
     """The next hint for an exercise, each a little more direct than the one before."""
     exercise = find(exercise_id)
-    shown = _hints_shown.get(exercise_id, 0)
-    _hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
+    shown = hints_shown.get(exercise_id, 0)
+    hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
     if shown == len(exercise.hints):
         return Note(f"There are no more hints. Run `solution({exercise_id!r})` to see one way to write it.")
     return Note(f"**Hint {shown + 1} of {len(exercise.hints)}.** {exercise.hints[shown]}")
-
-
-def forget_hints():
-    """Start again with each exercise's first hint."""
-    _hints_shown.clear()
 
 
 def solution(exercise_id):

@@ -19,14 +19,12 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from ..grading.wire import is_array, notebook_data
+from .._support.notebooks import BEGIN, END, NOTEBOOKS
+from .._support.values import is_array, notebook_data
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 TOLERANCE = 1e-5
 SECONDS = 10  # for one call of an answer, where its exercise does not say
 MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; what is right is far smaller

@@ -6,7 +6,7 @@ import string
 from collections import Counter
 from itertools import pairwise
 
-from ..models import packaged_folder
+from .._support.downloads import packaged_folder
 from .framework import Case, Exercise, Mistake
 
 

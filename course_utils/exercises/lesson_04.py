@@ -120,7 +120,7 @@ MAX = Exercise(
         Mistake("The mask is upside down: you take the maximum of the padding. 1 marks a real token.",
                 lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1)),
         *(Mistake("Your value for padding is not low enough: a real token may hold smaller numbers, and then padding wins. Use minus infinity, "
-                  f"`float('-inf')`.", lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1))
+                  "`float('-inf')`.", lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1))
           for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, -1e4, -1e5)),
         *(Mistake("Taking something away from padding is not enough: a real token may hold even smaller numbers, and then padding wins. "
                   "Replace padding by minus infinity with `masked_fill`.",

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from ..grading.wire import is_array
+from .._support.values import is_array
 from .framework import Case, Exercise, Mistake
 
 TARGET, DEPTH, TEXTS = 0.75, 10, 240  # mean reciprocal rank, among so many places, in so many texts

@@ -39,8 +39,8 @@ def sides():
     from sentence_transformers import SentenceTransformer
 
     from course_utils import embed
+    from course_utils._support.downloads import packaged_encoder
     from course_utils.embedding import has_bfloat16
-    from course_utils.models import packaged_encoder
 
     library = SentenceTransformer(str(packaged_encoder()), device="cpu")
     found = {"library": lambda t: library.encode(t, show_progress_bar=False)}
@@ -64,7 +64,7 @@ def matrix_peak(dtype):
     """The most that a matrix product reaches here, in GFLOP/s, over a few shapes: torch's own, and oneDNN's with weights laid out."""
     import torch
 
-    from course_utils.packed import _product
+    from course_utils._support.fast_bert import _product
 
     best = {"torch": 0, "oneDNN": 0}
     for m, k, n in [(512, 384, 1536), (2048, 384, 1536), (2048, 1536, 384), (2048, 2048, 2048)]:

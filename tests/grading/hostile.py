@@ -176,7 +176,7 @@ FORGING = [
     Hostile("returns pickle", "Returns bytes that run a program when they are unpickled.", instead("""
         return b"cos\\nsystem\\n(S'true'\\ntR." """)),
     Hostile("patches the wire", "Replaces wire.pack and the reading of frames in the process that answers.", instead("""
-        from course_utils.grading import wire
+        from course_utils.tools.grading import wire
         genuine = wire.pack
         wire.pack = lambda message: genuine({"status": "passed", "points": 2, "passed": True, "value": True})
         wire.thing = wire.wording = None
@@ -202,7 +202,7 @@ FORGING = [
         return torch.zeros(token_embeddings.shape[0], token_embeddings.shape[2])""")),
     Hostile("hides a change in place", "Changes its arguments, and what packs them so that nothing of it is told.", """
 def hidden(function):
-    from course_utils.grading import wire
+    from course_utils.tools.grading import wire
     genuine = wire.pack
     wire.pack = lambda message: genuine({name: value for name, value in message.items() if name != "args"})
     return function
@@ -282,7 +282,7 @@ READING = [
     Hostile("walks the disk", "Looks for notebooks, exercises, tests and other people's files.", probe(f"""
         import course_utils, re, time
         course = os.path.dirname(course_utils.__file__)
-        won += os.listdir(course + "/exercises") + sorted(set(os.listdir(course + "/grading")) - {{"__init__.py", "inside.py", "program.py", "wire.py"}})
+        won += os.listdir(course + "/exercises") + sorted(set(os.listdir(course + "/tools/grading")) - {{"__init__.py", "sandbox_server.py", "program.py", "wire.py"}})
         for folder in [*sys.path, {str(REPOSITORY)!r}, {str(Path.home())!r}]:
             won += [f"{{folder}}/{{one}}" for one in ("notebooks", "tests/answers", ".git", "README.md", ".bashrc", ".ssh", ".config",
                                                       "course_utils/exercises/lesson_04.py")
@@ -312,7 +312,7 @@ READING = [
         for name in ("lesson_04", "framework"):
             tried(won, name, importlib.import_module, f"course_utils.exercises.{name}")
         for name in ("marking", "sandbox", "gradebook", "shard", "fleet", "copies", "submissions"):
-            tried(won, name, importlib.import_module, f"course_utils.grading.{name}")
+            tried(won, name, importlib.import_module, f"course_utils.tools.grading.{name}")
         import course_utils.exercises
         won += [name for name in dir(course_utils.exercises) if not name.startswith("__")]"""), said="won nothing"),
     Hostile("reads /proc", "Reads memory, descriptors and environments of processes through /proc.", probe("""
@@ -361,7 +361,7 @@ WRITING = [
         course = os.path.dirname(course_utils.__file__)
         folders = {[str(REPOSITORY), str(REPOSITORY / "tests"), str(REPOSITORY / "notebooks"), str(Path.home())]!r} + [
             "/", "/usr", "/usr/bin", "/etc", "/dev", "/dev/shm", "/dev/pts", "/proc", "/sys", "/var/tmp", "/run", "/root", "/home",
-            os.path.dirname(torch.__file__), course, course + "/exercises", course + "/grading"]
+            os.path.dirname(torch.__file__), course, course + "/exercises", course + "/tools/grading"]
         for folder in folders:
             path = f"{{folder}}/{TOKEN}"
             tried(won, path, os.mkdir, path)
@@ -371,7 +371,7 @@ WRITING = [
         for device in ("null", "zero", "full", "random", "urandom", "ptmx", "pts/ptmx", "tty"):
             tried(won, device, os.utime, f"/dev/{{device}}")"""), said="won nothing"),
     Hostile("changes files", "Appends to, replaces, renames and deletes its own code and that of packages.", probe(f"""
-        import course_utils, course_utils.pooling, course_utils.grading.inside as inside, course_utils.grading.wire as wire, json, torch
+        import course_utils, course_utils.pooling, course_utils.tools.grading.sandbox_server as inside, course_utils.tools.grading.wire as wire, json, torch
         for path in (inside.__file__, wire.__file__, course_utils.pooling.__file__, course_utils.__file__, torch.__file__, json.__file__,
                      sys.executable):
             tried(won, path, lambda: open(path, "a").write("# {TOKEN}"))

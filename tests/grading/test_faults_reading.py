@@ -11,15 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading import submissions
-from course_utils.grading.submissions import HandInError, MachineFault, gather, read_roster
+from course_utils.tools.grading import submissions
+from course_utils.tools.grading.submissions import (
+    HandInError,
+    MachineFault,
+    gather,
+    read_roster,
+)
 
 from ..grader import ROOT, isolation
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
 GATHER = """
 import json, os, resource, sys
-from course_utils.grading.submissions import HandInError, gather
+from course_utils.tools.grading.submissions import HandInError, gather
 source, folder, descriptors = sys.argv[1:]
 if int(descriptors):
     used = len(os.listdir("/proc/self/fd")) - 1

@@ -18,14 +18,14 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from course_utils import cli
-from course_utils.grading import gradebook, store
-from course_utils.grading.fleet import mark_here
-from course_utils.grading.gradebook import GradeError, grade
-from course_utils.grading.marking import fingerprint
-from course_utils.grading.sandbox import SandboxError
-from course_utils.grading.store import Store
-from course_utils.grading.submissions import read_table
+from course_utils.tools import cli
+from course_utils.tools.grading import gradebook, store
+from course_utils.tools.grading.fleet import mark_here
+from course_utils.tools.grading.gradebook import grade
+from course_utils.tools.grading.marking import fingerprint
+from course_utils.tools.grading.sandbox import SandboxError
+from course_utils.tools.grading.store import GradeError, Store
+from course_utils.tools.grading.submissions import read_table
 
 from ..grader import COURSE, ROOT, course, hand_in, isolation, needs_extras, write_class
 from ..test_gradebook import ALL_04, result
@@ -276,8 +276,8 @@ SMALL_DISK = """
 import os, subprocess, sys
 from pathlib import Path
 import pytest
-from course_utils.grading.gradebook import GradeError
-from course_utils.grading.store import Store
+from course_utils.tools.grading.gradebook import GradeError
+from course_utils.tools.grading.store import Store
 from tests.grading.test_faults_results import *
 disk, source = map(Path, sys.argv[1:])
 

@@ -12,11 +12,20 @@ import psutil
 import pytest
 
 from course_utils.exercises import framework
-from course_utils.grading import submissions
-from course_utils.grading.marking import STATES, Marker
-from course_utils.grading.sandbox import Sandbox, why_not
+from course_utils.tools.grading import submissions
+from course_utils.tools.grading.marking import STATES, Marker
+from course_utils.tools.grading.sandbox import Sandbox, why_not
 
-from .hostile import ADAS, EVES, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
+from .hostile import (
+    ADAS,
+    EVES,
+    HOSTILE,
+    HOSTILE_CLASSES,
+    REPOSITORY,
+    TOKEN,
+    file,
+    right,
+)
 
 FULL = 7  # points of lesson 04
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
@@ -147,5 +156,5 @@ def test_nothing_of_an_attack_is_left_in_the_repository(marker):
     """The last one: what git sees, and the text of what attacks wanted to change."""
     status = subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True)
     assert TOKEN not in status.stdout
-    for path in (*(REPOSITORY / "course_utils").glob("*.py"), *(REPOSITORY / "course_utils/grading").glob("*.py")):
+    for path in (*(REPOSITORY / "course_utils").glob("*.py"), *(REPOSITORY / "course_utils/tools/grading").glob("*.py")):
         assert TOKEN not in path.read_text()

@@ -16,11 +16,11 @@ import torch
 
 from course_utils.exercises import find, framework
 from course_utils.exercises.framework import MOST_RETURNED, examine
-from course_utils.grading import marking
-from course_utils.grading.fleet import Shard
-from course_utils.grading.marking import Marker, fingerprint
-from course_utils.grading.sandbox import Sandbox, SandboxError
-from course_utils.grading.shard import read
+from course_utils.tools.grading import marking
+from course_utils.tools.grading.fleet import Shard
+from course_utils.tools.grading.marking import Marker, fingerprint
+from course_utils.tools.grading.sandbox import Sandbox, SandboxError
+from course_utils.tools.grading.shard import read
 
 from ..grader import ROOT, hand_in, isolation
 from .hostile import ID, NAMES, RIGHT, SEND, code, file, lesson
@@ -88,7 +88,7 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
     monkeypatch.setattr(marking, "PACKAGE", package)
     fingerprint.cache_clear()
     seen = {fingerprint()}
-    changed = ["pooling.py", "attention.py", "data.py", "embedding.py", "tables/review_queries.csv", "exercises/lesson_04.py", "grading/wire.py"]
+    changed = ["pooling.py", "attention.py", "data.py", "embedding.py", "tables/review_queries.csv", "exercises/lesson_04.py", "tools/grading/wire.py"]
     for name in changed:
         with open(package / name, "a") as handle:
             handle.write("# changed\n")
@@ -114,7 +114,7 @@ def ended(processes, seconds):
 def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     isolation()
     settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
-    script = f"import time; from course_utils.grading.fleet import Shard; shard = Shard({settings!r}); print('ready', flush=True); time.sleep(100)"
+    script = f"import time; from course_utils.tools.grading.fleet import Shard; shard = Shard({settings!r}); print('ready', flush=True); time.sleep(100)"
     grader = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert grader.stdout.readline() == "ready\n"
     below = psutil.Process(grader.pid).children(recursive=True)

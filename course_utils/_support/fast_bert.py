@@ -1,0 +1,152 @@
+"""BERT's forward pass for inference, over sentences laid end to end. Behind `embed`; lessons 04 and 09 say what it computes.
+
+The arithmetic is that of `transformers.BertModel` (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), whose
+weights it reads. It is faster because no position is padding, because queries, keys and values come from one product, and
+because the weights are laid out beforehand for oneDNN, as `torch.compile` lays them out: torch's plain float32 product
+goes to MKL, which leaves half of some processors unused.
+"""
+
+import functools
+import json
+import platform
+from types import SimpleNamespace
+
+import torch
+from torch.nn.functional import gelu, layer_norm, linear
+
+from .downloads import packaged_encoder
+
+TOKENS = 4096  # in one forward pass
+SCORES = 150_000  # attention scores of all heads at one time: what a processor core keeps near
+
+
+def fits(encoder):
+    """Whether `encoder` is a plain BertModel on the processor: nothing exchanged in it, and nobody listening."""
+    from transformers import BertModel
+
+    config = encoder.config
+    hooks = [hook for module in encoder.modules() for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())]
+    return (type(encoder) is BertModel and encoder.device.type == "cpu" and encoder.dtype == torch.float32
+            and config.hidden_act == "gelu" and not config.is_decoder and not encoder.training
+            and getattr(config, "position_embedding_type", "absolute") == "absolute"
+            and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in encoder.modules())
+            and all(_module(hook).startswith("transformers.") for hook in hooks))  # those stay after output_hidden_states
+
+
+def _module(hook):
+    return getattr(hook, "__module__", None) or ""
+
+
+def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
+    """A function from sentences as lists of token ids to what `last_hidden_state` holds for their tokens.
+
+    weights: tensors by their names in a BertModel. heads, epsilon: num_attention_heads and layer_norm_eps of its
+    configuration. dtype: of the matrix products. What runs along the residual connections, and their normalisation, stays
+    in float32. lay_out: put the weights in the order that the processor likes; not worth its time for few tokens.
+
+    The function yields (start, states): for each group of neighbours of equal length, the place of its first sentence,
+    and a float32 tensor (sentences, tokens, hidden). Sort sentences by length first, so that groups are large.
+    """
+    words = weights["embeddings.word_embeddings.weight"]
+    places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    hidden = words.shape[1]
+
+    def pair(name):
+        return weights[f"{name}.weight"], weights[f"{name}.bias"]
+
+    def dense(name, activation="none"):
+        return _product(*pair(name), dtype, activation, lay_out)
+
+    def query_key_value(layer):
+        scale = (hidden // heads) ** -0.5  # of the scores; the queries carry it
+        (query, query_bias), (key, key_bias), (value, value_bias) = (pair(f"{layer}.attention.self.{part}") for part in ("query", "key", "value"))
+        return _product(torch.cat([query * scale, key, value]), torch.cat([query_bias * scale, key_bias, value_bias]), dtype, "none", lay_out)
+
+    def normal(states, norm):
+        return layer_norm(states, (hidden,), *norm, epsilon)
+
+    layers = []
+    while f"encoder.layer.{len(layers)}.output.dense.weight" in weights:
+        layer = f"encoder.layer.{len(layers)}"
+        layers.append((query_key_value(layer), dense(f"{layer}.attention.output.dense"), pair(f"{layer}.attention.output.LayerNorm"),
+                       dense(f"{layer}.intermediate.dense", "gelu"), dense(f"{layer}.output.dense"), pair(f"{layer}.output.LayerNorm")))
+
+    def forward(rows):
+        lengths = [len(row) for row in rows]
+        groups = list(_groups(lengths, heads))
+        ids = torch.tensor([number for row in rows for number in row])
+        states = normal(words[ids] + torch.cat([places[:length] for length in lengths]), pair("embeddings.LayerNorm"))
+        attended = torch.empty(len(ids), hidden, dtype=dtype)
+        for all_three, out, first_norm, up, down, second_norm in layers:
+            three = all_three(states.to(dtype))
+            for _, start, end, number, length in groups:
+                query, key, value = three[start:end].view(number, length, 3, heads, -1).permute(2, 0, 3, 1, 4).reshape(3, number * heads, length, -1)
+                context = _attend(query, key, value).view(number, heads, length, -1)
+                attended[start:end].view(number, length, heads, -1).copy_(context.transpose(1, 2))
+            states = normal(states.add_(out(attended)), first_norm)
+            states = normal(states.add_(down(up(states.to(dtype)))), second_norm)
+        for row, start, end, number, length in groups:
+            yield row, states[start:end].view(number, length, hidden)
+
+    return forward
+
+
+def _groups(lengths, heads):
+    """Yield (first row, first token, last token + 1, rows, tokens in each) of neighbours of equal length."""
+    row = start = 0
+    while row < len(lengths):
+        length, number = lengths[row], 1
+        most = max(1, SCORES // (heads * length ** 2))
+        while number < most and row + number < len(lengths) and lengths[row + number] == length:
+            number += 1
+        yield row, start, start + number * length, number, length
+        row, start = row + number, start + number * length
+
+
+def _attend(query, key, value):
+    """softmax(query keyᵀ) value, over (sentences and heads, tokens, size of a head).
+
+    torch's softmax takes its time over short rows and over bfloat16. There the weights are exp(scores), divided by their
+    sum afterwards; where that leaves the range of numbers, which shows in the sums, softmax is asked after all.
+    """
+    scores = query @ key.mT
+    if scores.shape[-1] < 24 or scores.dtype == torch.bfloat16:
+        weights = scores.exp()
+        total = weights.sum(-1, keepdim=True)
+        low, high = total.aminmax()
+        if low > 1e-30 and high < 1e35:
+            return (weights @ value).div_(total)
+    return scores.softmax(-1) @ value
+
+
+def _product(weight, bias, dtype, activation="none", lay_out=True):
+    """A function from (tokens, in) to (tokens, out): weight and bias applied, then "gelu" if asked for."""
+    weight, bias = weight.to(dtype), bias.to(dtype)
+    if lay_out and _onednn():
+        ready = torch.ops.mkldnn._reorder_linear_weight(weight, TOKENS)
+        return lambda states: torch.ops.mkldnn._linear_pointwise(states, ready, bias, activation, [], "none")
+    if activation == "gelu":
+        return lambda states: gelu(linear(states, weight, bias))
+    return lambda states: linear(states, weight, bias)
+
+
+def _onednn():
+    """Whether oneDNN is there, on a kind of processor on which this was tried."""
+    return torch.backends.mkldnn.is_available() and platform.machine().lower() in ("x86_64", "amd64")
+
+
+@functools.cache
+def packaged_weights():
+    """(tokenizer, weights by name, configuration) of the packaged encoder, without transformers; None if a file of it is damaged."""
+    from safetensors.torch import load_file
+    from tokenizers import Tokenizer
+
+    folder = packaged_encoder()
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"])
+        config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        return tokenizer, load_file(folder / "model.safetensors"), config
+    except Exception:  # damaged or half missing: load_encoder says how
+        return None

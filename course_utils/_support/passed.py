@@ -1,0 +1,85 @@
+"""Which exercises were passed, noted in the learner's workspace by `check`; elsewhere it notes nothing."""
+
+import itertools
+import json
+import os
+from pathlib import Path
+
+from .files import alone, write_whole
+
+RECORD = ".course.json"  # a folder that holds it is a workspace
+SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader passes it over
+PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
+LARGEST = 2**20  # bytes; what is larger, this course did not write
+PATIENCE = 1  # seconds that a lesson waits for another kernel
+
+
+def current():
+    """The folder where this process works; of the folder of saved files, the workspace that it belongs to. Raises OSError if it is gone."""
+    folder = Path(os.getcwd())
+    return folder.parent if folder.name == SAVED and (folder.parent / RECORD).is_file() else folder
+
+
+def remember(exercise_id, folder=None):
+    """Note in a workspace (by default the current folder) that an exercise was passed. What was passed stays passed.
+
+    Nothing that goes wrong here reaches the lesson: a full disk, a folder that cannot be written, a lock that another holds.
+    """
+    try:
+        folder = Path(folder) if folder else current()
+        if (folder / RECORD).is_file() and exercise_id not in passed(folder):
+            _change(folder, lambda ids: ids | {exercise_id})
+    except Exception:  # a note is not worth a lesson's trouble, whatever it is
+        pass
+
+
+def passed(folder):
+    """The ids of the exercises that were passed in a workspace, as a set. Raises OSError if the file is there and may not be read."""
+    return _read(Path(folder) / PROGRESS)[0]
+
+
+def forget(folder, lesson):
+    """Take the exercises of a lesson, such as "04", from those that were passed. Returns their ids. Raises OSError."""
+    gone = {one for one in passed(folder) if one.startswith(f"{lesson}-")}
+    if gone:
+        _change(Path(folder), lambda ids: ids - gone)
+    return gone
+
+
+def _change(folder, change):
+    """Read, change and write while nobody else does. A file that is not ours is moved aside first."""
+    path = folder / PROGRESS
+    with alone(path, PATIENCE):
+        ids, others, sound = _read(path)
+        aside = None if sound else _move_aside(path)
+        try:
+            write_whole(path, json.dumps({**others, "passed": sorted(change(ids))}, indent=1) + "\n")
+        except OSError:
+            if aside is not None:
+                os.rename(aside, path)
+            raise
+
+
+def _read(path):
+    """(ids, other entries, whether the file is sound) of a progress file. No file is sound; of a damaged one counts what can be read."""
+    if not os.path.lexists(path):
+        return set(), {}, True
+    if not path.is_file() or path.stat().st_size > LARGEST:  # opening a pipe would wait for ever
+        return set(), {}, False
+    content = path.read_bytes()
+    try:
+        others = json.loads(content)
+        ids = others.pop("passed")
+        texts = {one for one in ids if isinstance(one, str)} if isinstance(ids, list) else set()
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        return set(), {}, False
+    return texts, others, isinstance(ids, list) and all(isinstance(one, str) for one in ids)
+
+
+def _move_aside(path):
+    """Rename a damaged file to .progress.damaged.json, or with a number if that is taken. Returns where it is."""
+    for number in itertools.count(1):
+        aside = path.with_name(f".progress.damaged{f'-{number}' if number > 1 else ''}.json")
+        if not os.path.lexists(aside):
+            os.rename(path, aside)
+            return aside

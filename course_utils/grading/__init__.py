@@ -1,1 +1,0 @@
-"""Behind the lessons: learner's copies. Lessons never import this."""

@@ -1,0 +1,1 @@
+"""The `course` command and what is behind it. Lessons never import this."""

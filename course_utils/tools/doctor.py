@@ -1,0 +1,187 @@
+"""Is this machine ready for the course? Needs nothing but Python's own library, so it can say what is missing.
+
+`course doctor`, or `python -m course_utils.tools.doctor`.
+"""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK = ROOT / "requirements.lock"
+IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
+INSTALL = "make setup" if not IN_ENVIRONMENT else f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url https://download.pytorch.org/whl/cpu'
+DISK_GB, MEMORY_GB = 1.0, 3.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report. `mend` is the command or step that repairs a failure."""
+
+    ok: bool
+    name: str
+    detail: str
+    mend: str = ""
+
+    def __str__(self):
+        line = f"{'OK  ' if self.ok else 'FAIL'}  {self.name}: {self.detail}"
+        return line if self.ok else f"{line}. Mend: {self.mend}"
+
+
+def python_version():
+    found = ".".join(map(str, sys.version_info[:3]))
+    return Finding((3, 11) <= sys.version_info[:2] < (3, 15), "Python", found,
+                   "install Python 3.11 to 3.14, then: make PYTHON=python3.11 setup")
+
+
+def locked(lock=LOCK):
+    """The packages that the lock wants on this machine: a dictionary from name to version."""
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:
+        from pip._vendor.packaging.requirements import Requirement
+    wanted = {}
+    for line in lock.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate():
+                wanted[requirement.name] = str(requirement.specifier).lstrip("=")
+    if not wanted:
+        raise ValueError("an empty lock")
+    return wanted
+
+
+def packages(lock=LOCK):
+    try:
+        wanted = locked(lock)
+    except (OSError, ValueError, ImportError) as error:
+        return Finding(False, "packages", f"{lock} cannot be read ({type(error).__name__})",
+                       "see that you may read it, or fetch it again: git checkout requirements.lock")
+    wrong = []
+    for name, version in wanted.items():
+        try:
+            found = metadata.version(name).split("+")[0]  # 2.13.0+cpu is 2.13.0
+        except metadata.PackageNotFoundError:
+            found = "missing"
+        if found != version:
+            wrong.append(f"{name} {found}, locked {version}")
+    if wrong:
+        more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
+        return Finding(False, "packages", "; ".join(wrong[:4]) + more, INSTALL)
+    return Finding(True, "packages", f"{len(wanted)} as in {lock.name}")
+
+
+def kernel():
+    mend = f'"{sys.executable}" -m ipykernel install --sys-prefix --name python3'
+    try:
+        from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+    except ImportError:
+        return Finding(False, "notebook kernel", "jupyter_client is missing", INSTALL)
+    try:
+        program = KernelSpecManager().get_kernel_spec("python3").argv[0]
+    except NoSuchKernel:
+        return Finding(False, "notebook kernel", "no kernel named python3", mend)
+    if Path(program).is_absolute():  # a bare "python" means the program that starts it, this one
+        folders = {folder.resolve() for folder in list(Path(program).parents)[:2]}  # Windows has no bin
+        if Path(sys.prefix).resolve() not in folders:
+            return Finding(False, "notebook kernel", f"python3 starts another Python, {program}", mend)
+    return Finding(True, "notebook kernel", "python3 is this Python")
+
+
+def kernel_start():
+    try:
+        from .kernels.provisioner import SOCKET, listens, why_not
+    except ImportError as error:
+        return Finding(False, "kernel start", f"{error.name or error} is missing", INSTALL)
+    if reason := why_not():
+        return Finding(True, "kernel start", f"ordinary, some seconds ({reason})")
+    if os.environ.get(SOCKET) and not listens():
+        return Finding(True, "kernel start", "ordinary, some seconds (the process that had everything loaded has ended; `make lab` starts another)")
+    where = "" if os.environ.get(SOCKET) else " in `make lab`"
+    return Finding(True, "kernel start", f"instant{where}: kernels come from a process that has the packages and the encoder loaded")
+
+
+def encoder():
+    from ..models import EncoderError, packaged_encoder
+
+    try:
+        packaged_encoder()
+    except EncoderError as error:
+        reason, _, mend = str(error).partition(". ")
+        return Finding(False, "encoder", reason, mend.split(" with: ")[-1] if IN_ENVIRONMENT else INSTALL)
+    return Finding(True, "encoder", "all-MiniLM-L6-v2, checksum as expected")
+
+
+def first_embedding():
+    """The whole way once, with the encoder that lessons will use, and a look at the other data."""
+    try:
+        from ..data import load_reviews
+        from ..embedding import embed
+        from ..models import ENV_VAR, EncoderError, load_glove
+    except ImportError as error:
+        return Finding(False, "first embedding", f"{error.name or error} is missing", INSTALL)
+    mend = INSTALL
+    try:
+        words, reviews = len(load_glove()[0]), len(load_reviews())
+        if os.environ.get(ENV_VAR):
+            mend = f"unset {ENV_VAR}"
+        size = embed(["Is everything here?"]).shape[1]
+    except EncoderError as error:
+        return Finding(False, "first embedding", str(error).rstrip("."), mend)
+    return Finding(True, "first embedding", f"{size} numbers; {words:,} GloVe words and {reviews:,} review sentences")
+
+
+def disk(folder="."):
+    free = shutil.disk_usage(folder).free / 1e9
+    return Finding(free >= DISK_GB, "disk", f"{free:.1f} GB free", f"free at least {DISK_GB:.0f} GB")
+
+
+def memory():
+    try:
+        import psutil
+    except ImportError:
+        return Finding(False, "memory", "cannot be read without psutil", INSTALL)
+    free = psutil.virtual_memory().available / 1e9
+    return Finding(free >= MEMORY_GB, "memory", f"{free:.1f} GB available",
+                   f"close other programs until {MEMORY_GB:.0f} GB are available")
+
+
+def hub():
+    endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+    if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
+        state = "not asked, since HF_HUB_OFFLINE is set"
+    else:
+        try:
+            from ..models import hub_answers
+            state = "answers" if hub_answers() else "does not answer"
+        except ImportError:
+            state = "was not asked, for lack of packages"
+    return Finding(True, "model hub", f"{endpoint} {state}; only models other than the packaged one need it")
+
+
+CHECKS = (python_version, packages, kernel, kernel_start, encoder, first_embedding, disk, memory, hub)
+
+
+def examine():
+    """All findings, in order, each made when it is asked for. Whatever goes wrong in a check is a finding too."""
+    for check in CHECKS:
+        try:
+            yield check()
+        except Exception as error:
+            yield Finding(False, check.__name__.replace("_", " "), f"{type(error).__name__}: {error}", INSTALL)
+
+
+def main():
+    """Print one line per finding. Exit status 0 if all that is needed is there."""
+    healthy = True
+    for finding in examine():
+        print(finding, flush=True)
+        healthy = healthy and finding.ok
+    return 0 if healthy else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The grader: `course grade` and `course release`."""

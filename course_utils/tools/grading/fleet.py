@@ -1,0 +1,161 @@
+"""Many marking processes at once, here or on a cluster. Each is a `shard`, with a sandbox of its own."""
+
+import base64
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from .sandbox import STARTING, SandboxError
+
+NOT_MARKED = {"status": "not marked", "reason": "its marking process ended, twice", "lessons": [], "exercises": {}, "texts": {}, "problems": []}
+TRIES = 2  # a job whose marking process dies is tried once more, in a new one
+
+
+class Shard:
+    """A marking process. Use it in a `with`."""
+
+    def __init__(self, settings):
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        self.folder = None if settings["isolated"] else tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+        if self.folder:
+            environment["TMPDIR"] = self.folder.name  # a process that is killed removes nothing itself
+        self.process = subprocess.Popen([sys.executable, "-m", "course_utils.tools.grading.shard"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, env=environment, start_new_session=True)
+        try:
+            self.patience = 2 * settings["seconds"] + 60
+            self.filtered = self.asked(settings, STARTING)["filter"]
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def asked(self, message, seconds=None):
+        """Send a line and wait for one. Raises SandboxError, or EOFError if the process is gone, or takes so long that it is ended."""
+        watch = threading.Timer(seconds or self.patience, self.process.kill)
+        watch.start()
+        try:
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        finally:
+            watch.cancel()
+        if not line.endswith("\n"):  # it may have ended in the middle of a line
+            raise EOFError
+        reply = json.loads(line)
+        if "fatal" in reply:
+            raise SandboxError(reply["fatal"])
+        return reply
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()  # its sandbox dies with it
+        self.process.wait()
+        with contextlib.suppress(OSError):  # what it never read
+            self.process.stdin.close()
+        self.process.stdout.close()
+        if self.folder:
+            self.folder.cleanup()
+
+
+def mark_here(jobs, settings, workers):
+    """Mark jobs on this machine. Yields (key, result) as they are done. Raises SandboxError."""
+    todo, done, shards, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
+    for job in jobs:
+        todo.put(job)
+    threads = [threading.Thread(target=_work, args=(todo, done, settings, shards, over), daemon=True) for _ in range(min(workers, len(jobs)))]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in jobs:
+            outcome = done.get()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            yield outcome
+    finally:
+        over.set()
+        for shard in list(shards):
+            shard.__exit__()
+
+
+def _work(todo, done, settings, shards, over):
+    """One thread: a shard, and jobs for it until there are none."""
+    shard = None
+    try:
+        while not over.is_set():
+            try:
+                job = todo.get_nowait()
+            except queue.Empty:
+                return
+            for tries in range(1, TRIES + 1):
+                if over.is_set():
+                    return
+                try:
+                    if shard is None:
+                        shard = Shard(settings)
+                        shards.add(shard)
+                    reply = shard.asked(job)
+                    done.put((reply["key"], reply["result"]))
+                    break
+                except EOFError:
+                    if shard is None:
+                        raise SandboxError("A marking process ended before it was ready; `course doctor` may say why.") from None
+                    _let_go(shard, shards)
+                    shard = None
+                    if tries == TRIES:
+                        done.put((job["key"], NOT_MARKED))
+    except BaseException as error:
+        done.put(error)
+    finally:
+        if shard is not None:
+            _let_go(shard, shards)
+
+
+def _let_go(shard, shards):
+    shard.__exit__()
+    shards.discard(shard)
+
+
+def mark_on_cluster(jobs, settings, scheduler):
+    """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, result) as they are done."""
+    try:
+        from distributed import Client, KilledWorker, as_completed
+    except ImportError:
+        raise SandboxError("--scheduler needs dask.distributed: pip install -e '.[cluster]', here and on the cluster.") from None
+    try:
+        client = Client(scheduler, timeout=20)
+    except (OSError, ValueError) as error:
+        raise SandboxError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
+    with client:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise SandboxError(f"The Dask scheduler at {scheduler} has no workers.")
+        size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # a shard warms up once
+        batches = [jobs[start:start + size] for start in range(0, len(jobs), size)]
+        futures = [client.submit(mark_batch, [with_data(job) for job in batch], settings, pure=False) for batch in batches]
+        try:
+            for future in as_completed(futures):
+                try:
+                    yield from future.result()
+                except KilledWorker as error:
+                    raise SandboxError(f"The cluster lost a worker too often ({error}).") from None
+        finally:
+            client.cancel(futures)
+
+
+def with_data(job):
+    """A job that bears its notebook, for a machine that does not see the file."""
+    return {"key": job["key"], "name": job["name"], "data": base64.b64encode(Path(job["path"]).read_bytes()).decode()}
+
+
+def mark_batch(jobs, settings):
+    """What a Dask worker does: a subprocess marks, since forking from a threaded worker is not safe."""
+    return list(mark_here(jobs, settings, workers=1))

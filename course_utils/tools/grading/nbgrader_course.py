@@ -1,0 +1,103 @@
+"""Results into an nbgrader course, so that hand-marked cells can be marked in its formgrader. Needs the extra "nbgrader"."""
+
+import html
+import os
+import re
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import nbformat
+
+from ..._support.notebooks import NOTEBOOKS
+from .gradebook import GradeError
+
+
+def export(learners, course):
+    """As `_export`, with faults of the machine and of the database as GradeError."""
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
+    except ImportError:  # `_export` says what is missing
+        SQLAlchemyError = OSError
+    try:
+        return _export(learners, course)
+    except (OSError, SQLAlchemyError) as error:
+        why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
+        raise GradeError(f"Cannot write the nbgrader course {course}: {why}; the tables are complete, and the same command tries this again.") from None
+
+
+def _export(learners, course):
+    """Write points, comments and hand-ins of the learners into the nbgrader course in the folder `course`. Returns how many hand-ins.
+
+    One assignment a lesson, "lesson-04", made from the source lesson if the course has none of that name. Learners' notebooks are
+    rebuilt from the lesson with their answers' texts in it; no output and no HTML of theirs gets there. Raises GradeError.
+    """
+    try:
+        from nbgrader.api import Gradebook
+        from nbgrader.apps import NbGraderAPI
+        from traitlets.config import Config
+    except ImportError:
+        raise GradeError("--nbgrader needs the package nbgrader: pip install -e '.[nbgrader]'.") from None
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # nbgrader calls alembic by its name
+    course = Path(course).resolve()
+    address, config, count = f"sqlite:///{course / 'gradebook.db'}", Config(), 0
+    config.CourseDirectory.root, config.CourseDirectory.db_url = str(course), address
+    course.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")  # SQLAlchemy's, about nbgrader
+    with Gradebook(address) as book:
+        for lesson in sorted({one[:2] for learner in learners for one in learner["exercises"]}):
+            source, assignment = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), f"lesson-{lesson}"
+            released = course / "release" / assignment / source.name
+            if not released.exists():
+                (course / "source" / assignment).mkdir(parents=True, exist_ok=True)
+                if not any((course / "source" / assignment).iterdir()):
+                    shutil.copyfile(source, course / "source" / assignment / source.name)
+                made = NbGraderAPI(config=config).generate_assignment(assignment, force=True, create=True)
+                if not made["success"]:
+                    raise GradeError(f"nbgrader did not accept {assignment}: {(made.get('error') or made.get('log', '')).strip()[-300:]}")
+                book.db.expire_all()
+            for learner in learners:
+                if learner["points"] is not None and learner["files"] and any(one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()):
+                    _put(book, learner, lesson, assignment, source.stem)
+                    target = course / "autograded" / student_id(learner) / assignment / source.name
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    nbformat.write(rebuilt(nbformat.read(released, as_version=4), learner["texts"]), target)
+                    count += 1
+    return count
+
+
+def student_id(learner):
+    """A learner's key where it is fit for a folder's name, else one made of that of the feedback page. No two learners share one."""
+    key = learner["learner"]
+    return key if re.fullmatch(r"\w[\w.@-]*", key) and not key.startswith("hand-in-") else f"hand-in-{Path(learner['page']).stem}"
+
+
+def rebuilt(released, texts):
+    """A released lesson with a learner's answers in it, as text."""
+    for cell in released.cells:
+        text = texts.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        if text is not None and cell.metadata["nbgrader"].get("solution"):
+            cell.source = text if cell.cell_type == "code" else html.escape(text, quote=False)
+    return released
+
+
+def _put(book, learner, lesson, assignment, notebook):
+    student = student_id(learner)
+    first, _, last = learner["name"].rpartition(" ")
+    book.update_or_create_student(student, first_name=first or None, last_name=last or None, email=learner["email"] or None)
+    book.update_or_create_submission(assignment, student)
+    for one, mark in learner["exercises"].items():
+        if one[:2] == lesson:
+            grade = book.find_grade(f"{one}-check", notebook, assignment, student)
+            grade.auto_score, grade.needs_manual_grade = mark["points"], False
+            comment = book.find_comment(one, notebook, assignment, student)
+            comment.auto_comment = "\n\n".join(html.escape(text, quote=False) for text in mark["discreet"])
+    for one, cell in learner["by_hand"].items():
+        if one[:2] == lesson:
+            grade = book.find_grade(one, notebook, assignment, student)
+            grade.auto_score, grade.needs_manual_grade = None, cell["points"] is None and grade.manual_score is None  # what is marked there stays
+            if cell["points"] is not None:
+                grade.manual_score = cell["points"]
+                book.find_comment(one, notebook, assignment, student).manual_comment = cell["comment"] or None
+    book.db.commit()

@@ -1,0 +1,301 @@
+"""Whose a hand-in is: by what the platform wrote into its name, then by the roster. What a learner can choose decides nothing.
+
+Moodle names `Full Name_ID_assignsubmission_file_...`, Canvas `name[_LATE]_ID_NUMBER_...`. A learner chooses what comes after that, and on some
+platforms the name before it. So an entry may be read in two ways; where another's number is among them, nobody gets it.
+"""
+
+import hashlib
+import os
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path, PurePosixPath
+
+from ..._support.notebooks import NOTEBOOKS
+
+MOODLE = re.compile(r"_(\d+)_assignsubmission_(?=.)", re.DOTALL)
+CANVAS = re.compile(r"(?=_([1-9]\d*)_([1-9]\d{2,})_.)", re.DOTALL)  # the numbers may overlap: _812_813_99002_
+DATE = re.compile(r"(?<!\d)(?:(?:19|20)\d\d_\d\d?_\d\d?|\d\d?_\d\d?_(?:19|20)\d\d)(?!\d)")
+LONG_DATE = re.compile(r"(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d")
+NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)?[-_ ]?(\d{1,2})", re.IGNORECASE)
+SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
+FITTED = re.compile(r".*~[0-9a-f]{8}", re.DOTALL)
+
+
+def alike(text):
+    """A text without what differs between spellings of one name: case, accents, spaces, punctuation."""
+    text = unicodedata.normalize("NFKD", str(text)).casefold()
+    return "".join(letter for letter in text if letter.isalnum() or unicodedata.category(letter)[0] == "M" and not "\u0300" <= letter <= "\u036f")
+
+
+def shown(text, most=120):
+    """A text from a stranger, fit to be shown: no control characters, no change of writing direction, not too long."""
+    text = "".join(letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text))
+    return text.strip()[:most]
+
+
+def fitted(text, most=120):
+    """`shown`, and different for different texts: what was changed ends in a checksum of the text as it was."""
+    result = shown(text, most)
+    if result == text and not FITTED.fullmatch(text):
+        return text
+    return f"{shown(text, most - 9).strip()}~{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+@lru_cache(2**14)
+def own_part(stem, folder=NOTEBOOKS):
+    """What a learner added to a lesson's file name: "ada" of "04_pooling-ada (2)"."""
+    for lesson in _stems(folder):
+        stem = stem.replace(lesson, " ")
+    stem = re.sub(r"\(\d+\)|[-_ ]copy\d*\b|\.ipynb\b", " ", stem, flags=re.IGNORECASE)
+    return re.sub(r"\s+", " ", stem).strip(" _-.")
+
+
+@cache
+def _stems(folder=NOTEBOOKS):
+    return sorted(path.stem for path in Path(folder).glob("[0-9]*.ipynb"))
+
+
+def stem_of(name):
+    """A file's name without what says of which kind it is, however often: "ada" of "ada.ipynb.txt"."""
+    return SUFFIXES.sub("", name) if SUFFIXES.search(name) else PurePosixPath(name).stem
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way to read an entry: a platform, the learner's number there, and the name before it. file: Canvas's number of the file."""
+
+    start: int
+    platform: str
+    id: str
+    name: str
+    file: str = ""
+
+
+def readings(entry):
+    """All ways to read an entry, from the front."""
+    found = [Reading(match.start(), "moodle", match[1], entry[:match.start()]) for match in MOODLE.finditer(entry) if match.start()]
+    undated = DATE.sub(lambda match: "-" * len(match[0]), entry)
+    found += [Reading(match.start(), "canvas", match[1], entry[:match.start()].removesuffix("_LATE"), match[2])
+              for match in CANVAS.finditer(undated) if match.start()]
+    first, *later = sorted(found, key=lambda one: one.start) or [None]
+    return [first, *(one for one in later if not LONG_DATE.fullmatch(one.file))] if first else []
+
+
+class Roster:
+    """What means whom: the very text of an id, then one that differs in case, then other spellings of ids, e-mails and names.
+
+    What two could claim, nobody gets.
+    """
+
+    def __init__(self, people):
+        self.people = people.values()
+        self.exact = {_raw(person): person for person in self.people}
+        self.folded = self._claimed(lambda person: [_folded(_raw(person))])
+        self.spellings = {**self._claimed(lambda person: map(alike, _rotations(person.name))),
+                          **self._claimed(lambda person: [alike(person.email), alike(person.email.partition("@")[0])]),
+                          **self._claimed(lambda person: [alike(_raw(person))])}
+
+    def _claimed(self, forms):
+        """Whose each text is; nobody's where several claim it, so that no weaker claim gets it."""
+        claims = {}
+        for person in self.people:
+            for text in filter(None, forms(person)):
+                claims.setdefault(text, set()).add(person)
+        return {text: next(iter(claimants)) if len(claimants) == 1 else None for text, claimants in claims.items()}
+
+    def find(self, text):
+        """The person whom a text names, or None."""
+        if text in self.exact:
+            return self.exact[text]
+        folded = _folded(text)
+        return self.folded[folded] if folded in self.folded else self.spellings.get(alike(text))
+
+    def among(self, text, exact=False):
+        """All whom the words of a text name; the longest run of words counts. exact: by the very text of an id."""
+        words, found, start = re.split(r"[\s_]+", text), {}, 0
+        while start < len(words):
+            for end in range(min(len(words), start + 6), start, -1):
+                run = " ".join(words[start:end])
+                if person := self.exact.get(run) if exact else self.find(run):
+                    found[person] = None
+                    start = end - 1
+                    break
+            start += 1
+        return list(found)
+
+
+def _beside(reading):
+    """What must be the same in all that bear one number. In Moodle's names, the number alone is certain."""
+    return reading.platform, alike(reading.name) if reading.platform == "canvas" else ""
+
+
+def _raw(person):
+    return person.raw or person.learner
+
+
+def _folded(text):
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _rotations(name):
+    words = name.replace(",", " ").split()
+    return ["".join(words[n:] + words[:n]) for n in range(len(words))]
+
+
+class Owners:
+    """Says of each of these files whose it is. They are judged together: what all paths share, and which numbers there are.
+
+    files: objects with `parts`, the path; `outer`, how many of the parts no learner chose (what is in a learner's zip, she chose);
+    `notebook`, whether it counts as one. root: the name of the whole.
+    """
+
+    def __init__(self, files, root, people):
+        self.root, self.roster = root, Roster(people)
+        self.strong = cache(self._strong)
+        notebooks = [one for one in files if one.notebook]
+        folders = [one.parts[:-1] for one in files if one.notebook or len(one.parts) > 1]  # a roster beside them is no hand-in
+        self.common = os.path.commonprefix(folders) if folders else ()
+        self.alone = len({one.parts[:one.outer] for one in notebooks}) == 1
+        self.ids_not_lessons = ()
+        self.ids_not_lessons = self._ids_not_lessons(notebooks)
+        self._read([self._entry(one)[0] for one in files])
+
+    def _read(self, entries):
+        """What the download says as a whole: platforms, numbers, and the names beside them, of entries that can be read in one way only."""
+        self.platforms, self.ids, self.lengths, self.names, self.doubtful, by_name = set(), set(), set(), {}, {}, {}
+        entries = [found for found in map(readings, set(entries)) if found]
+        for first, *later in entries:
+            (self.doubtful if later else self.names).setdefault(first.id, set()).add(_beside(first))
+            if not later:
+                self.platforms.add(first.platform)
+                self.ids.add(first.id)
+                self.lengths.update([len(first.file)] * bool(first.file))
+        self.known = self.ids | set(self.roster.exact)
+        certain = [found[0] for found in entries if not self._doubt(found)]
+        for one in certain:
+            if one.id not in self.roster.exact and (person := self.roster.find(one.name.replace("_", " "))):
+                by_name.setdefault(person, set()).add((one.platform, one.id))
+        listed = {one.id for one in certain}
+        self.contested = {person: ids for person, ids in by_name.items() if len(ids) > 1 or _raw(person) in listed}
+
+    def of(self, one):
+        """(key, name, platform, why): the last says why the file is nobody's; else it is empty."""
+        entry, is_file = self._entry(one)
+        found = readings(entry)
+        if found:
+            return self._on_platform(found)
+        own = own_part(stem_of(entry)) if is_file else entry
+        person = next(filter(None, map(self.roster.find, (entry, own, own_part(entry)))), None)
+        if person is None:
+            named = self.roster.among(own, exact=not is_file)
+            if len(named) > 1:
+                return "", "", "", f"its name names {_list(person.learner for person in named)}; rename it, so that it names one"
+            person = next(iter(named), None)
+        return (person.learner, person.name, "", "") if person else (fitted(own or self.root or "nameless"), "", "", "")
+
+    def _doubt(self, found):
+        """Why these readings do not say whose an entry is, or nothing."""
+        first, *later = found
+        others = [one for one in later if one.id != first.id]
+        names, name = self.names.get(first.id) or self.doubtful[first.id], _beside(first)
+        if (clash := [one for one in others if one.platform == "moodle" or one.id in self.known]) or (
+                clash := [one for one in others if one.platform != first.platform and one.platform in self.platforms]) or (
+                clash := [one for one in others if one.start <= first.start + len(first.id) + 1 and (len(one.file), one.file) > (len(one.id), one.id)
+                          and self.lengths and len(first.file) not in self.lengths]):
+            return f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it, so that it is one learner's"
+        if first.id not in self.roster.exact and (len(names) > 1 or name not in names):
+            return f"{first.platform.title()}'s number {first.id} stands beside different names; rename the files that are not this learner's"
+        return ""
+
+    def _on_platform(self, found):
+        first = found[0]
+        if why := self._doubt(found):
+            return "", "", "", why
+        if first.id in self.roster.exact:
+            person = self.roster.exact[first.id]
+        else:
+            person = self.roster.find(first.name.replace("_", " "))
+            if person in self.contested:
+                return "", "", "", (f"{person.learner} of the roster has the same name as {_list(number for _, number in self.contested[person])}; "
+                                    f"put the platform's numbers into the roster's column id")
+        platform = f"{first.platform} {first.id}"
+        own = first.name.replace("_", " ")
+        return (person.learner, person.name or shown(own), platform, "") if person else (fitted(first.id), shown(own), platform, "")
+
+    def _entry(self, one):
+        """The part of a path that says whose it is, and whether that is a file.
+
+        It is the outermost below what all paths share, since what lies within a learner's folder or zip the learner chose.
+        """
+        *folders, last = one.parts[:one.outer]
+        last += ".zip" * (one.outer < len(one.parts))
+        for depth, part in enumerate(folders):
+            if self.strong(part) if depth < len(self.common) else not self.is_lesson(part):
+                return part, False
+        shared = [part for part in folders[:len(self.common)] if not self.is_lesson(part)]
+        if readings(last):
+            return last, True
+        if shared and self.alone:
+            return shared[-1], False
+        if own_part(stem_of(last)) and not self.is_lesson(stem_of(last)):
+            return last, True
+        if one.outer < len(one.parts):  # in a zip that is named like a lesson
+            for depth, part in enumerate(one.parts[one.outer:-1], one.outer):
+                if depth >= len(self.common) and not self.is_lesson(part):
+                    return part, False
+            if own_part(stem_of(one.parts[-1])):
+                return one.parts[-1], True
+        return (shared[-1] if shared else self.root), False
+
+    def _strong(self, part):
+        """Whether a folder's name says by itself whose it is."""
+        return bool(readings(part)) or self.roster.find(part) is not None
+
+    def is_lesson(self, part):
+        """Whether a folder is one of a lesson: its number, as the course has it and no learner, or its name."""
+        if self.roster.find(part):
+            return False
+        match = NUMBERED.fullmatch(part)
+        if not match:
+            own = own_part(part)
+            return own != part and own.casefold() in ("", "lesson", "week", "assignment", "ps", "hw")
+        word, number = (match[1] or "").lower(), match[2]
+        if word in ("", "ps", "hw") and part in self.ids_not_lessons or not word and part != number:
+            return False
+        return word == "week" or number.zfill(2) in _lessons() and (bool(word) or len(number) == 2)
+
+    def _ids_not_lessons(self, notebooks):
+        """Folders that have the number of a lesson, and are learners: no file says whose it is, and one lesson is in several, or in another's."""
+        held = {}
+        for one in notebooks:
+            folders, last = one.parts[:one.outer - 1], one.parts[one.outer - 1]
+            below = folders[len(self.common):] or folders
+            if below and all(map(self.is_lesson, below)) and (match := NUMBERED.fullmatch(below[0])) and (match[1] or "").lower() in ("", "ps", "hw") \
+                    and not readings(last) and not self.roster.find(own_part(stem_of(last))):
+                held.setdefault(below[0], set()).add(last)
+        all_names = {name for names in held.values() for name in names}
+        same_name = len(held) > 1 and len(all_names) == 1
+        lessons = {part: {stem[:2] for stem in _stems() for name in names if stem in name} for part, names in held.items()}
+        if any(own_part(stem_of(name)) for name in all_names):
+            lessons = {}
+        counts = Counter(lesson for found in lessons.values() for lesson in found)
+        unlike = any(part.isdigit() and found - {part} for part, found in lessons.items())
+        bare = {one.parts[len(self.common)] for one in notebooks if one.outer - 1 > len(self.common)}
+        strangers = any(re.fullmatch(r"\d\d", part) and part not in _lessons() for part in bare)
+        if unlike or same_name or strangers or any(number > 1 for number in counts.values()):
+            return set(held)
+        return ()
+
+
+@cache
+def _lessons():
+    return {stem[:2] for stem in _stems()}
+
+
+def _list(names):
+    names = sorted(set(names))
+    return f"{', '.join(map(shown, names[:4]))} and {shown(names[4]) if len(names) == 5 else f'{len(names) - 4} others'}" if len(names) > 4 \
+        else " and ".join([", ".join(map(shown, names[:-1])), shown(names[-1])]) if len(names) > 1 else shown(names[0])

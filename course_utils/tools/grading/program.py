@@ -1,0 +1,471 @@
+"""A notebook as a program: its cells as Jupyter reads them, and what an answer needs of them.
+
+Part of what the sandbox sees; nothing here knows what is right. Cells are read and run by IPython's own shell.
+"""
+
+import __future__
+
+import ast
+import asyncio
+import builtins
+import dis
+import functools
+import hashlib
+import importlib
+import inspect
+import json
+import linecache
+import os
+import shlex
+import signal
+import sys
+import time
+import types
+
+from . import wire
+
+LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
+TRANSPARENT_MAGICS = ("time", "capture", "prun")  # what they run is Python, and binds its names in the notebook
+BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}  # called with plain names, they change nothing here
+DYNAMIC = {"globals", "eval", "exec", "vars", "locals", "getattr", "get_ipython", "__main__", "__import__"}
+IMPORTS = (ast.Import, ast.ImportFrom)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SECONDS_OF_A_CELL, SECONDS_OF_ALL = 5, 15  # for cells that are run only because an answer may need them
+
+
+class Broken(Exception):
+    """An answer cannot be had from this notebook. One sentence says why."""
+
+
+class CellUnreadable(Broken):
+    """There is an answer, in a cell that is no Python."""
+
+
+class TooSlow(BaseException):
+    """A cell took too long. No Exception, so that a learner's own `except Exception` does not swallow it."""
+
+
+# ---------------------------------------------------------------- reading a notebook
+
+def read_notebook(data):
+    """The cells of a notebook: dicts with kind, source and grade_id. Raises Broken if the bytes are no notebook."""
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise Broken("this file is no notebook: it is not JSON") from None
+    if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):  # before 2015
+        sheets = [sheet for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
+        found = [cell for sheet in sheets for cell in sheet.get("cells") or []]
+    else:
+        found = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(found, list):
+        raise Broken("this file is no notebook: it has no cells")
+    return [{"kind": cell.get("cell_type"), "source": _text(cell.get("source", cell.get("input", ""))), "grade_id": _grade_id(cell)}
+            for cell in found if isinstance(cell, dict)]
+
+
+def _text(source):
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    return source if isinstance(source, str) else ""
+
+
+def _grade_id(cell):
+    for key in ("metadata", "nbgrader"):
+        cell = cell.get(key)
+        if not isinstance(cell, dict):
+            return None
+    return cell.get("grade_id")
+
+
+def checksum(source):
+    """Of a cell's text, whatever its line ends: to know cells that the learner left as they were."""
+    return hashlib.sha256(source.replace("\r\n", "\n").strip().encode(errors="replace")).hexdigest()[:16]
+
+
+def shell():
+    """IPython's shell of this process. It starts no program and opens no window: `!ls` and `%pip install` do nothing and give nothing."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.text import SList
+    from traitlets.config import Config
+
+    if not InteractiveShell.initialized():
+        config = Config()
+        config.HistoryManager.enabled = False  # it would keep a database
+        made = InteractiveShell.instance(config=config)
+        made.system = _instead_of_a_program
+        made.enable_gui, made.enable_matplotlib = (lambda gui=None: None), (lambda gui=None: (gui, "agg"))
+        made.getoutput = lambda *args, **kwargs: SList()
+        made.showtraceback = made.showsyntaxerror = lambda *args, **kwargs: None
+    return InteractiveShell.instance()
+
+
+def _instead_of_a_program(command):
+    """Of what a shell would do, folders alone are made."""
+    try:
+        program, *words = shlex.split(command)
+    except ValueError:
+        return
+    for folder in [word for word in words if program == "mkdir" and not word.startswith("-")]:
+        os.makedirs(folder, exist_ok=True)
+
+
+@functools.cache
+def reading(source):
+    """A cell's text as Python, its statements, and these with what stands under `%%time` and the like taken out of it. Raises what Python raises.
+
+    Kept, with what follows from a statement alone (`bound`, `used`, ...): the warm server reads the lesson's own cells once for all submissions.
+    """
+    text = shell().transform_cell(source)
+    body = ast.parse(text).body
+    for statement in body:
+        compiled(statement)  # some errors show only here
+    return text, body, [part for statement in body for part in _unwrapped(statement)]
+
+
+def prepare(sources):
+    """Read cells that many notebooks hold, before there is any of these."""
+    for source in sources:
+        for statement in reading(source)[2]:
+            bound(statement), changed(statement), used(statement), calls_of_check(statement)
+
+
+def compiled(statement, file="<cell>", mode="exec", flags=0):
+    tree = ast.Expression(statement.value) if mode == "eval" else ast.Module([statement], [])
+    return compile(tree, file, mode, flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
+
+def _unwrapped(statement):
+    """The statements that a magic such as `%time` or `%%capture` runs; of all others, the statement itself."""
+    magic = _magic(statement.value) if isinstance(statement, ast.Expr) else None
+    if magic and magic[0] in TRANSPARENT_MAGICS:
+        try:
+            return reading(magic[-1])[1]
+        except (SyntaxError, ValueError, RecursionError):
+            pass
+    return [statement]
+
+
+class Program:
+    """The code cells of a notebook, parsed.
+
+    statements: [(number of the cell, statement)] in order, with what stands under `%%time` and the like taken out of it; problems: a sentence
+    for each cell that cannot be read, by its number; mine: numbers of cells that are not the lesson's own, whose checksums are `known`.
+    """
+
+    def __init__(self, cells, known=()):
+        self.statements, self.problems, self.bodies, self.flags, self.mine = [], {}, {}, 0, set()
+        self.inputs, self.counts = [""], {}  # as Jupyter numbers them: In[1] is the first cell that holds anything
+        for number, cell in enumerate(cells):
+            if cell["kind"] != "code" or not cell["source"].strip():
+                continue
+            self.counts[number] = len(self.inputs)
+            self.inputs.append(cell["source"])
+            try:
+                source, body, parts = reading(cell["source"])
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
+                self.problems[number] = f"cell {number + 1}{line}: {type(error).__name__}: {getattr(error, 'msg', error)}"[:300].rstrip(": ")
+                continue
+            file = f"<cell {number + 1}>"
+            linecache.cache[file] = (len(source), None, source.split("\n"), file)  # for `inspect.getsource`
+            for statement in body:
+                self._note_future(statement)
+            self.bodies[number] = body
+            self.statements += [(number, part) for part in parts]
+            if checksum(cell["source"]) not in known:
+                self.mine.add(number)
+        self.binding = [bound(statement) for _, statement in self.statements]
+        self.calls = [(number, node) for number, statement in self.statements for node in calls_of_check(statement)]
+
+    def _note_future(self, statement):
+        """`from __future__ import ...` holds for all cells below, though each statement is compiled alone."""
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            for alias in statement.names:
+                self.flags |= getattr(getattr(__future__, alias.name, None), "compiler_flag", 0)
+
+    def compiled(self, statement, number, mode):
+        return compiled(statement, f"<cell {number + 1}>", mode, self.flags)
+
+    # ------------------------------------------------------------ what an answer needs
+
+    def answer_name(self, cells, exercise_id, name):
+        """The name under which an exercise is answered: the given one; else what `check` is called with; else the one function of its cell."""
+        if any(name in names and not isinstance(statement, IMPORTS) for names, (_, statement) in zip(self.binding, self.statements)):
+            return name
+        for _, node in self.calls:
+            if _checks(node, exercise_id) and isinstance(node.args[1], ast.Name):
+                return node.args[1].id
+        own = [statement.name for number, statement in self.statements if cells[number]["grade_id"] == exercise_id and isinstance(statement, ast.FunctionDef)]
+        return own[0] if len(own) == 1 else name
+
+    def answer(self, name, kinds=(ast.stmt,), last=None):
+        """The place of the statement that answers: the last one of these kinds that binds the name and is not the stub; an import is no answer.
+
+        last: the number of the last cell that counts. Raises Broken if there is none.
+        """
+        places = [place for place, (number, statement) in enumerate(self.statements) if (last is None or number <= last) and
+                  name in self.binding[place] and isinstance(statement, kinds) and not isinstance(statement, IMPORTS)]
+        if not places and kinds != (ast.stmt,):
+            return self.answer(name, last=last)
+        if not places:
+            raise Broken(f"`{name}` is not defined anywhere in this notebook")
+        return next((place for place in reversed(places) if not is_stub(self.statements[place][1])), places[-1])
+
+    def checked(self, exercise_id):
+        """The number of the last cell that checks this exercise, or None."""
+        return max((number for number, node in self.calls if _checks(node, exercise_id)), default=None)
+
+    def slice(self, name, answer):
+        """The places of all that must run, in order, for `name` to be what it is in the notebook.
+
+        Of the names that the answer uses, the definitions that stand before it (or in its cell), as when one runs the notebook from the top;
+        if there are none, any.
+        """
+        found, binding = self.statements, self.binding
+        wanted, open_names, seen = {answer}, [(name, answer) for name in used(found[answer][1])], set()
+        while open_names:
+            needed, user = open_names.pop()
+            if needed in seen or (needed == name and user == answer and isinstance(found[answer][1], ast.FunctionDef)):
+                continue
+            seen.add(needed)
+            places = [place for place, names in enumerate(binding) if needed in names and place != answer]
+            if needed == name:
+                places = [place for place in places if place < answer]
+            before = [place for place in places if found[place][0] <= found[answer][0]]
+            places = before or ([] if hasattr(builtins, needed) else places)
+            if places and not isinstance(found[places[-1]][1], IMPORTS):
+                places += [place for place, (cell, statement) in enumerate(found) if needed in changed(statement) and place != answer and
+                           cell <= max(found[answer][0], found[places[-1]][0])]
+            for place in places:
+                if place not in wanted:
+                    wanted.add(place)
+                    open_names += [(other, place) for other in used(found[place][1])]
+        wanted |= {place for place, (cell, statement) in enumerate(found)  # my_function.cache = {}
+                   if name in changed(statement) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and answer < place and cell <= found[answer][0] + 1}
+        return wanted | {place for place, (_, statement) in enumerate(found) if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"}
+
+    def whole(self, name, last):
+        """What a run from the top would do: the cells of the learner's up to this one, and the places of what they need of the lesson's own."""
+        cells, needs = {number for number in self.mine if number <= last and number in self.bodies}, set()
+        for place, (number, _) in enumerate(self.statements):
+            if number in cells:
+                needs |= self.slice(name, place)
+        return cells, {place for place in needs if self.statements[place][0] not in self.mine}
+
+    def further_runs(self, exercise_id, name, answer, sliced):
+        """What may change a result beyond what the answer names: "check", all that stands above the cell that checks it, and "end", what stands below."""
+        last = self.checked(exercise_id)
+        above, runs = self.statements[answer][0] if last is None else last, []
+        try:
+            seen = self.answer(name, last=last)
+        except Broken:
+            seen = None
+        if seen != answer or self._acts_within(range(above + 1), sliced) or DYNAMIC & set().union(*(used(self.statements[place][1]) for place in sliced)):
+            runs.append("check")
+        return runs + ["end"] * self._acts_within(range(above + 1, max(self.bodies) + 1), sliced)
+
+    def _acts_within(self, cells, sliced):
+        return any(number in self.mine and number in cells and place not in sliced and _acts(statement)
+                   for place, (number, statement) in enumerate(self.statements))
+
+
+def _checks(node, exercise_id):
+    """Whether this call of `check` is for an exercise."""
+    return isinstance(node.args[0], ast.Constant) and node.args[0].value == exercise_id
+
+
+def _magic(node):
+    """The texts that a call of `get_ipython().run_line_magic` or `run_cell_magic` is given, or None."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run_line_magic", "run_cell_magic") and \
+            node.args and all(isinstance(arg, ast.Constant) and isinstance(arg.value, str) for arg in node.args):
+        return [arg.value for arg in node.args]
+    return None
+
+
+def _named_in_magics(statement):
+    """Names in the texts that a statement's magics are given, where these are Python."""
+    names = set()
+    for text in (text for node in ast.walk(statement) for text in (_magic(node) or [])[1:]):
+        try:
+            names |= {node.id for node in ast.walk(ast.parse(text.strip())) if isinstance(node, ast.Name)}
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+    return names
+
+
+@functools.cache
+def used(statement):
+    """Names that a statement, and the functions in it, look up in the notebook; not their own variables."""
+    names, left = set(), [compiled(statement)]
+    while left:
+        code = left.pop()
+        names |= {step.argval for step in dis.get_instructions(code) if step.opname in LOOKUPS}
+        left += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    if "get_ipython" in names:
+        names |= _named_in_magics(statement)
+    return frozenset(names)
+
+
+@functools.cache
+def calls_of_check(statement):
+    return [node for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1]
+
+
+@functools.cache
+def bound(statement):
+    """Names that a statement binds at the top level."""
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, IMPORTS):
+        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+    names, left = set(), [statement]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef, *IMPORTS)):
+            names |= bound(node)
+            continue
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            names.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            names.add(node.rest)
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):  # its own names stay inside, those of := do not
+            names |= {inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)}
+        elif not isinstance(node, ast.Lambda):
+            left += ast.iter_child_nodes(node)
+    return names
+
+
+@functools.cache
+def changed(statement):
+    """Names whose values a statement, or one within it, changes without binding them: x[0] = 1, x.y = 1, x.append(1)."""
+    names, left = set(), [statement]
+    while left:
+        node = left.pop()
+        targets = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+            targets = [node.value.func]
+        elif isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.ExceptHandler)):
+            left += [part for part in ast.iter_child_nodes(node) if isinstance(part, (ast.stmt, ast.ExceptHandler))]
+        for target in targets:
+            while isinstance(target, (ast.Attribute, ast.Subscript, ast.Starred)):
+                target = target.value
+                if isinstance(target, ast.Name):
+                    names.add(target.id)
+    return names
+
+
+def is_stub(statement):
+    """Whether a function does nothing but `raise NotImplementedError()`."""
+    if not isinstance(statement, ast.FunctionDef):
+        return False
+    body = [part for part in statement.body if not isinstance(part, (ast.Expr, ast.Pass))]
+    if [type(part) for part in body] != [ast.Raise]:
+        return False
+    error = body[0].exc.func if isinstance(body[0].exc, ast.Call) else body[0].exc
+    return isinstance(error, ast.Name) and error.id == "NotImplementedError"
+
+
+def _acts(statement):
+    """Whether a statement may do more than bind names: a call, a decorator."""
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return bool(statement.decorator_list) or isinstance(statement, ast.ClassDef)
+    if isinstance(statement, IMPORTS) or isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Name)):
+        return False
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in BY_NAME_ONLY and
+                all(isinstance(part, (ast.Constant, ast.Name)) for part in [*call.args, *(word.value for word in call.keywords)]))
+
+
+# ---------------------------------------------------------------- running it
+
+class Space:
+    """A namespace as a new kernel has it, in which statements are run one after the other. What fails is noted and passed over."""
+
+    def __init__(self, program):
+        self.program, self.problems = program, []
+        module = types.ModuleType("__main__")
+        self.names = module.__dict__
+        self.names.update(__builtins__=builtins, display=lambda *args, **kwargs: None, get_ipython=shell().get_ipython)
+        sys.modules["__main__"] = shell().user_module = module  # so that pickle finds classes of the notebook
+        shell().user_ns = self.names
+        self.names.update(In=program.inputs, Out={})
+
+    def run(self, statement, number):
+        """Whether it did not fail. The value of an expression becomes `_`, as in Jupyter."""
+        if isinstance(statement, IMPORTS):
+            importlib.invalidate_caches()  # a cell may just have written the module
+        expression, count = isinstance(statement, ast.Expr), self.program.counts[number]
+        try:
+            value = _in_loop(self.program.compiled(statement, number, "eval" if expression else "exec"), self.names)
+        except (Exception, SystemExit, TooSlow) as error:
+            self.problems.append(": ".join(wire.wording(error)))
+            return False
+        if expression and value is not None:
+            self.names["_"] = self.names[f"_{count}"] = self.names["Out"][count] = value
+        return True
+
+    def owns(self, value):
+        """Whether the notebook defines this function, or a module that it wrote does."""
+        module = sys.modules.get(getattr(value, "__module__", None))
+        return module is not None and (module.__dict__ is self.names or os.path.dirname(os.path.abspath(getattr(module, "__file__", None) or "/")) == os.getcwd())
+
+    def run_slice(self, places):
+        """Run statements on their own: what fails is missing below, and may not be needed."""
+        for place in sorted(places):
+            number, statement = self.program.statements[place]
+            self.run(statement, number)
+
+    def run_cells(self, cells, places):
+        """Run these cells as Jupyter does, each until a statement of it fails or its time is up, and of the others the statements at these places."""
+        end, parts = time.monotonic() + SECONDS_OF_ALL, [(number, None) for number in cells]
+        parts += [(self.program.statements[place][0], place) for place in places]
+        last = max(cells, default=None)
+        for number, place in sorted(parts, key=lambda part: (part[0], part[1] or 0)):
+            if time.monotonic() > end and number != last:
+                continue
+            body = self.program.bodies[number] if place is None else [self.program.statements[place][1]]
+            with _alarm(SECONDS_OF_A_CELL):
+                all(self.run(statement, number) for statement in body)
+
+
+class _alarm:
+    """Raise TooSlow in the main thread after so many seconds."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __enter__(self):
+        signal.signal(signal.SIGALRM, self.ring)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def ring(self, *_):
+        raise TooSlow("it took too long")
+
+    def __exit__(self, kind, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return kind is TooSlow
+
+
+def _in_loop(code, names):
+    """Run code inside the event loop, as Jupyter's kernel does, and wait for it if it says `await` at the top level."""
+    async def run():
+        value = eval(code, names)
+        return await value if code.co_flags & inspect.CO_COROUTINE else value
+
+    return event_loop().run_until_complete(run())
+
+
+def event_loop():
+    """The event loop of this process, made when it is first asked for."""
+    if not hasattr(event_loop, "made"):
+        event_loop.made = asyncio.new_event_loop()
+        asyncio.set_event_loop(event_loop.made)
+    return event_loop.made

@@ -1,0 +1,179 @@
+"""The grader's pages: feedback for each learner, a summary of the class. What came from learners is shown as text, never as markup."""
+
+import base64
+import io
+import os
+import statistics
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from ..._support.files import write_whole
+from ...exercises.framework import _code_marks
+from ...plots import HATCHES, use_style
+
+LONGEST = 2000  # characters of one text; where a template does not say less
+WORDS = {"passed": ("✓", "passed"), "failed": ("✗", "not there yet"), "not attempted": ("○", "not attempted"),
+         "missing": ("—", "missing")}
+COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494", "missing": "#ffffff"}
+STATUSES = {  # in plain words, for the learner
+    "ok": "",
+    "timeout": "Some of your code did not finish in time and was stopped.",
+    "memory": "Some of your code asked for more memory than a submission may use, and was stopped.",
+    "crashed": "Some of your code ended the Python process that ran it.",
+    "unreadable": "What was handed in could not be read.",
+    "not marked": "What you handed in is not marked yet, because the grader failed. That is not your fault, and costs no points.",
+    "unreadable cell": "For at least one exercise the cell could not be read.",
+    "missing exercise": "For at least one exercise there was no answer to mark.",
+    "nothing handed in": "Nothing was handed in under this name.",
+}
+KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and in India's scripts
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, halves of characters, odd line ends
+
+
+def clean(text, longest=LONGEST):
+    """A text that is safe to look at: not too long, and what would be invisible or turn text around is named instead."""
+    text = str(text)
+    left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""
+    text = text[:longest].replace("\r\n", "\n")
+    return "".join(f"⟨U+{ord(one):04X}⟩" if one not in KEPT and unicodedata.category(one) in HIDDEN else one for one in text) + left_off
+
+
+def cut(text, longest):
+    """For templates that want less of a text, or more, than is usual."""
+    return escape(clean(text, longest))
+
+
+def sentence(text, longest=LONGEST):
+    """A sentence whose parts in backticks become code."""
+    return Markup(_code_marks(clean(text, longest)))
+
+
+PAGES = Environment(loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True, undefined=StrictUndefined,
+                    trim_blocks=True, lstrip_blocks=True,
+                    finalize=lambda value: clean(value) if type(value) is str else value)  # all that a template writes, unless markup
+PAGES.filters.update(cut=cut, sentence=sentence, number=lambda points: f"{round(points, 2):g}",
+                     link=lambda page: quote(os.fsencode(page), safe=""))
+PAGES.globals.update(words=WORDS)
+
+
+def write_feedback(folder: Path, learners: list[dict], titles: dict):
+    """Write a page for each of these learners. It holds nothing about others, and no hidden inputs or expected values."""
+    template = PAGES.get_template("feedback.html.j2")
+    folder.mkdir(parents=True, exist_ok=True)
+    for learner in learners:
+        if Path(learner["page"]).name != learner["page"] or not learner["page"].endswith(".html"):
+            raise ValueError(f"{learner['page']!r} is no name of a page")
+        lessons = {one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner["exercises"], *learner["by_hand"]))}
+        exercises = {one: mark for one, mark in learner["exercises"].items() if mark["points"] is not None}
+        for one, mark in exercises.items():
+            told = dict.fromkeys(filter(None, (mark["mistake"], *mark["discreet"])))
+            lessons[one[:2]]["exercises"].append((one, mark, list(told)))
+        for one, mark in learner["by_hand"].items():
+            lessons[one[:2]]["by_hand"].append((one, mark))
+        parts = [(titles.get(lesson, lesson), part, all(mark["status"] == "missing" and not told for _, mark, told in part["exercises"]))
+                 for lesson, part in lessons.items() if part["exercises"] or part["by_hand"]]
+        counts = Counter(mark["status"] for mark in exercises.values())
+        said = STATUSES.get(learner["status"], f"Marking ended with: {learner['status']}.")
+        write_whole(folder / learner["page"], template.render(learner=learner, lessons=parts, counts=counts, said=said) + "\n")
+
+
+def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
+    """Write the page about the class, for the instructor. Who is not marked yet counts in no number."""
+    marked = [learner for learner in learners if learner["points"] is not None]
+    scores, exercises = _scores(marked), _exercises(marked)
+    page = PAGES.get_template("summary.html.j2").render(
+        learners=learners, about={"left_out": [], **about}, not_marked=[learner for learner in learners if learner["points"] is None], lessons=[titles.get(lesson, lesson) for lesson in about["lessons"]],
+        scores=scores, exercises=exercises, pictures=_pictures(scores, exercises), mistakes=_mistakes(marked),
+        statuses=Counter(learner["status"] for learner in learners).most_common(),
+        look_at=[learner for learner in learners if learner["status"] != "ok" or learner["notes"]])
+    write_whole(path, page + "\n")
+
+
+def _scores(learners):
+    """How scores are spread: learners in each tenth of their points, and a few numbers. Learners who could get no points are left out."""
+    shares = [100 * learner["points"] / learner["of"] for learner in learners if learner["of"]]
+    tenths = Counter(max(0, min(9, int(share // 10))) for share in shares)
+    return {"tenths": [tenths[tenth] for tenth in range(10)], "counted": len(shares), "full": sum(share >= 100 for share in shares),
+            "mean": f"{statistics.fmean(shares or [0]):.1f}%", "median": f"{statistics.median(shares or [0]):.1f}%",
+            "of": sorted({learner["of"] for learner in learners})}
+
+
+def _exercises(learners):
+    """For each exercise how many have which status. Where a learner's record lacks it, it is missing."""
+    found = {}
+    for learner in learners:
+        for one, mark in learner["exercises"].items():
+            row = found.setdefault(one, {"id": one, "title": mark["title"], "points": 0, "of": 0, **dict.fromkeys(WORDS, 0)})
+            row[mark["status"]] += 1
+            row["points"] += mark["points"]
+            row["of"] = max(row["of"], mark["of"])
+    for row in found.values():
+        row["missing"] += len(learners) - sum(row[status] for status in WORDS)
+        most = row["of"] * len(learners)
+        row["share"] = f"{100 * row['points'] / most:.0f}%" if most else "no points"
+    return sorted(found.values(), key=lambda row: row["id"][:2])
+
+
+def _mistakes(learners, most=15):
+    """(learners, exercise, sentence), most frequent first."""
+    counts = Counter()
+    for learner in learners:
+        for one, mark in learner["exercises"].items():
+            if mark["status"] == "failed":
+                told = [mark["mistake"]] if mark["mistake"] else [_gist(text) for text in mark["discreet"]]
+                counts.update({(one, text) for text in told})
+    return sorted(((count, *what) for what, count in counts.items()), key=lambda row: (-row[0], row[1:]))[:most]
+
+
+def _gist(text):
+    """What a message is about, without what one learner's function returned."""
+    return text if text.startswith("Stopped: ") else text.partition(": ")[0]
+
+
+def _pictures(scores, exercises):
+    """The two pictures as data addresses, None where there is nothing to draw. The same numbers give the same bytes."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    with matplotlib.rc_context():
+        use_style()
+        matplotlib.rcParams["svg.hashsalt"] = "course"
+
+        def drawn(figure):
+            file = io.BytesIO()
+            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+            return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
+
+        histogram = bars = None
+        if scores["counted"]:
+            figure = Figure(figsize=(4.8, 2.9))
+            axes = figure.subplots()
+            axes.bar(range(5, 100, 10), scores["tenths"], 9)
+            axes.set(xlabel="% of the points", ylabel="learners", xticks=range(0, 101, 20), xlim=(0, 100))
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+            histogram = drawn(figure)
+        if exercises:
+            figure = Figure(figsize=(4.8, 0.9 + 0.27 * len(exercises)))
+            axes = figure.subplots()
+            places, left = range(len(exercises)), [0] * len(exercises)
+            for status, hatch in zip(WORDS, HATCHES, strict=True):
+                counts = [row[status] for row in exercises]
+                axes.barh(places, counts, 0.74, left=left, label=status, color=COLOURS[status], hatch=hatch, linewidth=0.5,
+                          edgecolor="#767676" if status == "missing" else "white")
+                left = [before + count for before, count in zip(left, counts, strict=True)]
+            for place, row in zip(places, exercises, strict=True):
+                axes.text(1.02, place, row["share"], va="center", transform=axes.get_yaxis_transform())
+            axes.set(xlabel="learners; at the right: share of the points", xlim=(0, max(left)), ylim=(len(exercises) - 0.4, -0.6))
+            axes.set_yticks(places, [clean(row["id"][:30]) for row in exercises])
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+            axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)
+            figure.legend(loc="outside upper left", ncols=4, frameon=False, columnspacing=1, handlelength=1.4)
+            bars = drawn(figure)
+    return {"scores": histogram, "exercises": bars}

@@ -1,0 +1,352 @@
+"""The outside of the sandbox: starts the warm server behind walls, and speaks with one submission at a time.
+
+Bubblewrap builds the walls: no network, a process tree of its own, and of the files only programs and packages, read-only.
+Each submission is a fork of the warm server behind further walls (`sandbox_server.shut_in`).
+"""
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import site
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+from ...exercises.framework import OutOfTime
+from . import sandbox_server, wire
+
+PACKAGE = Path(__file__).resolve().parents[2]
+GRADER = PACKAGE / "tools" / "grading"
+SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/usr/lib/locale", "/usr/share/zoneinfo")
+SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
+IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}  # what a check goes by, of the files that the helpers read
+VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")  # of the grader; the exercises are hidden altogether
+MOST_LATE = 500  # parts of a reply that are still taken when its time is up
+STARTING = 300  # seconds that the server may take to warm up, on a slow disk
+
+
+class SandboxError(RuntimeError):
+    """There is no sandbox. One sentence says why, one what to do."""
+
+
+class Ended(BaseException):
+    """A submission's process is gone, or spoke nonsense. No subclass of Exception, so that no check takes it for an answer's error.
+
+    `state` is "crashed", "timeout", "memory" or, if the system killed it, "killed"; `reason` a sentence.
+    """
+
+    def __init__(self, state, reason):
+        super().__init__(reason)
+        self.state, self.reason = state, reason
+
+
+def why_not():
+    """Why this machine cannot isolate a submission, in a sentence, or None if it can."""
+    if not sys.platform.startswith("linux"):
+        return f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or a Linux container"
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
+    probe = [*walls(), sys.executable, "-I", "-c", "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); "
+             "from course_utils.tools.grading import sandbox_server; sandbox_server.probe()"]
+    try:
+        done = subprocess.run(probe, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not run here ({error})"
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        return f"this machine does not let bubblewrap and its child make namespaces ({last[:200]})"
+    return None
+
+
+def walls():
+    """Bubblewrap's command line: what the sandbox sees and may do."""
+    command = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--unshare-pid", "--unshare-net", "--unshare-ipc",
+               "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev"]
+    if os.geteuid() == 0:
+        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user"]
+    shown = made_of()
+    for path in shown:
+        command += ["--symlink", os.readlink(path), str(path)] if path.is_symlink() else read_only(path)
+    installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
+    if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be seen
+        command += ["--tmpfs", str(installed), "--remount-ro", str(installed)]
+    command += ["--tmpfs", str(PACKAGE / "exercises"), "--tmpfs", str(GRADER)]
+    for name in VISIBLE:
+        command += ["--ro-bind", str(GRADER / name), str(GRADER / name)]
+    for secret, other in IN_PLACE_OF.items():
+        command += ["--ro-bind", str(PACKAGE / other), str(PACKAGE / secret)]
+    if not any(path.is_relative_to("/tmp") for path in shown):
+        command += ["--symlink", sandbox_server.SCRATCH, "/tmp"]
+    command += ["--perms", "1777", "--tmpfs", sandbox_server.SCRATCH, "--remount-ro", "/dev", "--remount-ro", str(PACKAGE / "exercises"), "--remount-ro", str(GRADER),
+                "--remount-ro", "/"]
+    for name, value in surroundings(sandbox_server.SCRATCH).items():
+        command += ["--setenv", name, value]
+    return command
+
+
+def made_of():
+    """The files, links and folders that this Python, its packages and the course are made of, parents before what they hold.
+
+    Of a prefix such as /usr, which the whole machine shares, only Python's own folders are shown and the system's shared libraries.
+    """
+    paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE)} | {Path(sysconfig.get_path(one)) for one in ("stdlib", "platstdlib", "purelib", "platlib")}
+    for prefix in {Path(sys.prefix), Path(sys.base_prefix)}:
+        paths |= set(prefix.glob("lib*/libpython3*")) if prefix in SHARED_BY_ALL else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
+    for root in ("/usr", "/"):
+        several = Path(root, "lib", f"{platform.machine()}-linux-gnu")  # as Debian keeps them; else they lie in lib itself
+        paths |= {several if several.is_dir() else Path(root, "lib"), Path(root, "lib64"), Path(root, "lib32")}
+    program = Path(sys.executable)
+    while program.is_symlink():
+        paths.add(program)
+        program = program.parent / os.readlink(program)
+    paths.add(program)
+    for name in ("lib", "lib32", "lib64", "bin"):
+        if Path("/", name).is_symlink():  # to usr/lib and so on
+            paths = {path for path in paths if not path.is_relative_to(Path("/", name))} | {Path("/", name)}
+    shown = []
+    for path in sorted(paths):
+        if (path.exists() or path.is_symlink()) and not any(path.is_relative_to(other) and not other.is_symlink() for other in shown):
+            shown.append(path)
+    return shown
+
+
+def read_only(path):
+    """Bubblewrap's words for a file or folder that may be read. Left to itself, it makes parents that only root may enter."""
+    parents = [word for parent in reversed(path.parents[:-1]) for word in ("--perms", "0755", "--dir", str(parent))]
+    return [*parents, "--ro-bind", str(path), str(path)]
+
+
+def surroundings(folder):
+    """The environment variables of the server: nothing of the user's."""
+    return {"PATH": "/usr/bin:/bin", "HOME": folder, "TMPDIR": folder, "MPLCONFIGDIR": folder, "PYTHONPATH": str(PACKAGE.parent), "LANG": "C.UTF-8",
+            "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
+            "RAYON_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": folder, "TQDM_DISABLE": "1", "IPYTHONDIR": folder, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+
+
+def texts(value):
+    """Whether a value is a list of texts, or a dict of texts."""
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    return isinstance(items, list) and all(isinstance(item, str) for item in items)
+
+
+FORMS = {"cells": lambda value: type(value) is int, "present": texts, "titles": texts, "problems": texts, "broken": lambda value: isinstance(value, str),
+         "unreadable": lambda value: isinstance(value, str), "more": texts,
+         "texts": lambda value: isinstance(value, dict) and texts(value), "raised": lambda value: texts(value) and len(value) == 2,
+         "callable": lambda value: value is True, "foreign": lambda value: value is None or isinstance(value, str), "args": lambda value: isinstance(value, list),
+         "value": lambda value: True}
+
+
+def well_formed(reply):
+    """A reply whose parts are all of a known name and form; a learner's code may have written it. Raises WireError."""
+    for name, part in reply.items():
+        if name not in FORMS or not FORMS[name](part):
+            raise wire.WireError("it has a part of no known form")
+    return reply
+
+
+class Sandbox:
+    """The warm server. Use it in a `with`; `Session` speaks with one submission.
+
+    isolated: False runs learners' code with your own rights; only for code that you would run yourself.
+    seconds: processor time, and memory: bytes, that one submission may use. Raises SandboxError if it cannot start.
+    """
+
+    def __init__(self, isolated=True, seconds=120, memory=2 * 2**30):
+        if not hasattr(os, "fork"):
+            raise SandboxError("The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL.")
+        ours, theirs = socket.socketpair()
+        self.folder = None if isolated else tempfile.TemporaryDirectory(prefix="course-grade-")
+        self.seconds = seconds
+        command, environment = (walls(), None) if isolated else ([], surroundings(self.folder.name))
+        command = [*command, sys.executable, "-m", "course_utils.tools.grading.sandbox_server", str(theirs.fileno()),
+                   "walls" if isolated else "open", str(seconds), str(memory)]
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors, env=environment,
+                                        pass_fds=[theirs.fileno()], cwd="/")
+        theirs.close()
+        self.control = ours
+        self.pending = b""
+
+    def wait(self):
+        """Wait until it is warm. Returns whether system calls are filtered, too. Raises SandboxError."""
+        return self.heard(STARTING)["filter"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        if self.folder:
+            self.folder.cleanup()
+        self.errors.close()
+
+    def heard(self, seconds=30):
+        """The server's next word."""
+        self.control.settimeout(seconds)
+        try:
+            while b"\n" not in self.pending:
+                part = self.control.recv(4096)
+                if not part:
+                    raise EOFError
+                self.pending += part
+        except (OSError, EOFError):
+            raise self.stopped() from None
+        word, _, self.pending = self.pending.partition(b"\n")
+        return json.loads(word)
+
+    def stopped(self):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(1)
+        status = self.process.poll() or 0
+        self.errors.seek(0)
+        last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
+        why = f"signal {max(-status, status - 128)} ended it" if status < 0 or status > 128 else last[:300]  # bubblewrap adds 128
+        return SandboxError(f"The sandbox stopped ({why}). What was marked is kept; run the command again.")
+
+    def prepare(self, cells):
+        """Let the server read cells that many submissions hold, so that none of these has to. cells: their texts, from the course, not from a learner."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+            json.dump(cells, file)
+            file.seek(0)
+            self._request(b"r", file.fileno())
+
+    def start(self):
+        """Fork a child. Returns the line to it."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._request(b"s", theirs.fileno())
+        return ours
+
+    def _request(self, word, file):
+        try:
+            socket.send_fds(self.control, [word], [file])
+        except OSError:
+            raise self.stopped() from None
+
+    def end(self, gone=False):
+        """End the child and all that it started. Returns how it ended. gone: it seems to have ended itself."""
+        try:
+            self.control.sendall(b"g" if gone else b"e")
+        except OSError:
+            raise self.stopped() from None
+        return self.heard()
+
+
+def _write_all(file, data):
+    place = 0
+    while place < len(data):
+        place += os.pwrite(file, data[place:], place)
+
+
+class Session:
+    """One submission in its process. Every method raises `Ended` if the process is gone, or OutOfTime after so many seconds."""
+
+    def __init__(self, sandbox, patience=20):
+        self.sandbox, self.line, self.ended = sandbox, sandbox.start(), None
+        self.patience = patience  # seconds for reading a notebook and for running what an answer needs of it
+        self.begun = False
+
+    def load(self, notebook):
+        """Let the process read a notebook. notebook: its bytes."""
+        self.tell(60, wire.HEADER.pack(8, len(notebook)) + b"notebook", notebook)
+        return self.listen(self.patience)
+
+    def ask(self, seconds=None, **request):
+        """Send a request and wait for its reply."""
+        seconds = seconds or self.patience
+        self.tell(seconds, wire.pack(request))
+        return self.listen(seconds)
+
+    def call(self, seconds, **request):
+        """As `ask`, for a call of an answer. Returns its reply, and the request as it is afterwards.
+
+        Arrays lie in memory that this process shares with the submission's, so that a change of them is seen here, whatever is said there.
+        """
+        if not hasattr(os, "memfd_create"):
+            return self.ask(seconds, **request), request
+        import fcntl  # not on Windows, where nothing is marked
+
+        text, arrays = wire.parts(request, wire.ALIGN)
+        shared = os.memfd_create("arguments", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.truncate(shared, len(arrays))
+            _write_all(shared, arrays)
+            fcntl.fcntl(shared, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+            self.line.settimeout(seconds)
+            try:
+                socket.send_fds(self.line, [wire.HEADER.pack(len(text), wire.SHARED)], [shared])
+            except OSError:
+                pass  # `listen` finds out why
+            self.tell(seconds, text)
+            reply = self.listen(seconds)
+            after = os.pread(shared, len(arrays), 0)
+        finally:
+            os.close(shared)
+        return reply, request if after == arrays else wire.unpack(text, after, recipes=True, align=wire.ALIGN)
+
+    def tell(self, seconds, *parts):
+        self.line.settimeout(seconds)
+        try:
+            for part in parts:
+                self.line.sendall(part)
+        except (BrokenPipeError, ConnectionError, TimeoutError):
+            pass  # `listen` finds out why
+
+    def listen(self, seconds):
+        deadline = time.monotonic() + seconds
+        try:
+            text, arrays = wire.lengths(self._received(wire.HEADER.size, deadline))
+            reply = well_formed(wire.unpack(bytes(self._received(text, deadline)), self._received(arrays, deadline)))
+        except TimeoutError:
+            raise OutOfTime from None
+        except (EOFError, ConnectionError):
+            raise self._gone() from None
+        except wire.WireError as error:
+            self.close()
+            raise Ended("crashed", f"what your code sent back is no answer: {error}") from None
+        self.begun = True
+        return reply
+
+    def _received(self, size, deadline):
+        data, late = bytearray(), 0
+        while len(data) < size:
+            left = deadline - time.monotonic()
+            late += left <= 0
+            if late > MOST_LATE:
+                raise TimeoutError
+            self.line.settimeout(max(left, 0.01))  # what has arrived counts, even if this process was stopped meanwhile
+            part = self.line.recv(min(size - len(data), 2**20))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def _gone(self):
+        how = self.close(gone=True)
+        if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
+            return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
+        if not how["alive"] and how["signal"] == 9:  # no process can do this to the first one of its namespace; for lack of memory the system does
+            return Ended("killed", "the system ended your code's process, perhaps for lack of memory")
+        if how["alive"]:
+            return Ended("crashed", "your code closed its connection to the grader")
+        if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
+            raise SandboxError("This machine does not let the sandbox shut a submission in, though it did at first. Nothing was run.")
+        what = f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
+        return Ended("crashed", f"your code ended its process ({what})")
+
+    def close(self, gone=False):
+        """End the process. Twice does no harm."""
+        if self.ended is None:
+            self.line.close()
+            self.ended = self.sandbox.end(gone)
+        return self.ended

@@ -1,0 +1,65 @@
+"""A marking process: one sandbox, and jobs one after the other. Lines of JSON in, lines of JSON out.
+
+The first line is the settings: lessons, seed, isolated, seconds, memory, and perhaps judging (bytes). Each further line is a job: key, name,
+and either path or data (base64). Each answer bears its job's key. It ends when its input ends, or the process that started it.
+"""
+
+import base64
+import json
+import os
+import sys
+import warnings
+
+from . import sandbox_server
+
+JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has when it is ready
+
+
+def main():
+    sandbox_server.end_with_parent()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")  # what some library prints goes elsewhere
+    os.dup2(2, 1)
+    warnings.simplefilter("ignore")
+    from .sandbox import Sandbox, SandboxError
+
+    def say(message):
+        out.write(json.dumps(message) + "\n")
+        out.flush()
+
+    settings = json.loads(sys.stdin.readline())
+    try:
+        with Sandbox(settings["isolated"], settings["seconds"], settings["memory"]) as sandbox:
+            import torch  # while the sandbox warms up
+
+            from ...exercises import all_exercises
+            from .marking import Marker
+            from .submissions import LARGEST
+
+            torch.set_num_threads(1)
+            marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
+            all_exercises()  # imports what the checks import, before memory is limited
+            ready = sandbox.wait()
+            sandbox_server.limit_memory(settings.get("judging", JUDGING))
+            say({"ready": True, "filter": ready})
+            for line in sys.stdin:
+                job = json.loads(line)
+                data = base64.b64decode(job["data"]) if "data" in job else read(job["path"], LARGEST + 1)
+                say({"key": job["key"], "result": marker.mark(data, job["name"])})
+    except SandboxError as error:
+        say({"fatal": str(error)})
+        sys.exit(1)
+
+
+def read(path, most):
+    """A hand-in's bytes. Raises SandboxError: it could be read a moment ago, so that it is gone now is no fault of the learner's."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(min(most, os.fstat(file.fileno()).st_size))  # which is also how much is set aside for it
+    except OSError as error:
+        from .sandbox import SandboxError
+
+        raise SandboxError(f"{path} cannot be read any more: {error.strerror}. What was marked is kept; run the command again.") from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""What both sides of the wall share. Values between the grader and the sandbox: JSON and plain arrays, never pickle.
+
+A frame is two lengths, JSON, and the bytes of all arrays. Numbers, texts, lists, tuples, dicts, sets, NumPy arrays and
+torch tensors travel as what they are; of anything else only the name of its type does. Whoever decodes trusts nothing:
+lengths, types, shapes and places are verified, and what does not fit raises WireError.
+"""
+
+import functools
+import inspect
+import json
+import math
+import re
+import struct
+
+import numpy as np
+
+from ..._support.values import linear_maker
+
+HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+SHARED = 2**32 - 1  # in place of the bytes of arrays: they lie in a file in memory that comes along
+ALIGN = 64  # bytes, of arrays in it
+DEEPEST = 40  # lists within lists
+LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back, of which JSON
+LARGEST_REPLY_JSON = 8 * 2**20
+MOST_PARTS = 10_000  # arrays, numbers of NumPy and other things in one frame
+MOST_KEYS = 5000  # of all dicts and sets of one frame, where they are not texts
+
+
+class WireError(ValueError):
+    """What arrived is no frame, or too large. One sentence says why."""
+
+
+class Thing:
+    """Stands for a value that does not travel; subclasses bear the name of its type."""
+
+
+@functools.lru_cache(maxsize=1000)
+def thing(name):
+    """A value whose type has this name."""
+    name = str(name)[:60]
+    return type(name if name.isidentifier() and name not in ("Tensor", "Parameter") else "thing", (Thing,), {})()
+
+
+RECIPES = {"linear_maker": linear_maker}
+
+
+def pack(message):
+    """Bytes of one frame. message: a dict of values."""
+    text, arrays = parts(message)
+    return b"".join([HEADER.pack(len(text), len(arrays)), text, arrays])
+
+
+def parts(message, align=1):
+    """The JSON and the bytes of all arrays of one frame. align: arrays begin at multiples of so many bytes."""
+    arrays = _Arrays(align)
+    text = json.dumps(_encoded(message, arrays, 0)).encode()
+    return text, b"".join(arrays)
+
+
+class _Arrays(list):
+    """The bytes of arrays, as they are added."""
+
+    def __init__(self, align):
+        self.align, self.size = align, 0
+
+    def add(self, data):
+        """Returns the place of these bytes."""
+        place = -(-self.size // self.align) * self.align
+        self += [bytes(place - self.size), data]
+        self.size = place + len(data)
+        return place
+
+
+def unpack(text, arrays, recipes=False, align=1, shared=False):
+    """The message of one frame, from its two parts. recipes: whether functions may be made. Raises WireError.
+
+    shared: the arrays lie in memory that the sender sees: what is built does not copy them, so that changes are seen, too.
+    """
+    try:
+        message = _Decoder(arrays, recipes, align, shared).value(json.loads(text))
+    except WireError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
+        raise WireError(f"what came back cannot be read: {type(error).__name__}") from None
+    if not isinstance(message, dict):
+        raise WireError("what came back is no message")
+    return message
+
+
+def lengths(header, largest=LARGEST_REPLY, largest_json=LARGEST_REPLY_JSON):
+    """The two lengths in a header. Raises WireError if they pass the limits."""
+    text, arrays = HEADER.unpack(header)
+    if text > largest_json or text + arrays > largest:
+        raise WireError(f"what came back is too large: {(text + arrays) / 2**20:,.0f} MB, of which {text / 2**20:,.0f} MB are text")
+    return text, arrays
+
+
+def _encoded(value, arrays, depth):
+    kind = type(value)
+    if value is None or kind is bool or kind is float or kind is str or (kind is int and abs(value) < 10**4000):
+        return value
+    if value is ...:
+        return {"thing": "ellipsis"}
+    if isinstance(value, np.generic) and value.dtype.kind in "USO":
+        return _encoded(value.item(), arrays, depth)
+    if isinstance(value, np.generic) and value.dtype.name in DTYPES:
+        return {"number": _stored(np.asarray(value), arrays)}
+    if kind is np.ndarray and value.dtype.name in DTYPES:
+        return {"array": _stored(value, arrays)}
+    if kind.__name__ in ("Tensor", "Parameter"):
+        stored = _stored_tensor(value, arrays)
+        return {kind.__name__.lower(): stored} if stored else {"thing": "tensor"}
+    if depth < DEEPEST:
+        for name, base in (("list", list), ("tuple", tuple), ("set", (set, frozenset))):
+            if isinstance(value, base):
+                return {name: [_encoded(item, arrays, depth + 1) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": [[_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()]}
+    for base in (str, int, float):  # their subclasses
+        if isinstance(value, base) and (base is str or abs(value) < 10**4000):
+            return base(value)
+    if inspect.isfunction(value) and hasattr(value, "recipe"):
+        return {"recipe": [value.recipe[0], *(_encoded(item, arrays, depth + 1) for item in value.recipe[1:])]}
+    return {"thing": kind.__name__}
+
+
+def _stored(array, arrays):
+    return [array.dtype.name, list(array.shape), arrays.add(np.ascontiguousarray(array).tobytes())]
+
+
+def _stored_tensor(tensor, arrays):
+    import torch
+
+    if tensor.layout != torch.strided or tensor.device.type != "cpu":
+        return None
+    shape, tensor = list(tensor.shape), tensor.detach().resolve_conj().resolve_neg()
+    for dim, step in enumerate(tensor.stride()):
+        if step == 0 and tensor.shape[dim] > 1:  # rows that share one memory, as `expand` makes them, stay such rows
+            tensor = tensor.narrow(dim, 0, 1)
+    name = str(tensor.dtype).removeprefix("torch.")
+    if name == "bfloat16":  # NumPy has no such type
+        tensor = tensor.contiguous().view(torch.int16)
+    elif name not in DTYPES:
+        return None
+    return [name, *_stored(tensor.numpy(), arrays)[1:], shape]
+
+
+class _Decoder:
+    """Builds the values of one frame. Arrays must follow each other in its bytes, so that what is built is no larger than what was sent."""
+
+    def __init__(self, arrays, recipes, align=1, shared=False):
+        self.arrays, self.recipes, self.align, self.shared = arrays, recipes, align, shared
+        self.place, self.parts, self.keys = 0, 0, 0
+
+    def value(self, node, depth=0):
+        if node is None or isinstance(node, (bool, int, float, str)):
+            return node
+        if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
+            raise WireError("what came back is no value")
+        (kind, content), = node.items()
+        if kind in ("thing", "number", "array", "tensor", "parameter", "recipe"):
+            self.parts += 1
+            if self.parts > MOST_PARTS:
+                raise WireError(f"what came back has more than {MOST_PARTS:,} arrays and other things")
+        if kind == "thing":
+            return ... if content == "ellipsis" else thing(str(content)[:60])
+        if not isinstance(content, list) or kind == "recipe" and not self.recipes:
+            raise WireError("what came back is no value")
+        if kind in ("number", "array"):
+            found = self.array(*content)
+            return found[()] if kind == "number" and found.shape == () else found
+        if kind in ("tensor", "parameter"):
+            return self.tensor(kind, *content)
+        if kind in ("dict", "set"):
+            self.keys += sum(not isinstance(one[0] if kind == "dict" else one, str) for one in content)
+            if self.keys > MOST_KEYS:
+                raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are no texts")  # they may be chosen to collide
+        if kind == "dict":
+            return {_hashable(self.value(key, depth + 1)): self.value(value, depth + 1) for key, value in content}
+        items = [self.value(item, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
+        if kind == "recipe":
+            return RECIPES[content[0]](*items)
+        return {"list": list, "tuple": tuple, "set": lambda found: set(map(_hashable, found))}[kind](items)
+
+    def array(self, name, shape, place):
+        if name not in DTYPES or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place)) or len(shape) > 32:
+            raise WireError("what came back holds an array of no known kind")
+        dtype, count = np.dtype(name), math.prod(shape)
+        if place != -(-self.place // self.align) * self.align or place + count * dtype.itemsize > len(self.arrays):
+            raise WireError("what came back holds an array that is not where its bytes are")
+        self.place = place + count * dtype.itemsize
+        array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape)
+        if self.shared:
+            return array
+        array = array.copy()
+        return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # a byte of 7 is no bool
+
+    def tensor(self, kind, name, stored_shape, place, shape):
+        import torch
+
+        found = torch.from_numpy(self.array("int16" if name == "bfloat16" else name, stored_shape, place))
+        found = found.view(torch.bfloat16) if name == "bfloat16" else found
+        if shape != stored_shape:
+            if not all(type(number) is int and number >= 0 for number in shape) or math.prod(shape) > LARGEST_REPLY // 8:
+                raise WireError("what came back holds a tensor of no possible shape")
+            try:
+                found = found.expand(shape)
+            except RuntimeError:
+                raise WireError("what came back holds a tensor whose shapes do not fit") from None
+        return torch.nn.Parameter(found, requires_grad=False) if kind == "parameter" else found
+
+
+def _hashable(value):
+    hash(value)  # a TypeError, if it has none
+    return value
+
+
+def wording(error):
+    """Type and text of an exception, as they travel."""
+    try:
+        text = str(error)
+    except BaseException:  # an exception may be a trap
+        text = ""
+    return [re.sub(r"\W", "", type(error).__name__)[:60] or "Exception", text[:2000]]
+
+
+def raised(name, text):
+    """An exception of this type's name and text."""
+    name, text = str(name)[:60], str(text)[:2000]
+    if name == "NotImplementedError":
+        return NotImplementedError(text)
+    return type(name if name.isidentifier() else "Exception", (Exception,), {})(text)
+
+

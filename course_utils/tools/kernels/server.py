@@ -1,0 +1,200 @@
+"""The warm process: it imports what lessons import, loads the encoder, and forks a kernel for whoever asks on its socket.
+
+`python -m course_utils.tools.kernels.server SOCKET PARENT`: the number of a listening Unix socket that it inherits, and the process with which it ends. A request is
+one line of JSON (arguments, folder, environment) with the three standard streams; the answer is {"pid": N} with a file descriptor of that process, and
+{"exit": status} when it has ended, or {"no": reason}, after which the asker starts a kernel in the ordinary way.
+
+It never computes with more than one thread: OpenMP's threads do not survive a fork, and a child that waits for them waits for ever.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import random
+import re
+import select
+import shutil
+import signal
+import socket
+import sys
+import threading
+
+# What may differ between this process and a kernel: who asks and where, and how a terminal looks. Anything else may have been looked at while importing.
+FREE = re.compile(r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|LS_COLORS|(OLD)?PWD$|SHLVL$|_$|"
+                  r"COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)")
+LAUNCH = ["-m", "ipykernel_launcher", "-f"]
+LONGEST = 2**20
+LATER = ("matplotlib.pyplot", "pandas", "seaborn", "...plots", "...data", "...nearest", "...training", "..doctor", *(f"...exercises.lesson_{number:02d}" for number in range(13)),
+         "scipy.stats", "sklearn.decomposition", "sklearn.linear_model", "sklearn.feature_extraction.text", "...benchmark", "bertviz", "ipywidgets", "sentence_transformers")
+
+
+def warm_up():
+    """What every lesson needs: import it, and run the encoder once. Returns the number of threads that torch would have used.
+
+    matplotlib's backend for notebooks is left to the kernels: on its import it ties itself to a shell, and there is none here.
+    """
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as ipykernel sets it, before anything imports matplotlib
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    import ipykernel.ipkernel  # noqa: E401,F401
+
+    from ... import embedding, exercises, models, settings  # noqa: F401
+
+    models.load_encoder()
+    embedding.embed(["The first sentence lays the weights out."])
+    return threads
+
+
+def serve(listening, parent, asked, later=LATER):
+    """Answer until the parent process ends; while nobody asks, import what some lessons need.
+
+    In a forked child, returns what the asker wants run; in the warm process, None.
+    """
+    poll = select.poll()
+    for line in (listening, parent):
+        poll.register(line, select.POLLIN)
+    children, later = {}, list(later)  # children: file descriptor of a process -> (its number, the asker's connection)
+    while True:
+        events = poll.poll(0 if later else None)
+        if not events:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(later.pop(0), __package__)
+            _set_aside()
+        for line, _ in events:
+            if line == parent:
+                return None
+            if line in children:
+                poll.unregister(line)
+                pid, connection = children.pop(line)
+                os.close(line)
+                _tell(connection, {"exit": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])})
+                connection.close()
+                continue
+            connection, _ = listening.accept()
+            streams = []
+            try:
+                connection.settimeout(5)
+                request, streams = receive(connection)
+                if reason := _refuse(request, streams, asked):
+                    _tell(connection, {"no": reason})
+                    connection.close()
+                    continue
+                pid = os.fork()
+                if pid == 0:
+                    os.setsid()
+                    for number, stream in enumerate(streams):
+                        os.dup2(stream, number)
+                    os.closerange(3, 4096)
+                    for thing in (connection, listening, *(other for _, other in children.values())):
+                        thing.detach()  # closed above
+                    streams.clear()
+                    return request
+                process = os.pidfd_open(pid)
+                children[process] = pid, connection
+                poll.register(process, select.POLLIN)
+                socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
+            except (OSError, ValueError, KeyError, TypeError):  # the asker went away, or is no asker of ours
+                connection.close()
+            finally:
+                for stream in streams:
+                    os.close(stream)
+
+
+def _set_aside():
+    """Keep the collector from touching what is here now: each page that it touches in a child would be copied."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
+def receive(connection):
+    """One message, a line of JSON, and the file descriptors that came with it. Raises ValueError or OSError."""
+    text, lines, _, _ = socket.recv_fds(connection, 65536, 3)
+    while text and not text.endswith(b"\n") and len(text) < LONGEST:
+        more = connection.recv(65536)
+        if not more:
+            break
+        text += more
+    message = json.loads(text)
+    if not isinstance(message, dict):
+        raise ValueError("not a message")
+    return message, lines
+
+
+def _tell(connection, message):
+    try:
+        connection.sendall(json.dumps(message).encode() + b"\n")
+    except OSError:
+        pass  # nobody listens any more
+
+
+def _refuse(request, streams, asked):
+    """Why this kernel must not come from here, or None. asked: the environment that this process was started with."""
+    arguments, wanted = request["arguments"], request["environment"]
+    if len(streams) != 3:
+        return "no streams"
+    if arguments[:len(LAUNCH)] != LAUNCH:
+        return "another program"
+    differ = [name for name in {*asked, *wanted} if asked.get(name) != wanted.get(name) and not FREE.match(name)]
+    if differ:
+        return f"other environment: {', '.join(sorted(differ))}"
+    return None
+
+
+def be_kernel(request, threads):
+    """In a forked child: take on what the asker gave, and run a kernel until it ends."""
+    import numpy as np
+    import torch
+    from ipykernel.kernelapp import IPKernelApp
+
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    torch.set_num_threads(threads)
+    random.seed()
+    np.random.seed()
+    torch.seed()
+    gc.enable()
+    if request["parent"]:
+        threading.Thread(target=end_with, args=[request["parent"]], daemon=True).start()
+    sys.argv = ["ipykernel_launcher", *request["arguments"][2:]]
+    # A parent handle of 1: ipykernel does not watch its parent, the warm process, which may end before the kernel.
+    IPKernelApp.launch_instance(["--IPKernelApp.parent_handle=1", *request["arguments"][2:]])
+
+
+def end_with(parent):
+    """End this process when that one has ended, as a kernel does whose parent is gone."""
+    try:
+        line = os.pidfd_open(parent)
+        select.select([line], [], [])
+    except OSError:
+        pass
+    os._exit(1)
+
+
+def main():
+    listening, starter, asked = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), dict(os.environ)
+    if sys.path[0] in ("", os.getcwd()):
+        del sys.path[0]  # as ipykernel_launcher does
+    request = None
+    try:
+        parent = os.pidfd_open(starter)
+        if os.getppid() == starter:  # else it ended meanwhile
+            threads = warm_up()
+            _set_aside()
+            request = serve(listening, parent, asked)
+    finally:
+        if request is None:
+            shutil.rmtree(os.path.dirname(listening.getsockname()), ignore_errors=True)
+    if request:
+        be_kernel(request, threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""All lessons as a book: a site that needs no server and no network, and one PDF. `make book` writes build/book.
+
+Sphinx with MyST-NB sets the stored outputs; nothing is run. What a lesson's notebook holds for other readers is changed on the way: instructors' cells go,
+a solution becomes a stub with the solution folded away below it.
+"""
+
+import contextlib
+import io
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import click
+import nbformat
+from tqdm import tqdm
+
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS
+from ..workspace.copies import stub_out
+from .mathematics import with_mathml
+
+SETTINGS = Path(__file__).parent / "book"
+MARKER = ".made-by-make-book"  # a folder without it is somebody else's
+PDF = "sentence-embeddings.pdf"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+LIBRARIES = re.compile(r"(?:<script>(?:(?!</script>).){20000,}?</script>)+", re.DOTALL)  # jQuery and d3 in an attention view
+FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
+INDEX = """# Sentence embeddings
+
+<p class="subtitle">From the first token to a fine-tuned encoder</p>
+
+A course for people who want to understand sentence embeddings by running them: {count} lessons, about {hours} of work. They run on a laptop, without a
+graphics card and, once installed, without the internet, on a real encoder of the BERT family. This book shows each lesson with everything that it printed
+and drew.
+
+Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and why. Below each exercise,
+*One way to write it* opens a solution; yours may well differ. To write your own and have it checked, run the lessons in JupyterLab: `make lab` in the folder
+of the course.
+
+{extras}
+
+| lesson | minutes | exercises |
+|---|--:|--:|
+{rows}
+
+```{{toctree}}
+:hidden:
+
+{names}
+```
+"""
+
+
+class BookError(RuntimeError):
+    """The book cannot be made. One sentence says why."""
+
+
+def jupyter_anchor(heading):
+    """The anchor that JupyterLab gives a heading, so that links work in both."""
+    return heading.replace(" ", "-")
+
+
+def read_lessons(sources=NOTEBOOKS):
+    """{name: notebook} of the lessons and the glossary, if there is one, in reading order.
+
+    Raises BookError for a file that is no notebook, for one that cannot go into the book, and for no lessons.
+    """
+    found = {}
+    for path in [*sorted(Path(sources).glob("[0-9][0-9]_*.ipynb")), *Path(sources).glob("glossary.ipynb")]:
+        try:
+            found[path.stem] = nbformat.read(path, as_version=4)
+            nbformat.validate(found[path.stem])
+            found[path.stem].cells = for_readers(found[path.stem].cells)
+        except OSError as error:
+            raise BookError(f"Cannot read {path}: {error.strerror or error}.") from None
+        except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError, AttributeError, KeyError) as error:
+            if type(error) is ValueError:
+                raise BookError(f"The lesson {path} cannot go into the book: {error}.") from None
+            raise BookError(f"The lesson {path} is damaged. Fetch it again, for example with: git checkout {path}") from None
+    if not found.keys() - {"glossary"}:
+        raise BookError(f"There are no lessons in {sources}. Install the course from a checkout: pip install -e .")
+    for cell in found["glossary"].cells if "glossary" in found else ():
+        cell.source = re.sub("(?m)^### ", "## ", cell.source)  # its terms stand right below its title, and no level may be left out
+    return found
+
+
+def for_readers(cells):
+    """The cells that a reader gets. Raises ValueError for a picture without alt text, a formula that cannot be read, a solution mark without a partner."""
+    kept, shared = [], ""
+    for cell in cells:
+        if "instructor" in cell.metadata.get("tags", []):
+            continue
+        kept.append(cell)
+        if cell.cell_type == "markdown":
+            cell.source = with_mathml(cell.source)
+        if cell.cell_type == "code" and BEGIN in cell.source:
+            written = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
+            kept.append(nbformat.v4.new_markdown_cell(FOLDED.format(f"```python\n{written}\n```")))
+            cell.source = stub_out(cell.source)
+        elif cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("solution"):  # a report
+            cell.source = FOLDED.format(cell.source)
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "image/png" in data:
+                alt = output.metadata.get("image/png", {}).get("alt", "")
+                if not alt or cell.metadata.setdefault("mystnb", {"image": {"alt": alt}}) != {"image": {"alt": alt}}:
+                    raise ValueError("it shows a picture without an alt text of its own")
+            if "<iframe" in data.get("text/html", ""):
+                data["text/html"], shared = _lighter(data["text/html"], shared)
+    return kept
+
+
+def _lighter(view, shared):
+    """An attention view whose libraries stand once in the page, before the first view; book.js puts them back. Returns it, and the libraries.
+
+    Its page and its menus get the names that a screen reader says.
+    """
+    view = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', view)
+    view = view.replace('<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>')
+    found = LIBRARIES.search(view)
+    if not found or shared not in ("", found[0]):
+        return view, shared
+    libraries = f'<template id="view-libraries">{found[0].replace("&#39;", chr(39)).replace("&amp;", "&")}</template>'
+    view = view.replace(found[0], "<!--libraries-->").replace(" srcdoc='", " data-view='")
+    return view if shared else libraries + view, found[0]
+
+
+def title_page(lessons, extras=""):
+    """The first page as Markdown: what this is, and each lesson with its minutes and exercises, counted in the lessons."""
+    rows, total = [], 0
+    for name, notebook in lessons.items():
+        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", text)
+        if name != "glossary":
+            total += int(minutes[1]) if minutes else 0
+            exercises = sum(cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False) for cell in notebook.cells)
+            rows.append(f"| [{title[1] if title else name}]({name}.ipynb) | {minutes[1] if minutes else ''} | {exercises} |")
+    if "glossary" in lessons:
+        extras = f"[The glossary](glossary.ipynb) explains each term in a sentence or two. {extras}"
+    hours = f"{round(total / 60)} hour{'s' * (round(total / 60) != 1)}"
+    return INDEX.format(count=len(rows), hours=hours, extras=extras, rows="\n".join(rows), names="\n".join(lessons))
+
+
+def _sphinx(builder, source, out, lessons):
+    """Run Sphinx once. Raises BookError with the first thing that it warns of: nothing is let through, unless conf.py lists it with a reason."""
+    from sphinx.application import Sphinx
+    from sphinx.errors import SphinxError
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    warnings = io.StringIO()
+    pages = len(lessons) + 1
+    with patch_docutils(SETTINGS), docutils_namespace(), tqdm(total=2 * pages, desc=f"Setting {pages} pages ({builder})", unit="page", disable=None) as bar:
+        try:
+            app = Sphinx(source, SETTINGS, out, source.parent / "doctrees", builder, status=None, warning=warnings)
+            app.connect("source-read", lambda *_: bar.update())
+            app.connect("html-page-context", lambda *_: bar.update())
+            app.build()
+        except SphinxError as error:
+            raise BookError(f"Sphinx could not make the book: {str(error).splitlines()[0]}") from None
+    if found := re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip():
+        raise BookError(f"Sphinx warns: {found.splitlines()[0].replace(f'{source}/', '')}")
+
+
+def print_pdf(page, target):
+    """Print a page with Chromium. Returns "" or the reason why there is no PDF, for a person."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        return "There is no Chromium here, so there is no PDF. The pages themselves can be printed."
+    with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", f"--user-data-dir={profile}",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer", "--generate-pdf-document-outline",
+                   f"--print-to-pdf={target}", page.as_uri()]  # no sandbox, since a container has none and the page is our own
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, capture_output=True, timeout=300, check=False)
+    if not target.exists() or target.read_bytes()[:4] != b"%PDF":
+        return f"{browser} could not print the book, so there is no PDF. The pages themselves can be printed."
+    return ""
+
+
+def write_book(out, sources=NOTEBOOKS, say=print):
+    """Write the site and, where there is a Chromium, the PDF into a folder, in place of the book that stood there. Returns index.html.
+
+    Raises BookError with one sentence: no Sphinx, a damaged lesson, a link to nothing, nowhere to write, a folder that is not a book's.
+    An older book then stays.
+    """
+    try:
+        import myst_nb  # noqa: F401
+        import pydata_sphinx_theme  # noqa: F401
+        import sphinx  # noqa: F401
+    except ImportError:
+        raise BookError("The book needs Sphinx, MyST-NB and the PyData theme, which are not installed here. Try: pip install -e \".[publish]\"") from None
+    lessons, out = read_lessons(sources), Path(out).resolve()
+    try:
+        if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
+            raise BookError(f"{out} was not made by make book, and stays. Choose another folder with --out, or move it away.")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix="book-", ignore_cleanup_errors=True) as room:
+            source, paper, site = (Path(room) / name for name in ("source", "paper", "site"))
+            source.mkdir()
+            for name, notebook in lessons.items():
+                nbformat.write(notebook, source / f"{name}.ipynb")
+            (source / "index.md").write_text(title_page(lessons), encoding="utf-8")
+            say(f"Reading {len(lessons)} lessons.")
+            _sphinx("singlehtml", source, paper, lessons)
+            whole = (paper / "index.html").read_text(encoding="utf-8")
+            (paper / "index.html").write_text(re.sub(r'href="#document-[\w-]+#', 'href="#', whole), encoding="utf-8")  # Sphinx 9 names no id there
+            say("Printing the PDF, which takes about half a minute.")
+            problem = print_pdf(paper / "index.html", paper / PDF)
+            if problem:
+                say(problem)
+            else:
+                size = f"{(paper / PDF).stat().st_size / 1e6:.1f} MB"
+                (source / "index.md").write_text(title_page(lessons, f'<a href="{PDF}">The whole book as a PDF</a> ({size}) is for paper.'), encoding="utf-8")
+            say("Writing the pages.")
+            _sphinx("html", source, site, lessons)
+            if not problem:
+                shutil.copy2(paper / PDF, site)
+            (site / MARKER).touch()
+            if out.exists():
+                shutil.rmtree(out)
+            site.rename(out)
+    except OSError as error:
+        raise BookError(f"Cannot write {out}: {error.strerror or error}.") from None
+    return out / "index.html"
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--out", type=click.Path(path_type=Path), default=Path("build/book"), show_default=True,
+              help="Folder for the book; an older book there is replaced.")
+def main(out):
+    """Make the book of all lessons: a static site and a PDF."""
+    try:
+        page = write_book(out, say=click.echo)
+    except BookError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"The book is ready. Open {page}")
+
+
+if __name__ == "__main__":
+    main()

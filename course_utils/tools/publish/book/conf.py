@@ -1,0 +1,34 @@
+"""How Sphinx sets the book; read by course_utils.tools.publish.book. Nothing here asks for anything from the network."""
+
+project = html_title = "Sentence embeddings, from the first token to a fine-tuned encoder"
+language = "en"
+extensions = ["myst_nb"]
+
+nb_execution_mode = "off"  # the lessons' stored outputs are compared with fresh ones by the tests
+nb_mime_priority_overrides = [("singlehtml", "image/png", 0)]  # paper shows the picture of a view that a screen draws live
+myst_heading_anchors = 3
+myst_heading_slug_func = "course_utils.tools.publish.book.jupyter_anchor"
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "logo": {"text": "Sentence embeddings"},
+    "navbar_center": [],
+    "navbar_end": ["theme-switcher"],
+    "primary_sidebar_end": [],
+    "article_header_start": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": [],
+    "footer_end": [],
+    "search_bar_text": "Search the lessons",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "back_to_top_button": False,  # it covers text
+}
+templates_path = ["templates"]
+html_sidebars = {"**": ["lessons.html"]}
+html_static_path = ["static"]
+html_css_files = ["book.css"]
+html_js_files = [("book.js", {"defer": "defer"})]
+html_copy_source = False
+html_use_index = False
+html_show_search_summary = False  # a summary is fetched from its page, which browsers refuse for files

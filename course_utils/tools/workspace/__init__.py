@@ -1,0 +1,1 @@
+"""A learner's workspace: copies of the lessons, updates, progress."""

@@ -1,0 +1,1 @@
+"""Long trainings whose results lessons load, and those results."""

