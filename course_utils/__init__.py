@@ -26,7 +26,7 @@ _HOME = {
     "solution": "exercises",
     "progress": "tools.workspace.overview",
 }
-__all__ = sorted(_HOME)
+__all__ = sorted(_HOME)  # noqa: PLE0605
 
 
 def __getattr__(name):

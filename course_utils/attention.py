@@ -11,16 +11,7 @@ import warnings
 
 import torch
 
-from ._support.bertviz_offline import (
-    HEAD_VIEW_TOKENS,
-    MODEL_VIEW_TOKENS,
-    View,
-    checked,
-    chosen,
-    framed,
-    listed,
-    page,
-)
+from ._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS, View, checked, chosen, framed, listed, page
 from .models import load_encoder
 
 
@@ -59,8 +50,9 @@ def _eager(encoder):
 def attention_weights(queries, keys, attention_mask=None):
     """softmax(Q K^T / sqrt(d)): Vaswani et al. (2017), section 3.2.1, equation 1, without the values.
 
-    queries, keys: (..., tokens, d). attention_mask: (tokens,) or anything that lines up with (..., queries, keys); 1 for
-    a key that may be looked at, 0 for padding, which gets weight 0. Returns (..., tokens, tokens); rows add up to 1.
+    queries, keys: (..., tokens, d). attention_mask: (tokens,) or anything that lines up with (..., queries, keys); 1
+    for a key that may be looked at, 0 for padding, which gets weight 0. Returns (..., tokens, tokens); rows add up to
+    1.
     """
     scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1])
     if attention_mask is not None:
@@ -72,15 +64,17 @@ def head_scores(attentions):
     """What each head does, as numbers: a dictionary from a question to a tensor (layers, heads).
 
     "same", "previous", "next": the mean weight that a word piece gives to itself, to the piece before it, to the piece
-    after it. "cls", "sep": the mean weight on the first and on the last token, [CLS] and [SEP]. "entropy": in bits, 0 when
-    all weight lies on one token, log2(tokens) when it is spread evenly. Means are over the pieces between [CLS] and [SEP].
+    after it. "cls", "sep": the mean weight on the first and on the last token, [CLS] and [SEP]. "entropy": in bits, 0
+    when all weight lies on one token, log2(tokens) when it is spread evenly. Means are over the pieces between [CLS]
+    and [SEP].
 
     Raises ValueError for fewer than two such pieces, which have no neighbours.
     """
     tokens = attentions.shape[-1]
     if attentions.ndim != 4 or tokens < 4:
-        raise ValueError(f"attentions must be (layers, heads, tokens, tokens) with at least 4 tokens; "
-                         f"got {tuple(attentions.shape)}")
+        raise ValueError(
+            f"attentions must be (layers, heads, tokens, tokens) with at least 4 tokens; got {tuple(attentions.shape)}"
+        )
     words = attentions[:, :, 1:-1, 1:-1]
     rows = attentions[:, :, 1:-1]
     return {
@@ -115,8 +109,17 @@ def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None)
     mean = attentions[layer, heads].mean(0)
     plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
     with plain, warnings.catch_warnings(action="ignore"):  # of characters that the font lacks
-        still = plots.heatmap(mean.numpy(), tokens, tokens, what.capitalize(), f"{alt}.", xlabel="looked at",
-                              ylabel="token", numbers=len(tokens) <= 16, limits=(0, 1))
+        still = plots.heatmap(
+            mean.numpy(),
+            tokens,
+            tokens,
+            what.capitalize(),
+            f"{alt}.",
+            xlabel="looked at",
+            ylabel="token",
+            numbers=len(tokens) <= 16,
+            limits=(0, 1),
+        )
     options = {"layer": layer, "heads": heads, "sentence_b_start": sentence_b_start}
     outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens reach out of bertviz's columns
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
@@ -132,11 +135,17 @@ def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=Non
     """
     attentions, tokens = checked(attentions, tokens, sentence_b_start, MODEL_VIEW_TOKENS)
     layers, heads = chosen("layer", layers, attentions.shape[0]), chosen("head", heads, attentions.shape[1])
-    alt = (f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows) and {listed('head', heads)} "
-           f"(columns): how much tokens look at tokens; a number is a head's largest weight")
+    alt = (
+        f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows) and {listed('head', heads)} "
+        f"(columns): how much tokens look at tokens; a number is a head's largest weight"
+    )
     shown = attentions[layers][:, heads]
-    options = {"include_layers": layers, "include_heads": heads, "sentence_b_start": sentence_b_start,
-               "display_mode": "light"}
+    options = {
+        "include_layers": layers,
+        "include_heads": heads,
+        "sentence_b_start": sentence_b_start,
+        "display_mode": "light",
+    }
     rows = 38 + len(layers) * (10 + 84 / attentions.shape[1] * len(tokens))
     size = (990, (38 if sentence_b_start is None else 60) + max(rows, 55 + 18 * len(tokens)))
     html, largest = page("model_view", attentions, tokens, options, size[0]), shown.amax((-1, -2))
@@ -166,6 +175,8 @@ def _thumbnails(attentions, layers, heads, alt, tokens):
     figure.supylabel("layer", size="medium")
     still = plots.Figure(figure, alt)
     still.data = ["tokens: " + " ".join(tokens)]
-    still.data += [f"layer {layer}: " + " ".join(f"{weight:.3f}" for weight in weights.amax((-1, -2)).tolist())
-                   for layer, weights in zip(layers, attentions, strict=True)]
+    still.data += [
+        f"layer {layer}: " + " ".join(f"{weight:.3f}" for weight in weights.amax((-1, -2)).tolist())
+        for layer, weights in zip(layers, attentions, strict=True)
+    ]
     return still

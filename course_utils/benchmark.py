@@ -17,15 +17,17 @@ RARITY = 1e-3  # the constant a of Arora et al. (2017)
 def glove_vectors(sentences, weighted=False):
     """The mean of the GloVe vectors of each sentence's words; zeros where no word is known. Array (n, 50).
 
-    weighted: a word counts a / (a + p), with a = 0.001 and p its share of all text (Arora et al. 2017, section 3, without
-    the removal of a common component). The package gives no counts, only words in the order of their frequency, so p
-    comes from Zipf's law: inverse to the rank.
+    weighted: a word counts a / (a + p), with a = 0.001 and p its share of all text (Arora et al. 2017, section 3,
+    without the removal of a common component). The package gives no counts, only words in the order of their frequency,
+    so p comes from Zipf's law: inverse to the rank.
     """
     row_of, glove = load_glove()
     harmonic = math.log(len(row_of)) + 0.5772  # the sum of 1/rank over the vocabulary
     vectors = np.zeros((len(sentences), glove.shape[1]))
     for place, sentence in enumerate(sentences):
-        rows = np.array([row_of[word] for word in re.findall(r"\w+|[^\w\s]", sentence.lower()) if word in row_of], dtype=int)
+        rows = np.array(
+            [row_of[word] for word in re.findall(r"\w+|[^\w\s]", sentence.lower()) if word in row_of], dtype=int
+        )
         if len(rows):
             weights = RARITY / (RARITY + 1 / ((rows + 1) * harmonic)) if weighted else np.ones(len(rows))
             vectors[place] = weights @ glove[rows] / weights.sum()
@@ -42,7 +44,9 @@ def layer_vectors(sentences, model=None, poolings=("mean",)):
     for places, states, mask in hidden_states(sentences, model):
         for layer, state in enumerate(states):
             for pooling in poolings:
-                vectors = found.setdefault((layer, pooling), np.empty((len(sentences), state.shape[-1]), dtype=np.float32))
+                vectors = found.setdefault(
+                    (layer, pooling), np.empty((len(sentences), state.shape[-1]), dtype=np.float32)
+                )
                 vectors[places] = POOLINGS[pooling](state, mask).numpy()
     return found
 
@@ -67,21 +71,24 @@ def similarities(pairs, model=None):
         spaces[f"layer {layer}, mean"] = layers[layer, "mean"]
     for pooling in ("cls", "max"):
         spaces[f"layer {last}, {pooling}"] = layers[last, pooling]
-    return {name: row_cosines(vectors[:len(pairs)], vectors[len(pairs):]) for name, vectors in spaces.items()}
+    return {name: row_cosines(vectors[: len(pairs)], vectors[len(pairs) :]) for name, vectors in spaces.items()}
 
 
 def halves_right(labels, values):
-    """For each pair, whether a threshold chosen on the *other* half of the pairs (every second one) judges it rightly."""
+    """For each pair, whether a threshold chosen on the *other* half of the pairs (every second one) judges it
+    rightly.
+    """
     labels, values = np.asarray(labels), np.asarray(values)
     right = np.empty(len(labels), dtype=bool)
     for half in (0, 1):
-        threshold, _ = best_threshold(labels[1 - half::2], values[1 - half::2])
+        threshold, _ = best_threshold(labels[1 - half :: 2], values[1 - half :: 2])
         right[half::2] = (values[half::2] >= threshold) == labels[half::2]
     return right
 
 
 def score_table(found, scores, repeats=1000):
-    """One row per space: Spearman and Pearson with the scores, AUC and accuracy for "similar or not", with 95% intervals.
+    """One row per space: Spearman and Pearson with the scores, AUC and accuracy for "similar or not", with 95%
+    intervals.
 
     found: a dictionary from names to similarities (n,), as `similarities` gives. scores: the gold scores (n,).
     """
@@ -91,9 +98,13 @@ def score_table(found, scores, repeats=1000):
     labels = (scores >= SIMILAR).astype(int)
     rows = {}
     for name, values in progress_bar(iterable=found.items(), unit="space"):
-        measured = {"Spearman": bootstrap(spearman, scores, values, repeats=repeats),
-                    "Pearson": bootstrap(pearson, scores, values, repeats=repeats),
-                    "AUC": bootstrap(auc, labels, values, repeats=repeats),
-                    "accuracy": bootstrap(lambda right: right.mean(axis=-1), halves_right(labels, values), repeats=repeats)}
-        rows[name] = {measure: f"{value:.2f} ({low:.2f} to {high:.2f})" for measure, (value, low, high) in measured.items()}
+        measured = {
+            "Spearman": bootstrap(spearman, scores, values, repeats=repeats),
+            "Pearson": bootstrap(pearson, scores, values, repeats=repeats),
+            "AUC": bootstrap(auc, labels, values, repeats=repeats),
+            "accuracy": bootstrap(lambda right: right.mean(axis=-1), halves_right(labels, values), repeats=repeats),
+        }
+        rows[name] = {
+            measure: f"{value:.2f} ({low:.2f} to {high:.2f})" for measure, (value, low, high) in measured.items()
+        }
     return pd.DataFrame.from_dict(rows, orient="index")

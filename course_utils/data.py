@@ -51,12 +51,13 @@ def load_scored_pairs(source="course"):
 
     source: "course" (391 pairs written for this course, see `course_utils/tables/README.md`), "stsb" (the test part of
     STS-B, from the model hub; Cer et al. 2017), or a file: STS-B as its authors give it (`sts-test.csv`: tabs, no
-    quotes, no header, seven columns or more), or any table with a header that names `sentence1`, `sentence2` and `score`
-    (commas with quotes where needed, tabs without quotes, .parquet or .jsonl). Scores from 0 to 1 come back times 5.
+    quotes, no header, seven columns or more), or any table with a header that names `sentence1`, `sentence2` and
+    `score` (commas with quotes where needed, tabs without quotes, .parquet or .jsonl). Scores from 0 to 1 come back
+    times 5.
 
     Returns a table with the columns `sentence1`, `sentence2` and `score`; the course's has also `phenomenon`.
-    Raises DataError (the file, the line, what is wrong) for a file that is damaged or of another form; nothing is dropped
-    in silence. FileNotFoundError for no file; EncoderError if the hub cannot be reached.
+    Raises DataError (the file, the line, what is wrong) for a file that is damaged or of another form; nothing is
+    dropped in silence. FileNotFoundError for no file; EncoderError if the hub cannot be reached.
     """
     import pandas as pd
 
@@ -66,7 +67,8 @@ def load_scored_pairs(source="course"):
         return pd.read_csv(TABLES / "scored_pairs.csv")
     if source == "stsb":
         folder = hub_dataset(STSB)
-        parts = sorted(path for path in folder.rglob("*test*") if path.is_file())  # hub_dataset finds one at least, or raises
+        # hub_dataset finds one at least, or raises
+        parts = sorted(path for path in folder.rglob("*test*") if path.is_file())
         return pd.concat([read_pairs(path) for path in parts], ignore_index=True)
     path = Path(source).expanduser()
     if not path.is_file():
@@ -77,17 +79,20 @@ def load_scored_pairs(source="course"):
 def load_triplets(part=None):
     """Triplets of sentences written for this course: an anchor, a paraphrase of it, and its denial in nearly its words.
 
-    part: "train" or "test"; the two share no construction (*not*, *never*, *un-*, *hardly*, *too ... to*, ...). Left out, both.
-    Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`. Raises ValueError for another part.
+    part: "train" or "test"; the two share no construction (*not*, *never*, *un-*, *hardly*, *too ... to*, ...). Left
+    out, both.
+    Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`. Raises ValueError for
+    another part.
     """
     return _part("negation_triplets.csv", part, ("train", "test"))
 
 
 def load_queries(part=None):
-    """Queries written for this course, each for one sentence of `load_reviews("rotten_tomatoes")`, in other words than its own.
+    """Queries written for this course, each for one sentence of `load_reviews("rotten_tomatoes")`, in other words than
+    its own.
 
-    part: "dev" or "test". Left out, both. Returns a table with the columns `part`, `row` (the sentence's row) and `query`. Raises
-    ValueError for another part.
+    part: "dev" or "test". Left out, both. Returns a table with the columns `part`, `row` (the sentence's row) and
+    `query`. Raises ValueError for another part.
     """
     return _part("review_queries.csv", part, ("dev", "test"))
 
@@ -110,5 +115,3 @@ def write_table(rows, path):
     beside = path.with_suffix(".new")
     pd.DataFrame(rows).to_csv(beside, index=False)
     beside.replace(path)
-
-

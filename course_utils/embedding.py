@@ -11,7 +11,8 @@ from ._support.fast_bert import TOKENS, fits, packed_bert
 from .models import light_encoder, load_encoder, max_tokens, progress_bar
 from .pooling import POOLINGS, normalise
 
-BATCH_TOKENS = 512  # positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
+# positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
+BATCH_TOKENS = 512
 WORTH = 512  # tokens: for fewer, laying out the weights for the processor takes longer than it saves
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -21,15 +22,16 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
 
     sentences: a list (or another sequence) of strings. pooling: "mean", "cls" or "max". normalize: scale each vector
     to length 1. model: what `load_encoder` returns, or a name for it. It works in evaluation mode, without dropout.
-    precision: "float32", or "bfloat16" for matrix products in half the bits, where the processor has them: several times
-    faster, and each vector keeps a cosine of at least 0.9999 to that of float32 (measured for the packaged encoder).
+    precision: "float32", or "bfloat16" for matrix products in half the bits, where the processor has them: several
+    times faster, and each vector keeps a cosine of at least 0.9999 to that of float32 (measured for the packaged
+    encoder).
 
     Returns a float32 array (n, hidden). An empty string is a sentence like any other ([CLS] and [SEP]). Sentences over
     the model's length are cut, and one warning says how many. A progress bar shows after two seconds.
 
     Raises TypeError for a bare string, for items that are not strings or for a model of another form; ValueError for
-    no sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor without.
-    Normalised, equal to SentenceTransformer.encode to 1e-6, which lesson 04 and a test show.
+    no sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor
+    without. Normalised, equal to SentenceTransformer.encode to 1e-6, which lesson 04 and a test show.
     """
     sentences = _checked(sentences)
     if pooling not in list(POOLINGS):
@@ -37,11 +39,15 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
     if precision not in list(PRECISIONS):
         raise ValueError(f"precision must be one of {sorted(PRECISIONS)}; got {precision!r}")
     if precision == "bfloat16" and not has_bfloat16():
-        raise RuntimeError('this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be slower '
-                           'than float32. Leave precision out')
+        raise RuntimeError(
+            'this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be '
+            "slower "
+            "than float32. Leave precision out"
+        )
     light = light_encoder() if model is None else None
     tokenizer, encoder = (None, None) if light else _pair(model)
-    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # what comes twice is computed once
+    # what comes twice is computed once
+    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}
     vectors = None
     with contextlib.nullcontext() if light else _as_made(tokenizer, encoder), torch.inference_mode():
         if light:
@@ -84,13 +90,18 @@ def _token_bar(ids):
 
 def has_bfloat16():
     """Whether this processor multiplies matrices of bfloat16 by itself, and oneDNN may let it."""
-    return ((torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
-            and torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return (
+        (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+        and torch.backends.mkldnn.is_available()
+        and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    )
 
 
 @contextlib.contextmanager
 def _as_made(tokenizer, encoder):
-    """Both as `load_encoder` made them; they are shared, and somebody may have turned them. Put back even if interrupted."""
+    """Both as `load_encoder` made them; they are shared, and somebody may have turned them. Put back even if
+    interrupted.
+    """
     side, training = tokenizer.truncation_side, encoder.training
     tokenizer.truncation_side = "right"
     encoder.eval()
@@ -112,19 +123,29 @@ def _token_ids(unique, sentences, tokenizer, longest):
 
 def _warn_of_cuts(long, sentences, longest):
     if long:
-        warnings.warn(f"{sum(sentence in long for sentence in sentences)} of {len(sentences)} sentences are longer than the "
-                      f"model's {longest} tokens; the rest of each was cut off", stacklevel=4)
+        warnings.warn(
+            f"{sum(sentence in long for sentence in sentences)} of {len(sentences)} sentences are longer "
+            "than the "
+            f"model's {longest} tokens; the rest of each was cut off",
+            stacklevel=4,
+        )
 
 
 def _light_ids(unique, sentences, tokenizer):
     """As `_token_ids`, for the tokenizer of `light_encoder`, and the ids alone."""
     encoded = tokenizer.encode_batch(unique)
-    _warn_of_cuts({sentence for sentence, found in zip(unique, encoded) if found.overflowing}, sentences, tokenizer.truncation["max_length"])
+    _warn_of_cuts(
+        {sentence for sentence, found in zip(unique, encoded) if found.overflowing},
+        sentences,
+        tokenizer.truncation["max_length"],
+    )
     return [found.ids for found in encoded]
 
 
 def _last_states(rows, ids, tokenizer, encoder, precision):
-    """Yield (places, last hidden states, attention mask) for groups of rows, whose token ids are `ids`, the longest first."""
+    """Yield (places, last hidden states, attention mask) for groups of rows, whose token ids are `ids`, the longest
+    first.
+    """
     if fits(encoder):
         yield from _packed_states(ids, encoder.state_dict(), encoder.config, precision)
         return
@@ -135,17 +156,25 @@ def _last_states(rows, ids, tokenizer, encoder, precision):
 
 
 def _packed_states(ids, weights, config, precision):
-    forward = packed_bert(weights, config.num_attention_heads, config.layer_norm_eps, PRECISIONS[precision],
-                          lay_out=sum(map(len, ids)) >= WORTH)
+    forward = packed_bert(
+        weights,
+        config.num_attention_heads,
+        config.layer_norm_eps,
+        PRECISIONS[precision],
+        lay_out=sum(map(len, ids)) >= WORTH,
+    )
     for batch in _batches([len(row) for row in ids], TOKENS):
         for start, states in forward([ids[place] for place in batch]):
-            yield batch[start:start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
+            yield batch[start : start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
 
 
 def _padded(rows, tokenizer, encoder):
     """Yield (places, the encoder's inputs) for batches of rows of like length."""
     for batch in _batches([len(row["input_ids"]) for row in rows], BATCH_TOKENS):
-        yield batch, tokenizer.pad([rows[i] for i in batch], padding_side="right", return_tensors="pt").to(encoder.device)
+        yield (
+            batch,
+            tokenizer.pad([rows[i] for i in batch], padding_side="right", return_tensors="pt").to(encoder.device),
+        )
 
 
 def _batches(lengths, budget):
@@ -166,8 +195,9 @@ def _pair(model):
         return load_encoder(model)
     if isinstance(model, (tuple, list)) and len(model) == 2 and isinstance(model[1], torch.nn.Module):
         return model
-    raise TypeError(f"model must be a name, a folder or the pair (tokenizer, model) from load_encoder; "
-                    f"got {type(model).__name__}")
+    raise TypeError(
+        f"model must be a name, a folder or the pair (tokenizer, model) from load_encoder; got {type(model).__name__}"
+    )
 
 
 def _checked(sentences):
@@ -186,8 +216,10 @@ def _checked(sentences):
         try:
             sentence.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"sentences[{position}] holds half a character (a lone surrogate) at position "
-                             f"{error.start}; it was read in a wrong encoding") from None
+            raise ValueError(
+                f"sentences[{position}] holds half a character (a lone surrogate) at position "
+                f"{error.start}; it was read in a wrong encoding"
+            ) from None
     if not sentences:
         raise ValueError("sentences is empty: there is nothing to embed")
     return sentences

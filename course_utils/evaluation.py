@@ -15,8 +15,11 @@ def _columns(*columns):
         if column.ndim < 1 or column.shape[-1] == 0:
             raise ValueError(f"argument {place} is empty or a single number; a list of numbers is needed")
         if not np.isfinite(column).all():
-            raise ValueError(f"argument {place} holds {column.size - int(np.isfinite(column).sum())} values that are not "
-                             f"finite (NaN or infinity)")
+            raise ValueError(
+                f"argument {place} holds {column.size - int(np.isfinite(column).sum())} values that are "
+                "not "
+                f"finite (NaN or infinity)"
+            )
         found.append(column.astype(np.float64))
     lengths = [column.shape[-1] for column in found]
     if len(set(lengths)) > 1:

@@ -7,12 +7,7 @@ import textwrap
 from pathlib import Path
 
 from ._support.adapter import ADAPTER, apply, masked_lm_on
-from ._support.downloads import (
-    EncoderError,
-    hub_snapshot,
-    packaged_encoder,
-    packaged_folder,
-)
+from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
 from ._support.downloads import progress_bar as progress_bar
 
 ENV_VAR = "COURSE_ENCODER"
@@ -38,7 +33,8 @@ def load_encoder(name=None):
 
 
 def light_encoder():
-    """The packaged encoder without transformers, whose import takes seconds: (tokenizer, weights by name, configuration).
+    """The packaged encoder without transformers, whose import takes seconds: (tokenizer, weights by name,
+    configuration).
 
     None if COURSE_ENCODER names another model, or if `load_encoder` has given the packaged one out: it is shared, and
     somebody may have changed it. Raises EncoderError as `packaged_encoder` does.
@@ -53,8 +49,8 @@ def light_encoder():
 def load_masked_lm(name=None):
     """Load a tokenizer and a model that says which words may stand at [MASK].
 
-    name: nothing (the packaged encoder with the course's adapter and head, see `course_utils/trainings/adapter.md`), a hub
-    name such as "bert-base-uncased", or a local folder.
+    name: nothing (the packaged encoder with the course's adapter and head, see `course_utils/trainings/adapter.md`), a
+    hub name such as "bert-base-uncased", or a local folder.
 
     Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary). The same pair is
     returned each time for the same name. Raises TypeError and EncoderError as `load_encoder` does, and EncoderError if
@@ -79,8 +75,10 @@ def _load_adapted():
     try:
         return tokenizer, apply(masked_lm_on(encoder), encoder, load_file(ADAPTER))
     except Exception as error:  # no file, half a file, another model's
-        raise EncoderError(f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). "
-                           f"Restore the file: git checkout -- {ADAPTER.name}, in its folder.") from None
+        raise EncoderError(
+            f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). "
+            f"Restore the file: git checkout -- {ADAPTER.name}, in its folder."
+        ) from None
 
 
 @functools.cache
@@ -97,8 +95,10 @@ def _load_folder(folder, masked_lm=False):
     if not (path / "config.json").is_file():
         raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {again}")
     if not any(path.glob("*.safetensors")):
-        raise EncoderError(f"{folder} has no *.safetensors file. Weights in other formats can run code while they "
-                           f"load, so the course refuses them; convert them, or choose another model.")
+        raise EncoderError(
+            f"{folder} has no *.safetensors file. Weights in other formats can run code while they "
+            f"load, so the course refuses them; convert them, or choose another model."
+        )
     if not any(any(path.glob(pattern)) for pattern in VOCABULARY_FILES):
         raise EncoderError(f"{folder} has no tokenizer ({', '.join(VOCABULARY_FILES)}). {again}")
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -111,51 +111,65 @@ def _load_folder(folder, masked_lm=False):
         raise
     except Exception as error:  # each kind of damage has its own class, in four libraries
         detail = textwrap.shorten(str(error), 160, placeholder=" ...")
-        raise EncoderError(f"The model in {folder} is damaged, half written or of an unknown kind "
-                           f"({type(error).__name__}: {detail}). Copy or download it again.") from None
+        raise EncoderError(
+            f"The model in {folder} is damaged, half written or of an unknown kind "
+            f"({type(error).__name__}: {detail}). Copy or download it again."
+        ) from None
     finally:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
     # transformers fills what it misses with random numbers and only warns. The pooler may be missing: nothing uses it.
-    misfits = sorted({*(key for key in found["missing_keys"] if not key.startswith("pooler.")),
-                      *(key for key, *_ in found["mismatched_keys"])})
+    misfits = sorted(
+        {
+            *(key for key in found["missing_keys"] if not key.startswith("pooler.")),
+            *(key for key, *_ in found["mismatched_keys"]),
+        }
+    )
     if masked_lm and misfits and not any(key.startswith(model.base_model_prefix) for key in misfits):
-        raise EncoderError(f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
-                           f"Choose one that has, or leave out the name to use the course's own.")
+        raise EncoderError(
+            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
+            f"Choose one that has, or leave out the name to use the course's own."
+        )
     if misfits:
-        raise EncoderError(f"The weights in {folder} do not fit its config.json (missing or of another shape: "
-                           f"{len(misfits)}, the first is {misfits[0]}). {again}")
+        raise EncoderError(
+            f"The weights in {folder} do not fit its config.json (missing or of another shape: "
+            f"{len(misfits)}, the first is {misfits[0]}). {again}"
+        )
     if not tokenizer.is_fast or tokenizer.pad_token is None:
-        raise EncoderError(f"The tokenizer in {folder} is not a fast one with a padding token, which batches need. "
-                           f"Choose an encoder like BERT, or leave out the name to use the packaged encoder.")
+        raise EncoderError(
+            f"The tokenizer in {folder} is not a fast one with a padding token, which batches need. "
+            f"Choose an encoder like BERT, or leave out the name to use the packaged encoder."
+        )
     return tokenizer, model.eval()
 
 
 def _read_folder(folder, masked_lm):
     """Tokenizer, model and transformers' report on its loading. No code that comes with the model is run."""
-    from transformers import (
-        CONFIG_MAPPING,
-        AutoConfig,
-        AutoModel,
-        AutoModelForMaskedLM,
-        AutoTokenizer,
-        BertConfig,
-    )
+    from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertConfig
 
     trust = {"local_files_only": True, "trust_remote_code": False}
     stated = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
     kind = stated.get("model_type")
     if "auto_map" in stated and kind not in CONFIG_MAPPING:
-        raise EncoderError(f"The model in {folder} needs Python code of its own, which the course does not run. "
-                           f"Choose another model, or leave out the name to use the packaged encoder.")
+        raise EncoderError(
+            f"The model in {folder} needs Python code of its own, which the course does not run. "
+            f"Choose another model, or leave out the name to use the packaged encoder."
+        )
     # The first BERT models, and prajjwal1/bert-small with them, do not say that they are BERT.
     unnamed_bert = kind is None and "type_vocab_size" in stated
     config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
     kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
-    model, found = kind_of_model.from_pretrained(folder, config=config, use_safetensors=True, dtype="float32",
-                                                 ignore_mismatched_sizes=True, output_loading_info=True, **trust)
+    model, found = kind_of_model.from_pretrained(
+        folder,
+        config=config,
+        use_safetensors=True,
+        dtype="float32",
+        ignore_mismatched_sizes=True,
+        output_loading_info=True,
+        **trust,
+    )
     return tokenizer, model, found
 
 

@@ -20,18 +20,20 @@ def search(queries, corpus, k=5):
     """
     queries, corpus = _unit("queries", queries), _unit("corpus", corpus)
     if queries.shape[1] != corpus.shape[1]:
-        raise ValueError(f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; "
-                         f"both must come from the same model")
+        raise ValueError(
+            f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; "
+            f"both must come from the same model"
+        )
     _checked_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
     rows = min(len(queries), math.isqrt(BLOCK))
     columns = max(k, BLOCK // rows)
     places, cosines = [], []
     with torch.inference_mode():
         for start in range(0, len(queries), rows):
-            block = queries[start:start + rows]
+            block = queries[start : start + rows]
             best = torch.empty(len(block), 0), torch.empty(len(block), 0, dtype=torch.int64)
             for column in range(0, len(corpus), columns):
-                found = block @ corpus[column:column + columns].T
+                found = block @ corpus[column : column + columns].T
                 values, where = found.topk(min(k, found.shape[1]), dim=1)
                 values, where = torch.cat([best[0], values], 1), torch.cat([best[1], where + column], 1)
                 top = values.topk(min(k, values.shape[1]), dim=1)
@@ -57,7 +59,8 @@ def closest_pairs(vectors, k=1):
         start = 0
         while start < n - 1:
             rows = min(max(1, BLOCK // (n - start)), n - 1 - start)
-            found = vectors[start:start + rows] @ vectors[start + 1:].T  # every row with those after it, and some before
+            # every row with those after it, and some before
+            found = vectors[start : start + rows] @ vectors[start + 1 :].T
             found[torch.ones(rows, rows, dtype=torch.bool).tril(-1).nonzero(as_tuple=True)] = -2  # those before it
             bound = values[-1] if len(values) == k else -2
             candidates = found.amax(dim=1) > bound  # most rows hold nothing better than what is known, and are left
@@ -81,13 +84,16 @@ def _unit(name, vectors):
     if not numbers:
         raise TypeError(f"{name} must hold numbers; got {vectors.dtype}")
     if vectors.ndim != 2 or 0 in vectors.shape:
-        raise ValueError(f"{name} must have the shape (vectors, dimensions), with at least one of each; "
-                         f"got {tuple(vectors.shape)}")
+        raise ValueError(
+            f"{name} must have the shape (vectors, dimensions), with at least one of each; got {tuple(vectors.shape)}"
+        )
     vectors = torch.as_tensor(vectors).detach().cpu()
     vectors = vectors.float() if vectors.dtype in (torch.float16, torch.bfloat16, torch.float32) else vectors.double()
     largest = vectors.abs().amax(dim=1, keepdim=True)
-    for wrong, what in ((~torch.isfinite(largest), "holds NaN or infinity"),
-                        (largest == 0, "is a zero vector, which has no direction")):
+    for wrong, what in (
+        (~torch.isfinite(largest), "holds NaN or infinity"),
+        (largest == 0, "is a zero vector, which has no direction"),
+    ):
         if wrong.any():
             raise ValueError(f"{name}[{int(wrong.nonzero()[0, 0])}] {what} ({int(wrong.sum())} such vectors in all)")
     vectors = (vectors / largest).float()  # first, so that squares neither overflow nor vanish

@@ -61,8 +61,10 @@ def drawn(figure, decimals=3):
         for shape in axes.collections:
             if isinstance(shape, QuadMesh):
                 grid = shape.get_array().reshape(shape.get_coordinates().shape[0] - 1, -1)
-                text += [f"row {name.get_text()}: {numbers(row)}"
-                         for name, row in zip(axes.get_yticklabels(), grid, strict=True)]
+                text += [
+                    f"row {name.get_text()}: {numbers(row)}"
+                    for name, row in zip(axes.get_yticklabels(), grid, strict=True)
+                ]
             elif isinstance(shape, PolyCollection):
                 text.append(f"band {shape.get_label()}: corners {numbers(shape.get_paths()[0].vertices)}")
             elif isinstance(shape, PathCollection):
@@ -101,14 +103,21 @@ def _axes(title, xlabel, ylabel, size=None):
 def lines(x, series, title, xlabel, ylabel, alt, doubling=False, spread=None):
     """One line per entry of `series` (a dictionary from label to values), told apart by colour and marker.
 
-    doubling: each doubling of x takes the same room (a logarithmic axis), with a tick at each x. spread: for some labels, the
-    (lowest, highest) values, drawn as a band around the line.
+    doubling: each doubling of x takes the same room (a logarithmic axis), with a tick at each x. spread: for some
+    labels, the (lowest, highest) values, drawn as a band around the line.
     """
     figure, axes = _axes(title, xlabel, ylabel)
     for (label, values), marker in zip(series.items(), itertools.cycle(MARKERS)):
-        line, = axes.plot(list(x), np.asarray(values, dtype=float), marker=marker, label=label)
+        (line,) = axes.plot(list(x), np.asarray(values, dtype=float), marker=marker, label=label)
         if spread and label in spread:
-            axes.fill_between(list(x), *np.asarray(spread[label], dtype=float), color=line.get_color(), alpha=0.12, linewidth=0, label=f"_{label}")
+            axes.fill_between(
+                list(x),
+                *np.asarray(spread[label], dtype=float),
+                color=line.get_color(),
+                alpha=0.12,
+                linewidth=0,
+                label=f"_{label}",
+            )
     if doubling:
         axes.set_xscale("log", base=2)
         axes.set_xticks([], minor=True)
@@ -126,8 +135,16 @@ def bars(names, series, title, xlabel, ylabel, alt):
     width, hatches = 0.8 / len(series), itertools.cycle(HATCHES)
     for number, ((label, values), hatch) in enumerate(zip(series.items(), hatches)):
         at = np.arange(len(names)) - 0.4 + number * width
-        axes.bar(at, np.asarray(values, dtype=float), width, align="edge", label=label, hatch=hatch,
-                 edgecolor="white", linewidth=0.5)
+        axes.bar(
+            at,
+            np.asarray(values, dtype=float),
+            width,
+            align="edge",
+            label=label,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.5,
+        )
     axes.set_xticks(range(len(names)), list(names))
     if len(series) > 1:
         axes.legend(frameon=False)
@@ -163,10 +180,20 @@ def histogram(series, edges, title, xlabel, alt):
     for number, (label, values) in enumerate(series.items()):
         values = np.asarray(values, dtype=float).ravel()
         if not len(values) or values.min() < edges[0] or values.max() > edges[-1]:
-            raise ValueError(f"{label!r} must hold values between the edges {edges[0]:g} and {edges[-1]:g}, at least one")
+            raise ValueError(
+                f"{label!r} must hold values between the edges {edges[0]:g} and {edges[-1]:g}, at least one"
+            )
         shares = np.histogram(values, bins=edges)[0] / len(values)
-        axes.bar(edges[:-1] + 0.05 * np.diff(edges) + number * width, shares, width, align="edge", label=label,
-                 hatch=HATCHES[number % 4], edgecolor="white", linewidth=0.5)
+        axes.bar(
+            edges[:-1] + 0.05 * np.diff(edges) + number * width,
+            shares,
+            width,
+            align="edge",
+            label=label,
+            hatch=HATCHES[number % 4],
+            edgecolor="white",
+            linewidth=0.5,
+        )
     whole = np.allclose(edges % 1, 0.5)  # bins around whole numbers are named by them, others by their borders
     axes.set_xticks((edges[:-1] + edges[1:]) / 2 if whole else edges)
     if len(series) > 1:
@@ -186,11 +213,20 @@ def heatmap(matrix, rows, columns, title, alt, xlabel="", ylabel="", numbers=Tru
     figure, axes = _axes(title, xlabel, ylabel, (2.2 + 0.62 * len(columns), 1.3 + 0.36 * len(rows)))
     signed = limits[0] is not None and limits[0] == -limits[1]
     colours = seaborn.color_palette("vlag", as_cmap=True) if signed else seaborn.light_palette(HEAT, as_cmap=True)
-    seaborn.heatmap(matrix, ax=axes, cmap=colours, vmin=limits[0], vmax=limits[1],
-                    cbar=not numbers, linewidths=0.5,
-                    annot=matrix.round(2) + 0.0 if numbers else False,  # + 0.0, since -0.0 is written as -0.00
-                    annot_kws={"color": "black"}, fmt=".0f" if whole else ".2f",
-                    xticklabels=list(columns), yticklabels=list(rows))
+    seaborn.heatmap(
+        matrix,
+        ax=axes,
+        cmap=colours,
+        vmin=limits[0],
+        vmax=limits[1],
+        cbar=not numbers,
+        linewidths=0.5,
+        annot=matrix.round(2) + 0.0 if numbers else False,  # + 0.0, since -0.0 is written as -0.00
+        annot_kws={"color": "black"},
+        fmt=".0f" if whole else ".2f",
+        xticklabels=list(columns),
+        yticklabels=list(rows),
+    )
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.tick_params(axis="y", rotation=0)
     if max(len(str(name)) for name in columns) > 5:

@@ -11,11 +11,14 @@ def _real_tokens(token_embeddings, attention_mask):
     if not token_embeddings.is_floating_point():
         raise TypeError(f"token_embeddings must hold floating-point numbers; got {token_embeddings.dtype}")
     if token_embeddings.ndim != 3:
-        raise ValueError(f"token_embeddings must have the shape (batch, tokens, hidden); "
-                         f"got {tuple(token_embeddings.shape)}")
+        raise ValueError(
+            f"token_embeddings must have the shape (batch, tokens, hidden); got {tuple(token_embeddings.shape)}"
+        )
     if attention_mask.shape != token_embeddings.shape[:2]:
-        raise ValueError(f"attention_mask must have the shape {tuple(token_embeddings.shape[:2])}, one number per "
-                         f"token; got {tuple(attention_mask.shape)}")
+        raise ValueError(
+            f"attention_mask must have the shape {tuple(token_embeddings.shape[:2])}, one number per "
+            f"token; got {tuple(attention_mask.shape)}"
+        )
     real = attention_mask.bool()
     if not torch.equal(real.to(attention_mask.dtype), attention_mask):
         other = attention_mask[(attention_mask != 0) & (attention_mask != 1)][0].item()
@@ -29,7 +32,8 @@ def _real_tokens(token_embeddings, attention_mask):
 def cls_pool(token_embeddings, attention_mask):
     """The vector of the first real token, which BERT's tokenizer makes [CLS].
 
-    token_embeddings: tensor (batch, tokens, hidden). attention_mask: tensor (batch, tokens) of 1 (real) and 0 (padding).
+    token_embeddings: tensor (batch, tokens, hidden). attention_mask: tensor (batch, tokens) of 1 (real) and 0
+    (padding).
     Returns a tensor (batch, hidden). Raises TypeError or ValueError for masks of another shape, or all zero.
     """
     first = _real_tokens(token_embeddings, attention_mask).int().argmax(dim=1)
@@ -64,8 +68,10 @@ def normalise(vectors):
     anything but a tensor of floating-point numbers.
     """
     if not isinstance(vectors, torch.Tensor) or not vectors.is_floating_point():
-        raise TypeError(f"vectors must be a torch.Tensor of floating-point numbers; got "
-                        f"{vectors.dtype if isinstance(vectors, torch.Tensor) else type(vectors).__name__}")
+        raise TypeError(
+            f"vectors must be a torch.Tensor of floating-point numbers; got "
+            f"{vectors.dtype if isinstance(vectors, torch.Tensor) else type(vectors).__name__}"
+        )
     shortest = max(1e-12, torch.finfo(vectors.dtype).tiny)
     return vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=shortest)
 

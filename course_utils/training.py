@@ -1,4 +1,5 @@
-"""What training needs beside the libraries' own trainers: examples that are checked, a curve to watch, a stop, a safe file.
+"""What training needs beside the libraries' own trainers: examples that are checked, a curve to watch, a stop, a safe
+file.
 
 Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and `SentenceTransformerTrainer` do.
 """
@@ -29,19 +30,29 @@ class ExampleError(ValueError):
 def training_settings(folder=None, **changes):
     """Keyword arguments for TrainingArguments or SentenceTransformerTrainingArguments, as the course trains.
 
-    On the processor, seeded, with a warm-up of a tenth of the steps; every step's loss is logged, NaN included; nothing is
-    written unless you ask for it. folder: where checkpoints go, if any. changes: what you want otherwise. Raises ValueError if
-    checkpoints are asked for without a folder.
+    On the processor, seeded, with a warm-up of a tenth of the steps; every step's loss is logged, NaN included; nothing
+    is written unless you ask for it. folder: where checkpoints go, if any. changes: what you want otherwise. Raises
+    ValueError if checkpoints are asked for without a folder.
     """
     if folder is None and changes.get("save_strategy", "no") != "no":
         raise ValueError("checkpoints need a folder: training_settings(folder, save_strategy=...)")
-    return {"output_dir": str(folder or tempfile.gettempdir()), "use_cpu": True, "seed": 0, "warmup_steps": 0.1, "logging_steps": 1,
-            "logging_nan_inf_filter": False, "save_strategy": "no", "report_to": "none", "disable_tqdm": True,
-            "dataloader_pin_memory": False} | changes
+    return {
+        "output_dir": str(folder or tempfile.gettempdir()),
+        "use_cpu": True,
+        "seed": 0,
+        "warmup_steps": 0.1,
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,
+        "save_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": True,
+        "dataloader_pin_memory": False,
+    } | changes
 
 
 def watch(trainer):
-    """Exchange a trainer's printing for a bar with the time left and, in JupyterLab, a curve of the loss while it falls.
+    """Exchange a trainer's printing for a bar with the time left and, in JupyterLab, a curve of the loss while it
+    falls.
 
     Returns the list to which (step, loss) are added. Both are gone when training ends, so nothing of them is stored.
     With TQDM_DISABLE=1 neither shows. Raises DivergedError from `trainer.train()` when a loss is NaN or infinite.
@@ -69,8 +80,11 @@ class _Watch(TrainerCallback):
             return
         if not math.isfinite(loss):
             self._close()
-            raise DivergedError(f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the model again, and train "
-                                f"with a lower learning rate (it was {args.learning_rate:g}) or a longer warm-up")
+            raise DivergedError(
+                f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the "
+                "model again, and train "
+                f"with a lower learning rate (it was {args.learning_rate:g}) or a longer warm-up"
+            )
         self.losses.append((state.global_step, loss))
         self.bar.set_postfix(loss=f"{loss:.3f}")
         self._draw()
@@ -113,8 +127,8 @@ def _in_a_notebook():
 def checked_labels(texts, labels, classes=2):
     """(texts, labels) as lists, once they can teach a classifier.
 
-    Raises ExampleError for no examples, unequal numbers, a text that is none or empty, a label that is not a whole number from 0 to
-    classes - 1, or fewer than two different labels.
+    Raises ExampleError for no examples, unequal numbers, a text that is none or empty, a label that is not a whole
+    number from 0 to classes - 1, or fewer than two different labels.
     """
     texts, labels = list(texts), list(labels)
     if not texts:
@@ -125,16 +139,21 @@ def checked_labels(texts, labels, classes=2):
         if not isinstance(text, str) or not text.strip():
             raise ExampleError(f"example {row} has no text; got {text!r}")
         if isinstance(label, bool) or label not in range(classes):
-            raise ExampleError(f"example {row} has the label {label!r}; labels are whole numbers from 0 to {classes - 1}")
+            raise ExampleError(
+                f"example {row} has the label {label!r}; labels are whole numbers from 0 to {classes - 1}"
+            )
     if len(set(map(int, labels))) < 2:
-        raise ExampleError(f"all {len(labels)} examples have the label {int(labels[0])}; a classifier needs two classes at least")
+        raise ExampleError(
+            f"all {len(labels)} examples have the label {int(labels[0])}; a classifier needs two classes at least"
+        )
     return texts, [int(label) for label in labels]
 
 
 def checked_triplets(triplets):
     """Rows (anchor, positive, negative) as lists of text, once they can teach what is near and what is far.
 
-    Raises ExampleError for no triplets, for a row without three texts, and for a row in which two of the three are equal.
+    Raises ExampleError for no triplets, for a row without three texts, and for a row in which two of the three are
+    equal.
     """
     rows = [list(row) for row in triplets]
     if not rows:
@@ -144,16 +163,18 @@ def checked_triplets(triplets):
             raise ExampleError(f"triplet {number} is not three texts (anchor, positive, negative): {row!r}")
         names = {text.strip().casefold(): name for text, name in zip(row, ("anchor", "positive", "negative"))}
         if len(names) < 3:
-            raise ExampleError(f"triplet {number} has two equal members, so it teaches nothing or the wrong thing: {row!r}")
+            raise ExampleError(
+                f"triplet {number} has two equal members, so it teaches nothing or the wrong thing: {row!r}"
+            )
     return rows
 
 
 def save_model(model, folder):
     """Save a model so that `folder` holds either all of it or what was there before: write beside, then rename.
 
-    model: a SentenceTransformer or a transformers model (`save_pretrained`). Returns the folder. An earlier model there is
-    replaced. Raises FileExistsError if something else is there, and OSError if the disk has too little room; then nothing is
-    written.
+    model: a SentenceTransformer or a transformers model (`save_pretrained`). Returns the folder. An earlier model there
+    is replaced. Raises FileExistsError if something else is there, and OSError if the disk has too little room; then
+    nothing is written.
     """
     folder = Path(folder).expanduser().resolve()
     if folder.exists() and not (folder.is_dir() and ((folder / "config.json").is_file() or not any(folder.iterdir()))):
@@ -162,7 +183,10 @@ def save_model(model, folder):
     needed = MARGIN * sum(weight.numel() * weight.element_size() for weight in model.parameters())
     free = shutil.disk_usage(folder.parent).free
     if free < needed:
-        raise OSError(f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB left. Nothing was written")
+        raise OSError(
+            f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB left. "
+            "Nothing was written"
+        )
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True) as beside:
         new = Path(beside) / "model"
         model.save_pretrained(str(new))

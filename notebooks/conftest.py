@@ -68,8 +68,10 @@ def pytest_configure(config):
     def runtest(self):
         stored = self.cell.execution_count
         if stored != self.cell_num + 1:
-            self.raise_cell_error(f"the stored execution count is {stored}, its place is {self.cell_num + 1}: "
-                                  f"run the lesson from top to bottom with `make notebooks`")
+            self.raise_cell_error(
+                f"the stored execution count is {stored}, its place is {self.cell_num + 1}: "
+                f"run the lesson from top to bottom with `make notebooks`"
+            )
         run(self)
 
     IPyNbCell.sanitize, IPyNbCell.runtest = sanitize, runtest
@@ -87,6 +89,7 @@ def started_apart(start):
             start(self, kernel_name, cwd=self.folder.name, **kwargs)
         finally:
             os.environ.pop("COURSE_COLD_KERNELS", None)
+
     return start_apart
 
 
@@ -97,6 +100,7 @@ def looked_through(teardown):
             with self.kernel.folder as folder:
                 left = os.listdir(folder)
             assert left == [], f"the lesson leaves files in the learner's folder: {left}"
+
     return look_through
 
 

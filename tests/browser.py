@@ -16,21 +16,41 @@ import pytest
 from .offline import free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium")
 
 
 @contextlib.contextmanager
 def running_lab(workspace):
-    """Start `course lab` on a workspace and give its address, without the token "secret". Other users' files stay unseen."""
+    """Start `course lab` on a workspace and give its address, without the token "secret". Other users' files stay
+    unseen.
+    """
     port = free_port()
-    command = [sys.executable, "-m", "course_utils.tools.cli", "lab", "--workspace", str(workspace), "--no-browser",
-               f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=secret"]
+    command = [
+        sys.executable,
+        "-m",
+        "course_utils.tools.cli",
+        "lab",
+        "--workspace",
+        str(workspace),
+        "--no-browser",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=secret",
+    ]
     folders = {f"JUPYTER_{kind}_DIR": str(workspace.parent / kind.lower()) for kind in ("CONFIG", "DATA")}
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                          env={**os.environ, **folders}) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **folders}
+    ) as server:
         try:
             yield f"http://127.0.0.1:{port}"
         finally:
@@ -86,9 +106,12 @@ def run_all_cells(page):
     page.click("text=Run >> nth=0")
     page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
     cells = page.locator(".jp-CodeCell")
-    page.wait_for_function("count => document.querySelectorAll('.jp-CodeCell').length && [...document.querySelectorAll("
-                           "'.jp-InputPrompt')].some(prompt => prompt.innerText.trim() === `[${count}]:`)",
-                           arg=cells.count(), timeout=180_000)
+    page.wait_for_function(
+        "count => document.querySelectorAll('.jp-CodeCell').length && [...document.querySelectorAll("
+        "'.jp-InputPrompt')].some(prompt => prompt.innerText.trim() === `[${count}]:`)",
+        arg=cells.count(),
+        timeout=180_000,
+    )
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
     for cell in cells.all():  # JupyterLab draws a cell when it comes into view
         cell.scroll_into_view_if_needed()

@@ -34,10 +34,18 @@ def is_local(host):
 
 def pytest_terminal_summary(terminalreporter):
     """Say how many hand-ins the grader's tests tried."""
-    passed = Counter(value for report in terminalreporter.stats.get("passed", []) for name, value in report.user_properties if name == "hand-in")
+    passed = Counter(
+        value
+        for report in terminalreporter.stats.get("passed", [])
+        for name, value in report.user_properties
+        if name == "hand-in"
+    )
     if passed:
-        terminalreporter.write_line(f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} odd but honest notebooks, all as deserved; "
-                                    f"{passed['fault']} faults, all held")
+        terminalreporter.write_line(
+            f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} "
+            "odd but honest notebooks, all as deserved; "
+            f"{passed['fault']} faults, all held"
+        )
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,6 +62,7 @@ def only_this_machine():
             if self.family in (socket.AF_INET, socket.AF_INET6):
                 refuse(address[0])
             return method(self, address)
+
         return call
 
     def checked_getaddrinfo(host, *args, **kwargs):
@@ -85,7 +94,9 @@ def encoder(one_thread):
 
 @pytest.fixture(scope="session")
 def tiny(one_thread, tmp_path_factory):
-    """The folder of a BERT with random weights that takes 64 tokens and spells every word. Copy it before you change it."""
+    """The folder of a BERT with random weights that takes 64 tokens and spells every word. Copy it before you change
+    it.
+    """
     import torch
     from transformers import BertConfig, BertModel, BertTokenizer
 
@@ -108,7 +119,9 @@ def ask(monkeypatch, tmp_path):
 
     def point(endpoint, offline=False):
         monkeypatch.setattr(constants, "ENDPOINT", endpoint)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}")
+        monkeypatch.setattr(
+            constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+        )
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
         hub_dataset.cache_clear()
         hub_snapshot.cache_clear()

@@ -19,8 +19,11 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 def lessons(patterns=()):
     """The source lessons in reading order; with patterns, those whose file name holds one of them."""
-    return [path for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
-            if not patterns or any(pattern in path.name for pattern in patterns)]
+    return [
+        path
+        for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+        if not patterns or any(pattern in path.name for pattern in patterns)
+    ]
 
 
 def without_library_frames(traceback):
@@ -34,8 +37,14 @@ def execute(path):
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False, coalesce_streams=True,
-                   resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(
+        notebook,
+        timeout=300,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(path.parent)}},
+    ).execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.output_type == "error":

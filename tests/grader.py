@@ -34,13 +34,18 @@ def needs_extras():
 
 
 def hand_in(lesson, **answers):
-    """A learner's copy of a lesson with answers in it: {name of the exercise with "_" for "-": source}, "solution" for the lesson's own.
+    """A learner's copy of a lesson with answers in it: {name of the exercise with "_" for "-": source}, "solution" for
+    the lesson's own.
 
     Others stay stubs. all="solution" solves everything.
     """
     source = nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4)
     copy = learner_copy(source)
-    solved = {cell.metadata.nbgrader.grade_id: cell.source for cell in source.cells if cell.metadata.get("nbgrader", {}).get("solution")}
+    solved = {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in source.cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
     for cell in copy.cells:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
@@ -61,23 +66,63 @@ def write_class(folder, **learners):
 
 
 def course(*arguments, env=None, before=(), program=COURSE[1:], **more):
-    """Run `course` with these arguments, or another program of this Python. Returns what it printed, and its exit status."""
-    return subprocess.run([*before, sys.executable, *program, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=more.pop("cwd", "/"),
-                          env={**(env or os.environ), "OMP_NUM_THREADS": "1", **({} if env else {"PYTHONPATH": str(ROOT)})}, **more)
+    """Run `course` with these arguments, or another program of this Python. Returns what it printed, and its exit
+    status.
+    """
+    return subprocess.run(
+        [*before, sys.executable, *program, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=more.pop("cwd", "/"),
+        env={**(env or os.environ), "OMP_NUM_THREADS": "1", **({} if env else {"PYTHONPATH": str(ROOT)})},
+        **more,
+    )
 
 
 def ordinary_user(writable):
-    """Words before a command that run it as nobody. What only root may enter, such as its home, is bound to where anybody may."""
-    command = ["bwrap", "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev", "--cap-add", "ALL", "--perms", "1777", "--tmpfs", "/tmp"]
+    """Words before a command that run it as nobody. What only root may enter, such as its home, is bound to where
+    anybody may.
+    """
+    command = [
+        "bwrap",
+        "--bind",
+        "/proc",
+        "/proc",
+        "--dev-bind",
+        "/dev",
+        "/dev",
+        "--cap-add",
+        "ALL",
+        "--perms",
+        "1777",
+        "--tmpfs",
+        "/tmp",
+    ]
     seen = []
-    for folder in [*map(Path, SYSTEM), *sorted({Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], ROOT})]:
+    for folder in [
+        *map(Path, SYSTEM),
+        *sorted({Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], ROOT}),
+    ]:
         if folder.is_symlink():
             command += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists() and not any(folder.is_relative_to(other) for other in seen):
             command += read_only(folder)
             seen.append(folder)
     for parent in reversed(Path(writable).parents[:-1]):
-        command += ["--perms", "0755", "--dir", str(parent)] if not any(parent.is_relative_to(other) for other in (*seen, Path("/tmp"))) or \
-            str(parent).startswith("/tmp/") else []
+        command += (
+            ["--perms", "0755", "--dir", str(parent)]
+            if not any(parent.is_relative_to(other) for other in (*seen, Path("/tmp")))
+            or str(parent).startswith("/tmp/")
+            else []
+        )
     command += ["--bind", str(writable), str(writable)]
-    return [*command, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+    return [
+        *command,
+        "setpriv",
+        f"--reuid={NOBODY}",
+        f"--regid={NOBODY}",
+        "--clear-groups",
+        "--inh-caps=-all",
+        "--bounding-set=-all",
+    ]

@@ -25,8 +25,12 @@ class Hub:
     are promised beyond its size.
     """
 
-    def __init__(self, models, renamed=None, gated=(), discussions=None, status=None, api_status=None, cut=None, swell=None):
-        self.models = {name: source if isinstance(source, dict) else {"main": source} for name, source in models.items()}
+    def __init__(
+        self, models, renamed=None, gated=(), discussions=None, status=None, api_status=None, cut=None, swell=None
+    ):
+        self.models = {
+            name: source if isinstance(source, dict) else {"main": source} for name, source in models.items()
+        }
         self.renamed, self.gated, self.discussions = renamed or {}, gated, discussions or {}
         self.status, self.api_status, self.cut, self.swell = status, api_status, cut or {}, swell or {}
         self.requests = []
@@ -54,8 +58,15 @@ class Hub:
 
 def pull_request(number, title, author="SFconvertbot", status="open"):
     """An entry of a discussion list."""
-    return {"num": number, "title": title, "author": {"name": author}, "status": status, "isPullRequest": True,
-            "createdAt": "2024-01-01T00:00:00.000Z", "repo": {"name": "", "type": "model"}}
+    return {
+        "num": number,
+        "title": title,
+        "author": {"name": author},
+        "status": status,
+        "isPullRequest": True,
+        "createdAt": "2024-01-01T00:00:00.000Z",
+        "repo": {"name": "", "type": "model"},
+    }
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -85,7 +96,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self.send_file(*found.groups())
         if found := re.fullmatch(r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", path):
             return self.resolve(*found.groups())
-        if found := re.fullmatch(r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?", path):
+        if found := re.fullmatch(
+            r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?", path
+        ):
             return self.describe(*found.groups())
         return self.refuse("RepoNotFound")
 
@@ -101,9 +114,17 @@ class _Handler(BaseHTTPRequestHandler):
         commit, folder = found
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         if kind == "tree":
-            return self.send_json([{"type": "file", "path": path.relative_to(folder).as_posix(),
-                                    "size": path.stat().st_size, "oid": hashlib.sha1(path.read_bytes()).hexdigest()}
-                                   for path in files])
+            return self.send_json(
+                [
+                    {
+                        "type": "file",
+                        "path": path.relative_to(folder).as_posix(),
+                        "size": path.stat().st_size,
+                        "oid": hashlib.sha1(path.read_bytes()).hexdigest(),
+                    }
+                    for path in files
+                ]
+            )
         siblings = [{"rfilename": path.relative_to(folder).as_posix()} for path in files]
         return self.send_json({"id": name, "sha": commit, "siblings": siblings, "private": False, "tags": []})
 
@@ -119,9 +140,16 @@ class _Handler(BaseHTTPRequestHandler):
         if not filename.endswith(".safetensors"):
             return self.send_file(name, commit, filename)
         content = (folder / filename).read_bytes()
-        return self.send(302, b"", {"Location": f"{self.hub.storage}/{name}/{commit}/{filename}", "X-Repo-Commit": commit,
-                                    "X-Linked-Etag": f'"{hashlib.sha256(content).hexdigest()}"',
-                                    "X-Linked-Size": str(len(content) + self.hub.swell.get(filename, 0))})
+        return self.send(
+            302,
+            b"",
+            {
+                "Location": f"{self.hub.storage}/{name}/{commit}/{filename}",
+                "X-Repo-Commit": commit,
+                "X-Linked-Etag": f'"{hashlib.sha256(content).hexdigest()}"',
+                "X-Linked-Size": str(len(content) + self.hub.swell.get(filename, 0)),
+            },
+        )
 
     def send_file(self, name, commit, filename):
         content = (self.hub.find(name, commit)[1] / filename).read_bytes()

@@ -18,12 +18,25 @@ SETTINGS = {
     "as it is, 1 thread": {"OMP_NUM_THREADS": "1"},
     "as it is, 2 threads": {"OMP_NUM_THREADS": "2"},
     "as it is, 4 threads": {"OMP_NUM_THREADS": "4", "MKL_DYNAMIC": "FALSE"},  # more than there may be cores
-    "AVX2, 2 threads": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-                        "OMP_NUM_THREADS": "2"},
-    "SSE, 1 thread": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41",
-                      "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OMP_NUM_THREADS": "1"},
-    "SSE, 4 threads": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41",
-                       "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OMP_NUM_THREADS": "4", "MKL_DYNAMIC": "FALSE"},
+    "AVX2, 2 threads": {
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "OMP_NUM_THREADS": "2",
+    },
+    "SSE, 1 thread": {
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+        "OMP_NUM_THREADS": "1",
+    },
+    "SSE, 4 threads": {
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+        "OMP_NUM_THREADS": "4",
+        "MKL_DYNAMIC": "FALSE",
+    },
 }
 
 

@@ -1,11 +1,14 @@
 """Everything that CI runs, with the network blocked: `python -m tests.run [PYTEST FLAGS]`."""
 
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 # Two workers run side by side. With more threads than processors they wait for each other, minutes instead of seconds.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")  # as conftest.py does, so that kernels may come from the warm process
+# as conftest.py does, so that kernels may come from the warm process
+os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
 
 import pytest
 
@@ -13,8 +16,18 @@ from course_utils.tools.kernels.provisioner import start_warm
 
 from .offline import block_network
 
+BIN = Path(sys.executable).parent
+FIRST = (["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"], ["lint-imports", "--no-cache"])
+
 
 def main(flags):
+    for command in FIRST:  # seconds, so before everything else
+        done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True)
+        if done.returncode:
+            print(
+                f"{done.stdout}{done.stderr}\n{' '.join(command)} failed; `ruff check --fix` and `ruff format` mend most."
+            )
+            return done.returncode
     reason = block_network()
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"

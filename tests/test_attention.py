@@ -19,17 +19,31 @@ from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
 from course_utils import attention, models, plots
-from course_utils.attention import (
-    attend,
-    attention_weights,
-    head_scores,
-    head_view,
-    model_view,
-)
+from course_utils.attention import attend, attention_weights, head_scores, head_view, model_view
 from notebooks.conftest import nearly_equal
 
-AWKWARD = ["[CLS]", "</script>", "<b>", "##ing", '"', "'", "&amp;", "\\", "$$", "$x^$", "🙂", "<!--", "é", "PYTHON_PARAMS",
-           "const params = 1;", "https://cdnjs.cloudflare.com/x.js", "bertviz-" + "0" * 32, "Ġword", "</iframe>", "[SEP]"]
+AWKWARD = [
+    "[CLS]",
+    "</script>",
+    "<b>",
+    "##ing",
+    '"',
+    "'",
+    "&amp;",
+    "\\",
+    "$$",
+    "$x^$",
+    "🙂",
+    "<!--",
+    "é",
+    "PYTHON_PARAMS",
+    "const params = 1;",
+    "https://cdnjs.cloudflare.com/x.js",
+    "bertviz-" + "0" * 32,
+    "Ġword",
+    "</iframe>",
+    "[SEP]",
+]
 VIEWS = pytest.mark.parametrize("view", [head_view, model_view])
 
 
@@ -53,7 +67,9 @@ def queries_keys_masks(draw):
     mask = (torch.rand(keys, generator=generator) < 0.6).long()
     mask[draw(st.integers(0, keys - 1))] = 1
     scale = draw(st.sampled_from([1e-3, 1, 30]))  # 30: scores in the hundreds, where a careless softmax overflows
-    made = [torch.randn(*batch, rows, size, generator=generator, dtype=torch.float64) * scale for rows in (queries, keys)]
+    made = [
+        torch.randn(*batch, rows, size, generator=generator, dtype=torch.float64) * scale for rows in (queries, keys)
+    ]
     return *made, draw(st.sampled_from([None, mask]))
 
 
@@ -88,8 +104,10 @@ def test_weights_from_a_models_own_queries_and_keys_for_a_padded_batch(encoder, 
     with torch.inference_mode():
         out = model(**batch, output_attentions=True, output_hidden_states=True)
         for layer, states, theirs in zip(model.encoder.layer, out.hidden_states, out.attentions):
-            queries, keys = (part(states).unflatten(-1, (heads, -1)).transpose(1, 2)
-                             for part in (layer.attention.self.query, layer.attention.self.key))
+            queries, keys = (
+                part(states).unflatten(-1, (heads, -1)).transpose(1, 2)
+                for part in (layer.attention.self.query, layer.attention.self.key)
+            )
             ours = attention_weights(queries, keys, mask[:, None, None])
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
             assert not ours.masked_select(mask[:, None, None] == 0).any()
@@ -98,7 +116,7 @@ def test_weights_from_a_models_own_queries_and_keys_for_a_padded_batch(encoder, 
 # attend
 
 
-@pytest.mark.parametrize("texts", [("The cat sat on the mat",), ("A cat.", "It sat on a mat!"), ("",), ("",  "🙂")])
+@pytest.mark.parametrize("texts", [("The cat sat on the mat",), ("A cat.", "It sat on a mat!"), ("",), ("", "🙂")])
 def test_attend_gives_the_models_own_attentions(encoder, texts):
     folder = models.packaged_encoder()
     inputs = AutoTokenizer.from_pretrained(folder)(*texts, return_tensors="pt")
@@ -181,8 +199,14 @@ def test_scores_are_those_of_a_slow_loop(layers, heads, n, seed, sharp):
 
 def test_scores_of_heads_that_do_one_thing():
     n = 6
-    looks = {"same": torch.eye(n), "previous": torch.eye(n).roll(-1, 1), "next": torch.eye(n).roll(1, 1),
-             "cls": torch.eye(n)[[0] * n], "sep": torch.eye(n)[[n - 1] * n], "entropy": torch.full((n, n), 1 / n)}
+    looks = {
+        "same": torch.eye(n),
+        "previous": torch.eye(n).roll(-1, 1),
+        "next": torch.eye(n).roll(1, 1),
+        "cls": torch.eye(n)[[0] * n],
+        "sep": torch.eye(n)[[n - 1] * n],
+        "entropy": torch.full((n, n), 1 / n),
+    }
     scores = head_scores(torch.stack(list(looks.values()))[None])
     assert list(scores) == list(looks)
     for head, name in enumerate(looks):
@@ -273,8 +297,14 @@ def test_the_same_on_every_call_and_in_every_process():
     views = [view(random_attentions(2, 3, 5), list("abcde"), sentence_b_start=3) for view in made]
     here = "".join(f"{view._repr_html_()} {view!r}\n" for view in views)
     for seed in ("1", "2"):
-        there = subprocess.run([sys.executable, "-c", PROCESS], capture_output=True, text=True, check=True, encoding="utf-8",
-                               env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}).stdout
+        there = subprocess.run(
+            [sys.executable, "-c", PROCESS],
+            capture_output=True,
+            text=True,
+            check=True,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+        ).stdout
         assert there == here
 
 
@@ -292,8 +322,13 @@ def test_another_processor_changes_last_decimals_only(view):
 @VIEWS
 def test_ids_come_from_the_content(view):
     attentions, ids = random_attentions(2, 3, 4), []
-    for made in (view(attentions, list("abcd")), view(attentions, list("abce")), view(attentions[:1], list("abcd")),
-                 view(attentions, list("abcd"), heads=[0]), view(attentions, list("abcd"), sentence_b_start=2)):
+    for made in (
+        view(attentions, list("abcd")),
+        view(attentions, list("abce")),
+        view(attentions[:1], list("abcd")),
+        view(attentions, list("abcd"), heads=[0]),
+        view(attentions, list("abcd"), sentence_b_start=2),
+    ):
         ids.append(data(made)["root_div_id"])
         assert re.fullmatch(r"bertviz-[0-9a-f]{12}", ids[-1]) and f'<div id="{ids[-1]}"' in document(made)
     assert len(set(ids)) == len(ids)
@@ -309,20 +344,23 @@ def test_nothing_is_asked_for_elsewhere(view):
             tags.append((tag, dict(attributes)))
 
     Tags().feed(page)
-    assert not [(tag, names) for tag, names in tags if tag in ("link", "img", "base", "object") or {"src", "href"} & set(names)]
+    assert not [
+        (tag, names) for tag, names in tags if tag in ("link", "img", "base", "object") or {"src", "href"} & set(names)
+    ]
     policy = next(names["content"] for _, names in tags if names.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none';") and not re.search("http|[*]|self|data:", policy)
     assert not re.search(r"cdn|require\.|@import", page)
     assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)  # names and comments
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    assert [len(script) > 50_000 for script in scripts] == [True, True, False]  # none cut short by what reads like its end
+    # none cut short by what reads like its end
+    assert [len(script) > 50_000 for script in scripts] == [True, True, False]
     assert "<!--" not in page
 
 
 @VIEWS
 @pytest.mark.parametrize("pair", [None, 7])
 def test_stored_size(view, pair):
-    tokens = ["[CLS]", *"the old bank by the river had been".split(), "closed", ".", "[SEP]"]
+    tokens = ["[CLS]", *["the", "old", "bank", "by", "the", "river", "had", "been"], "closed", ".", "[SEP]"]
     assert len(tokens) == 12
     assert stored(view(random_attentions(6, 12, 12), tokens, sentence_b_start=pair)) < 500_000
 
@@ -330,27 +368,34 @@ def test_stored_size(view, pair):
 @VIEWS
 def test_too_many_tokens_are_refused(view):
     limit = {head_view: attention.HEAD_VIEW_TOKENS, model_view: attention.MODEL_VIEW_TOKENS}[view]
-    with pytest.raises(ValueError, match=rf"^{limit + 1} tokens are more than this view's limit of {limit}: take a shorter "
-                                         r"text, or draw one head with plots\.heatmap$"):
+    with pytest.raises(
+        ValueError,
+        match=rf"^{limit + 1} tokens are more than this view's limit of {limit}: take a "
+        r"shorter "
+        r"text, or draw one head with plots\.heatmap$",
+    ):
         view(torch.full((6, 12, limit + 1, limit + 1), 1 / (limit + 1)), ["a"] * (limit + 1))
     assert stored(view(random_attentions(6, 12, limit), ["a"] * limit)) < 1_300_000
 
 
 @VIEWS
-@pytest.mark.parametrize(("arguments", "says"), [
-    ({"tokens": list("abc")}, r"3 tokens need attentions \(layers, heads, 3, 3\); got \(2, 3, 4, 4\)"),
-    ({"attentions": torch.zeros(3, 4, 4)}, r"got \(3, 4, 4\)"),
-    ({"attentions": (torch.zeros(2, 4, 4),)}, r"got \(2, 4, 4\)"),
-    ({"attentions": None}, "eager"),
-    ({"attentions": (None, None)}, "eager"),
-    ({"attentions": torch.full((2, 3, 4, 4), float("nan"))}, "from 0 to 1"),
-    ({"attentions": torch.full((2, 3, 4, 4), -1.0)}, "from 0 to 1"),
-    ({"heads": [3]}, r"choose one head or more from 0 to 2; got \[3\]"),
-    ({"heads": []}, r"choose one head or more from 0 to 2; got \[\]"),
-    ({"heads": [-1]}, r"got \[-1\]"),
-    ({"sentence_b_start": 0}, "sentence_b_start must be from 1 to 3; got 0"),
-    ({"sentence_b_start": 4}, "sentence_b_start must be from 1 to 3; got 4"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"tokens": list("abc")}, r"3 tokens need attentions \(layers, heads, 3, 3\); got \(2, 3, 4, 4\)"),
+        ({"attentions": torch.zeros(3, 4, 4)}, r"got \(3, 4, 4\)"),
+        ({"attentions": (torch.zeros(2, 4, 4),)}, r"got \(2, 4, 4\)"),
+        ({"attentions": None}, "eager"),
+        ({"attentions": (None, None)}, "eager"),
+        ({"attentions": torch.full((2, 3, 4, 4), float("nan"))}, "from 0 to 1"),
+        ({"attentions": torch.full((2, 3, 4, 4), -1.0)}, "from 0 to 1"),
+        ({"heads": [3]}, r"choose one head or more from 0 to 2; got \[3\]"),
+        ({"heads": []}, r"choose one head or more from 0 to 2; got \[\]"),
+        ({"heads": [-1]}, r"got \[-1\]"),
+        ({"sentence_b_start": 0}, "sentence_b_start must be from 1 to 3; got 0"),
+        ({"sentence_b_start": 4}, "sentence_b_start must be from 1 to 3; got 4"),
+    ],
+)
 def test_arguments_that_do_not_fit(view, arguments, says):
     with pytest.raises(ValueError, match=says):
         view(**{"attentions": random_attentions(2, 3, 4), "tokens": list("abcd"), **arguments})
@@ -384,7 +429,9 @@ def test_awkward_tokens_arrive_as_they_are(view, recwarn):
     made = view(random_attentions(2, 3, n), AWKWARD, sentence_b_start=5)
     parts = data(made)["attention"]
     assert [token.replace("Ġ", " ") for token in AWKWARD] == parts[0]["left_text"]  # bertviz writes Ġ as a space
-    assert [part["name"] for part in parts[1:]] == [f"Sentence {a} -> Sentence {b}" for a, b in ("AA", "BB", "AB", "BA")]
+    assert [part["name"] for part in parts[1:]] == [
+        f"Sentence {a} -> Sentence {b}" for a, b in ("AA", "BB", "AB", "BA")
+    ]
     line = next(line for line in document(made).splitlines() if "const params = " in line)
     assert "<" not in line and line.isascii()
     assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
@@ -418,8 +465,11 @@ class Sanitised(HTMLParser):
 def test_without_frames_a_table_is_left():
     n, attentions = len(AWKWARD), random_attentions(2, 3, len(AWKWARD))
     left = Sanitised(head_view(attentions, AWKWARD, layer=1, heads=[0, 2]))
-    assert left.text == ("Head view of layer 1, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each (columns). "
-                         "(Where scripts run, bertviz's view covers this table.)")
+    assert left.text == (
+        "Head view of layer 1, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each "
+        "(columns). "
+        "(Where scripts run, bertviz's view covers this table.)"
+    )
     assert left.cells[0] == ["", *AWKWARD] and [row[0] for row in left.cells[1:]] == AWKWARD
     mean = attentions[1, [0, 2]].mean(0)
     assert [row[1:] for row in left.cells[1:]] == [[f"{weight:.2f}" for weight in row] for row in mean.tolist()]
@@ -437,11 +487,15 @@ def test_text_and_png_stand_in(view):
     first, *rest = repr(made).splitlines()
     assert first == f"Figure. {metadata['alt']}" and 30 < len(metadata["alt"]) < 200
     if view is head_view:
-        assert rest == [f"row {token}: " + " ".join(f"{weight:.3f}" for weight in row)
-                        for token, row in zip("abcd", attentions[0].mean(0).tolist())]
+        assert rest == [
+            f"row {token}: " + " ".join(f"{weight:.3f}" for weight in row)
+            for token, row in zip("abcd", attentions[0].mean(0).tolist())
+        ]
     else:
-        assert rest == ["tokens: a b c d"] + [f"layer {layer}: " + " ".join(f"{head.max():.3f}" for head in heads)
-                                              for layer, heads in enumerate(attentions)]
+        assert rest == ["tokens: a b c d"] + [
+            f"layer {layer}: " + " ".join(f"{head.max():.3f}" for head in heads)
+            for layer, heads in enumerate(attentions)
+        ]
 
 
 @VIEWS
@@ -457,6 +511,9 @@ def test_exports_choose_the_right_form(view):
 
 
 def test_importing_the_module_imports_no_drawing():
-    code = "import course_utils.attention, sys; print([m for m in ('bertviz', 'matplotlib', 'seaborn', 'PIL', 'IPython') if m in sys.modules])"
+    code = (
+        "import course_utils.attention, sys; print([m for m in ('bertviz', 'matplotlib', 'seaborn', 'PIL', "
+        "'IPython') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -1,4 +1,6 @@
-"""The registry of lesson 08: each space is what its name says, and `course benchmark` prints one table for any model."""
+"""The registry of lesson 08: each space is what its name says, and `course benchmark` prints one table for any
+model.
+"""
 
 import math
 import re
@@ -21,7 +23,14 @@ from course_utils.benchmark import (
 from course_utils.evaluation import auc, best_threshold, pearson, spearman
 from course_utils.tools.cli import main
 
-AWKWARD = ["The ferry leaves at noon.", "Snorfle blimbat qwxz", "The ferry leaves at noon.", "No", "naïve café; 北京!", "a " * 60]
+AWKWARD = [
+    "The ferry leaves at noon.",
+    "Snorfle blimbat qwxz",
+    "The ferry leaves at noon.",
+    "No",
+    "naïve café; 北京!",
+    "a " * 60,
+]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +49,9 @@ def test_glove_means_are_those_of_a_slow_loop():
             continue
         assert plain[place] == pytest.approx(np.mean([glove[row_of[word]] for word in words], axis=0), abs=1e-5)
         weights = [1e-3 / (1e-3 + 1 / ((row_of[word] + 1) * total)) for word in words]
-        assert weighted[place] == pytest.approx(np.average([glove[row_of[word]] for word in words], axis=0, weights=weights), abs=1e-4)
+        assert weighted[place] == pytest.approx(
+            np.average([glove[row_of[word]] for word in words], axis=0, weights=weights), abs=1e-4
+        )
 
 
 def test_rare_words_weigh_more_than_frequent_ones():
@@ -58,7 +69,9 @@ def test_the_last_layer_is_embed_and_the_first_is_the_embedding_layer(pooling, o
     with torch.inference_mode():
         states = encoder(**tokenizer(AWKWARD[:1], return_tensors="pt"), output_hidden_states=True).hidden_states
     for layer in range(7):
-        expected = {"mean": states[layer].mean(dim=1), "cls": states[layer][:, 0], "max": states[layer].amax(dim=1)}[pooling]
+        expected = {"mean": states[layer].mean(dim=1), "cls": states[layer][:, 0], "max": states[layer].amax(dim=1)}[
+            pooling
+        ]
         assert found[layer, pooling][0] == pytest.approx(expected[0].numpy(), abs=1e-5)
 
 
@@ -79,18 +92,27 @@ def test_the_threshold_of_each_half_comes_from_the_other():
 def test_the_table_holds_what_the_measures_give(pairs):
     found = similarities(pairs)
     assert list(found)[:2] == ["GloVe, mean", "GloVe, weighted mean"] and len(found) == 11
-    assert found["layer 6, mean"] == pytest.approx((embed(pairs["sentence1"]) * embed(pairs["sentence2"])).sum(axis=1), abs=1e-5)
+    assert found["layer 6, mean"] == pytest.approx(
+        (embed(pairs["sentence1"]) * embed(pairs["sentence2"])).sum(axis=1), abs=1e-5
+    )
     table = score_table(found, pairs["score"], repeats=50)
     assert list(table.index) == list(found) and list(table.columns) == ["Spearman", "Pearson", "AUC", "accuracy"]
     labels = (pairs["score"] >= SIMILAR).astype(int)
     for name, values in found.items():
-        for column, value in [("Spearman", spearman(pairs["score"], values)), ("Pearson", pearson(pairs["score"], values)),
-                              ("AUC", auc(labels, values)), ("accuracy", halves_right(labels, values).mean())]:
-            shown, low, high = map(float, re.fullmatch(r"(-?[\d.]+) \((-?[\d.]+) to (-?[\d.]+)\)", table.loc[name, column]).groups())
+        for column, value in [
+            ("Spearman", spearman(pairs["score"], values)),
+            ("Pearson", pearson(pairs["score"], values)),
+            ("AUC", auc(labels, values)),
+            ("accuracy", halves_right(labels, values).mean()),
+        ]:
+            shown, low, high = map(
+                float, re.fullmatch(r"(-?[\d.]+) \((-?[\d.]+) to (-?[\d.]+)\)", table.loc[name, column]).groups()
+            )
             assert shown == pytest.approx(value, abs=0.0051) and low <= shown <= high
 
 
 # The command
+
 
 def run(*arguments):
     return CliRunner().invoke(main, ["benchmark", "--repeats", "20", *map(str, arguments)])
@@ -102,13 +124,18 @@ def test_the_command_prints_the_table_for_any_model_and_file(pairs, tiny, tmp_pa
     done = run("--model", tiny, "--data", path)
     assert done.exit_code == 0, done.output
     assert f"{len(pairs)} pairs, " in done.output
-    assert re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", done.output) and "layer 3" not in done.output, "the tiny model has two layers"
+    assert re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", done.output) and "layer 3" not in done.output, (
+        "the tiny model has two layers"
+    )
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["--data", "nowhere.csv"], "no file nowhere.csv"),
-    (["--model", "/nowhere/at/all", "--data", "course"], "neither a folder"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--data", "nowhere.csv"], "no file nowhere.csv"),
+        (["--model", "/nowhere/at/all", "--data", "course"], "neither a folder"),
+    ],
+)
 def test_what_cannot_be_had_is_one_sentence(arguments, words):
     done = run(*arguments)
     assert done.exit_code == 1 and words in done.output and "Traceback" not in done.output

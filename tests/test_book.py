@@ -1,6 +1,7 @@
 """The book that `make book` writes: complete, light, on its own, for every reader, and on paper.
 
-Pages are opened from files in Chromium, which lets no request leave the machine. axe runs on each of them, in light and in dark.
+Pages are opened from files in Chromium, which lets no request leave the machine. axe runs on each of them, in light and
+in dark.
 """
 
 import re
@@ -19,7 +20,8 @@ from .browser import chromium, keep, needs_chromium
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
 VIEWS = "05_attention"
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
-# Of pieces of code that look alike (same class, same kind of box) one is enough to know the contrast of all. Closed boxes are opened, so that axe looks
+# Of pieces of code that look alike (same class, same kind of box) one is enough to know the contrast of all. Closed
+# boxes are opened, so that axe looks
 # into them.
 ONE_OF_EACH = """() => { const seen = new Set();
     document.querySelectorAll('.highlight span[class]').forEach(piece => {
@@ -27,9 +29,12 @@ ONE_OF_EACH = """() => { const seen = new Set();
         if (seen.has(key)) piece.replaceWith(piece.textContent);
         seen.add(key); });
     document.querySelectorAll('details').forEach(box => box.open = true); }"""
-AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations'], ...(rules ? {runOnly: rules} : {})}).then(result => result.violations
-    .filter(found => ['serious', 'critical'].includes(found.impact)).map(found => [found.id, found.nodes.length, found.nodes[0].html.slice(0, 200)]))"""
-FOCUSED = """() => { const thing = document.activeElement; return [thing.tagName, thing.className, thing.innerText.trim(),
+AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations'], ...(rules ? {runOnly: rules} : {})})
+    .then(result => result.violations
+    .filter(found => ['serious', 'critical'].includes(found.impact)).map(found => [found.id, found.nodes.length,
+        found.nodes[0].html.slice(0, 200)]))"""
+FOCUSED = """() => { const thing = document.activeElement;
+    return [thing.tagName, thing.className, thing.innerText.trim(),
     getComputedStyle(thing).outlineStyle !== 'none']; }"""
 
 
@@ -42,7 +47,10 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(site):
     """{name: the page, parsed}."""
-    return {path.stem: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in sorted(site.glob("*.html"))}
+    return {
+        path.stem: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in sorted(site.glob("*.html"))
+    }
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +61,20 @@ def open_page():
 
 @pytest.fixture(scope="module")
 def visited(site, open_page):
-    """{name: what was found when the page was opened}: "bytes" loaded, "outside", "problems", "light" and "dark" (what axe finds)."""
+    """{name: what was found when the page was opened}: "bytes" loaded, "outside", "problems", "light" and "dark" (what
+    axe finds).
+    """
     from axe_playwright_python import __file__ as package
 
     axe = (Path(package).parent / "axe.min.js").read_text(encoding="utf-8")
     found, loaded, page = {}, {}, open_page()
     page.emulate_media(reduced_motion="reduce")  # colours change at once
-    page.on("requestfinished", lambda request: loaded.setdefault(unquote(urlparse(request.url).path)) if request.url.startswith("file:") else None)
+    page.on(
+        "requestfinished",
+        lambda request: (
+            loaded.setdefault(unquote(urlparse(request.url).path)) if request.url.startswith("file:") else None
+        ),
+    )
     for path in sorted(site.glob("*.html")):
         loaded.clear()
         page.goto(path.as_uri())
@@ -69,8 +84,13 @@ def visited(site, open_page):
         light = page.evaluate(AXE, None)
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
         dark = page.evaluate(AXE, ["color-contrast", "link-in-text-block"])
-        found[path.stem] = {"bytes": sum(Path(file).stat().st_size for file in loaded), "light": light, "dark": dark,
-                            "outside": list(page.outside), "problems": list(page.problems)}
+        found[path.stem] = {
+            "bytes": sum(Path(file).stat().st_size for file in loaded),
+            "light": light,
+            "dark": dark,
+            "outside": list(page.outside),
+            "problems": list(page.problems),
+        }
     return found
 
 
@@ -96,20 +116,26 @@ def test_every_lesson_and_nothing_for_instructors(pages):
         solutions = pages[name].select("details.solution > summary")
         assert len(solutions) == sum(bool(cell.metadata.get("nbgrader", {}).get("solution")) for cell in cells)
         assert {summary.text for summary in solutions} <= {"One way to write it"}
-        quizzes = sum(cell.source.count("<details>") for cell in cells if "instructor" not in cell.metadata.get("tags", []))
+        quizzes = sum(
+            cell.source.count("<details>") for cell in cells if "instructor" not in cell.metadata.get("tags", [])
+        )
         assert len(pages[name].select("article details:not(.solution)")) == quizzes
 
 
 def test_what_is_folded_is_set_like_the_rest(pages):
     assert pages["00_start_here"].select("details.solution .highlight .k"), "a solution is code in colours"
-    assert all(box.find(["p", "div"]) for page in pages.values() for box in page.select("article details")), "text in a box is a paragraph, not raw Markdown"
+    assert all(box.find(["p", "div"]) for page in pages.values() for box in page.select("article details")), (
+        "text in a box is a paragraph, not raw Markdown"
+    )
 
 
 def test_every_picture_has_a_text(pages):
     pictures = [(name, picture) for name, page in pages.items() for picture in page.find_all("img")]
     assert len(pictures) > 30
     assert [(name, picture["src"]) for name, picture in pictures if len(picture.get("alt", "")) <= 10] == []
-    assert [name for name, page in pages.items() for frame in page.find_all("iframe") if len(frame.get("title", "")) <= 10] == []
+    assert [
+        name for name, page in pages.items() for frame in page.find_all("iframe") if len(frame.get("title", "")) <= 10
+    ] == []
 
 
 def test_nothing_is_asked_of_another_machine(pages, site):
@@ -132,7 +158,11 @@ def test_no_place_of_this_machine_is_told(site):
 def test_pages_are_light_and_stay_on_this_machine(visited):
     print({name: f"{found['bytes'] / 1e6:.2f} MB" for name, found in visited.items()})
     assert all(500_000 < found["bytes"] < MOST for found in visited.values())
-    assert [(name, found["outside"], found["problems"]) for name, found in visited.items() if found["outside"] or found["problems"]] == []
+    assert [
+        (name, found["outside"], found["problems"])
+        for name, found in visited.items()
+        if found["outside"] or found["problems"]
+    ] == []
 
 
 @needs_chromium
@@ -178,7 +208,16 @@ def test_the_keyboard_alone_suffices(site, open_page):
             page.keyboard.press("Enter")
             assert page.locator("details[open]").count() == 1 and page.locator("details[open] p").is_visible()
             keep(page, "book_quiz")
-    order = ["Skip to main content", "search-button", "theme-switch-button", LESSONS[0][:2], LESSONS[-1][:2], "SUMMARY", "right-next", "internal nav-link"]
+    order = [
+        "Skip to main content",
+        "search-button",
+        "theme-switch-button",
+        LESSONS[0][:2],
+        LESSONS[-1][:2],
+        "SUMMARY",
+        "right-next",
+        "internal nav-link",
+    ]
     places = [next((place for place, text in enumerate(reached) if sign in text), -1) for sign in order]
     assert places == sorted(places) and -1 not in places, dict(zip(order, places, strict=True))
     page.set_viewport_size({"width": 640, "height": 450})  # as at double size: navigation moves behind a button
@@ -215,13 +254,22 @@ def test_attention_views_draw_and_answer(site, open_page):
         frame.scroll_into_view_if_needed()
         within = frame.element_handle().content_frame()
         within.wait_for_function("least => document.querySelectorAll('svg line').length > least", arg=100)
-        assert within.evaluate("document.body.style.zoom") >= "0.5" and within.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        assert within.evaluate("document.body.style.zoom") >= "0.5" and within.evaluate(
+            "document.documentElement.scrollHeight <= innerHeight"
+        )
         within.evaluate((Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
         assert within.evaluate(AXE, None) == []
     within = frames.first.element_handle().content_frame()
-    before = within.eval_on_selector_all("svg line", "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()")
+    before = within.eval_on_selector_all(
+        "svg line", "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()"
+    )
     within.select_option("#layer", "3")
-    assert within.eval_on_selector_all("svg line", "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()") != before
+    assert (
+        within.eval_on_selector_all(
+            "svg line", "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()"
+        )
+        != before
+    )
     keep(page, "book_views")
     assert page.outside == [] and page.problems == []
 
@@ -234,11 +282,23 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details").count() > 10 and page.locator("details:not([open])").count() == 0
-    assert page.evaluate("getComputedStyle(document.querySelector('.highlight .k')).color") != page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert page.evaluate("getComputedStyle(document.querySelector('.highlight .k')).color") != page.evaluate(
+        "getComputedStyle(document.body).backgroundColor"
+    )
     assert page.locator("html").get_attribute("data-theme") == "light"
-    assert not any(page.locator(part).first.is_visible() for part in ("header.bd-header", ".bd-sidebar-primary", ".bd-sidebar-secondary", ".prev-next-footer"))
-    assert page.evaluate("[...document.querySelectorAll('pre, img, table')].filter(thing => thing.scrollWidth > thing.clientWidth + 1 || "
-                         "thing.getBoundingClientRect().right > innerWidth).map(thing => thing.outerHTML.slice(0, 200))") == []
+    assert not any(
+        page.locator(part).first.is_visible()
+        for part in ("header.bd-header", ".bd-sidebar-primary", ".bd-sidebar-secondary", ".prev-next-footer")
+    )
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('pre, img, table')].filter(thing => thing.scrollWidth > "
+            "thing.clientWidth + 1 || "
+            "thing.getBoundingClientRect().right > innerWidth).map(thing => thing.outerHTML.slice(0, "
+            "200))"
+        )
+        == []
+    )
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("html").get_attribute("data-theme") == "dark"
 
@@ -265,10 +325,20 @@ def small(folder, **texts):
 @pytest.fixture
 def lessons(tmp_path):
     """Two lessons and a glossary."""
-    return small(tmp_path / "lessons", **{
-        "00_one": "# 00 One\n\nAbout 20 minutes. The [mean](glossary.ipynb#mean-pooling), [CLS](glossary.ipynb#CLS-token), [the other](01_two.ipynb).",
-        "01_two": "# 01 Two\n\nAbout 40 minutes.",
-        "glossary": "# Glossary\n\n### mean pooling\n\nA mean.\n\n### CLS token\n\nFirst, see [mean pooling](#mean-pooling)."})
+    return small(
+        tmp_path / "lessons",
+        **{
+            "00_one": (
+                "# 00 One\n\nAbout 20 minutes. The [mean](glossary.ipynb#mean-pooling), "
+                "[CLS](glossary.ipynb#CLS-token), [the other](01_two.ipynb)."
+            ),
+            "01_two": "# 01 Two\n\nAbout 40 minutes.",
+            "glossary": (
+                "# Glossary\n\n### mean pooling\n\nA mean.\n\n### CLS token\n\nFirst, see [mean "
+                "pooling](#mean-pooling)."
+            ),
+        },
+    )
 
 
 @pytest.fixture
@@ -280,11 +350,19 @@ def test_links_to_the_glossary_and_between_lessons(tmp_path, lessons, no_browser
     said = []
     index = book.write_book(tmp_path / "build" / "book", lessons, said.append)
     page = BeautifulSoup((index.parent / "00_one.html").read_text(encoding="utf-8"), "html.parser")
-    assert [link["href"] for link in page.select("article p a.reference")] == ["glossary.html#mean-pooling", "glossary.html#cls-token", "01_two.html"]
+    assert [link["href"] for link in page.select("article p a.reference")] == [
+        "glossary.html#mean-pooling",
+        "glossary.html#cls-token",
+        "01_two.html",
+    ]
     glossary = BeautifulSoup((index.parent / "glossary.html").read_text(encoding="utf-8"), "html.parser")
     assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(id="cls-token")
     assert "about 1 hour of work" in index.read_text(encoding="utf-8")
-    assert any("no Chromium" in line for line in said) and not (index.parent / book.PDF).exists() and book.PDF not in index.read_text(encoding="utf-8")
+    assert (
+        any("no Chromium" in line for line in said)
+        and not (index.parent / book.PDF).exists()
+        and book.PDF not in index.read_text(encoding="utf-8")
+    )
     assert [path.name for path in index.parent.parent.iterdir()] == ["book"]
 
 
@@ -296,7 +374,11 @@ def test_formulas_are_drawn_without_a_script(tmp_path, lessons, no_browser):
 
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
     pages = []
-    monkeypatch.setattr(book, "print_pdf", lambda page, target: pages.append(BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")) or "no PDF")
+    monkeypatch.setattr(
+        book,
+        "print_pdf",
+        lambda page, target: pages.append(BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")) or "no PDF",
+    )
     book.write_book(tmp_path / "book", lessons, list)
     links = [link["href"] for link in pages[0].select('article a[href^="#"]') if len(link["href"]) > 1]
     assert {"#mean-pooling", "#cls-token"} <= set(links) and all(pages[0].find(id=link[1:]) for link in links)
@@ -311,17 +393,33 @@ def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, less
 
 
 def picture(alt):
-    output = nbformat.v4.new_output("display_data", {"image/png": "iVBORw0KGgo="}, metadata={"image/png": {"alt": alt}} if alt else {})
+    output = nbformat.v4.new_output(
+        "display_data", {"image/png": "iVBORw0KGgo="}, metadata={"image/png": {"alt": alt}} if alt else {}
+    )
     return nbformat.v4.new_code_cell("draw()", outputs=[output])
 
 
-@pytest.mark.parametrize(("content", "sentence"), [
-    ("", r"damaged"), ("[]", r"damaged"), ("{}", r"damaged"), ('{"cells": [', r"damaged"),
-    (nbformat.writes(nbformat.v4.new_notebook(cells=[picture("")])), r"picture without an alt text"),
-    (nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"{BEGIN}\nx = 1")])), r"no partner")])
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", r"damaged"),
+        ("[]", r"damaged"),
+        ("{}", r"damaged"),
+        ('{"cells": [', r"damaged"),
+        (nbformat.writes(nbformat.v4.new_notebook(cells=[picture("")])), r"picture without an alt text"),
+        (
+            nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"{BEGIN}\nx = 1")])),
+            r"no partner",
+        ),
+    ],
+)
 def test_a_damaged_lesson_is_named(tmp_path, lessons, content, sentence):
     (lessons / "01_two.ipynb").write_text(content, encoding="utf-8")
-    with pytest.raises(book.BookError, match=rf"01_two\.ipynb (is|cannot go into the book:) .*{sentence}|01_two\.ipynb is {sentence}"):
+    with pytest.raises(
+        book.BookError,
+        match=r"01_two\.ipynb (is|cannot go into the book:) "
+        rf".*{sentence}|01_two\.ipynb is {sentence}",
+    ):
         book.write_book(tmp_path / "book", lessons)
     assert not (tmp_path / "book").exists()
 

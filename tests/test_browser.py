@@ -5,15 +5,7 @@ import pytest
 from course_utils._support.passed import remember
 from course_utils.tools.workspace.copies import write_workspace
 
-from .browser import (
-    bring_into_view,
-    chromium,
-    goto_when_up,
-    keep,
-    needs_chromium,
-    run_all_cells,
-    running_lab,
-)
+from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
 
 pytestmark = needs_chromium
 
@@ -58,7 +50,8 @@ def test_a_quiz_explains_the_option_that_is_opened(page):
     assert not answer.is_visible()
     option.locator("summary").click()
     assert answer.is_visible() and answer.inner_text().startswith(("Right.", "No."))
-    assert option.locator("code, em, strong").count() == 0 or "`" not in option.inner_text()  # what stands inside is Markdown, and drawn
+    # what stands inside is Markdown, and drawn
+    assert option.locator("code, em, strong").count() == 0 or "`" not in option.inner_text()
     keep(page, "lesson_00_quiz")
     option.locator("summary").press("Enter")
     assert not answer.is_visible()
@@ -68,7 +61,10 @@ def test_the_whole_course_is_drawn_with_what_was_passed(page):
     picture = page.locator(".jp-OutputArea-output table", has_text="of 44 exercises passed")
     bring_into_view(page, picture)
     assert "3 of 44 exercises passed, 1 of 13 lessons finished" in picture.inner_text()
-    assert picture.locator("span[title$=': passed']").count() == 3 and picture.locator("span[title$=': open']").count() == 41
+    assert (
+        picture.locator("span[title$=': passed']").count() == 3
+        and picture.locator("span[title$=': open']").count() == 41
+    )
     keep(page, "lesson_00_progress")
 
 

@@ -1,4 +1,6 @@
-"""bertviz's views in a real browser without a network: drawn live, from a saved notebook, in exported HTML, and alive."""
+"""bertviz's views in a real browser without a network: drawn live, from a saved notebook, in exported HTML, and
+alive.
+"""
 
 import re
 import subprocess
@@ -12,15 +14,7 @@ from course_utils import plots
 from course_utils._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS
 from course_utils.attention import attend, head_view, model_view
 
-from .browser import (
-    bring_into_view,
-    chromium,
-    goto_when_up,
-    keep,
-    needs_chromium,
-    run_all_cells,
-    running_lab,
-)
+from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
 from .execute import KERNEL
 from .test_attention import AWKWARD, random_attentions
 
@@ -28,7 +22,9 @@ pytestmark = needs_chromium
 
 SENTENCE = "The cat sat on the mat"
 CELLS = {
-    "setup": "from course_utils import setup\nfrom course_utils.attention import attend, head_view, model_view\nsetup()",
+    "setup": (
+        "from course_utils import setup\nfrom course_utils.attention import attend, head_view, model_view\nsetup()"
+    ),
     "attend": f'tokens, attentions = attend("{SENTENCE}")',
     "head-view": "head_view(attentions, tokens)",
     "model-view": "model_view(attentions, tokens)",
@@ -36,7 +32,8 @@ CELLS = {
 }
 LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 2": 12 * 64}
 STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
-    [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'), element.style.opacity].join()).join(';')"""
+    [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
+        element.style.opacity].join()).join(';')"""
 
 VISIBLE = "count => document.querySelectorAll('line[visibility=visible]').length === count"
 
@@ -49,7 +46,9 @@ def open_page():
 
 @pytest.fixture(scope="module")
 def shown(open_page):
-    """A function that puts a view on a dark page with nothing else and gives the page and the inside of the view's frame."""
+    """A function that puts a view on a dark page with nothing else and gives the page and the inside of the view's
+    frame.
+    """
     plots.use_style()
     page = open_page()
 
@@ -80,12 +79,16 @@ def same(ours, theirs):
 
 def fits(frame, narrower_than=9999):
     """Wait until no part of the view lies outside its frame."""
-    frame.wait_for_function("""narrower_than => {
-        const boxes = [...document.querySelectorAll('svg, svg text, svg rect, select')].map(e => e.getBoundingClientRect());
+    frame.wait_for_function(
+        """narrower_than => {
+        const boxes = [...document.querySelectorAll('svg, svg text, svg rect, select')]
+            .map(e => e.getBoundingClientRect());
         return innerWidth < narrower_than && Math.min(...boxes.map(box => box.left)) >= 0 &&
             Math.max(...boxes.map(box => box.right)) <= innerWidth + 1 &&
             Math.max(...boxes.map(box => box.bottom)) <= innerHeight &&
-            document.documentElement.scrollHeight <= innerHeight; }""", arg=narrower_than)
+            document.documentElement.scrollHeight <= innerHeight; }""",
+        arg=narrower_than,
+    )
 
 
 def test_lines_are_as_strong_as_the_weights(shown):
@@ -103,8 +106,13 @@ def test_lines_are_as_strong_as_the_weights(shown):
 
 def test_the_parts_of_a_pair(shown):
     attentions, a, b = random_attentions(2, 3, 7), slice(0, 4), slice(4, 7)
-    parts = {"All": (slice(0, 7), slice(0, 7)), "Sentence A -> Sentence A": (a, a), "Sentence B -> Sentence B": (b, b),
-             "Sentence A -> Sentence B": (a, b), "Sentence B -> Sentence A": (b, a)}
+    parts = {
+        "All": (slice(0, 7), slice(0, 7)),
+        "Sentence A -> Sentence A": (a, a),
+        "Sentence B -> Sentence B": (b, b),
+        "Sentence A -> Sentence B": (a, b),
+        "Sentence B -> Sentence A": (b, a),
+    }
     for view, heads in ((head_view, 3), (model_view, 1)):
         _, frame = shown(view(attentions, list("abcdefg"), sentence_b_start=4))
         for name, (rows, columns) in parts.items():
@@ -126,10 +134,20 @@ def test_awkward_tokens_are_shown_and_not_obeyed(shown):
     keep(page, "head_view_without_frame")
 
 
-@pytest.mark.parametrize(("view", "layers", "heads", "n"), [
-    (head_view, 6, 12, 2), (head_view, 6, 12, 12), (head_view, 1, 16, HEAD_VIEW_TOKENS),
-    (model_view, 6, 12, 2), (model_view, 6, 12, 12), (model_view, 1, 2, 12), (model_view, 2, 1, 8),
-    (model_view, 12, 16, 4), (model_view, 2, 4, MODEL_VIEW_TOKENS)])
+@pytest.mark.parametrize(
+    ("view", "layers", "heads", "n"),
+    [
+        (head_view, 6, 12, 2),
+        (head_view, 6, 12, 12),
+        (head_view, 1, 16, HEAD_VIEW_TOKENS),
+        (model_view, 6, 12, 2),
+        (model_view, 6, 12, 12),
+        (model_view, 1, 2, 12),
+        (model_view, 2, 1, 8),
+        (model_view, 12, 16, 4),
+        (model_view, 2, 4, MODEL_VIEW_TOKENS),
+    ],
+)
 def test_the_frame_shows_the_whole_view(shown, view, layers, heads, n):
     tokens = ["representation"] * n
     page, frame = shown(view(random_attentions(layers, heads, n), tokens, sentence_b_start=1))
@@ -155,7 +173,9 @@ def lab(tmp_path_factory, open_page):
     with running_lab(workspace) as address:
         goto_when_up(open_page(), f"{address}/api?token=secret")
         cells = [nbformat.v4.new_code_cell(source, id=name) for name, source in CELLS.items()]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), workspace / "views.ipynb")
+        nbformat.write(
+            nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), workspace / "views.ipynb"
+        )
         yield address, workspace
 
 
@@ -245,5 +265,6 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     page.goto((tmp_path / "views.html").as_uri(), wait_until="commit")
     all_drawn(page, "exported")
     hover_changes(page)
-    assert [address for address, frame in page.outside if frame != page.url] == []  # nbconvert's own page asks for MathJax
+    # nbconvert's own page asks for MathJax
+    assert [address for address, frame in page.outside if frame != page.url] == []
     assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"

@@ -1,4 +1,6 @@
-"""The lecture decks and the quizzes: what stands in the lessons for them, and the decks in a browser without a network."""
+"""The lecture decks and the quizzes: what stands in the lessons for them, and the decks in a browser without a
+network.
+"""
 
 import contextlib
 import json
@@ -13,14 +15,7 @@ from playwright.sync_api import TimeoutError as NotYet
 from course_utils._support.notebooks import NOTEBOOKS
 from course_utils.tools import cli
 from course_utils.tools.publish.mathematics import with_mathml
-from course_utils.tools.publish.slides import (
-    HEADING,
-    SlidesError,
-    find_lesson,
-    render,
-    timing,
-    write_deck,
-)
+from course_utils.tools.publish.slides import HEADING, SlidesError, find_lesson, render, timing, write_deck
 from course_utils.tools.workspace.copies import learner_copy
 
 from .browser import chromium, keep, needs_chromium
@@ -54,6 +49,7 @@ def kind(cell):
 
 # ---------------------------------------------------------------- what stands in the lessons
 
+
 @each_lesson
 def test_the_plan_adds_up_and_says_what_a_lecturer_needs(name):
     notebook = read(name)
@@ -86,7 +82,14 @@ def test_one_idea_a_slide_with_notes(name):
 @each_lesson
 def test_a_deck_asks_before_it_tells(name):
     notebook = read(name)
-    assert sum("reveal" in cell.metadata.get("tags", []) or cell.metadata.get("slideshow", {}).get("slide_type") == "fragment" for cell in notebook.cells) >= 4
+    assert (
+        sum(
+            "reveal" in cell.metadata.get("tags", [])
+            or cell.metadata.get("slideshow", {}).get("slide_type") == "fragment"
+            for cell in notebook.cells
+        )
+        >= 4
+    )
     notes = "\n\n".join(cell.source for cell in notebook.cells if cell.id.startswith("notes-"))
     assert notes.count("**Pause and ask.**") >= 3 and notes.count("**Expected:**") >= notes.count("**Pause and ask.**")
 
@@ -100,14 +103,16 @@ def test_every_quiz_has_one_right_option_and_explains_each(name):
         assert question.endswith("?"), cell.id
         options = OPTION.findall(cell.source)
         assert len(options) == cell.source.count("<details>") and 3 <= len(options) <= 4, cell.id
-        assert [letter for letter, *_ in options] == list("ABCD")[:len(options)], cell.id
+        assert [letter for letter, *_ in options] == list("ABCD")[: len(options)], cell.id
         assert [verdict for _, _, verdict, _ in options].count("Right") == 1, cell.id
         assert len({option for _, option, _, _ in options}) == len(options)
         assert all(len(why.split()) >= 5 for *_, why in options), cell.id
 
 
 def test_the_right_option_stands_anywhere_and_is_not_the_longest():
-    options = [OPTION.findall(cell.source) for name in LESSONS for cell in read(name).cells if cell.id.startswith("quiz-")]
+    options = [
+        OPTION.findall(cell.source) for name in LESSONS for cell in read(name).cells if cell.id.startswith("quiz-")
+    ]
     places = [next(letter for letter, _, verdict, _ in quiz if verdict == "Right") for quiz in options]
     assert all(places.count(letter) >= len(places) / 8 for letter in "ABCD"), places
     longest = sum(max(quiz, key=lambda option: len(option[1]))[2] == "Right" for quiz in options)
@@ -125,8 +130,11 @@ def test_learners_get_the_quizzes_and_nothing_of_the_lecture(name):
 
 # ---------------------------------------------------------------- the command
 
+
 def plan(rows="| One | 5 |", total=5):
-    return new_markdown_cell(f"## Lecture plan\n\n| section | minutes |\n|---|---|\n{rows}\n\nTotal: {total} minutes.", id="plan")
+    return new_markdown_cell(
+        f"## Lecture plan\n\n| section | minutes |\n|---|---|\n{rows}\n\nTotal: {total} minutes.", id="plan"
+    )
 
 
 def slide(text, kind="slide", **metadata):
@@ -148,7 +156,11 @@ def test_the_command_writes_one_file(tmp_path):
 @pytest.mark.parametrize("number", ["13", "xx", "", "05_attention", "../05"])
 def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
     done = CliRunner().invoke(cli.main, ["slides", number, "--out", str(tmp_path)])
-    assert done.exit_code == 1 and f"There is no lesson {number}. The lessons are 00, 01," in done.output and "Traceback" not in done.output
+    assert (
+        done.exit_code == 1
+        and f"There is no lesson {number}. The lessons are 00, 01," in done.output
+        and "Traceback" not in done.output
+    )
 
 
 def test_lessons_that_cannot_be_a_deck_say_why(tmp_path):
@@ -185,22 +197,38 @@ def test_nowhere_to_write_and_nothing_to_write_with(tmp_path, monkeypatch):
 
 def test_an_unmarked_cell_is_not_shown_and_odd_text_does_no_harm(tmp_path):
     odd = slide("## One\n\n<b>&amp;</b> `</script>` </section></aside> ü 漢", kind="slide")
-    text = render(lesson(tmp_path, odd, new_markdown_cell("unmarked"), slide("skipped", "skip"), slide("said aloud", "notes"), plan()))
+    text = render(
+        lesson(
+            tmp_path, odd, new_markdown_cell("unmarked"), slide("skipped", "skip"), slide("said aloud", "notes"), plan()
+        )
+    )
     assert "unmarked" not in text and "skipped" not in text and "said aloud" in text and "漢" in text
     assert text.count("</script>") == 2  # the deck's own
 
 
-@pytest.mark.parametrize("text, drawn", [
-    ("the length $\\|u\\|$ of", True), ("$$\n\\frac{u \\cdot v}{2}\n$$", True), ("**$x^2$**, and", True),
-    ("it costs $5 and $6", False), ("`$x$` and ``a ` $x$``", False), ("```\n$x$\n```", False), ("~~~\n$$x$$\n~~~", False), ("\\$x$", False), ("US$x$", False),
-])
+@pytest.mark.parametrize(
+    "text, drawn",
+    [
+        ("the length $\\|u\\|$ of", True),
+        ("$$\n\\frac{u \\cdot v}{2}\n$$", True),
+        ("**$x^2$**, and", True),
+        ("it costs $5 and $6", False),
+        ("`$x$` and ``a ` $x$``", False),
+        ("```\n$x$\n```", False),
+        ("~~~\n$$x$$\n~~~", False),
+        ("\\$x$", False),
+        ("US$x$", False),
+    ],
+)
 def test_formulas_are_drawn_without_a_script_and_code_stays_code(text, drawn):
     assert ("<math" in with_mathml(text)) == drawn
     assert drawn or with_mathml(text) == text
 
 
 def test_a_formula_on_a_slide_and_one_that_cannot_be_read(tmp_path):
-    text = render(lesson(tmp_path, slide("## One\n\nThe length is $\\sqrt{x_1^2}$."), slide("by heart: $y$", "notes"), plan()))
+    text = render(
+        lesson(tmp_path, slide("## One\n\nThe length is $\\sqrt{x_1^2}$."), slide("by heart: $y$", "notes"), plan())
+    )
     assert text.count("<math") == 2 and "<msqrt>" in text and "sqrt{" not in text
     with pytest.raises(SlidesError, match=r"05_x.ipynb: the formula \$\\frac\{\$ cannot be read"):
         render(lesson(tmp_path, slide("## One\n\n$\\frac{$"), plan()))
@@ -213,14 +241,19 @@ MEASURE = """() => {
     slide.querySelectorAll('.fragment').forEach(part => part.classList.add('visible'));
     slide.querySelectorAll('*:not(aside):not(aside *):not([style*="overflow:auto"] *)').forEach(part => {
         const box = part.getBoundingClientRect();
-        if (box.width && part.checkVisibility() && (box.right > 1281 || box.bottom > 709)) found.push(`${part.tagName} reaches ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
+        if (box.width && part.checkVisibility() && (box.right > 1281 || box.bottom > 709))
+            found.push(`${part.tagName} reaches ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
     });
-    slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: ' + part.innerText.slice(0, 60)); });
+    slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: '
+        + part.innerText.slice(0, 60)); });
     slide.querySelectorAll('.output pre, .cell:not(.columns) .input pre').forEach(part => {
-        const style = getComputedStyle(part), height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
-        if (height > (part.textContent.replace(/\\n$/, '').split('\\n').length + 0.5) * parseFloat(style.lineHeight)) found.push('wrapped: ' + part.textContent.slice(0, 60));
+        const style = getComputedStyle(part),
+            height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
+        if (height > (part.textContent.replace(/\\n$/, '').split('\\n').length
+            + 0.5) * parseFloat(style.lineHeight)) found.push('wrapped: ' + part.textContent.slice(0, 60));
     });
-    slide.querySelectorAll('img').forEach(part => { if (!part.alt || !part.naturalWidth || part.offsetHeight < 250) found.push('a picture without text, not drawn or too small'); });
+    slide.querySelectorAll('img').forEach(part => { if (!part.alt || !part.naturalWidth
+        || part.offsetHeight < 250) found.push('a picture without text, not drawn or too small'); });
     return found;
 }"""
 
@@ -271,11 +304,15 @@ def test_the_keys_turn_reveal_and_go_back(decks, browser):
     here, part = page.evaluate("Reveal.getSlidePastCount()"), page.locator("section.present .fragment").first
     assert part.evaluate("part => getComputedStyle(part).visibility") == "hidden"
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("getComputedStyle(document.querySelector('section.present .fragment')).visibility === 'visible'")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('section.present .fragment')).visibility === 'visible'"
+    )
     assert page.evaluate("Reveal.getSlidePastCount()") == here
     keep(page, "deck_after")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function("getComputedStyle(document.querySelector('section.present .fragment')).visibility === 'hidden'")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('section.present .fragment')).visibility === 'hidden'"
+    )
     page.close()
 
 
@@ -285,10 +322,15 @@ def test_the_notes_open_beside_with_the_minutes(decks, browser):
     with page.context.expect_page() as opened:
         page.keyboard.press("s")
     notes = opened.value
-    notes.wait_for_function("document.querySelector('.speaker-controls-notes .value')?.innerText.includes('Lecture plan')")
+    notes.wait_for_function(
+        "document.querySelector('.speaker-controls-notes .value')?.innerText.includes('Lecture plan')"
+    )
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    notes.wait_for_function("/minutes, from minute \\d+ to \\d+ of 45/.test(document.querySelector('.speaker-controls-notes .value').innerText)")
+    notes.wait_for_function(
+        "/minutes, from minute \\d+ to \\d+ of "
+        "45/.test(document.querySelector('.speaker-controls-notes .value').innerText)"
+    )
     keep(notes, "deck_notes")
     assert page.outside == [] and page.problems == []
     notes.close()
@@ -308,18 +350,30 @@ def test_an_attention_view_draws_in_the_deck(decks, browser):
 
 @needs_chromium
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(decks, browser):
-    asked = {name: [place for place, one in enumerate(slides(read(name))) if any(cell.id.startswith("quiz-") for cell in one)] for name in LESSONS}
+    asked = {
+        name: [
+            place for place, one in enumerate(slides(read(name))) if any(cell.id.startswith("quiz-") for cell in one)
+        ]
+        for name in LESSONS
+    }
     assert sum(map(len, asked.values())) > 5
     for name in filter(asked.get, asked):
         page = show(browser, decks[name])
         for place in asked[name]:
-            page.evaluate("place => { Reveal.slide(place); while (Reveal.availableFragments().next) Reveal.nextFragment(); }", place)
+            page.evaluate(
+                "place => { Reveal.slide(place); while (Reveal.availableFragments().next) Reveal.nextFragment(); }",
+                place,
+            )
             for summary in page.locator("section.present summary").all():
                 summary.focus()
                 page.keyboard.press("Enter")
-                page.wait_for_function("() => { const open = document.querySelectorAll('section.present details[open]'); "
-                                       "return open.length === 1 && open[0].contains(document.activeElement); }")
-                with contextlib.suppress(NotYet):  # the slide is fitted when the option says that it opened, a moment later
+                page.wait_for_function(
+                    "() => { const open = document.querySelectorAll('section.present "
+                    "details[open]'); "
+                    "return open.length === 1 && open[0].contains(document.activeElement); }"
+                )
+                # the slide is fitted when the option says that it opened, a moment later
+                with contextlib.suppress(NotYet):
                     page.wait_for_function(f"() => ({MEASURE})().length === 0", timeout=5000)
                 assert page.evaluate(MEASURE) == []
             keep(page, "deck_quiz")

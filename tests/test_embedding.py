@@ -118,13 +118,24 @@ def test_order_and_neighbours_do_not_matter(mixed):
 
 # What may be given
 
+
 def test_every_sequence_of_strings(tiny):
     sentences = ["one", "two", "three"]
     expected = embed(sentences, model=tiny)
     assert expected.shape == (3, 32)
     series = pd.Series(sentences, index=[7, 7, 9])
-    for given_ in (tuple(sentences), iter(sentences), (text for text in sentences), dict.fromkeys(sentences).keys(), series, series.array,
-                   pd.Index(sentences), np.array(sentences), np.array(sentences, dtype=object), [np.str_(text) for text in sentences]):
+    for given_ in (
+        tuple(sentences),
+        iter(sentences),
+        (text for text in sentences),
+        dict.fromkeys(sentences).keys(),
+        series,
+        series.array,
+        pd.Index(sentences),
+        np.array(sentences),
+        np.array(sentences, dtype=object),
+        [np.str_(text) for text in sentences],
+    ):
         assert np.array_equal(embed(given_, model=tiny), expected), type(given_)
     assert sentences == ["one", "two", "three"]
 
@@ -155,18 +166,31 @@ def test_a_model_in_training_gives_the_same_and_goes_on_training(tiny):
 
 
 BAD = {
-    "a string": ("a film", TypeError, r"sentences must be a list of strings; got one string. Write embed\(\[sentence\]\)"),
+    "a string": (
+        "a film",
+        TypeError,
+        r"sentences must be a list of strings; got one string. Write "
+        r"embed\(\[sentence\]\)",
+    ),
     "an empty string": ("", TypeError, "got one string"),
     "bytes": (b"a film", TypeError, "sentences must be a list of strings; got bytes"),
     "nothing": (None, TypeError, "sentences must be a list of strings; got NoneType"),
     "a number": (3, TypeError, "sentences must be a list of strings; got int"),
     "a dictionary": ({"a": 1}, TypeError, "sentences must be a list of strings; got dict"),
     "a set": ({"a", "b"}, TypeError, "sentences must be a list of strings; got set"),
-    "a table": (pd.DataFrame({"text": ["a"], "label": [1]}), TypeError, "sentences must be a list of strings; got DataFrame"),
+    "a table": (
+        pd.DataFrame({"text": ["a"], "label": [1]}),
+        TypeError,
+        "sentences must be a list of strings; got DataFrame",
+    ),
     "an array of two dimensions": (np.array([["a"]]), TypeError, "sentences must be a list of strings; got ndarray"),
     "an array of none": (np.array("a"), TypeError, "sentences must be a list of strings; got ndarray"),
     "a number within": (["a", 3], TypeError, r"sentences\[1\] must be a string; got int"),
-    "a missing value": (pd.Series(["a", None, "b"]), TypeError, r"sentences\[1\] must be a string; got (float|NoneType|NAType)"),
+    "a missing value": (
+        pd.Series(["a", None, "b"]),
+        TypeError,
+        r"sentences\[1\] must be a string; got (float|NoneType|NAType)",
+    ),
     "bytes within": (["a", "b", b"c"], TypeError, r"sentences\[2\] must be a string; got bytes"),
     "lists within": ([["a"]], TypeError, r"sentences\[0\] must be a string; got list"),
     "pairs within": ([("a", "b")], TypeError, r"sentences\[0\] must be a string; got tuple"),
@@ -193,22 +217,31 @@ def test_an_unknown_pooling_is_named(pooling, tiny):
 def test_another_form_of_model_is_named(encoder, library):
     tokenizer, model = encoder
     for wrong in (model, tokenizer, library, (tokenizer,), (model, tokenizer), 3, {}):
-        with pytest.raises(TypeError, match=rf"model must be .* the pair \(tokenizer, model\) .*; got {type(wrong).__name__}"):
+        with pytest.raises(
+            TypeError,
+            match=r"model must be .* the pair \(tokenizer, model\) .*; got "
+            rf"{type(wrong).__name__}",
+        ):
             embed(["a"], model=wrong)
 
 
 # Long sentences
 
+
 def pieces(number):
     return "a " * number  # the tiny model's tokenizer adds two of its own
 
 
-@pytest.mark.parametrize("lengths, cut", [([62], 0), ([63], 1), ([1, 62, 63, 64, 0], 2), ([200] * 3 + [10], 3), ([62 * 5] * 2, 2)])
+@pytest.mark.parametrize(
+    "lengths, cut", [([62], 0), ([63], 1), ([1, 62, 63, 64, 0], 2), ([200] * 3 + [10], 3), ([62 * 5] * 2, 2)]
+)
 def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         vectors = embed([pieces(length) for length in lengths], model=tiny)
-    expected = [f"{cut} of {len(lengths)} sentences are longer than the model's 64 tokens; the rest of each was cut off"]
+    expected = [
+        f"{cut} of {len(lengths)} sentences are longer than the model's 64 tokens; the rest of each was cut off"
+    ]
     assert [str(warning.message) for warning in said] == (expected if cut else [])
     assert all(warning.filename == __file__ for warning in said), "the warning points at the caller's line"
     assert vectors.shape == (len(lengths), 32)
@@ -229,6 +262,7 @@ def test_what_is_cut_off_has_no_effect(tiny):
 
 
 # Progress
+
 
 @pytest.mark.parametrize("disable, seconds_a_look, shown", [("0", 1, True), ("0", 0, False), ("1", 1, False)])
 def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, capsys, monkeypatch):

@@ -7,15 +7,7 @@ import sklearn.metrics
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from course_utils.evaluation import (
-    auc,
-    best_threshold,
-    bootstrap,
-    pearson,
-    ranks,
-    roc_curve,
-    spearman,
-)
+from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ranks, roc_curve, spearman
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)  # ties, too
 
@@ -39,7 +31,9 @@ def test_correlations_are_scipys(both):
 @given(columns(kind=st.integers(0, 1)))
 def test_roc_and_auc_are_scikit_learns(both):
     labels, scores = both
-    for ours, theirs in zip(roc_curve(labels, scores), sklearn.metrics.roc_curve(labels, scores, drop_intermediate=False)):
+    for ours, theirs in zip(
+        roc_curve(labels, scores), sklearn.metrics.roc_curve(labels, scores, drop_intermediate=False)
+    ):
         assert ours == pytest.approx(theirs)
     assert auc(labels, scores) == pytest.approx(sklearn.metrics.roc_auc_score(labels, scores))
 
@@ -75,8 +69,15 @@ def test_the_interval_is_scipys(statistic, n):
     x = generator.normal(size=n)
     y = x + generator.normal(size=n)
     value, low, high = bootstrap(statistic, x, y, repeats=500, seed=3)
-    theirs = scipy.stats.bootstrap((x, y), lambda x, y, axis: statistic(x, y), paired=True, method="percentile", n_resamples=500,
-                                   vectorized=True, rng=np.random.default_rng(3)).confidence_interval
+    theirs = scipy.stats.bootstrap(
+        (x, y),
+        lambda x, y, axis: statistic(x, y),
+        paired=True,
+        method="percentile",
+        n_resamples=500,
+        vectorized=True,
+        rng=np.random.default_rng(3),
+    ).confidence_interval
     assert value == pytest.approx(statistic(x, y)) and (low, high) == pytest.approx(tuple(theirs))
     assert low < value < high
 
@@ -109,15 +110,18 @@ def test_a_difference_sees_what_two_intervals_do_not():
     assert difference[1] > 0
 
 
-@pytest.mark.parametrize("x, y, words", [
-    ([1, 2, 3], [1, 2], r"equally long; got \[3, 2\]"),
-    ([1, np.nan, 3], [1, 2, 3], "argument 1 holds 1 values that are not finite"),
-    ([1, 2, 3], [1, np.inf, np.nan], "argument 2 holds 2 values that are not finite"),
-    ([2, 2, 2], [1, 2, 3], "constant"),
-    ([1], [2], "at least two"),
-    ([], [], "empty"),
-    (3, 4, "single number"),
-])
+@pytest.mark.parametrize(
+    "x, y, words",
+    [
+        ([1, 2, 3], [1, 2], r"equally long; got \[3, 2\]"),
+        ([1, np.nan, 3], [1, 2, 3], "argument 1 holds 1 values that are not finite"),
+        ([1, 2, 3], [1, np.inf, np.nan], "argument 2 holds 2 values that are not finite"),
+        ([2, 2, 2], [1, 2, 3], "constant"),
+        ([1], [2], "at least two"),
+        ([], [], "empty"),
+        (3, 4, "single number"),
+    ],
+)
 def test_what_has_no_correlation_is_refused(x, y, words):
     for function in (pearson, spearman):
         with pytest.raises(ValueError, match=words):
@@ -130,8 +134,14 @@ def test_words_are_not_numbers(column):
         pearson(column, [1, 2])
 
 
-@pytest.mark.parametrize("labels, words", [([0, 1, 2], "labels must be 0 or 1"), ([1, 1, 1], "all labels are 1; both"),
-                                           ([0, 0, 0], "all labels are 0; both")])
+@pytest.mark.parametrize(
+    "labels, words",
+    [
+        ([0, 1, 2], "labels must be 0 or 1"),
+        ([1, 1, 1], "all labels are 1; both"),
+        ([0, 0, 0], "all labels are 0; both"),
+    ],
+)
 def test_labels_need_two_classes(labels, words):
     for function in (auc, roc_curve, best_threshold):
         with pytest.raises(ValueError, match=words):

@@ -17,9 +17,12 @@ def seeds(exercise_id):
 
 
 def _cases(kind):
-    return [pytest.param(exercise_id, answer, id=f"{exercise_id}-{number}")
-            for module in ANSWERS.values() for exercise_id, answers in getattr(module, kind).items()
-            for number, answer in enumerate(answers)]
+    return [
+        pytest.param(exercise_id, answer, id=f"{exercise_id}-{number}")
+        for module in ANSWERS.values()
+        for exercise_id, answers in getattr(module, kind).items()
+        for number, answer in enumerate(answers)
+    ]
 
 
 @pytest.mark.parametrize("exercise_id, answer", _cases("RIGHT"))

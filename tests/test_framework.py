@@ -101,28 +101,31 @@ def test_solution_without_the_source_says_so(tmp_path):
         framework.written_solution(find("04-mean-pool"), tmp_path)
 
 
-@pytest.mark.parametrize("got, right, words", [
-    ([1, 2], [1, 2, 3], "returned [1, 2] where [1, 2, 3] is expected"),
-    (list(range(99)), list(range(98)), "99 items where 98"),
-    ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
-    ([[1], None], [[1], [2]], "returned [[1], None] where [[1], [2]]"),
-    (None, [1], "is a `return` missing?"),
-    (None, None, None),
-    ((1, 2), [1, 2], None),
-    (1.0, 1, None),
-    (torch.tensor(2.0), 2, None),
-    ("a", ["a"], "a str where a list"),
-    (torch.ones(2), torch.ones(2, dtype=torch.int64), "dtype"),
-    (torch.ones(2), torch.ones(3), "shape (2,)"),
-    (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
-    (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
-    (torch.full((2,), float("inf")), torch.ones(2), "off by"),
-    (1.00002, 1.0, "returned 1"),
-    (float("nan"), 1.0, "returned nan"),
-    ({"a": 1}, {"a": 1}, None),
-    ({"a": 1}, {"a": 2}, "{'a': 1}"),
-    (object, 3, "a type where an int"),
-])
+@pytest.mark.parametrize(
+    "got, right, words",
+    [
+        ([1, 2], [1, 2, 3], "returned [1, 2] where [1, 2, 3] is expected"),
+        (list(range(99)), list(range(98)), "99 items where 98"),
+        ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
+        ([[1], None], [[1], [2]], "returned [[1], None] where [[1], [2]]"),
+        (None, [1], "is a `return` missing?"),
+        (None, None, None),
+        ((1, 2), [1, 2], None),
+        (1.0, 1, None),
+        (torch.tensor(2.0), 2, None),
+        ("a", ["a"], "a str where a list"),
+        (torch.ones(2), torch.ones(2, dtype=torch.int64), "dtype"),
+        (torch.ones(2), torch.ones(3), "shape (2,)"),
+        (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
+        (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
+        (torch.full((2,), float("inf")), torch.ones(2), "off by"),
+        (1.00002, 1.0, "returned 1"),
+        (float("nan"), 1.0, "returned nan"),
+        ({"a": 1}, {"a": 1}, None),
+        ({"a": 1}, {"a": 2}, "{'a': 1}"),
+        (object, 3, "a type where an int"),
+    ],
+)
 def test_difference(got, right, words):
     found = framework.difference(got, right)
     assert (found is None) if words is None else (words in found)
@@ -158,7 +161,7 @@ def test_a_list_that_is_used_again_in_each_call_is_judged_as_it_was():
 
     def again(ids, max_length):
         out.clear()
-        out.extend(ids if len(ids) <= max_length else ids[:max_length - 1] + ids[-1:])
+        out.extend(ids if len(ids) <= max_length else ids[: max_length - 1] + ids[-1:])
         return out
 
     assert check("02-truncate", again).passed
@@ -202,10 +205,26 @@ class Shapeless:
 
 
 @pytest.mark.parametrize("exercise_id", ["00-nearest", "01-pair-counts", "02-pad-batch", "04-mean-pool"])
-@pytest.mark.parametrize("thing", [Hostile(), Hostile, [Hostile()], Shapeless(), torch.Tensor, framework.np, 10**400,
-                                   framework.np.str_("a"), torch.tensor(1j), torch.ones(2, 6).to_sparse(),
-                                   torch.ones(2, device="meta"), (i for i in [1]), range(10**7), ValueError],
-                         ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize(
+    "thing",
+    [
+        Hostile(),
+        Hostile,
+        [Hostile()],
+        Shapeless(),
+        torch.Tensor,
+        framework.np,
+        10**400,
+        framework.np.str_("a"),
+        torch.tensor(1j),
+        torch.ones(2, 6).to_sparse(),
+        torch.ones(2, device="meta"),
+        (i for i in [1]),
+        range(10**7),
+        ValueError,
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
 def test_odd_things_fail_and_never_break_the_check(exercise_id, thing):
     report = check(exercise_id, lambda *_: thing)
     assert report.status == "failed" and report.messages and str(report) and report._repr_html_()

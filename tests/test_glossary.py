@@ -1,8 +1,9 @@
-"""The glossary: its entries, its anchors, and one link to each entry, from the first use of the term in the lessons' running prose.
+"""The glossary: its entries, its anchors, and one link to each entry, from the first use of the term in the lessons'
+running prose.
 
-Running prose is what a learner reads as sentences: paragraphs, lists and table rows. It is not headings, code, the heads of tables, other links,
-quizzes, recaps, further reading, the map of lesson 00, answers that a person marks, what only instructors see, and in a lesson's first cell the
-aims and the sentences about time and earlier lessons.
+Running prose is what a learner reads as sentences: paragraphs, lists and table rows. It is not headings, code, the
+heads of tables, other links, quizzes, recaps, further reading, the map of lesson 00, answers that a person marks, what
+only instructors see, and in a lesson's first cell the aims and the sentences about time and earlier lessons.
 """
 
 import re
@@ -41,7 +42,8 @@ WORDS = {  # how the lessons say it, where this is more than the term itself wit
     "truncation": "truncat(e|es|ed|ing|ion)",
     "vocabulary": "vocabulary|vocabularies",
 }
-EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss|cross-entropy"  # words of the glossary that mean something else here
+# words of the glossary that mean something else here
+EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss|cross-entropy"
 
 
 def pattern(term):
@@ -50,7 +52,9 @@ def pattern(term):
 
 
 def plain(tokens, target=""):
-    """Pairs (text, target of the glossary link around it or "") of parsed Markdown; what is no running prose is left out."""
+    """Pairs (text, target of the glossary link around it or "") of parsed Markdown; what is no running prose is left
+    out.
+    """
     for token in tokens:
         kind = token["type"]
         if kind in ("heading", "block_code", "block_html", "inline_html", "table_head"):
@@ -74,7 +78,11 @@ def plain(tokens, target=""):
 def is_prose(name, cell):
     if cell.cell_type != "markdown" or "nbgrader" in cell.metadata or "instructor" in cell.metadata.get("tags", []):
         return False
-    return not (cell.id.startswith("quiz-") or cell.source.startswith(("## What you have seen", "## Further reading")) or (name[:2], cell.id) == ("00", "map"))
+    return not (
+        cell.id.startswith("quiz-")
+        or cell.source.startswith(("## What you have seen", "## Further reading"))
+        or (name[:2], cell.id) == ("00", "map")
+    )
 
 
 def running_prose(name, cell):
@@ -86,7 +94,9 @@ def running_prose(name, cell):
 
 
 def first_uses():
-    """{term: (file name, cell id, the anchor that the word links to, or "")} of the lessons. Within the words of a longer term a shorter one is not used."""
+    """{term: (file name, cell id, the anchor that the word links to, or "")} of the lessons. Within the words of a
+    longer term a shorter one is not used.
+    """
     found = {}
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
@@ -114,7 +124,10 @@ each_term = pytest.mark.parametrize("term", NAMES)
 def test_is_a_notebook_of_text_with_plain_metadata():
     nbformat.validate(GLOSSARY)
     assert (GLOSSARY.nbformat, GLOSSARY.nbformat_minor) == (4, 5)
-    assert GLOSSARY.metadata == {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+    assert GLOSSARY.metadata == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
     assert all(cell.cell_type == "markdown" and not cell.metadata for cell in GLOSSARY.cells)
     assert GLOSSARY.cells[0].source.startswith("# Glossary\n")
 
@@ -122,7 +135,7 @@ def test_is_a_notebook_of_text_with_plain_metadata():
 def test_terms_are_many_and_different_and_in_alphabetical_order():
     assert 45 <= len(NAMES) <= 60
     assert len(set(NAMES)) == len(NAMES)
-    assert NAMES == sorted(NAMES)
+    assert sorted(NAMES) == NAMES
 
 
 @each_term
@@ -152,8 +165,13 @@ def test_every_link_of_a_lesson_to_the_glossary_leads_to_an_entry():
 
 @each_term
 def test_a_term_is_linked_once_and_from_its_first_use(term):
-    links = [(name, cell.id) for name, notebook in LESSONS.items() for cell in notebook.cells if cell.cell_type == "markdown"
-             for _ in range(cell.source.count(f"](glossary.ipynb#{anchor(term)})"))]
+    links = [
+        (name, cell.id)
+        for name, notebook in LESSONS.items()
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+        for _ in range(cell.source.count(f"](glossary.ipynb#{anchor(term)})"))
+    ]
     assert term in FIRST, "no lesson uses it in a sentence"
     name, cell_id, target = FIRST[term]
     assert links == [(name, cell_id)], f"its first use is in {name}, {cell_id}"
@@ -174,4 +192,6 @@ def test_links_cover_whole_words_and_stand_in_sentences():
                 assert is_prose(name, cell), f"{name}, {cell.id}"
                 shown = [target for _, target in running_prose(name, cell) if target]
                 assert len(set(shown)) == len(here), f"{name}, {cell.id}: a link outside running prose"
-                assert not re.search(r"\w\[[^\]]*\]\(glossary|\(glossary\.ipynb#[a-z0-9-]+\)\w", cell.source), f"{name}, {cell.id}: half a word"
+                assert not re.search(r"\w\[[^\]]*\]\(glossary|\(glossary\.ipynb#[a-z0-9-]+\)\w", cell.source), (
+                    f"{name}, {cell.id}: half a word"
+                )

@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from course_utils.tools.grading import gradebook
 from course_utils.tools.grading.fleet import NOT_MARKED
-from course_utils.tools.grading.gradebook import (
-    guarded,
-    page_name,
-    read_manual,
-    records,
-    unclaimed,
-    write_tables,
-)
+from course_utils.tools.grading.gradebook import guarded, page_name, read_manual, records, unclaimed, write_tables
 from course_utils.tools.grading.marking import STATES, assignment
 from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import HandIn
@@ -28,10 +21,30 @@ WORK = assignment()
 
 
 def result(*passed, lesson="04", state="ok", missing=(), texts=None):
-    marks = {one: {"title": one, "status": "passed" if one in passed else "missing" if one in missing else "failed", "points": most if one in passed else 0,
-                   "of": most, "state": "missing exercise" if one in missing else state, "reason": "why", "messages": [], "discreet": [], "mistake": "", "seed": 1}
-             for one, (_, most) in WORK["exercises"].items() if one[:2] == lesson}
-    return {"status": state, "reason": "", "lessons": [lesson], "exercises": marks, "texts": texts or {}, "problems": [f"problem of {state}"]}
+    marks = {
+        one: {
+            "title": one,
+            "status": "passed" if one in passed else "missing" if one in missing else "failed",
+            "points": most if one in passed else 0,
+            "of": most,
+            "state": "missing exercise" if one in missing else state,
+            "reason": "why",
+            "messages": [],
+            "discreet": [],
+            "mistake": "",
+            "seed": 1,
+        }
+        for one, (_, most) in WORK["exercises"].items()
+        if one[:2] == lesson
+    }
+    return {
+        "status": state,
+        "reason": "",
+        "lessons": [lesson],
+        "exercises": marks,
+        "texts": texts or {},
+        "problems": [f"problem of {state}"],
+    }
 
 
 def learners(*hand_ins, lessons=None, people=None):
@@ -67,36 +80,76 @@ def test_lessons_that_were_not_handed_in():
 
 
 def test_a_cell_that_cannot_be_read_is_not_missing(monkeypatch):
-    monkeypatch.setattr(gradebook, "STATES", (*(state for state in STATES if state not in ("missing exercise", "ok")), "unreadable cell", "missing exercise", "ok"))
+    monkeypatch.setattr(
+        gradebook,
+        "STATES",
+        (
+            *(state for state in STATES if state not in ("missing exercise", "ok")),
+            "unreadable cell",
+            "missing exercise",
+            "ok",
+        ),
+    )
     found = result(*ALL_04[1:])
     found["exercises"][ALL_04[0]].update(status="missing", state="unreadable cell", reason="its cell is no Python")
     ada = learners(("ada", "a.ipynb", 1, found))["ada"]
-    assert (ada["status"], ada["reason"], ada["points"]) == ("unreadable cell", f"{ALL_04[0]}: its cell is no Python", 5)
+    assert (ada["status"], ada["reason"], ada["points"]) == (
+        "unreadable cell",
+        f"{ALL_04[0]}: its cell is no Python",
+        5,
+    )
 
 
-# --- a hand-in on which the grader failed ---------------------------------------------------------------------------------------------
+# --- a hand-in on which the grader failed
+# ---------------------------------------------------------------------------------------------
 
 
 def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
-    found = learners(("ada", "a.ipynb", 1, result(*ALL_04)), ("bob", "b.ipynb", 1, NOT_MARKED), ("cleo", "c.ipynb", 1, result(*ALL_04)), ("cleo", "new.ipynb", 2, NOT_MARKED))
-    assert [(one["status"], one["points"]) for one in found.values()] == [("ok", 7), ("not marked", None), ("not marked", None)], "the latest counts, whatever is in it"
+    found = learners(
+        ("ada", "a.ipynb", 1, result(*ALL_04)),
+        ("bob", "b.ipynb", 1, NOT_MARKED),
+        ("cleo", "c.ipynb", 1, result(*ALL_04)),
+        ("cleo", "new.ipynb", 2, NOT_MARKED),
+    )
+    assert [(one["status"], one["points"]) for one in found.values()] == [
+        ("ok", 7),
+        ("not marked", None),
+        ("not marked", None),
+    ], "the latest counts, whatever is in it"
     write_tables(tmp_path, list(found.values()), WORK, True)
     rows = {row["learner"]: row for row in gradebook.read_table(tmp_path / "grades.csv")}
     for one in ("bob", "cleo"):
-        assert {rows[one][column] for column in (*ALL_04, "total")} == {""} and rows[one]["status"] == "not marked" and "ended, twice" in rows[one]["reason"]
+        assert (
+            {rows[one][column] for column in (*ALL_04, "total")} == {""}
+            and rows[one]["status"] == "not marked"
+            and "ended, twice" in rows[one]["reason"]
+        )
         page = (tmp_path / "feedback" / f"{one}.html").read_text()
-        assert "is not marked yet, because the grader failed" in page and "0</strong> of" not in page and "look for this exercise" not in page
+        assert (
+            "is not marked yet, because the grader failed" in page
+            and "0</strong> of" not in page
+            and "look for this exercise" not in page
+        )
     assert rows["ada"]["total"] == "7"
     assert [row["Grade"] for row in gradebook.read_table(tmp_path / "moodle.csv")] == ["7", "", ""]
-    assert [list(row.values())[-1] for row in gradebook.read_table(tmp_path / "canvas.csv")] == ["7", "7", "", ""], "the first row says the most"
+    assert [list(row.values())[-1] for row in gradebook.read_table(tmp_path / "canvas.csv")] == ["7", "7", "", ""], (
+        "the first row says the most"
+    )
     summary = (tmp_path / "summary.html").read_text()
-    assert "failed on 2 learners, who are not marked and in no number below: <bdi>bob</bdi>, <bdi>cleo</bdi>" in summary and "1 of 1</dd>" in summary
+    assert (
+        "failed on 2 learners, who are not marked and in no number below: <bdi>bob</bdi>, <bdi>cleo</bdi>" in summary
+        and "1 of 1</dd>" in summary
+    )
 
 
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():
     ada = learners(("ada", "a.ipynb", 1, NOT_MARKED), ("ada", "b.ipynb", 2, result(*ALL_04)))["ada"]
-    assert (ada["points"], ada["status"]) == (7, "ok") and ada["notes"] == ["not marked: a.ipynb: its marking process ended, twice"]
-    both = learners(("ada", "a.ipynb", 1, NOT_MARKED), ("ada", "b.ipynb", 2, result(*ALL_04)), lessons=("04", "05"))["ada"]
+    assert (ada["points"], ada["status"]) == (7, "ok") and ada["notes"] == [
+        "not marked: a.ipynb: its marking process ended, twice"
+    ]
+    both = learners(("ada", "a.ipynb", 1, NOT_MARKED), ("ada", "b.ipynb", 2, result(*ALL_04)), lessons=("04", "05"))[
+        "ada"
+    ]
     assert (both["points"], both["status"]) == (None, "not marked"), "it may have been lesson 05"
 
 
@@ -106,13 +159,30 @@ def test_a_class_of_which_nothing_was_marked(tmp_path):
     assert gradebook.read_table(tmp_path / "grades.csv")[0]["total"] == "" and found["ada"]["status"] == "not marked"
 
 
-# --- pages ------------------------------------------------------------------------------------------------------------------------------
+# --- pages
+# ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key, page", [
-    ("ada", "ada"), ("smith-jones-2", "smith-jones-2"), ("4711", "4711"), ("1234567890", "1234567890"), ("x" * 60, "x" * 60),
-    ("Ada", "ada-[hash]"), ("José Ñ", "jose-n-[hash]"), ("a--b", "a-b-[hash]"), ("../a", "a-[hash]"), ("李雷", "learner-[hash]"), ("-", "learner-[hash]"),
-    ("x" * 61, "x" * 49 + "-[hash]"), ("ada-0123456789", "ada-0123456789-[hash]"), ("", "learner-[hash]"), ("a\n", "a-[hash]")])
+@pytest.mark.parametrize(
+    "key, page",
+    [
+        ("ada", "ada"),
+        ("smith-jones-2", "smith-jones-2"),
+        ("4711", "4711"),
+        ("1234567890", "1234567890"),
+        ("x" * 60, "x" * 60),
+        ("Ada", "ada-[hash]"),
+        ("José Ñ", "jose-n-[hash]"),
+        ("a--b", "a-b-[hash]"),
+        ("../a", "a-[hash]"),
+        ("李雷", "learner-[hash]"),
+        ("-", "learner-[hash]"),
+        ("x" * 61, "x" * 49 + "-[hash]"),
+        ("ada-0123456789", "ada-0123456789-[hash]"),
+        ("", "learner-[hash]"),
+        ("a\n", "a-[hash]"),
+    ],
+)
 def test_a_page_is_named_after_the_key_alone(key, page):
     assert re.fullmatch(re.escape(page).replace(re.escape("[hash]"), "[0-9a-f]{10}") + r"\.html", page_name(key))
 
@@ -120,22 +190,39 @@ def test_a_page_is_named_after_the_key_alone(key, page):
 @given(st.lists(st.text(), unique=True) | st.lists(st.text("aA-Á0ｅ ."), unique=True))
 def test_no_two_learners_share_a_page(keys):
     keys = {*keys, *(page_name(key)[:-5] for key in keys)}  # who is called as another's page
-    assert len({page_name(key) for key in keys}) == len(keys) and all(re.fullmatch(r"[a-z0-9-]{1,60}\.html", page_name(key)) for key in keys)
+    assert len({page_name(key) for key in keys}) == len(keys) and all(
+        re.fullmatch(r"[a-z0-9-]{1,60}\.html", page_name(key)) for key in keys
+    )
 
 
 def test_who_hands_in_late_moves_no_page():
-    before, after = learners(("李雷", "a", 1, result())), learners(("李雷", "a", 1, result()), ("王芳", "b", 1, result()), ("Ada", "c", 1, result()))
+    before, after = (
+        learners(("李雷", "a", 1, result())),
+        learners(("李雷", "a", 1, result()), ("王芳", "b", 1, result()), ("Ada", "c", 1, result())),
+    )
     assert before["李雷"]["page"] == after["李雷"]["page"] and len({one["page"] for one in after.values()}) == 3
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------------------------
+# --- tables
+# ------------------------------------------------------------------------------
 
-ODD = st.text(st.sampled_from("=+-@＝＋－＠﹦;,\t\n\r\"' \u00a0\u200b\ufeff\u2060\u3164\u2028ab1")) | st.text(st.characters(exclude_categories=("Cs", "Cc")))
+ODD = st.text(st.sampled_from("=+-@＝＋－＠﹦;,\t\n\r\"' \u00a0\u200b\ufeff\u2060\u3164\u2028ab1")) | st.text(
+    st.characters(exclude_categories=("Cs", "Cc"))
+)
 
 
 def formula(cell):
     """Whether a spreadsheet may take a cell for a formula: what shows first is a sign."""
-    shown = next((letter for letter in cell if not letter.isspace() and unicodedata.category(letter) not in ("Cf", "Cc", "Zs") and letter not in "\u3164\u115f\u1160\uffa0"), "")
+    shown = next(
+        (
+            letter
+            for letter in cell
+            if not letter.isspace()
+            and unicodedata.category(letter) not in ("Cf", "Cc", "Zs")
+            and letter not in "\u3164\u115f\u1160\uffa0"
+        ),
+        "",
+    )
     return unicodedata.normalize("NFKC", shown) in ("=", "+", "-", "@")
 
 
@@ -148,23 +235,42 @@ def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path_factory, rows):
     for separator in ",;\t":
         for row in csv.reader(io.StringIO(written, newline=""), delimiter=separator):
             assert not [cell for cell in row if formula(cell)]
-    assert [[gradebook._unguarded(cell) for cell in row] for row in csv.reader(io.StringIO(written, newline=""))] == rows
+    assert [
+        [gradebook._unguarded(cell) for cell in row] for row in csv.reader(io.StringIO(written, newline=""))
+    ] == rows
 
 
-@pytest.mark.parametrize("text", ["Smith - Jones", "a-b", "x@y.org", "a = b", "x;y", "1-2", "'quoted", "C++", "", "\"a\"", "Ada, née King"])
+@pytest.mark.parametrize(
+    "text", ["Smith - Jones", "a-b", "x@y.org", "a = b", "x;y", "1-2", "'quoted", "C++", "", '"a"', "Ada, née King"]
+)
 def test_what_is_no_formula_stays_as_it_is(text):
     assert guarded(text) == text
 
 
 def test_what_belongs_to_nobody_is_said(tmp_path):
-    files = [SimpleNamespace(file=f"=x{number}.ipynb", why="two learners may be meant by `812`") for number in range(201)]
+    files = [
+        SimpleNamespace(file=f"=x{number}.ipynb", why="two learners may be meant by `812`") for number in range(201)
+    ]
     write_tables(tmp_path, [], WORK, True, files)
     rows = gradebook.read_table(tmp_path / "left_out.csv")
-    assert len(rows) == 201 and rows[0] == {"file": "'=x0.ipynb", "why": "two learners may be meant by `812`"} and gradebook.left_out(tmp_path) == 201
+    assert (
+        len(rows) == 201
+        and rows[0] == {"file": "'=x0.ipynb", "why": "two learners may be meant by `812`"}
+        and gradebook.left_out(tmp_path) == 201
+    )
     summary = (tmp_path / "summary.html").read_text()
-    assert "<h2>Left out</h2>" in summary and "201 files belong to nobody" in summary and "=x199.ipynb" in summary and "=x200.ipynb" not in summary
+    assert (
+        "<h2>Left out</h2>" in summary
+        and "201 files belong to nobody" in summary
+        and "=x199.ipynb" in summary
+        and "=x200.ipynb" not in summary
+    )
     write_tables(tmp_path, [], WORK, True)
-    assert not (tmp_path / "left_out.csv").exists() and "Left out" not in (tmp_path / "summary.html").read_text() and gradebook.left_out(tmp_path) == 0
+    assert (
+        not (tmp_path / "left_out.csv").exists()
+        and "Left out" not in (tmp_path / "summary.html").read_text()
+        and gradebook.left_out(tmp_path) == 0
+    )
 
 
 def test_no_cell_is_a_command_of_a_terminal():
@@ -174,28 +280,49 @@ def test_no_cell_is_a_command_of_a_terminal():
 @pytest.fixture
 def capstone():
     report = {"12-report": "My report."}
-    return learners(("ada", "a.ipynb", 1, result(lesson="12", texts=report)), ("José", "b.ipynb", 1, result(lesson="12", texts=report)))
+    return learners(
+        ("ada", "a.ipynb", 1, result(lesson="12", texts=report)),
+        ("José", "b.ipynb", 1, result(lesson="12", texts=report)),
+    )
 
 
 def test_what_a_person_writes_stays(tmp_path, capstone):
     path = tmp_path / "manual.csv"
     read_manual(path, list(capstone.values()))
     assert path.read_bytes().startswith(b"\xef\xbb\xbf"), "so that spreadsheets read José"
-    path.write_text("learner;cell;points;of;comment;second marker\nada;12-report;6,5;8;+ clear writing;-Kim\nzoe;12-report;3;8;;Lee\n")
+    path.write_text(
+        "learner;cell;points;of;comment;second marker\nada;12-report;6,5;8;+ clear "
+        "writing;-Kim\nzoe;12-report;3;8;;Lee\n"
+    )
     for _ in range(3):  # each reads what the one before has written
         read_manual(path, list(capstone.values()))
-        assert capstone["ada"]["by_hand"]["12-report"] == {"points": 6.5, "of": 8, "comment": "+ clear writing", "text": "My report."}
+        assert capstone["ada"]["by_hand"]["12-report"] == {
+            "points": 6.5,
+            "of": 8,
+            "comment": "+ clear writing",
+            "text": "My report.",
+        }
     rows = gradebook.read_table(path)
-    assert [(row["learner"], row["points"], row["second marker"]) for row in rows] == [("José", "", ""), ("ada", "6,5", "'-Kim"), ("zoe", "3", "Lee")]
+    assert [(row["learner"], row["points"], row["second marker"]) for row in rows] == [
+        ("José", "", ""),
+        ("ada", "6,5", "'-Kim"),
+        ("zoe", "3", "Lee"),
+    ]
     assert unclaimed(tmp_path, list(capstone.values())) == ["zoe"]
 
 
-@pytest.mark.parametrize("text, words", [
-    ("learner,cell\nada,12-report\n", "needs the columns"),
-    ("learner,cell,points\nada,12-report,5\nada,12-report,\n", "line 3: ada has a second line"),
-    ("learner,cell,points,comment\nada,12-report,5,good, but short\n", "line 2: there are more values than columns"),
-    ("learner,cell,points\nada,12-report,9\n", "line 2: points must be a number from 0 to 8, got '9'"),
-])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("learner,cell\nada,12-report\n", "needs the columns"),
+        ("learner,cell,points\nada,12-report,5\nada,12-report,\n", "line 3: ada has a second line"),
+        (
+            "learner,cell,points,comment\nada,12-report,5,good, but short\n",
+            "line 2: there are more values than columns",
+        ),
+        ("learner,cell,points\nada,12-report,9\n", "line 2: points must be a number from 0 to 8, got '9'"),
+    ],
+)
 def test_bad_tables_change_nothing(tmp_path, capstone, text, words):
     (tmp_path / "manual.csv").write_text(text)
     with pytest.raises(GradeError, match=words):

@@ -19,18 +19,10 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import HandInError
 
-from .grader import (
-    COURSE,
-    NOBODY,
-    course,
-    hand_in,
-    isolation,
-    needs_extras,
-    ordinary_user,
-    write_class,
-)
+from .grader import COURSE, NOBODY, course, hand_in, isolation, needs_extras, ordinary_user, write_class
 
-HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"  # over the padding, too
+# over the padding, too
+HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 
 
@@ -39,16 +31,44 @@ def folder(tmp_path_factory):
     """A class of six, and a roster of seven."""
     isolation()
     folder = tmp_path_factory.mktemp("class")
-    write_class(folder / "class", ada=hand_in("04", all="solution"), bob=hand_in("04", mean_pool=HALF, normalise="solution"),
-                cleo=hand_in("04"), dan="no notebook at all", eve=hand_in("04", mean_pool="import os\ndef my_mean_pool(a, b):\n    os._exit(0)"))
-    write_class(folder / "class", **{"=fay": hand_in("04", mean_pool="# mine\ndef my_mean_pool(a, b):\n    print('x' * 10**6)\n    return a", normalise="solution")})
-    (folder / "roster.csv").write_text("id,name,email\nada,Ada Lovelace,ada@example.org\nbob,Bob,\ncleo,,\ndan,,\neve,,\ngus,Gus,\n")
+    write_class(
+        folder / "class",
+        ada=hand_in("04", all="solution"),
+        bob=hand_in("04", mean_pool=HALF, normalise="solution"),
+        cleo=hand_in("04"),
+        dan="no notebook at all",
+        eve=hand_in("04", mean_pool="import os\ndef my_mean_pool(a, b):\n    os._exit(0)"),
+    )
+    write_class(
+        folder / "class",
+        **{
+            "=fay": hand_in(
+                "04",
+                mean_pool="# mine\ndef my_mean_pool(a, b):\n    print('x' * 10**6)\n    return a",
+                normalise="solution",
+            )
+        },
+    )
+    (folder / "roster.csv").write_text(
+        "id,name,email\nada,Ada Lovelace,ada@example.org\nbob,Bob,\ncleo,,\ndan,,\neve,,\ngus,Gus,\n"
+    )
     return folder
 
 
 @pytest.fixture(scope="module")
 def out(folder):
-    done = course("grade", folder / "class", "--out", folder / "out", "--roster", folder / "roster.csv", "--workers", 1, "--seed", 7)
+    done = course(
+        "grade",
+        folder / "class",
+        "--out",
+        folder / "out",
+        "--roster",
+        folder / "roster.csv",
+        "--workers",
+        1,
+        "--seed",
+        7,
+    )
     assert done.returncode == 0, done.stderr
     assert "7 learners" in done.stdout and "summary.html" in done.stdout
     assert "Marking" in done.stderr if not os.environ.get("TQDM_DISABLE") else done.stderr == ""
@@ -62,11 +82,25 @@ def table(path):
 
 def test_everybody_has_a_row_with_points_and_a_status(out):
     rows = {row["learner"]: row for row in table(out / "grades.csv")}
-    assert list(rows) == ["'=fay", "ada", "bob", "cleo", "dan", "eve", "gus"], "no spreadsheet takes a name for a formula"
+    assert list(rows) == ["'=fay", "ada", "bob", "cleo", "dan", "eve", "gus"], (
+        "no spreadsheet takes a name for a formula"
+    )
     assert {row["of"] for row in rows.values()} == {"7"}
     assert [rows[one]["total"] for one in rows] == ["1", "7", "1", "0", "0", "0", "0"]
-    assert [rows[one]["status"] for one in rows] == ["ok", "ok", "ok", "ok", "unreadable", "crashed", "nothing handed in"]
-    assert rows["ada"]["04-mean-pool"] == "2" and rows["ada"]["name"] == "Ada Lovelace" and rows["'=fay"]["notes"] == "not on the roster"
+    assert [rows[one]["status"] for one in rows] == [
+        "ok",
+        "ok",
+        "ok",
+        "ok",
+        "unreadable",
+        "crashed",
+        "nothing handed in",
+    ]
+    assert (
+        rows["ada"]["04-mean-pool"] == "2"
+        and rows["ada"]["name"] == "Ada Lovelace"
+        and rows["'=fay"]["notes"] == "not on the roster"
+    )
     assert "not JSON" in rows["dan"]["reason"] and "exit status 0" in rows["eve"]["reason"]
 
 
@@ -78,13 +112,35 @@ def test_results_hold_everything_for_machines(out):
     assert entries["cleo"]["result"]["exercises"]["04-baseline"]["status"] == "not attempted"
     with Store(out / "results.sqlite") as store:
         assert {learner: entry for (learner, _), entry in store.entries.items()} == entries, "both are the same"
-    assert sorted(path.name for path in out.iterdir()) == ["canvas.csv", "feedback", "grades.csv", "moodle.csv", "results.jsonl", "results.sqlite", "summary.html"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "canvas.csv",
+        "feedback",
+        "grades.csv",
+        "moodle.csv",
+        "results.jsonl",
+        "results.sqlite",
+        "summary.html",
+    ]
 
 
 def test_pages(out):
-    assert sorted(path.name for path in (out / "feedback").iterdir()) == ["ada.html", "bob.html", "cleo.html", "dan.html", "eve.html", page_name("=fay"), "gus.html"]
-    assert {row["page"] for row in table(out / "grades.csv")} == {f"feedback/{path.name}" for path in (out / "feedback").iterdir()}
-    mark = next(entry for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines()) if entry["learner"] == "bob")
+    assert sorted(path.name for path in (out / "feedback").iterdir()) == [
+        "ada.html",
+        "bob.html",
+        "cleo.html",
+        "dan.html",
+        "eve.html",
+        page_name("=fay"),
+        "gus.html",
+    ]
+    assert {row["page"] for row in table(out / "grades.csv")} == {
+        f"feedback/{path.name}" for path in (out / "feedback").iterdir()
+    }
+    mark = next(
+        entry
+        for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines())
+        if entry["learner"] == "bob"
+    )
     page = (out / "feedback" / "bob.html").read_text()
     assert "padding" in page and "(given" not in page and "http://" not in page and "https://" not in page
     assert mark["result"]["exercises"]["04-mean-pool"]["mistake"].partition("`")[0][:40] in page
@@ -98,7 +154,10 @@ def test_layouts_of_moodle_and_canvas(out):
     assert "04-max-pool" in moodle["Bob"]["Feedback comments"]
     canvas = table(out / "canvas.csv")
     title = assignment(("04",))["titles"]["04"]
-    assert canvas[0]["Student"] == "Points Possible" and [row for row in canvas if row["SIS Login ID"] == "ada"][0][title] == "7"
+    assert (
+        canvas[0]["Student"] == "Points Possible"
+        and [row for row in canvas if row["SIS Login ID"] == "ada"][0][title] == "7"
+    )
 
 
 def counted(*args, **kwargs):
@@ -113,7 +172,9 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
     mine = shutil.copytree(out, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     assert counted(source, mine, roster=folder / "roster.csv")[0] == 0
-    assert {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file() and path.name in before} == before
+    assert {
+        path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file() and path.name in before
+    } == before
 
     write_class(source, cleo=hand_in("04", baseline="solution"))
     marked, learners = counted(source, mine)
@@ -122,7 +183,9 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
 
     write_class(source, cleo=hand_in("04", all="solution"), ada=hand_in("04"))
     marked, learners = counted(source, mine, only=("cleo",))
-    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["ada"] == 7, "of the others, the old result stays"
+    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["ada"] == 7, (
+        "of the others, the old result stays"
+    )
     assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
     with pytest.raises(GradeError, match="--only cle: there is no such learner; there is cleo"):
         grade(source, mine, only=("cle",))
@@ -147,9 +210,16 @@ def test_an_interruption_loses_nothing(folder, tmp_path):
 
 
 def test_ctrl_c_leaves_no_process(folder, tmp_path):
-    write_class(tmp_path / "class", **{f"s{number}": hand_in("04", max_pool=SLOW + f"  # {number}") for number in range(4)})
-    running = subprocess.Popen([*COURSE, "grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--workers", "1"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    write_class(
+        tmp_path / "class", **{f"s{number}": hand_in("04", max_pool=SLOW + f"  # {number}") for number in range(4)}
+    )
+    running = subprocess.Popen(
+        [*COURSE, "grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--workers", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
     deadline = time.monotonic() + 90
     while not any(b'"exercises"' in path.read_bytes() for path in (tmp_path / "out").glob("*-wal")):
         assert time.monotonic() < deadline and running.poll() is None
@@ -168,7 +238,8 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
     (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
     settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
     job = {"key": "good", "name": "good.ipynb", "path": str(tmp_path / "good.ipynb")}
-    found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], settings, workers=1))  # a job without a name kills a process
+    # a job without a name kills a process
+    found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], settings, workers=1))
     assert found["deadly"]["status"] == "not marked" and found["good"]["status"] == "ok"
     assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == 7
 
@@ -176,7 +247,12 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
     arguments = ("--roster", folder / "roster.csv", "--seed", 7)
     for part in ("1/2", "2/2"):
-        assert course("grade", folder / "class", "--out", tmp_path / "parts", "--part", part, "--workers", 1, *arguments).returncode == 0
+        assert (
+            course(
+                "grade", folder / "class", "--out", tmp_path / "parts", "--part", part, "--workers", 1, *arguments
+            ).returncode
+            == 0
+        )
         assert not (tmp_path / "parts" / "grades.csv").exists()
     assert course("grade", folder / "class", "--out", tmp_path / "parts", "--workers", 1, *arguments).returncode == 0
     assert course("grade", folder / "class", "--out", tmp_path / "two", "--workers", 2, *arguments).returncode == 0
@@ -191,14 +267,60 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
 
     port = free_port()
     python = COURSE[0]
-    names = {"cwd": tmp_path, "env": {**environment, "OMP_NUM_THREADS": "1"}, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    cluster = [subprocess.Popen([python, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **names)]
+    names = {
+        "cwd": tmp_path,
+        "env": {**environment, "OMP_NUM_THREADS": "1"},
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    cluster = [
+        subprocess.Popen(
+            [
+                python,
+                "-m",
+                "distributed.cli.dask_scheduler",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                str(port),
+                "--no-dashboard",
+            ],
+            **names,
+        )
+    ]
     try:
         for _ in range(2):
-            cluster.append(subprocess.Popen([python, "-m", "distributed.cli.dask_worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--no-dashboard",
-                                             "--host", "127.0.0.1", "--local-directory", str(tmp_path)], **names))
-        done = course("grade", folder / "class", "--out", tmp_path / "out", "--roster", folder / "roster.csv", "--seed", 7,
-                      "--scheduler", f"tcp://127.0.0.1:{port}", env=environment)
+            cluster.append(
+                subprocess.Popen(
+                    [
+                        python,
+                        "-m",
+                        "distributed.cli.dask_worker",
+                        f"tcp://127.0.0.1:{port}",
+                        "--nthreads",
+                        "1",
+                        "--no-dashboard",
+                        "--host",
+                        "127.0.0.1",
+                        "--local-directory",
+                        str(tmp_path),
+                    ],
+                    **names,
+                )
+            )
+        done = course(
+            "grade",
+            folder / "class",
+            "--out",
+            tmp_path / "out",
+            "--roster",
+            folder / "roster.csv",
+            "--seed",
+            7,
+            "--scheduler",
+            f"tcp://127.0.0.1:{port}",
+            env=environment,
+        )
         assert done.returncode == 0, done.stderr
     finally:
         for process in cluster:
@@ -216,7 +338,19 @@ def test_an_ordinary_user_gets_the_same(folder, out):
         shutil.copytree(folder / "class", room / "class")
         shutil.copyfile(folder / "roster.csv", room / "roster.csv")
         os.chown(room, NOBODY, NOBODY)
-        done = course("grade", room / "class", "--out", room / "out", "--roster", room / "roster.csv", "--seed", 7, "--workers", 1, before=ordinary_user(room))
+        done = course(
+            "grade",
+            room / "class",
+            "--out",
+            room / "out",
+            "--roster",
+            room / "roster.csv",
+            "--seed",
+            7,
+            "--workers",
+            1,
+            before=ordinary_user(room),
+        )
         assert done.returncode == 0, done.stderr
         assert (room / "out").stat().st_uid == NOBODY
         assert (room / "out" / "results.jsonl").read_bytes() == (out / "results.jsonl").read_bytes()
@@ -227,19 +361,35 @@ def test_an_ordinary_user_gets_the_same(folder, out):
 def test_hand_marked_cells(tmp_path):
     isolation()
     report = "**Result.** I wrote <script>alert(1)</script> this."
-    source = write_class(tmp_path / "class", ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report)),
-                         bob=("12_capstone.ipynb", hand_in("12")))
+    source = write_class(
+        tmp_path / "class",
+        ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report)),
+        bob=("12_capstone.ipynb", hand_in("12")),
+    )
     out = tmp_path / "out"
     learners = {one["learner"]: one for one in grade(source, out, workers=1)}
-    assert (learners["ada"]["points"], learners["ada"]["of"], learners["ada"]["waiting"], learners["bob"]["waiting"]) == (2, 14, 8, 0)
+    assert (
+        learners["ada"]["points"],
+        learners["ada"]["of"],
+        learners["ada"]["waiting"],
+        learners["bob"]["waiting"],
+    ) == (2, 14, 8, 0)
     rows = table(out / "manual.csv")
-    assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in rows] == [("ada", "12-report", "", "8"), ("bob", "12-report", "", "8")]
+    assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in rows] == [
+        ("ada", "12-report", "", "8"),
+        ("bob", "12-report", "", "8"),
+    ]
 
     text = (out / "manual.csv").read_text()
-    (out / "manual.csv").write_text(text.replace("ada,,12-report,,8,,", 'ada,,12-report,"6,5",8,"Well said, <b>Ada</b>",') + "zoe,,12-report,3,8,gone,\n")
+    (out / "manual.csv").write_text(
+        text.replace("ada,,12-report,,8,,", 'ada,,12-report,"6,5",8,"Well said, <b>Ada</b>",')
+        + "zoe,,12-report,3,8,gone,\n"
+    )
     learners = {one["learner"]: one for one in grade(source, out, workers=1)}
     assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (8.5, 0)
-    assert "zoe" in (out / "manual.csv").read_text() and "Well said" in (out / "manual.csv").read_text(), "what a person wrote stays"
+    assert "zoe" in (out / "manual.csv").read_text() and "Well said" in (out / "manual.csv").read_text(), (
+        "what a person wrote stays"
+    )
     page = (out / "feedback" / "ada.html").read_text()
     assert "6.5" in page and "<b>Ada" not in page and "<script>alert" not in page and "&lt;script&gt;" in page
 
@@ -253,21 +403,47 @@ def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
     report = "Mine <img src=x onerror=alert(1)>"
-    source = write_class(tmp_path / "class", ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report)))
+    source = write_class(
+        tmp_path / "class", ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report))
+    )
     write_class(source, **{"e ve": ("12_capstone.ipynb", hand_in("12"))})
-    done = course("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--workers", 1, env=environment)
+    done = course(
+        "grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--workers", 1, env=environment
+    )
     assert done.returncode == 0 and "2 submissions written" in done.stdout, done.stderr
-    script = ("import sys; from nbgrader.api import Gradebook\n"
-              "with Gradebook('sqlite:///' + sys.argv[1]) as book:\n"
-              "    one = book.find_submission('lesson-12', 'ada')\n"
-              "    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in book.students))")
-    told = subprocess.run([COURSE[0], "-W", "ignore", "-c", script, str(tmp_path / "nb" / "gradebook.db")], capture_output=True, text=True, env=environment)
+    script = (
+        "import sys; from nbgrader.api import Gradebook\n"
+        "with Gradebook('sqlite:///' + sys.argv[1]) as book:\n"
+        "    one = book.find_submission('lesson-12', 'ada')\n"
+        "    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in "
+        "book.students))"
+    )
+    told = subprocess.run(
+        [COURSE[0], "-W", "ignore", "-c", script, str(tmp_path / "nb" / "gradebook.db")],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
     assert told.stdout.strip() == f"2.0 14.0 True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-12" / "12_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
-    feedback = subprocess.run([COURSE[0], "-m", "nbgrader", "generate_feedback", "lesson-12", "--course-dir", str(tmp_path / "nb"), "--force",
-                               f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"],
-                              capture_output=True, text=True, env=environment, cwd=tmp_path)
+    feedback = subprocess.run(
+        [
+            COURSE[0],
+            "-m",
+            "nbgrader",
+            "generate_feedback",
+            "lesson-12",
+            "--course-dir",
+            str(tmp_path / "nb"),
+            "--force",
+            f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}",
+        ],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+    )
     assert feedback.returncode == 0 and list((tmp_path / "nb" / "feedback").rglob("*.html")), feedback.stderr
     again = course("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", env=environment)
     assert again.returncode == 0, again.stderr
@@ -275,28 +451,47 @@ def test_into_nbgrader(tmp_path):
 
 def test_without_isolation_it_refuses(folder, tmp_path):
     (tmp_path / "empty").mkdir()
-    done = course("grade", folder / "class", "--out", tmp_path / "out", env={**os.environ, "PATH": str(tmp_path / "empty")})
-    assert done.returncode == 1 and "cannot be isolated here: bubblewrap is not installed" in done.stderr and "--unsafe-no-isolation" in done.stderr
+    done = course(
+        "grade", folder / "class", "--out", tmp_path / "out", env={**os.environ, "PATH": str(tmp_path / "empty")}
+    )
+    assert (
+        done.returncode == 1
+        and "cannot be isolated here: bubblewrap is not installed" in done.stderr
+        and "--unsafe-no-isolation" in done.stderr
+    )
     assert not (tmp_path / "out").exists()
 
 
 def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     (tmp_path / "empty").mkdir()
-    done = course("grade", folder / "class", "--out", tmp_path / "out", "--unsafe-no-isolation", "--workers", 1,
-                  env={**os.environ, "PATH": str(tmp_path / "empty")})
+    done = course(
+        "grade",
+        folder / "class",
+        "--out",
+        tmp_path / "out",
+        "--unsafe-no-isolation",
+        "--workers",
+        1,
+        env={**os.environ, "PATH": str(tmp_path / "empty")},
+    )
     assert done.returncode == 0 and "Warning: learners' code runs with your own rights" in done.stderr
-    points = [{row["learner"]: row["total"] for row in table(folder / "grades.csv")} for folder in (out, tmp_path / "out")]
+    points = [
+        {row["learner"]: row["total"] for row in table(folder / "grades.csv")} for folder in (out, tmp_path / "out")
+    ]
     assert {one: points[0][one] for one in points[1]} == points[1]
     assert "isolation" in (tmp_path / "out" / "summary.html").read_text()
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["nowhere", "--out", "out"], "There is no nowhere"),
-    (["class", "--out", "out", "--lessons", "4"], "lesson '4' is not in this course"),
-    (["class", "--out", "out", "--part", "3/2"], "is not of the form K/N"),
-    (["class", "--out", "out", "--roster", "nowhere.csv"], "The roster nowhere.csv cannot be read"),
-    (["class"], "Missing option '--out'"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["nowhere", "--out", "out"], "There is no nowhere"),
+        (["class", "--out", "out", "--lessons", "4"], "lesson '4' is not in this course"),
+        (["class", "--out", "out", "--part", "3/2"], "is not of the form K/N"),
+        (["class", "--out", "out", "--roster", "nowhere.csv"], "The roster nowhere.csv cannot be read"),
+        (["class"], "Missing option '--out'"),
+    ],
+)
 def test_bad_command_lines_end_in_one_sentence(folder, tmp_path, arguments, words):
     shutil.copytree(folder / "class", tmp_path / "class")
     done = course("grade", *arguments, cwd=tmp_path)
@@ -304,12 +499,22 @@ def test_bad_command_lines_end_in_one_sentence(folder, tmp_path, arguments, word
 
 
 def test_the_latest_hand_in_of_a_lesson_counts(folder, tmp_path):
-    write_class(tmp_path / "class", ada=("04_pooling.ipynb", hand_in("04")), bob=("a.ipynb", hand_in("04", normalise="solution")))
-    write_class(tmp_path / "class", ada=("04_pooling (1).ipynb", hand_in("04", all="solution")), bob=("notes.ipynb", "broken"))
+    write_class(
+        tmp_path / "class",
+        ada=("04_pooling.ipynb", hand_in("04")),
+        bob=("a.ipynb", hand_in("04", normalise="solution")),
+    )
+    write_class(
+        tmp_path / "class", ada=("04_pooling (1).ipynb", hand_in("04", all="solution")), bob=("notes.ipynb", "broken")
+    )
     os.utime(tmp_path / "class" / "ada" / "04_pooling.ipynb", (1, 1))
     learners = {one["learner"]: one for one in grade(tmp_path / "class", tmp_path / "out", workers=1)}
     assert learners["ada"]["points"] == 7 and "more than once" in learners["ada"]["notes"][0]
-    assert learners["bob"]["points"] == 1 and learners["bob"]["status"] == "ok" and "unreadable" in learners["bob"]["notes"][0]
+    assert (
+        learners["bob"]["points"] == 1
+        and learners["bob"]["status"] == "ok"
+        and "unreadable" in learners["bob"]["notes"][0]
+    )
 
 
 def test_nothing_at_all(tmp_path):

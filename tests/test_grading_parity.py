@@ -22,8 +22,14 @@ FUNCTIONS = assignment()["exercises"]
 def rows():
     """Hand-ins of a lesson: the first answers to each exercise, the second ones, and so on."""
     for lesson, module in ANSWERS.items():
-        of_each = [[(exercise_id, kind, number) for kind in ("RIGHT", "WRONG") for number in range(len(getattr(module, kind)[exercise_id]))]
-                   for exercise_id in module.RIGHT]
+        of_each = [
+            [
+                (exercise_id, kind, number)
+                for kind in ("RIGHT", "WRONG")
+                for number in range(len(getattr(module, kind)[exercise_id]))
+            ]
+            for exercise_id in module.RIGHT
+        ]
         for number, row in enumerate(zip_longest(*of_each)):
             yield pytest.param(lesson, [answer for answer in row if answer], id=f"{lesson}-{number}")
 
@@ -33,8 +39,13 @@ def notebook(lesson, row):
     sources = [Path(ANSWERS[lesson].__file__).read_text()]
     for exercise_id, kind, number in row:
         function = FUNCTIONS[exercise_id][0]
-        sources += [f"{function} = {kind}[{exercise_id!r}][{number}]{'' if kind == 'RIGHT' else '[0]'}", f'check("{exercise_id}", {function})']
-    return nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])).encode()
+        sources += [
+            f"{function} = {kind}[{exercise_id!r}][{number}]{'' if kind == 'RIGHT' else '[0]'}",
+            f'check("{exercise_id}", {function})',
+        ]
+    return nbformat.writes(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    ).encode()
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +62,8 @@ def sandbox():
 def marker(sandbox, lesson):
     marker, own = Marker(sandbox, (lesson,), SEED), Path(ANSWERS[lesson].__file__).read_text()
     sandbox.prepare([own])
-    marker.work = {**marker.work, "by_hand": {}, "known": {checksum(own): own}}  # no learner's cell, so that what fails is not tried twice
+    # no learner's cell, so that what fails is not tried twice
+    marker.work = {**marker.work, "by_hand": {}, "known": {checksum(own): own}}
     return marker
 
 

@@ -20,29 +20,79 @@ TITLES = {"04": "04 Pooling", "06": "06 Similarity"}
 ABOUT = {"lessons": ["04", "06"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}
 STATUSES = ("passed", "failed", "not attempted", "missing")
 VOID = {"meta", "img", "br"}
-ATTACKS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "' onmouseover='alert(1)", "</style><script>alert(1)</script>",
-           "</title></p></article>", "{{ 7 * 7 }}{% raw %}", "<!-- ", "&lt;b&gt;", "javascript:alert(1)", "`<b>x</b>`"]
+ATTACKS = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</style><script>alert(1)</script>",
+    "</title></p></article>",
+    "{{ 7 * 7 }}{% raw %}",
+    "<!-- ",
+    "&lt;b&gt;",
+    "javascript:alert(1)",
+    "`<b>x</b>`",
+]
 INVISIBLE = ["\0", "\x1b", "\x7f", "\x85", "\u202e", "\u2066", "\u200f", "\u2028", "\ufeff", "\ud800", "\U000e0041"]
 
 
 def mark(status="passed", points=2, of=2, **more):
-    return {"title": "Mean pooling", "status": status, "points": points if status == "passed" else 0, "of": of, "state": "ok", "reason": "",
-            "messages": ["hidden 0.125"], "discreet": [], "mistake": "", "seed": 987654321, **more}
+    return {
+        "title": "Mean pooling",
+        "status": status,
+        "points": points if status == "passed" else 0,
+        "of": of,
+        "state": "ok",
+        "reason": "",
+        "messages": ["hidden 0.125"],
+        "discreet": [],
+        "mistake": "",
+        "seed": 987654321,
+        **more,
+    }
 
 
 def learner(one="ada", **more):
-    exercises = {"04-mean-pool": mark(), "06-cosine": mark("failed", discreet=["Short lists: your function returned a `list`."])}
-    record = {"learner": one, "name": one.title(), "page": f"{one}.html", "status": "ok", "reason": "", "notes": [],
-              "points": 2, "of": 4, "waiting": 0, "exercises": exercises, "by_hand": {}, "problems": [], "files": ["04_pooling.ipynb"]}
+    exercises = {
+        "04-mean-pool": mark(),
+        "06-cosine": mark("failed", discreet=["Short lists: your function returned a `list`."]),
+    }
+    record = {
+        "learner": one,
+        "name": one.title(),
+        "page": f"{one}.html",
+        "status": "ok",
+        "reason": "",
+        "notes": [],
+        "points": 2,
+        "of": 4,
+        "waiting": 0,
+        "exercises": exercises,
+        "by_hand": {},
+        "problems": [],
+        "files": ["04_pooling.ipynb"],
+    }
     return {**record, **more}
 
 
 def hostile(text):
     """A learner with this text wherever one can stand."""
-    exercises = {f"04-{text}": mark("failed", title=text, discreet=[text, f"{text} too"], mistake=text, reason=text, messages=[text]),
-                 f"{text}-06": mark("missing", title=text, discreet=[text])}
-    return learner(learner=text, name=text, status="unreadable", reason=text, notes=[text], exercises=exercises,
-                   problems=[text], files=[text], by_hand={f"12-{text}": {"points": 1.5, "of": 8, "comment": text, "text": text}})
+    exercises = {
+        f"04-{text}": mark(
+            "failed", title=text, discreet=[text, f"{text} too"], mistake=text, reason=text, messages=[text]
+        ),
+        f"{text}-06": mark("missing", title=text, discreet=[text]),
+    }
+    return learner(
+        learner=text,
+        name=text,
+        status="unreadable",
+        reason=text,
+        notes=[text],
+        exercises=exercises,
+        problems=[text],
+        files=[text],
+        by_hand={f"12-{text}": {"points": 1.5, "of": 8, "comment": text, "text": text}},
+    )
 
 
 def invented(count, seed=3):
@@ -53,15 +103,28 @@ def invented(count, seed=3):
         exercises = {}
         for one in ("04-mean-pool", "04-max-pool", "06-cosine"):
             status, kind = rng.choice(STATUSES), rng.randrange(3)
-            exercises[one] = mark(status, points=2, mistake="You forget the `mask`." if kind == 0 and status == "failed" else "",
-                                  discreet=["You forget the `mask`."] if kind == 0 else
-                                  ["Short lists: it gave 1.", "Short lists: it gave 2.", f"Long lists: it gave {number}."] if kind == 1 else
-                                  ["Stopped: your function did not come back."])
+            exercises[one] = mark(
+                status,
+                points=2,
+                mistake="You forget the `mask`." if kind == 0 and status == "failed" else "",
+                discreet=["You forget the `mask`."]
+                if kind == 0
+                else ["Short lists: it gave 1.", "Short lists: it gave 2.", f"Long lists: it gave {number}."]
+                if kind == 1
+                else ["Stopped: your function did not come back."],
+            )
         if rng.random() < 0.1:
             del exercises["06-cosine"]
-        learners.append(learner(f"learner{number}", exercises=exercises, status=rng.choice(["ok", "ok", "timeout", "crashed"]),
-                                points=sum(each["points"] for each in exercises.values()), of=6,
-                                notes=["the same file as bob"] if number % 7 == 0 else []))
+        learners.append(
+            learner(
+                f"learner{number}",
+                exercises=exercises,
+                status=rng.choice(["ok", "ok", "timeout", "crashed"]),
+                points=sum(each["points"] for each in exercises.values()),
+                of=6,
+                notes=["the same file as bob"] if number % 7 == 0 else [],
+            )
+        )
     return learners
 
 
@@ -121,10 +184,12 @@ def both(folder, record):
 
 
 def numbers_of_tags(page):
-    return {tag: sum(each == tag for each, _ in page.tags) for tag, _ in page.tags if tag != "code"}  # which texts may ask for
+    # which texts may ask for
+    return {tag: sum(each == tag for each, _ in page.tags) for tag, _ in page.tags if tag != "code"}
 
 
-# --- whatever came from a learner is text -------------------------------------------------------------------------------------------
+# --- whatever came from a learner is text
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -157,12 +222,24 @@ def test_letters_of_all_scripts_stay(tmp_path):
 
 def test_long_texts_and_long_lists_are_cut(tmp_path):
     long = "lang " * 20_000
-    for record in (hostile(long), learner(problems=["x" * 5000] * 999, files=["f"] * 9999, notes=["n"] * 9999,
-                                          exercises={"04-x": mark("failed", discreet=[f"{n}: {long}" for n in range(999)])})):
+    for record in (
+        hostile(long),
+        learner(
+            problems=["x" * 5000] * 999,
+            files=["f"] * 9999,
+            notes=["n"] * 9999,
+            exercises={"04-x": mark("failed", discreet=[f"{n}: {long}" for n in range(999)])},
+        ),
+    ):
         for page in both(tmp_path, record):
             assert len(page.source) < 200_000
-    page = feedback(tmp_path, learner(exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
-                                      by_hand={"12-report": {"points": 1, "of": 8, "comment": "", "text": "\0" * 100_000}}))
+    page = feedback(
+        tmp_path,
+        learner(
+            exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
+            by_hand={"12-report": {"points": 1, "of": 8, "comment": "", "text": "\0" * 100_000}},
+        ),
+    )
     assert "z" * 2000 + " … (98,000 more characters)" in page.text and "z" * 2001 not in page.text
     assert page.text.count("⟨U+0000⟩") == 20_000 and "(80,000 more characters)" in page.text
 
@@ -170,7 +247,11 @@ def test_long_texts_and_long_lists_are_cut(tmp_path):
 def test_pages_run_nothing_and_fetch_nothing(tmp_path):
     for page in (*both(tmp_path, hostile("tame")), summary(tmp_path, [])):
         assert page.source.startswith("<!DOCTYPE html>") and ("html", {"lang": "en"}) in page.tags
-        policy, = [each["content"] for tag, each in page.tags if tag == "meta" and each.get("http-equiv") == "Content-Security-Policy"]
+        (policy,) = [
+            each["content"]
+            for tag, each in page.tags
+            if tag == "meta" and each.get("http-equiv") == "Content-Security-Policy"
+        ]
         assert {"default-src 'none'", "style-src 'unsafe-inline'", "img-src data:"} <= set(policy.split("; "))
         assert "script-src" not in policy
         assert not {"script", "link", "iframe", "object", "form", "base"} & {tag for tag, _ in page.tags}
@@ -179,24 +260,57 @@ def test_pages_run_nothing_and_fetch_nothing(tmp_path):
         assert "url(" not in page.source and "@import" not in page.source
 
 
-# --- feedback ------------------------------------------------------------------------------------------------------------------------
+# --- feedback
+# ------------------------------------------------------------------------------
 
 
 def test_feedback_says_what_was_found(tmp_path):
-    exercises = {"04-mean-pool": mark(discreet=["3 properties hold, on 12 inputs drawn for this check."]),
-                 "04-max-pool": mark("failed", title="Max pooling", mistake="You forget the `mask`.",
-                                     discreet=["Padding: wrong.", "You forget the `mask`."]),
-                 "06-cosine": mark("not attempted", title="Cosine", of=1), "06-project": mark("missing", title="Planes", of=3)}
-    page = feedback(tmp_path, learner("ada", name="Ada Lovelace", points=8.5, of=17, waiting=8, exercises=exercises, by_hand={
-        "12-report": {"points": None, "of": 8, "comment": "", "text": "# Mine\n  indented"},
-        "12-more": {"points": 6.5, "of": 8, "comment": "Well argued.", "text": ""},
-        "12-last": {"points": None, "of": 3, "comment": "", "text": ""}}, problems=["cell 4, line 2: SyntaxError: '('"]))
-    for text in ("Ada Lovelace", "8.5 of 17 points", "8 points wait for a mark by a person", "04 Pooling", "06 Similarity",
-                 "Mean pooling 04-mean-pool ✓ passed · 2 of 2 3 properties hold", "Max pooling 04-max-pool ✗ not there yet · 0 of 2",
-                 "Cosine 06-cosine ○ not attempted · 0 of 1", "Planes 06-project — missing · 0 of 3",
-                 "✓ 1 passed ✗ 1 not there yet ○ 1 not attempted — 1 missing", "will be marked by a person · 8 possible",
-                 "12-more marked by a person · 6.5 of 8", "12-last ○ not attempted · 0 of 3",
-                 "Well argued.", "cell 4, line 2: SyntaxError: '('", "Read: 04_pooling.ipynb"):
+    exercises = {
+        "04-mean-pool": mark(discreet=["3 properties hold, on 12 inputs drawn for this check."]),
+        "04-max-pool": mark(
+            "failed",
+            title="Max pooling",
+            mistake="You forget the `mask`.",
+            discreet=["Padding: wrong.", "You forget the `mask`."],
+        ),
+        "06-cosine": mark("not attempted", title="Cosine", of=1),
+        "06-project": mark("missing", title="Planes", of=3),
+    }
+    page = feedback(
+        tmp_path,
+        learner(
+            "ada",
+            name="Ada Lovelace",
+            points=8.5,
+            of=17,
+            waiting=8,
+            exercises=exercises,
+            by_hand={
+                "12-report": {"points": None, "of": 8, "comment": "", "text": "# Mine\n  indented"},
+                "12-more": {"points": 6.5, "of": 8, "comment": "Well argued.", "text": ""},
+                "12-last": {"points": None, "of": 3, "comment": "", "text": ""},
+            },
+            problems=["cell 4, line 2: SyntaxError: '('"],
+        ),
+    )
+    for text in (
+        "Ada Lovelace",
+        "8.5 of 17 points",
+        "8 points wait for a mark by a person",
+        "04 Pooling",
+        "06 Similarity",
+        "Mean pooling 04-mean-pool ✓ passed · 2 of 2 3 properties hold",
+        "Max pooling 04-max-pool ✗ not there yet · 0 of 2",
+        "Cosine 06-cosine ○ not attempted · 0 of 1",
+        "Planes 06-project — missing · 0 of 3",
+        "✓ 1 passed ✗ 1 not there yet ○ 1 not attempted — 1 missing",
+        "will be marked by a person · 8 possible",
+        "12-more marked by a person · 6.5 of 8",
+        "12-last ○ not attempted · 0 of 3",
+        "Well argued.",
+        "cell 4, line 2: SyntaxError: '('",
+        "Read: 04_pooling.ipynb",
+    ):
         assert text in page.text, text
     assert "# Mine\n  indented</div>" in page.source and re.search(r"\.text \{[^}]*pre-wrap", page.source)
     assert "<li>You forget the <code>mask</code>.</li>\n<li>Padding: wrong.</li>" in page.source
@@ -205,10 +319,18 @@ def test_feedback_says_what_was_found(tmp_path):
         assert page.text.count(f'check("{one}", ...)') == page.text.count(f'hint("{one}")') == tries
 
 
-@pytest.mark.parametrize("status, words", [("timeout", "did not finish in time"), ("memory", "more memory"),
-                                           ("crashed", "ended the Python process"), ("unreadable", "could not be read"),
-                                           ("missing exercise", "no answer to mark"),
-                                           ("nothing handed in", "Nothing was handed in"), ("new", "Marking ended with: new")])
+@pytest.mark.parametrize(
+    "status, words",
+    [
+        ("timeout", "did not finish in time"),
+        ("memory", "more memory"),
+        ("crashed", "ended the Python process"),
+        ("unreadable", "could not be read"),
+        ("missing exercise", "no answer to mark"),
+        ("nothing handed in", "Nothing was handed in"),
+        ("new", "Marking ended with: new"),
+    ],
+)
 def test_feedback_says_what_happened_in_plain_words(status, words, tmp_path):
     assert words not in feedback(tmp_path, learner()).text
     page = feedback(tmp_path, learner(status=status, reason="a cause", exercises={}))
@@ -241,7 +363,8 @@ def test_only_these_learners_pages_are_written(tmp_path):
             reports.write_feedback(tmp_path, [learner(page=page)], TITLES)
 
 
-# --- the class -----------------------------------------------------------------------------------------------------------------------
+# --- the class
+# ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [1, 2, 31, 500])
@@ -251,15 +374,21 @@ def test_the_summary_counts_right(count, tmp_path):
     shares = [each["points"] / 6 for each in learners]
     full = sum(each["points"] == 6 for each in learners)
     assert f"mean of 6 points {100 * statistics.mean(shares):.1f}%" in page.text
-    assert f"median {100 * statistics.median(shares):.1f}%" in page.text and f"with full points {full} of {count}" in page.text
+    assert (
+        f"median {100 * statistics.median(shares):.1f}%" in page.text
+        and f"with full points {full} of {count}" in page.text
+    )
     assert "count 0 points so far" in page.text and "count 0 points so far" not in summary(tmp_path, learners).text
     tenths = [sum(low <= 10 * share < low + 1 or low == 9 and share == 1 for share in shares) for low in range(10)]
     assert [row[1] for row in page.rows("scores")] == list(map(str, tenths)) and sum(tenths) == count
     assert page.rows("scores")[0][0] == "0 to below 10%" and page.rows("scores")[9][0] == "90 to 100%"
 
     rows = page.rows("exercises")
-    assert [row[0].split()[-1] for row in rows] == [one for one in ("04-mean-pool", "04-max-pool", "06-cosine")
-                                                    if any(one in each["exercises"] for each in learners)]
+    assert [row[0].split()[-1] for row in rows] == [
+        one
+        for one in ("04-mean-pool", "04-max-pool", "06-cosine")
+        if any(one in each["exercises"] for each in learners)
+    ]
     for row in rows:
         states = [each["exercises"].get(row[0].split()[-1], {"status": "missing"})["status"] for each in learners]
         assert row[1:5] == [str(states.count(status)) for status in STATUSES]
@@ -272,7 +401,9 @@ def test_the_summary_counts_right(count, tmp_path):
                 says = [found["mistake"].replace("`", "")] if found["mistake"] else found["discreet"]
                 for what in ["Short lists", "Long lists"] if len(says) == 3 else says:
                     told[one, what] = told.get((one, what), 0) + 1
-    assert sorted(map(tuple, page.rows("mistakes") if told else [])) == sorted((str(number), *what) for what, number in told.items())
+    assert sorted(map(tuple, page.rows("mistakes") if told else [])) == sorted(
+        (str(number), *what) for what, number in told.items()
+    )
 
     statuses = [each["status"] for each in learners]
     assert sorted(page.rows("statuses")) == sorted([status, str(statuses.count(status))] for status in set(statuses))
@@ -283,8 +414,13 @@ def test_the_summary_counts_right(count, tmp_path):
 
 
 def test_the_most_frequent_mistakes_come_first_and_at_most_15(tmp_path):
-    learners = [learner(f"l{n}", exercises={"04-x": mark("failed", discreet=[f"Case {case:02}: wrong {n}" for case in range(n, 20)])})
-                for n in range(20)]
+    learners = [
+        learner(
+            f"l{n}",
+            exercises={"04-x": mark("failed", discreet=[f"Case {case:02}: wrong {n}" for case in range(n, 20)])},
+        )
+        for n in range(20)
+    ]
     rows = summary(tmp_path, learners).rows("mistakes")
     assert rows == [[str(case + 1), "04-x", f"Case {case:02}"] for case in range(19, 4, -1)]
 
@@ -301,8 +437,12 @@ def test_an_empty_class(tmp_path):
 
 def test_nothing_to_get(tmp_path):
     nothing = {"points": 0, "of": 0}
-    page = summary(tmp_path, [learner(exercises={"04-x": mark(**nothing)}, **nothing), learner("bob", exercises={}, **nothing)])
-    assert "There are no points to get" in page.text and page.rows("exercises") == [["Mean pooling 04-x", "1", "0", "0", "1", "no points"]]
+    page = summary(
+        tmp_path, [learner(exercises={"04-x": mark(**nothing)}, **nothing), learner("bob", exercises={}, **nothing)]
+    )
+    assert "There are no points to get" in page.text and page.rows("exercises") == [
+        ["Mean pooling 04-x", "1", "0", "0", "1", "no points"]
+    ]
     assert "0 of 0 points" in feedback(tmp_path, learner(points=0, of=0, exercises={})).text
 
 
@@ -323,7 +463,11 @@ def test_pictures_have_words_beside_them(tmp_path):
     learners = invented(12)
     with matplotlib.rc_context({"font.size": 7, "svg.hashsalt": "mine", "hatch.linewidth": 3}):
         page = summary(tmp_path, learners)
-        assert [matplotlib.rcParams[name] for name in ("font.size", "svg.hashsalt", "hatch.linewidth")] == [7, "mine", 3]
+        assert [matplotlib.rcParams[name] for name in ("font.size", "svg.hashsalt", "hatch.linewidth")] == [
+            7,
+            "mine",
+            3,
+        ]
     histogram, bars = [each for tag, each in page.tags if tag == "img"]
     assert ", ".join(row[1] for row in page.rows("scores")) in histogram["alt"] and "Stacked bars" in bars["alt"]
     for picture in (histogram, bars):
@@ -338,16 +482,20 @@ def test_pictures_show_the_tables_numbers(tmp_path, monkeypatch):
     from matplotlib.figure import Figure
 
     figures, save = [], Figure.savefig
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **more: (figures.append(figure), save(figure, *args, **more)))
+    monkeypatch.setattr(
+        Figure, "savefig", lambda figure, *args, **more: (figures.append(figure), save(figure, *args, **more))
+    )
     page = summary(tmp_path, invented(31))
     (histogram,), (bars,) = [figure.axes for figure in figures]
     assert [(bar.get_x() + 0.5, bar.get_height()) for bar in histogram.patches] == [
-        (10 * tenth + 1, int(row[1])) for tenth, row in enumerate(page.rows("scores"))]
+        (10 * tenth + 1, int(row[1])) for tenth, row in enumerate(page.rows("scores"))
+    ]
     rows = page.rows("exercises")
     assert [each.get_label() for each in bars.containers] == list(STATUSES)
     for column, each in enumerate(bars.containers, 1):
         assert [(bar.get_x(), bar.get_width()) for bar in each] == [
-            (sum(map(int, row[1:column])), int(row[column])) for row in rows]
+            (sum(map(int, row[1:column])), int(row[column])) for row in rows
+        ]
     assert [label.get_text() for label in bars.get_yticklabels()] == [row[0].split()[-1] for row in rows]
     assert [text.get_text() for text in bars.texts] == [row[5] for row in rows]
     for look in ("get_hatch", "get_facecolor"):
@@ -355,15 +503,22 @@ def test_pictures_show_the_tables_numbers(tmp_path, monkeypatch):
 
 
 def test_the_same_class_gives_the_same_bytes(tmp_path):
-    code = ("import sys; from pathlib import Path; from tests.test_grading_reports import *; folder = Path(sys.argv[1])\n"
-            "reports.write_feedback(folder, invented(9), TITLES); summary(folder, invented(9))")
+    code = (
+        "import sys; from pathlib import Path; from tests.test_grading_reports import *; folder = "
+        "Path(sys.argv[1])\n"
+        "reports.write_feedback(folder, invented(9), TITLES); summary(folder, invented(9))"
+    )
     found = []
     for number in range(2):
         folder = tmp_path / str(number)
         folder.mkdir()
         if number:
-            subprocess.run([sys.executable, "-c", code, folder], check=True, cwd=Path(__file__).parents[1],
-                           env={**os.environ, "PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "1"})
+            subprocess.run(
+                [sys.executable, "-c", code, folder],
+                check=True,
+                cwd=Path(__file__).parents[1],
+                env={**os.environ, "PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "1"},
+            )
         else:
             for _ in range(2):  # the second time over what is there
                 reports.write_feedback(folder, invented(9), TITLES)
@@ -377,9 +532,11 @@ def test_text_stands_out_from_its_ground():
     css = (Path(reports.__file__).parent / "templates" / "page.css").read_text()
 
     def light(colour):
-        parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
-        return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
-                   for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        return sum(
+            weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+            for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+        )
 
     named = dict(re.findall(r"--(\w+): (#\w{6});", css))
     texts = [named.get(name, name) for name in re.findall(r"(?<![-\w])color: (?:var\(--)?(#?\w+)", css)]

@@ -26,7 +26,9 @@ def scratch(tmp_path, monkeypatch):
 def told(*cells, ids=None, name="f", run="slice", known=()):
     """What the grader hears of the function f of a notebook of these cells, and the function."""
     submission = Submission()
-    submission.cells = [{"kind": "code", "source": source, "grade_id": (ids or {}).get(number)} for number, source in enumerate(cells)]
+    submission.cells = [
+        {"kind": "code", "source": source, "grade_id": (ids or {}).get(number)} for number, source in enumerate(cells)
+    ]
     submission.open(["00-f"], [], [checksum(one) for one in known])
     return submission.define("00-f", name, run), submission.answers.get("00-f")
 
@@ -37,33 +39,67 @@ def answer(*cells, **more):
     return function
 
 
-@pytest.mark.parametrize("cells, given, right", [
-    (["def f(x): return x + 1"], 1, 2),
-    (["def g(x): return x * 2", "def f(x): return g(x)"], 2, 4),
-    (["def f(x): return g(x)", "def g(x): return x * 3"], 2, 6),
-    (["import math as m\nfrom statistics import mean", "def f(x): return m.floor(mean(x))"], [1, 2.5], 1),
-    (["table = {}\nfor n, letter in enumerate('abc'):\n    table[letter] = n", "def f(x): return table[x]"], "c", 2),
-    (["words = []\nwith open('/dev/null') as file:\n    words.append('a')", "words.append('b')", "def f(x): return words + x"], ["c"], ["a", "b", "c"]),
-    (["try:\n    import nowhere as lib\nexcept ImportError:\n    import math as lib", "def f(x): return lib.sqrt(x)"], 4, 2.0),
-    (["if True:\n    def g(x): return x\nelse:\n    def g(x): return -x", "def f(x): return g(x)"], 4, 4),
-    (["def f(x): return sum(x)", "sum = 0", "max, len = 1, 2"], [1, 2], 3),
-    (["def f(x): return sorted(x)", "f = f([2, 1])"], [2, 1], [1, 2]),
-    (["from __future__ import annotations", "def f(x: Tensor) -> Unknown: return x"], 1, 1),
-    (["def f(x):\n    display(x)\n    return x"], 1, 1),
-    (["def f(x):\n    f.calls += 1\n    return f.calls\nf.calls = 0"], 1, 1),
-    (["class Box:\n    def __init__(self, x): self.x = x", "Box.more = 5", "def f(x): return Box(x).x + Box.more"], 1, 6),
-    (["from functools import cache\n@cache\ndef g(x): return x", "@cache\ndef f(x): return g(x) + 1"], 1, 2),
-    (["f = lambda x: x ** 2"], 3, 9),
-    (["from math import *", "def f(x): return floor(sqrt(x))"], 10, 3),
-    (["def f(x): return 0", "def f(x): return x", "def f(x):\n    raise NotImplementedError()"], 7, 7),
-    (["def helper(x): return x + 1", "def f(x): return helper(x)", "def helper(x): return x + 100"], 1, 2),
-    (["%%time\ndef f(x): return x", "%matplotlib inline\n!ls", "%%bash\nrm x"], 5, 5),
-    (["n: int = 3\nn += 1", "def f(x):\n    global n\n    n = n + x\n    return n"], 1, 5),
-    (["a, *b = [1, 2, 3]", "def f(x):\n    match x:\n        case 1: return b\n        case _: return (y := a)"], 1, [2, 3]),
-    (["from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1", "def f(x): return P(x).x"], 8, 8),
-    (["while True:\n    pass", "1 / 0", "def f(x): return x", "print(f(nowhere))"], 1, 1),
-    (["def f(x):\n    return x\nf(1", "def f(x): return x + 5"], 1, 6),
-])
+@pytest.mark.parametrize(
+    "cells, given, right",
+    [
+        (["def f(x): return x + 1"], 1, 2),
+        (["def g(x): return x * 2", "def f(x): return g(x)"], 2, 4),
+        (["def f(x): return g(x)", "def g(x): return x * 3"], 2, 6),
+        (["import math as m\nfrom statistics import mean", "def f(x): return m.floor(mean(x))"], [1, 2.5], 1),
+        (
+            ["table = {}\nfor n, letter in enumerate('abc'):\n    table[letter] = n", "def f(x): return table[x]"],
+            "c",
+            2,
+        ),
+        (
+            [
+                "words = []\nwith open('/dev/null') as file:\n    words.append('a')",
+                "words.append('b')",
+                "def f(x): return words + x",
+            ],
+            ["c"],
+            ["a", "b", "c"],
+        ),
+        (
+            [
+                "try:\n    import nowhere as lib\nexcept ImportError:\n    import math as lib",
+                "def f(x): return lib.sqrt(x)",
+            ],
+            4,
+            2.0,
+        ),
+        (["if True:\n    def g(x): return x\nelse:\n    def g(x): return -x", "def f(x): return g(x)"], 4, 4),
+        (["def f(x): return sum(x)", "sum = 0", "max, len = 1, 2"], [1, 2], 3),
+        (["def f(x): return sorted(x)", "f = f([2, 1])"], [2, 1], [1, 2]),
+        (["from __future__ import annotations", "def f(x: Tensor) -> Unknown: return x"], 1, 1),
+        (["def f(x):\n    display(x)\n    return x"], 1, 1),
+        (["def f(x):\n    f.calls += 1\n    return f.calls\nf.calls = 0"], 1, 1),
+        (
+            [
+                "class Box:\n    def __init__(self, x): self.x = x",
+                "Box.more = 5",
+                "def f(x): return Box(x).x + Box.more",
+            ],
+            1,
+            6,
+        ),
+        (["from functools import cache\n@cache\ndef g(x): return x", "@cache\ndef f(x): return g(x) + 1"], 1, 2),
+        (["f = lambda x: x ** 2"], 3, 9),
+        (["from math import *", "def f(x): return floor(sqrt(x))"], 10, 3),
+        (["def f(x): return 0", "def f(x): return x", "def f(x):\n    raise NotImplementedError()"], 7, 7),
+        (["def helper(x): return x + 1", "def f(x): return helper(x)", "def helper(x): return x + 100"], 1, 2),
+        (["%%time\ndef f(x): return x", "%matplotlib inline\n!ls", "%%bash\nrm x"], 5, 5),
+        (["n: int = 3\nn += 1", "def f(x):\n    global n\n    n = n + x\n    return n"], 1, 5),
+        (
+            ["a, *b = [1, 2, 3]", "def f(x):\n    match x:\n        case 1: return b\n        case _: return (y := a)"],
+            1,
+            [2, 3],
+        ),
+        (["from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1", "def f(x): return P(x).x"], 8, 8),
+        (["while True:\n    pass", "1 / 0", "def f(x): return x", "print(f(nowhere))"], 1, 1),
+        (["def f(x):\n    return x\nf(1", "def f(x): return x + 5"], 1, 6),
+    ],
+)
 def test_code_means_what_it_means_in_the_notebook(cells, given, right):
     assert answer(*cells)(given) == right
 
@@ -76,61 +112,117 @@ def test_an_answer_is_found_by_its_check_or_its_cell():
 SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
 
 
-@pytest.mark.parametrize("cell, given, right", [
-    *((f"# a{sign}comment (\ndef f(x): return x + 'a{sign}b'", "", f"a{sign}b") for sign in SEPARATORS),
-    ("    def f(x):\n        return x + 1\n    n = 1", 1, 2),
-    (">>> def f(x):\n...     return x + 1", 1, 2),
-    ("In [3]: def f(x):\n   ...:     return x + 1", 1, 2),
-    ("import asyncio\nnumber = await asyncio.sleep(0, 7)\ndef f(x): return number", 1, 7),
-    ("import asyncio\ntask = asyncio.create_task(asyncio.sleep(0, 7))\nnumber = await task\ndef f(x): return number", 1, 7),
-    ("%time DIM = 5\ndef f(x): return DIM", 1, 5),
-    ("DIM = %time 2 + 3\ndef f(x): return DIM", 1, 5),
-    ("%%capture out\nDIM = 5\ndef f(x): return DIM", 1, 5),
-    ("%%prun\ndef f(x): return x", 1, 1),
-    ("if True:\n    %matplotlib inline\n    !ls\nfiles = !ls\n%pip install torch\ndef f(x): return files", 1, []),
-    ("def f(x):\r\n\treturn x", 1, 1),
-    ("import inspect\ndef f(x): return inspect.getsource(f)", 1, "def f(x): return inspect.getsource(f)"),
-    ("import pickle\nclass P: pass\ndef f(x): return type(pickle.loads(pickle.dumps(P()))) is P", 1, True),
-    ("match {'a': [1, 2, 3]}:\n    case {'a': [first, *others], **rest} as everything: pass\ndef f(x): return first, others, rest, len(everything)", 1, (1, [2, 3], {}, 1)),
-    ("with open('/dev/null') as (file): pass\ndef f(x): return file.closed", 1, True),
-    ("if (n := 3) > 2: pass\n[(last := x) for x in (1, 2)]\ndef f(x): return n, last", 1, (3, 2)),
-    ("for i in range(4): pass\ndef f(x): return i", 1, 3),
-])
+@pytest.mark.parametrize(
+    "cell, given, right",
+    [
+        *((f"# a{sign}comment (\ndef f(x): return x + 'a{sign}b'", "", f"a{sign}b") for sign in SEPARATORS),
+        ("    def f(x):\n        return x + 1\n    n = 1", 1, 2),
+        (">>> def f(x):\n...     return x + 1", 1, 2),
+        ("In [3]: def f(x):\n   ...:     return x + 1", 1, 2),
+        ("import asyncio\nnumber = await asyncio.sleep(0, 7)\ndef f(x): return number", 1, 7),
+        (
+            "import asyncio\ntask = asyncio.create_task(asyncio.sleep(0, 7))\nnumber = await task\ndef f(x): return "
+            "number",
+            1,
+            7,
+        ),
+        ("%time DIM = 5\ndef f(x): return DIM", 1, 5),
+        ("DIM = %time 2 + 3\ndef f(x): return DIM", 1, 5),
+        ("%%capture out\nDIM = 5\ndef f(x): return DIM", 1, 5),
+        ("%%prun\ndef f(x): return x", 1, 1),
+        ("if True:\n    %matplotlib inline\n    !ls\nfiles = !ls\n%pip install torch\ndef f(x): return files", 1, []),
+        ("def f(x):\r\n\treturn x", 1, 1),
+        ("import inspect\ndef f(x): return inspect.getsource(f)", 1, "def f(x): return inspect.getsource(f)"),
+        ("import pickle\nclass P: pass\ndef f(x): return type(pickle.loads(pickle.dumps(P()))) is P", 1, True),
+        (
+            "match {'a': [1, 2, 3]}:\n    case {'a': [first, *others], **rest} as everything: pass\ndef f(x): return "
+            "first, "
+            "others, rest, len(everything)",
+            1,
+            (1, [2, 3], {}, 1),
+        ),
+        ("with open('/dev/null') as (file): pass\ndef f(x): return file.closed", 1, True),
+        ("if (n := 3) > 2: pass\n[(last := x) for x in (1, 2)]\ndef f(x): return n, last", 1, (3, 2)),
+        ("for i in range(4): pass\ndef f(x): return i", 1, 3),
+    ],
+)
 def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
     assert answer(cell)(given) == right
 
 
-@pytest.mark.parametrize("cells, right", [
-    (["table = {}\ndef fill(t): t['a'] = 5", "fill(table)", "def f(x): return table['a']"], 5),
-    (["def choose():\n    global DIM\n    DIM = 5", "choose()", "def f(x): return DIM"], 5),
-    (["globals()['DIM'] = 5", "def f(x): return DIM"], 5),
-    (["exec('DIM = 5')", "def f(x): return DIM"], 5),
-    (["%%writefile helpers.py\nDIM = 5", "import helpers", "def f(x): return helpers.DIM"], 5),
-    (["%%writefile helpers.py\nDIM = 5", "%run helpers.py", "def f(x): return DIM"], 5),
-    (["%%writefile helpers.py\ndef f(x): return 5", "from helpers import f"], 5),
-    (["class Box: pass", "setattr(Box, 'size', 5)", "def f(x): return Box.size"], 5),
-    (["registry = []\ndef keep(function):\n    registry.append(function)\n    return function", "@keep\ndef five(x): return 5", "def f(x): return registry[0](x)"], 5),
-    (["open('note.txt', 'w').write('5')", "def f(x): return int(open('note.txt').read())"], 5),
-    (["import os\nos.environ['DIM'] = '5'", "def f(x): return int(os.environ['DIM'])"], 5),
-    (["2 + 3", "DIM = _", "def f(x): return DIM"], 5),
-    (["import json\ndef five(self): return 5", "json.JSONDecoder.five = five", "def f(x): return json.JSONDecoder().five()"], 5),
-    (["while True:\n    pass", "raise SystemExit", "def broken(:", "globals()['DIM'] = 5", "1 / 0\nglobals()['DIM'] = 6", "def f(x): return DIM"], 5),
-], ids=lambda value: "")
+@pytest.mark.parametrize(
+    "cells, right",
+    [
+        (["table = {}\ndef fill(t): t['a'] = 5", "fill(table)", "def f(x): return table['a']"], 5),
+        (["def choose():\n    global DIM\n    DIM = 5", "choose()", "def f(x): return DIM"], 5),
+        (["globals()['DIM'] = 5", "def f(x): return DIM"], 5),
+        (["exec('DIM = 5')", "def f(x): return DIM"], 5),
+        (["%%writefile helpers.py\nDIM = 5", "import helpers", "def f(x): return helpers.DIM"], 5),
+        (["%%writefile helpers.py\nDIM = 5", "%run helpers.py", "def f(x): return DIM"], 5),
+        (["%%writefile helpers.py\ndef f(x): return 5", "from helpers import f"], 5),
+        (["class Box: pass", "setattr(Box, 'size', 5)", "def f(x): return Box.size"], 5),
+        (
+            [
+                "registry = []\ndef keep(function):\n    registry.append(function)\n    return function",
+                "@keep\ndef five(x): return 5",
+                "def f(x): return registry[0](x)",
+            ],
+            5,
+        ),
+        (["open('note.txt', 'w').write('5')", "def f(x): return int(open('note.txt').read())"], 5),
+        (["import os\nos.environ['DIM'] = '5'", "def f(x): return int(os.environ['DIM'])"], 5),
+        (["2 + 3", "DIM = _", "def f(x): return DIM"], 5),
+        (
+            [
+                "import json\ndef five(self): return 5",
+                "json.JSONDecoder.five = five",
+                "def f(x): return json.JSONDecoder().five()",
+            ],
+            5,
+        ),
+        (
+            [
+                "while True:\n    pass",
+                "raise SystemExit",
+                "def broken(:",
+                "globals()['DIM'] = 5",
+                "1 / 0\nglobals()['DIM'] = 6",
+                "def f(x): return DIM",
+            ],
+            5,
+        ),
+    ],
+    ids=lambda value: "",
+)
 def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, right, monkeypatch):
     monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.2)
     assert answer(*cells, run="end")(1) == right
     assert told(*cells)[0]["more"], "the grader knows that it should try"
 
 
-@pytest.mark.parametrize("cells, run, right", [
-    (["def f(x): return x", "check('00-f', f)", "def f(x): return 'an experiment below'"], "check", 1),
-    (["exec('DIM = 5')", "def f(x): return DIM", "check('00-f', f)", "DIM = 6"], "check", 5),
-    (["abs = None", "def f(x): return abs(-x)", "check('00-f', f)", "del abs"], "end", 1),
-    (["import asyncio, threading\ndef later():\n    globals()['found'] = asyncio.run(asyncio.sleep(0, 5))", "thread = threading.Thread(target=later)\nthread.start()\nthread.join()",
-      "def f(x): return found"], "check", 5),
-    (["", "2 + 3", "DIM = Out[1] + _1", "exec(In[2].replace('DIM', 'TWO'))", "def f(x): return DIM, TWO"], "check", (10, 10)),
-    (["!mkdir -p a/b", "%cd a/b", "import os\nwhere = os.getcwd()[-3:]", "def f(x): return where"], "check", "a/b"),
-])
+@pytest.mark.parametrize(
+    "cells, run, right",
+    [
+        (["def f(x): return x", "check('00-f', f)", "def f(x): return 'an experiment below'"], "check", 1),
+        (["exec('DIM = 5')", "def f(x): return DIM", "check('00-f', f)", "DIM = 6"], "check", 5),
+        (["abs = None", "def f(x): return abs(-x)", "check('00-f', f)", "del abs"], "end", 1),
+        (
+            [
+                "import asyncio, threading\ndef later():\n    globals()['found'] = asyncio.run(asyncio.sleep(0, 5))",
+                "thread = threading.Thread(target=later)\nthread.start()\nthread.join()",
+                "def f(x): return found",
+            ],
+            "check",
+            5,
+        ),
+        (
+            ["", "2 + 3", "DIM = Out[1] + _1", "exec(In[2].replace('DIM', 'TWO'))", "def f(x): return DIM, TWO"],
+            "check",
+            (10, 10),
+        ),
+        (["!mkdir -p a/b", "%cd a/b", "import os\nwhere = os.getcwd()[-3:]", "def f(x): return where"], "check", "a/b"),
+    ],
+)
 def test_what_check_saw_counts_and_what_stands_at_the_end(cells, run, right):
     assert run in told(*cells)[0]["more"]
     assert answer(*cells, run=run)(1) == right
@@ -141,20 +233,26 @@ def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
     assert answer(*lesson, "globals()['m'] = n", "def f(x): return m", run="check", known=lesson)(1) == 1
 
 
-@pytest.mark.parametrize("cells", [
-    ["import torch", "def helper(x): return x", "def f(x): return 0", "check('00-f', f)"],
-    ['"A note."', "def f(x): return 0", "print('later')"],
-])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["import torch", "def helper(x): return x", "def f(x): return 0", "check('00-f', f)"],
+        ['"A note."', "def f(x): return 0", "print('later')"],
+    ],
+)
 def test_nothing_more_is_run_where_it_changes_nothing(cells):
     assert told(*cells)[0]["more"] == []
 
 
-@pytest.mark.parametrize("cells, words", [
-    (["x = 1"], "`f` is not defined anywhere"),
-    (["from math import floor as f"], "is not defined anywhere"),
-    (["f = nowhere(1)"], "running its cell failed (NameError"),
-    (["import sys\nf = sys.exit(0)"], "running its cell failed (SystemExit"),
-])
+@pytest.mark.parametrize(
+    "cells, words",
+    [
+        (["x = 1"], "`f` is not defined anywhere"),
+        (["from math import floor as f"], "is not defined anywhere"),
+        (["f = nowhere(1)"], "running its cell failed (NameError"),
+        (["import sys\nf = sys.exit(0)"], "running its cell failed (SystemExit"),
+    ],
+)
 def test_what_cannot_be_had_is_told(cells, words):
     assert words in told(*cells)[0]["broken"]
 

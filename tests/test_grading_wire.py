@@ -13,14 +13,19 @@ from course_utils.exercises.framework import difference
 from course_utils.tools.grading import wire
 
 NUMBERS = st.integers() | st.floats() | st.booleans() | st.none() | st.text()
-ARRAYS = st.sampled_from(["float32", "float64", "int64", "bool"]).flatmap(lambda kind: arrays(kind, st.tuples(st.integers(0, 3), st.integers(0, 3))))
-VALUES = st.recursive(NUMBERS | ARRAYS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner))
+ARRAYS = st.sampled_from(["float32", "float64", "int64", "bool"]).flatmap(
+    lambda kind: arrays(kind, st.tuples(st.integers(0, 3), st.integers(0, 3)))
+)
+VALUES = st.recursive(
+    NUMBERS | ARRAYS,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),
+)
 
 
 def there_and_back(value):
     frame = wire.pack({"value": value})
-    text, rest = wire.lengths(frame[:wire.HEADER.size])
-    body = frame[wire.HEADER.size:]
+    text, rest = wire.lengths(frame[: wire.HEADER.size])
+    body = frame[wire.HEADER.size :]
     assert len(body) == text + rest
     return wire.unpack(body[:text], body[text:])["value"]
 
@@ -33,7 +38,11 @@ def same(one, other):
     if isinstance(one, dict):
         return list(one) == list(other) and all(map(same, one.values(), other.values()))
     if isinstance(one, (np.ndarray, np.generic)):
-        return one.dtype == other.dtype and one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+        return (
+            one.dtype == other.dtype
+            and one.shape == other.shape
+            and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+        )
     return one == other or one != one
 
 
@@ -42,27 +51,46 @@ def test_values_come_back_as_they_were(value):
     assert same(value, there_and_back(value))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int8, torch.bool])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int8, torch.bool]
+)
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)])
 def test_tensors_come_back_as_they_were(dtype, shape):
-    sent = (torch.arange(6)[:int(np.prod(shape))] if shape != () else torch.tensor(1)).reshape(shape).to(dtype)
+    sent = (torch.arange(6)[: int(np.prod(shape))] if shape != () else torch.tensor(1)).reshape(shape).to(dtype)
     found = there_and_back(sent)
-    assert type(found) is torch.Tensor and found.dtype == dtype and found.shape == sent.shape and torch.equal(found, sent)
+    assert (
+        type(found) is torch.Tensor and found.dtype == dtype and found.shape == sent.shape and torch.equal(found, sent)
+    )
 
 
 def test_tensors_of_unusual_memory():
     rows = torch.tensor([[1.0, 2.0]]).expand(3, 2)
     found = there_and_back(rows)
-    assert torch.equal(found, rows) and found.stride()[0] == 0, "torch refuses to change such rows in place, there as here"
+    assert torch.equal(found, rows) and found.stride()[0] == 0, (
+        "torch refuses to change such rows in place, there as here"
+    )
     assert torch.equal(there_and_back(torch.arange(6).reshape(2, 3).T), torch.arange(6).reshape(2, 3).T)
     assert torch.equal(there_and_back(torch.ones(2, requires_grad=True) * 2), torch.tensor([2.0, 2.0]))
     assert isinstance(there_and_back(torch.nn.Parameter(torch.ones(2))), torch.nn.Parameter)
 
 
-@pytest.mark.parametrize("value, name", [
-    (object(), "object"), (b"bytes", "bytes"), (1j, "complex"), ((number for number in "ab"), "generator"), (len, "builtin_function_or_method"),
-    (np.array([None]), "ndarray"), (torch.ones(2).to_sparse(), "tensor"), (torch.ones(2, device="meta"), "tensor"), (torch.ones(2) * 1j, "tensor"),
-    (10 ** 5000, "int"), (np.ma.masked_array([1, 2]), "MaskedArray")], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "value, name",
+    [
+        (object(), "object"),
+        (b"bytes", "bytes"),
+        (1j, "complex"),
+        ((number for number in "ab"), "generator"),
+        (len, "builtin_function_or_method"),
+        (np.array([None]), "ndarray"),
+        (torch.ones(2).to_sparse(), "tensor"),
+        (torch.ones(2, device="meta"), "tensor"),
+        (torch.ones(2) * 1j, "tensor"),
+        (10**5000, "int"),
+        (np.ma.masked_array([1, 2]), "MaskedArray"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_of_other_things_only_the_name_travels(value, name):
     assert type(there_and_back(value)).__name__ in (name, "thing")
     assert isinstance(there_and_back(value), wire.Thing)
@@ -85,7 +113,9 @@ def test_liars_become_plain_values():
             return 0.0
 
     found = there_and_back([Liar([1]), Number(7)])
-    assert type(found[0]) is list and found[0] == [1] and type(found[1]) is float and difference(found[1], 2.0) is not None
+    assert (
+        type(found[0]) is list and found[0] == [1] and type(found[1]) is float and difference(found[1], 2.0) is not None
+    )
     endless = []
     endless.append(endless)
     assert difference(there_and_back(endless), [1]) is not None
@@ -104,20 +134,50 @@ def framed(value):
 
 
 def test_a_frame_written_by_hand_is_read():
-    assert wire.unpack(framed(b'{"list": [{"array": ["int8", [1], 0]}, {"array": ["int8", [2], 1]}]}'), b"\0\1\2")["v"][1].tolist() == [1, 2]
+    assert wire.unpack(framed(b'{"list": [{"array": ["int8", [1], 0]}, {"array": ["int8", [2], 1]}]}'), b"\0\1\2")["v"][
+        1
+    ].tolist() == [1, 2]
     assert wire.unpack(framed(b'{"list": [1, "a"]}'), b"") == {"v": [1, "a"]}
 
 
-@pytest.mark.parametrize("text", [
-    *map(framed, (
-        b'{"array": ["float32", [2], 0]}', b'{"array": ["float32", [-1], 0]}', b'{"array": ["object", [1], 0]}',
-        b'{"array": ["float32", [1099511627775, 1099511627775], 0]}', b'{"array": ["float32", [true], 0]}', b'{"array": ["float32", [1], -4]}',
-        b'{"list": [{"array": ["int8", [4], 0]}, {"array": ["int8", [4], 0]}]}', b'{"list": [' + b",".join([b'{"thing": "a"}'] * 10_001) + b"]}",
-        b'{"array": ["float32"]}', b'{"array": [["float32"], [1], 0]}', b'{"tensor": ["float32", [1], 0, [4611686018427387904]]}',
-        b'{"tensor": ["float32", [1], 0, [2, "a"]]}', b'{"tensor": ["float32", [1], 0, [-1]]}', b'{"recipe": ["os.system", "ls"]}',
-        b'{"recipe": []}', b'{"set": [{"list": []}]}', b'{"dict": [[1]]}', b'{"a": 1, "b": 2}', b'{"pickle": "gASV"}', b'{"list": 5}', b"[1]",
-        b"[" * 100_000, b'{"list": [' * 60 + b"]}" * 60)),
-    b"[1]", b"\xff", b"", b'{"list": []}', b'{"dict": [], "list": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *map(
+            framed,
+            (
+                b'{"array": ["float32", [2], 0]}',
+                b'{"array": ["float32", [-1], 0]}',
+                b'{"array": ["object", [1], 0]}',
+                b'{"array": ["float32", [1099511627775, 1099511627775], 0]}',
+                b'{"array": ["float32", [true], 0]}',
+                b'{"array": ["float32", [1], -4]}',
+                b'{"list": [{"array": ["int8", [4], 0]}, {"array": ["int8", [4], 0]}]}',
+                b'{"list": [' + b",".join([b'{"thing": "a"}'] * 10_001) + b"]}",
+                b'{"array": ["float32"]}',
+                b'{"array": [["float32"], [1], 0]}',
+                b'{"tensor": ["float32", [1], 0, [4611686018427387904]]}',
+                b'{"tensor": ["float32", [1], 0, [2, "a"]]}',
+                b'{"tensor": ["float32", [1], 0, [-1]]}',
+                b'{"recipe": ["os.system", "ls"]}',
+                b'{"recipe": []}',
+                b'{"set": [{"list": []}]}',
+                b'{"dict": [[1]]}',
+                b'{"a": 1, "b": 2}',
+                b'{"pickle": "gASV"}',
+                b'{"list": 5}',
+                b"[1]",
+                b"[" * 100_000,
+                b'{"list": [' * 60 + b"]}" * 60,
+            ),
+        ),
+        b"[1]",
+        b"\xff",
+        b"",
+        b'{"list": []}',
+        b'{"dict": [], "list": []}',
+    ],
+)
 def test_forged_frames_are_refused(text):
     with pytest.raises(wire.WireError):
         wire.unpack(text, b"\0\0\0\0")
@@ -130,7 +190,10 @@ def test_a_bool_is_0_or_1_whatever_its_byte():
 
 def test_keys_that_collide_do_not_stop_the_grader():
     prime = 2**61 - 1  # integers that differ by it have the same hash
-    for keys in ([str(prime * number) for number in range(50_000)], [f"{prime * number}.0" for number in range(50_000)]):
+    for keys in (
+        [str(prime * number) for number in range(50_000)],
+        [f"{prime * number}.0" for number in range(50_000)],
+    ):
         with pytest.raises(wire.WireError, match="keys"):
             wire.unpack(framed(b'{"set": [' + ",".join(keys).encode() + b"]}"), b"")
         with pytest.raises(wire.WireError, match="keys"):

@@ -31,7 +31,10 @@ def room():
 
 
 def test_a_student_gets_copies_works_and_is_remembered(room):
-    student = {"before": ordinary_user(room), "env": {**os.environ, "HOME": str(room), "PYTHONPATH": str(Path(__file__).parents[1]), "TQDM_DISABLE": "1"}}
+    student = {
+        "before": ordinary_user(room),
+        "env": {**os.environ, "HOME": str(room), "PYTHONPATH": str(Path(__file__).parents[1]), "TQDM_DISABLE": "1"},
+    }
     home = room / "sentence embeddings"
     for _ in range(2):  # a hub may do it before each start
         done = course("lab", "--write-only", "--workspace", home, **student)
@@ -45,7 +48,11 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     done = course(home / "00_start_here.ipynb", home, program=["-c", RUN], **student)
     assert done.returncode == 0, done.stderr[-2000:]
     run = nbformat.read(home / "00_start_here.ipynb", as_version=4)
-    texts = [output.get("text", "") + output.get("data", {}).get("text/plain", "") for cell in run.cells for output in cell.get("outputs", [])]
+    texts = [
+        output.get("text", "") + output.get("data", {}).get("text/plain", "")
+        for cell in run.cells
+        for output in cell.get("outputs", [])
+    ]
     assert any("1 of 44 exercises passed" in text for text in texts)
     assert not any(text.startswith("FAIL") for text in texts)
 

@@ -1,4 +1,6 @@
-"""Kernels that are forked from a warm process behave as others do, and where there is no warm process the others take over."""
+"""Kernels that are forked from a warm process behave as others do, and where there is no warm process the others take
+over.
+"""
 
 import contextlib
 import json
@@ -17,14 +19,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 
 from course_utils.tools import doctor
 from course_utils.tools.kernels import provisioner
-from course_utils.tools.kernels.provisioner import (
-    COLD,
-    SOCKET,
-    fork_kernel,
-    listens,
-    start_warm,
-    why_not,
-)
+from course_utils.tools.kernels.provisioner import COLD, SOCKET, fork_kernel, listens, start_warm, why_not
 
 from .browser import running_lab
 
@@ -66,7 +61,9 @@ class Kernel:
     def run(self, code, timeout=60):
         seen = []
         self.client.execute_interactive(code, timeout=timeout, output_hook=seen.append)
-        return "".join(message["content"].get("text", "") or message["content"].get("ename", "") for message in seen), seen
+        return "".join(
+            message["content"].get("text", "") or message["content"].get("ename", "") for message in seen
+        ), seen
 
     def says(self, code):
         return self.run(code)[0].strip()
@@ -75,11 +72,13 @@ class Kernel:
 @pytest.fixture
 def kernels():
     with contextlib.ExitStack() as stack:
+
         def start(**settings):
             kernel = Kernel(**settings)
             stack.callback(kernel.manager.shutdown_kernel, now=True)
             stack.callback(kernel.client.stop_channels)
             return kernel
+
         yield start
 
 
@@ -100,8 +99,13 @@ def test_a_kernel_is_a_child_of_the_warm_process_with_everything_loaded(warm, ke
     assert isinstance(kernel.process, provisioner.Forked)
     assert kernel.says("import os; print(os.getppid(), os.getcwd())") == f"{warm.pid} {tmp_path}"
     assert kernel.says("import sys; print('transformers' in sys.modules, 'torch' in dir())") == "True False"
-    assert kernel.says("from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)") == "(1, 384)"
-    assert kernel.says("print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)") == "__main__ True True"
+    assert (
+        kernel.says("from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)") == "(1, 384)"
+    )
+    assert (
+        kernel.says("print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)")
+        == "__main__ True True"
+    )
 
 
 def test_it_computes_with_as_many_threads_as_an_ordinary_one(warm, kernels):
@@ -113,8 +117,16 @@ def test_it_computes_with_as_many_threads_as_an_ordinary_one(warm, kernels):
 
 def test_several_kernels_share_nothing_that_they_change(warm, kernels):
     one, other = kernels(), kernels()
-    one.run("import numpy, random, torch, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)")
-    assert other.says("import numpy, course_utils; print('x' in dir(), hasattr(course_utils, 'mine'), numpy.get_printoptions()['precision'])") == "False False 8"
+    one.run(
+        "import numpy, random, torch, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)"
+    )
+    assert (
+        other.says(
+            "import numpy, course_utils; print('x' in dir(), hasattr(course_utils, 'mine'), "
+            "numpy.get_printoptions()['precision'])"
+        )
+        == "False False 8"
+    )
     draw = "import random, numpy, torch; print(random.random(), numpy.random.rand(), torch.rand(1).item())"
     assert not set(one.says(draw).split()) & set(other.says(draw).split())  # no two draw the same
 
@@ -165,7 +177,9 @@ def test_a_kernel_costs_little_memory_of_its_own(warm, kernels):
     kernel = kernels()
     kernel.run("from course_utils import embed, setup; setup(); embed(['One sentence.'])")
     with open(f"/proc/{kernel.process.pid}/smaps_rollup") as lines:
-        private = sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean"))) / 1024
+        private = (
+            sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean"))) / 1024
+        )
     print(f"{private:.0f} MB")
     assert private < 150  # an ordinary kernel: about 500
 
@@ -184,7 +198,14 @@ def test_what_is_no_request_does_no_harm(warm, kernels):
     assert isinstance(kernels().process, provisioner.Forked)
 
 
-@pytest.mark.parametrize("command", [["/usr/bin/true", "-m", "ipykernel_launcher", "-f", "x"], [sys.executable, "-c", "1"], [sys.executable, "-m", "other", "-f", "x"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["/usr/bin/true", "-m", "ipykernel_launcher", "-f", "x"],
+        [sys.executable, "-c", "1"],
+        [sys.executable, "-m", "other", "-f", "x"],
+    ],
+)
 def test_other_programs_are_not_for_the_warm_process(warm, command):
     assert fork_kernel(command) is None
 
@@ -230,7 +251,9 @@ time.sleep(100)
 
 
 def test_a_kernel_ends_with_who_asked_for_it(warm):
-    with subprocess.Popen([sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as asker:
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as asker:
         pid = int(asker.stdout.readline())
         assert not gone(pid, 1)
         asker.kill()
@@ -256,13 +279,22 @@ def test_the_warm_process_ends_with_who_started_it_and_clears_up(warm):
 
 
 def ask(lab, path, method="GET"):
-    request = urllib.request.Request(f"{lab}/api/{path}", method=method, headers={"Authorization": "token secret"}, data=b"{}" if method == "POST" else None)
+    request = urllib.request.Request(
+        f"{lab}/api/{path}",
+        method=method,
+        headers={"Authorization": "token secret"},
+        data=b"{}" if method == "POST" else None,
+    )
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.loads(answer.read() or "null")
 
 
 def children(pid):
-    return [int(child) for task in os.listdir(f"/proc/{pid}/task") for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+    return [
+        int(child)
+        for task in os.listdir(f"/proc/{pid}/task")
+        for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()
+    ]
 
 
 def test_jupyterlab_gets_its_kernels_there(tmp_path, monkeypatch):
@@ -279,14 +311,18 @@ def test_jupyterlab_gets_its_kernels_there(tmp_path, monkeypatch):
                 assert time.monotonic() < until
                 time.sleep(0.2)
         one, other = ask(lab, "kernels", "POST")["id"], ask(lab, "kernels", "POST")["id"]
-        server, = [int(name) for name in os.listdir("/proc") if name.isdigit() and "jupyterlab" in command(name) and str(tmp_path) in command(name)]
-        warm, = [child for child in children(server) if "course_utils.tools.kernels.server" in command(child)]
+        (server,) = [
+            int(name)
+            for name in os.listdir("/proc")
+            if name.isdigit() and "jupyterlab" in command(name) and str(tmp_path) in command(name)
+        ]
+        (warm,) = [child for child in children(server) if "course_utils.tools.kernels.server" in command(child)]
         kernels = children(warm)
         assert len(kernels) == 2 and children(server) == [warm]
         ask(lab, f"kernels/{one}/restart", "POST")
         assert len(children(warm)) == 2 and len(set(kernels) & set(children(warm))) == 1
         ask(lab, f"kernels/{other}", "DELETE")
-        last, = children(warm)
+        (last,) = children(warm)
     assert gone(server) and gone(last) and gone(warm)
 
 

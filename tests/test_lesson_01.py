@@ -36,17 +36,62 @@ def tokenizer():
 
 @pytest.fixture(scope="module")
 def lesson(tokenizer):
-    return from_lesson("words-of", "greedy-steps", "split-word", "01-wordpiece", "01-encode", "01-pair-counts", "01-merge",
-                       "bpe-parts", text="", vocabulary=tokenizer.get_vocab())
+    return from_lesson(
+        "words-of",
+        "greedy-steps",
+        "split-word",
+        "01-wordpiece",
+        "01-encode",
+        "01-pair-counts",
+        "01-merge",
+        "bpe-parts",
+        text="",
+        vocabulary=tokenizer.get_vocab(),
+    )
 
 
 AWKWARD = [
-    "", " ", "a", "embeddings", "BERT provides contextual embeddings for each word in a sentence.", "I love Paris",
-    "don't", "state-of-the-art", "résumé", "Łódź", "ﬁ", "ß", "STRASSE", "naïve", "日本語", "привет", "שלום", "🙂", "good🙂", "👩‍👩‍👧",
-    "a" * 100, "a" * 101, "é" * 101, "\u200b", "hello\u200bworld", "\ufffd", "\t\n", "##s", "#", "[", "[unused1]", "a\u0301b", "x\u0000y",
-    "0123456789" * 10 + "0", "$9.99", "e\u0301" * 60, "\U0001d518",
+    "",
+    " ",
+    "a",
+    "embeddings",
+    "BERT provides contextual embeddings for each word in a sentence.",
+    "I love Paris",
+    "don't",
+    "state-of-the-art",
+    "résumé",
+    "Łódź",
+    "ﬁ",
+    "ß",
+    "STRASSE",
+    "naïve",
+    "日本語",
+    "привет",
+    "שלום",
+    "🙂",
+    "good🙂",
+    "👩‍👩‍👧",
+    "a" * 100,
+    "a" * 101,
+    "é" * 101,
+    "\u200b",
+    "hello\u200bworld",
+    "\ufffd",
+    "\t\n",
+    "##s",
+    "#",
+    "[",
+    "[unused1]",
+    "a\u0301b",
+    "x\u0000y",
+    "0123456789" * 10 + "0",
+    "$9.99",
+    "e\u0301" * 60,
+    "\U0001d518",
 ]
-words = st.text(alphabet=st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aeinrst#'-. éł🙂")), max_size=120)
+words = st.text(
+    alphabet=st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aeinrst#'-. éł🙂")), max_size=120
+)
 
 
 def agrees(tokenizer, lesson, text):
@@ -75,8 +120,10 @@ def test_a_word_is_unknown_only_for_a_character_or_its_length(tokenizer, lesson,
 
 
 @settings(max_examples=300)
-@given(word=st.text("abc", min_size=1, max_size=8),
-       pieces=st.sets(st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p]))))
+@given(
+    word=st.text("abc", min_size=1, max_size=8),
+    pieces=st.sets(st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p]))),
+)
 def test_solution_and_reference_cut_words_as_the_library_does_with_any_vocabulary(lesson, word, pieces):
     names = {piece: number for number, piece in enumerate(["[UNK]", *sorted(pieces)])}
     library = [token.value for token in models.WordPiece(names, unk_token="[UNK]").tokenize(word)]
@@ -103,15 +150,23 @@ def slow_merge(symbols, pair):
         where = next((i for i in range(len(rest) - 1) if (rest[i], rest[i + 1]) == pair), None)
         if where is None:
             return done + rest
-        done, rest = [*done, *rest[:where], rest[where] + rest[where + 1]], rest[where + 2:]
+        done, rest = [*done, *rest[:where], rest[where] + rest[where + 1]], rest[where + 2 :]
     return done
 
 
 @settings(max_examples=300)
-@given(symbols=st.lists(st.sampled_from(["a", "b", "ab", "ba", "aa"])), pair=st.tuples(*[st.sampled_from(["a", "b", "ab", "aa"])] * 2))
+@given(
+    symbols=st.lists(st.sampled_from(["a", "b", "ab", "ba", "aa"])),
+    pair=st.tuples(*[st.sampled_from(["a", "b", "ab", "aa"])] * 2),
+)
 def test_merging_equals_a_slow_obvious_way(lesson, symbols, pair):
     expected = slow_merge(symbols, pair)
-    assert lesson["merge_pair"](symbols, pair) == lesson["merge"](symbols, pair) == exercises.merge(symbols, pair) == expected
+    assert (
+        lesson["merge_pair"](symbols, pair)
+        == lesson["merge"](symbols, pair)
+        == exercises.merge(symbols, pair)
+        == expected
+    )
     assert "".join(expected) == "".join(symbols)
 
 
@@ -121,7 +176,9 @@ word_counts = st.dictionaries(st.text("abcd", min_size=2, max_size=6), st.intege
 @settings(max_examples=200)
 @given(counts=word_counts)
 def test_counting_equals_a_slow_obvious_way(lesson, counts):
-    written_out = [word[i] + word[i + 1] for word, count in counts.items() for _ in range(count) for i in range(len(word) - 1)]
+    written_out = [
+        word[i] + word[i + 1] for word, count in counts.items() for _ in range(count) for i in range(len(word) - 1)
+    ]
     best = min(sorted(set(written_out)), key=lambda pair: -written_out.count(pair))
     as_symbols = {tuple(word): count for word, count in counts.items()}
     expected = (tuple(best), written_out.count(best))
@@ -132,7 +189,9 @@ def test_counting_equals_a_slow_obvious_way(lesson, counts):
 @settings(max_examples=100)
 @given(counts=word_counts)
 def test_the_library_learns_by_the_lessons_rule(lesson, counts):
-    """At every step, the library's merge is one of the most frequent pairs (which of equals it takes, is its own affair)."""
+    """At every step, the library's merge is one of the most frequent pairs (which of equals it takes, is its own
+    affair).
+    """
     text = [word for word, count in counts.items() for _ in range(count)]
     library = Tokenizer(models.BPE())
     library.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

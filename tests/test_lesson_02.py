@@ -17,8 +17,10 @@ def in_both_forms(exercise_id):
     names = {"torch": torch}
     text = written_solution(find(exercise_id))
     exec(text, names)
-    return [pytest.param(find(exercise_id).reference, id="reference"),
-            pytest.param(names[re.search(r"def (\w+)", text)[1]], id="lesson")]
+    return [
+        pytest.param(find(exercise_id).reference, id="reference"),
+        pytest.param(names[re.search(r"def (\w+)", text)[1]], id="lesson"),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +50,23 @@ def test_padding_equals_the_tokenizers(pad_batch, tokenizer):
 
 @pytest.mark.parametrize("truncate", in_both_forms("02-truncate"))
 def test_truncation_equals_the_tokenizers(truncate, tokenizer):
-    texts = ["", "Paris", "😀🎉 Ünïcode  \t\n zero\u200b", "[SEP] [CLS] [PAD]", "北京", "a" * 300, "long " * 700,
-             *load_reviews("imdb")["text"].sample(10, random_state=0)]
+    texts = [
+        "",
+        "Paris",
+        "😀🎉 Ünïcode  \t\n zero\u200b",
+        "[SEP] [CLS] [PAD]",
+        "北京",
+        "a" * 300,
+        "long " * 700,
+        *load_reviews("imdb")["text"].sample(10, random_state=0),
+    ]
     for text in texts:
         whole = tokenizer(text)["input_ids"]
         for max_length in (*range(2, 40), len(whole) - 1, len(whole), len(whole) + 1, 128, 256, 512):
             if max_length >= 2:
-                assert truncate(whole, max_length) == tokenizer(text, truncation=True, max_length=max_length)["input_ids"]
+                assert (
+                    truncate(whole, max_length) == tokenizer(text, truncation=True, max_length=max_length)["input_ids"]
+                )
 
 
 @pytest.mark.parametrize("masked_softmax", in_both_forms("02-find-the-bug"))
@@ -63,8 +75,13 @@ def test_masked_weights_equal_torchs_attention(masked_softmax):
     scores = 3 * torch.randn(5, 8, generator=generator)
     mask = (torch.arange(8) < torch.tensor([8, 1, 3, 5, 7])[:, None]).long()
     # One query per row whose product with key number j is score number j, and values that hand back the weights.
-    weights = scaled_dot_product_attention(scores[:, None], torch.eye(8).expand(5, 8, 8), torch.eye(8).expand(5, 8, 8),
-                                           attn_mask=mask.bool()[:, None], scale=1.0)[:, 0]
+    weights = scaled_dot_product_attention(
+        scores[:, None],
+        torch.eye(8).expand(5, 8, 8),
+        torch.eye(8).expand(5, 8, 8),
+        attn_mask=mask.bool()[:, None],
+        scale=1.0,
+    )[:, 0]
     assert torch.allclose(masked_softmax(scores, mask), weights, atol=1e-6)
 
 
@@ -72,7 +89,11 @@ def test_masked_weights_equal_torchs_attention(masked_softmax):
 def test_waste_equals_the_zeros_in_real_masks(waste, tokenizer):
     ids = tokenizer(load_reviews()["text"].sample(200, random_state=0).tolist())["input_ids"]
     for batch_size in (1, 2, 7, 32, 200, 500):
-        masks = [tokenizer.pad({"input_ids": ids[i:i + batch_size]}, return_tensors="pt")["attention_mask"]
-                 for i in range(0, len(ids), batch_size)]
+        masks = [
+            tokenizer.pad({"input_ids": ids[i : i + batch_size]}, return_tensors="pt")["attention_mask"]
+            for i in range(0, len(ids), batch_size)
+        ]
         zeros = sum((mask == 0).sum().item() for mask in masks)
-        assert waste([len(row) for row in ids], batch_size) == pytest.approx(zeros / sum(mask.numel() for mask in masks))
+        assert waste([len(row) for row in ids], batch_size) == pytest.approx(
+            zeros / sum(mask.numel() for mask in masks)
+        )

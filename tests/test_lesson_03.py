@@ -1,4 +1,6 @@
-"""Lesson 03: what it rebuilds by hand equals the library, its references equal slow loops, its table keeps its rules."""
+"""Lesson 03: what it rebuilds by hand equals the library, its references equal slow loops, its table keeps its
+rules.
+"""
 
 import re
 from collections import Counter
@@ -13,7 +15,7 @@ from course_utils.exercises.lesson_03 import NEAREST_SENSE, SENSE_GAP, WORD_VECT
 
 AWKWARD = [
     "Embeddings, for the café-owner: naïve?",
-    "\"Don't,\" she said -- (quietly)... and left!",
+    '"Don\'t," she said -- (quietly)... and left!',
     "Zürich's Straßenbahn costs 4,50 CHF",
     "  many   spaces\tand\na new line ",
     "北京 and Tōkyō, e\u0301tude with a combining accent",
@@ -37,8 +39,11 @@ def test_the_embedding_layer_by_hand_is_the_models(sentence):
     encoded, outputs = _states(sentence)
     parts, ids = model.embeddings, encoded["input_ids"]
     with torch.inference_mode():
-        summed = (parts.word_embeddings.weight[ids] + parts.position_embeddings.weight[: ids.shape[1]]
-                  + parts.token_type_embeddings.weight[0])
+        summed = (
+            parts.word_embeddings.weight[ids]
+            + parts.position_embeddings.weight[: ids.shape[1]]
+            + parts.token_type_embeddings.weight[0]
+        )
         centred = summed - summed.mean(dim=-1, keepdim=True)
         scaled = centred / (centred.pow(2).mean(dim=-1, keepdim=True) + model.config.layer_norm_eps).sqrt()
         by_hand = scaled * parts.LayerNorm.weight + parts.LayerNorm.bias
@@ -92,8 +97,10 @@ def test_the_nearest_sense_is_that_of_a_slow_loop(seed):
 
 SENSES = load_senses()
 WORDS = sorted(set(SENSES["word"]))
-STOP = set("about after another because before could every from have into that their then there they this three "
-           "when where with without over under down stood above again both each".split())
+STOP = set(
+    "about after another because before could every from have into that their then there they this three "
+    "when where with without over under down stood above again both each".split()
+)
 
 
 def _tokens(sentence):

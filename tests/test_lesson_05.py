@@ -8,12 +8,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from course_utils import load_encoder
 from course_utils.attention import attend, attention_weights, head_scores
-from course_utils.exercises.lesson_05 import (
-    ATTENTION_WEIGHTS,
-    ENTROPY,
-    FIND_THE_BUG,
-    PREVIOUS_TOKEN,
-)
+from course_utils.exercises.lesson_05 import ATTENTION_WEIGHTS, ENTROPY, FIND_THE_BUG, PREVIOUS_TOKEN
 
 SENTENCES = ["The cat sat on the mat", "Embeddings, for the café-owner: naïve?", "x", "😀 unknown signs 北京 " * 5]
 
@@ -32,7 +27,9 @@ def test_every_layer_by_hand_is_the_models(sentence):
             own, hidden = layer.attention.self, before[0]
             q, k, v = own.query(hidden), own.key(hidden), own.value(hidden)
             torch.testing.assert_close(attention_weights(_split(q), _split(k)), weights, rtol=0, atol=1e-4)
-            attended = layer.attention.output.LayerNorm(layer.attention.output.dense(FIND_THE_BUG.reference(q, k, v, 12)) + hidden)
+            attended = layer.attention.output.LayerNorm(
+                layer.attention.output.dense(FIND_THE_BUG.reference(q, k, v, 12)) + hidden
+            )
             widened = layer.intermediate.intermediate_act_fn(layer.intermediate.dense(attended))
             result = layer.output.LayerNorm(layer.output.dense(widened) + attended)
             torch.testing.assert_close(result, after[0], rtol=0, atol=1e-4)
@@ -49,8 +46,9 @@ def test_with_a_mask_the_weights_are_those_that_the_model_uses_in_a_batch():
     finally:
         model.set_attn_implementation(own)
     for row, mask in enumerate(batch["attention_mask"]):
-        for layer, hidden, weights in zip(model.encoder.layer, outputs.hidden_states[:-1], outputs.attentions,
-                                          strict=True):
+        for layer, hidden, weights in zip(
+            model.encoder.layer, outputs.hidden_states[:-1], outputs.attentions, strict=True
+        ):
             with torch.inference_mode():
                 q, k = (_split(part(hidden[row])) for part in (layer.attention.self.query, layer.attention.self.key))
             torch.testing.assert_close(ATTENTION_WEIGHTS.reference(q, k, mask), weights[row], rtol=0, atol=1e-4)
@@ -71,7 +69,9 @@ def test_scores_and_entropy_are_those_of_slow_loops():
     for layer, head in [(0, 2), (1, 8), (3, 0), (5, 11)]:
         table = attentions[layer, head].tolist()
         back = [table[i][i - 1] for i in range(2, n - 1)]
-        assert PREVIOUS_TOKEN.reference(attentions)[layer, head].item() == pytest.approx(sum(back) / len(back), abs=1e-6)
+        assert PREVIOUS_TOKEN.reference(attentions)[layer, head].item() == pytest.approx(
+            sum(back) / len(back), abs=1e-6
+        )
         bits = [-sum(p * math.log2(p) for p in row if p > 0) for row in table]
         assert ENTROPY.reference(attentions)[layer, head].tolist() == pytest.approx(bits, abs=1e-5)
         assert scores["entropy"][layer, head].item() == pytest.approx(sum(bits[1:-1]) / (n - 2), abs=1e-5)

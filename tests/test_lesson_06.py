@@ -20,8 +20,20 @@ from course_utils.exercises.lesson_06 import CENTRE, COSINE, PERCENTILE, PROJECT
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "06_similarity.ipynb"
 GENERATOR = torch.Generator().manual_seed(6)
 A, B = torch.randn(2, 9, generator=GENERATOR)
-AWKWARD = [(A, B), (A, -A), (A, A), (1e6 * A, 1e-6 * B), (A, B.double()), (A.double(), B), ((50 * A).int(), B), ((50 * A).to(torch.int8), (50 * B).to(torch.int8)),
-           (0 * A, B), (A, 0 * B), (0 * A, 0 * B), (A.half(), B.half())]
+AWKWARD = [
+    (A, B),
+    (A, -A),
+    (A, A),
+    (1e6 * A, 1e-6 * B),
+    (A, B.double()),
+    (A.double(), B),
+    ((50 * A).int(), B),
+    ((50 * A).to(torch.int8), (50 * B).to(torch.int8)),
+    (0 * A, B),
+    (A, 0 * B),
+    (0 * A, 0 * B),
+    (A.half(), B.half()),
+]
 
 
 @pytest.mark.parametrize("a, b", AWKWARD)
@@ -46,7 +58,10 @@ def test_the_reference_percentile_is_scipys(value):
 def test_the_reference_for_centring_is_a_slow_loop_in_double_precision():
     first, second, background = torch.randn(3, 5, 7, generator=GENERATOR) + 2
     middle = sum(row.double() for row in background) / len(background)
-    slow = [cosine_similarity(a.double() - middle, b.double() - middle, dim=0).item() for a, b in zip(first, second, strict=True)]
+    slow = [
+        cosine_similarity(a.double() - middle, b.double() - middle, dim=0).item()
+        for a, b in zip(first, second, strict=True)
+    ]
     assert CENTRE.reference(first, second, background).tolist() == pytest.approx(slow, abs=1e-5)
 
 
@@ -61,7 +76,11 @@ def test_the_reference_plane_is_that_of_singular_values():
 
 def _pairs(name, *cells):
     sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
-    return [pair for cell in cells for pair in ast.literal_eval(sources[cell][sources[cell].index("["):].split("\n]")[0] + "\n]")]
+    return [
+        pair
+        for cell in cells
+        for pair in ast.literal_eval(sources[cell][sources[cell].index("[") :].split("\n]")[0] + "\n]")
+    ]
 
 
 def _words(sentence):

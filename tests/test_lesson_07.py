@@ -1,4 +1,6 @@
-"""Lesson 07: what it does by hand equals the library, its references equal slow loops, its held-out text is held out."""
+"""Lesson 07: what it does by hand equals the library, its references equal slow loops, its held-out text is held
+out.
+"""
 
 import math
 import re
@@ -19,12 +21,17 @@ MASKED = [
     "The [MASK] sat on the mat.",
     "[MASK]",
     "[MASK] at the beginning, naïve café-owner?",
-    "\"Don't,\" she said -- (quietly)... and [MASK]!",
+    '"Don\'t," she said -- (quietly)... and [MASK]!',
     "  many   spaces\tand\na new line [MASK] ",
     "antidisestablishment[MASK]",
     "北京 and 😀 [MASK]",
 ]
-PLAIN = ["The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes", "It rained, and it rained."]
+PLAIN = [
+    "The train to the coast leaves at nine.",
+    "Everybody admired the chrysanthemums.",
+    "Yes",
+    "It rained, and it rained.",
+]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +49,8 @@ def test_filling_by_hand_is_the_librarys_pipeline(text, unmasker):
     with torch.inference_mode():
         logits = model(**encoded).logits[0]
     ours = FILL.reference(logits, encoded["input_ids"][0], tokenizer.mask_token_id, 50)
-    theirs = {answer["token"]: answer["score"] for answer in unmasker(text, top_k=60)}  # pieces may change places in a tie
+    # pieces may change places in a tie
+    theirs = {answer["token"]: answer["score"] for answer in unmasker(text, top_k=60)}
     assert all(theirs[piece] == pytest.approx(p, abs=1e-6) for piece, p in ours)
     assert [p for _, p in ours] == pytest.approx(list(theirs.values())[:50], abs=1e-6)
 
@@ -63,7 +71,9 @@ def test_masks_and_labels_lead_to_the_librarys_loss(seed):
     tokenizer, model = load_masked_lm()
     batch = tokenizer(PLAIN, padding=True, return_tensors="pt")
     draws = torch.rand(batch["input_ids"].shape, generator=torch.Generator().manual_seed(seed))
-    ids, labels = MASK_TOKENS.reference(batch["input_ids"], tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.4)
+    ids, labels = MASK_TOKENS.reference(
+        batch["input_ids"], tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.4
+    )
     chosen = labels != IGNORED
     assert not torch.isin(batch["input_ids"][chosen], torch.tensor(tokenizer.all_special_ids)).any()
     assert (ids[chosen] == tokenizer.mask_token_id).all() and torch.equal(ids[~chosen], batch["input_ids"][~chosen])
@@ -95,9 +105,13 @@ def test_surprisal_and_perplexity_are_those_of_a_slow_loop(seed):
     for place in (labels != IGNORED).nonzero().tolist():
         row, right = logits[tuple(place)].double().tolist(), labels[tuple(place)].item()
         bits.append(-math.log2(math.exp(row[right]) / sum(map(math.exp, row))))
-    assert SURPRISAL.reference(logits[labels != IGNORED], labels[labels != IGNORED]).tolist() == pytest.approx(bits, abs=1e-4)
+    assert SURPRISAL.reference(logits[labels != IGNORED], labels[labels != IGNORED]).tolist() == pytest.approx(
+        bits, abs=1e-4
+    )
     assert BUG.reference(logits, labels) == pytest.approx(2 ** (sum(bits) / len(bits)), rel=1e-4)
-    assert BUG.reference(logits, labels) == pytest.approx(cross_entropy(logits.transpose(1, 2), labels).exp().item(), rel=1e-5)
+    assert BUG.reference(logits, labels) == pytest.approx(
+        cross_entropy(logits.transpose(1, 2), labels).exp().item(), rel=1e-5
+    )
 
 
 def _source(cell_id):
@@ -107,7 +121,7 @@ def _source(cell_id):
 def _from_the_notebook(cell_id, name, **given):
     """A function as the lesson defines it."""
     source = _source(cell_id)
-    definition = source[source.index(f"def {name}("):].split("\n\n")[0]
+    definition = source[source.index(f"def {name}(") :].split("\n\n")[0]
     space = {"torch": torch, "math": math, **given}
     exec(definition, space)
     return space[name]
@@ -120,7 +134,7 @@ def test_a_sentence_scored_in_one_batch_is_the_sentence_scored_mask_by_mask(text
     ids = tokenizer(text)["input_ids"]
     assert pieces == tokenizer.convert_ids_to_tokens(ids[1:-1])
     for place, found in enumerate(bits, start=1):
-        hidden = torch.tensor([[*ids[:place], tokenizer.mask_token_id, *ids[place + 1:]]])
+        hidden = torch.tensor([[*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]]])
         with torch.inference_mode():
             probability = model(input_ids=hidden).logits[0, place].softmax(dim=-1)[ids[place]].item()
         assert found == pytest.approx(-math.log2(probability), abs=1e-3)

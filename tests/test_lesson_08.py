@@ -34,7 +34,8 @@ def test_the_threshold_is_the_lowest_of_the_best(seed):
     right = {t: sum((value >= t) == label for value, label in zip(values, labels)) for t in values}
     threshold = min(t for t in values if right[t] == max(right.values()))
     assert THRESHOLD.reference(values, labels, test, test_labels) == pytest.approx(
-        sum((value >= threshold) == label for value, label in zip(test, test_labels)) / 15)
+        sum((value >= threshold) == label for value, label in zip(test, test_labels)) / 15
+    )
 
 
 def test_the_paired_interval_is_the_courses_bootstrap():

@@ -25,7 +25,9 @@ def test_search_and_closest_are_the_courses(seed):
     corpus, query = torch.randn(30, 8), torch.randn(8)
     places, cosines = search(query[None], corpus, 5)
     ours = SEARCH.reference(query, corpus, 5)
-    assert [place for place, _ in ours] == places[0].tolist() and [c for _, c in ours] == pytest.approx(cosines[0].tolist(), abs=1e-6)
+    assert [place for place, _ in ours] == places[0].tolist() and [c for _, c in ours] == pytest.approx(
+        cosines[0].tolist(), abs=1e-6
+    )
     pairs, _ = closest_pairs(corpus)
     assert CLOSEST.reference(corpus / corpus.norm(dim=1, keepdim=True)) == pairs[0].tolist()
 
@@ -57,8 +59,19 @@ def test_the_closest_pairs_are_not_a_near_tie(corpus, vectors):
 
 
 def test_the_search_results_are_not_a_near_tie(vectors):
-    _, cosines = search(embed(["A story about growing old", "The plot makes no sense at all.", "great music",
-                               "I laughed from beginning to end.", "The plot makes perfect sense."]), vectors, 4)
+    _, cosines = search(
+        embed(
+            [
+                "A story about growing old",
+                "The plot makes no sense at all.",
+                "great music",
+                "I laughed from beginning to end.",
+                "The plot makes perfect sense.",
+            ]
+        ),
+        vectors,
+        4,
+    )
     assert np.diff(cosines, axis=1).max() < -1e-3
 
 
@@ -66,6 +79,8 @@ def test_the_neighbours_of_other_opinion_are_not_a_near_tie():
     reviews = load_reviews("rotten_tomatoes").sample(2_000, random_state=0)
     labels, rows = reviews["label"].to_numpy(), embed(reviews["text"])
     places, cosines = search(rows, rows, k=3)
-    assert (cosines[:, 1] - cosines[:, 2] < 2e-6).sum() == 0, "the share of neighbours of the same opinion hangs on no tie"
+    assert (cosines[:, 1] - cosines[:, 2] < 2e-6).sum() == 0, (
+        "the share of neighbours of the same opinion hangs on no tie"
+    )
     shown = np.flatnonzero(labels[places[:, 1]] != labels)[[1, 5, 7]]
     assert (cosines[shown, 1] - cosines[shown, 2]).min() > 1e-3

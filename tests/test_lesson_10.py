@@ -67,7 +67,9 @@ def small(tiny, monkeypatch):
 def test_probabilities_are_those_of_the_librarys_pipeline(small):
     tokenizer, model = learning_curve.fine_tuned(["a b", "x y z", "a a", "y"], [0, 1, 0, 1])
     texts = ["y", "a much longer text " * 60, "a b c", "x"]
-    theirs = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")(texts, top_k=None, truncation=True, max_length=60)
+    theirs = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")(
+        texts, top_k=None, truncation=True, max_length=60
+    )
     theirs = [{row["label"]: row["score"] for row in rows}["LABEL_1"] for rows in theirs]
     assert learning_curve.probabilities(tokenizer, model, texts, batch=3) == pytest.approx(theirs, abs=1e-5)
 
@@ -76,13 +78,20 @@ def test_the_head_on_the_mean_reads_what_embed_gives(small):
     torch.manual_seed(0)
     tokenizer, model = learning_curve.classifier(pooling="mean")
     texts = ["a b", "x y z x", "a"]
-    logits = torch.tensor(embed(texts, normalize=False, model=str(small))) @ model.classifier.weight.T + model.classifier.bias
-    assert learning_curve.probabilities(tokenizer, model.eval(), texts) == pytest.approx(logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5)
+    logits = (
+        torch.tensor(embed(texts, normalize=False, model=str(small))) @ model.classifier.weight.T
+        + model.classifier.bias
+    )
+    assert learning_curve.probabilities(tokenizer, model.eval(), texts) == pytest.approx(
+        logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5
+    )
 
 
 def test_the_same_seed_trains_the_same_model(small):
     texts, labels = ["a b", "x y z", "a a", "y"] * 3, [0, 1, 0, 1] * 3
-    first, second, other = (learning_curve.probabilities(*learning_curve.fine_tuned(texts, labels, seed), texts) for seed in (3, 3, 4))
+    first, second, other = (
+        learning_curve.probabilities(*learning_curve.fine_tuned(texts, labels, seed), texts) for seed in (3, 3, 4)
+    )
     assert np.allclose(first, second, atol=1e-6) and not np.allclose(first, other, atol=1e-4)
 
 
@@ -97,15 +106,22 @@ def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path)
     assert done.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == [learning_curve.CURVE.name, learning_curve.ANSWERS.name]
     curve, stored = pd.read_csv(tmp_path / learning_curve.CURVE.name), pd.read_csv(learning_curve.CURVE)
-    assert list(curve.columns) == list(stored.columns) and set(curve["classifier"]) == set(stored["classifier"]) and len(curve) == 24
+    assert (
+        list(curve.columns) == list(stored.columns)
+        and set(curve["classifier"]) == set(stored["classifier"])
+        and len(curve) == 24
+    )
     answers = pd.read_csv(tmp_path / learning_curve.ANSWERS.name)
     assert list(answers.columns) == list(pd.read_csv(learning_curve.ANSWERS).columns) and len(answers) == 30
 
 
 def test_the_stored_tables_fit_each_other():
     curve, answers = pd.read_csv(learning_curve.CURVE), pd.read_csv(learning_curve.ANSWERS)
-    assert curve.groupby(["examples", "seed"]).size().to_dict() == {(n, seed): 6 for n in learning_curve.SIZES for seed in learning_curve.SEEDS}
+    assert curve.groupby(["examples", "seed"]).size().to_dict() == {
+        (n, seed): 6 for n in learning_curve.SIZES for seed in learning_curve.SEEDS
+    }
     labels = learning_curve.review_parts()[2]["label"]
     for name in answers.columns:
         row = curve[(curve["examples"] == 1600) & (curve["seed"] == 0) & (curve["classifier"] == name)]
-        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(row["accuracy"].item(), abs=0.002)  # three decimals: 0.5 may be 0.4999
+        # three decimals: 0.5 may be 0.4999
+        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(row["accuracy"].item(), abs=0.002)

@@ -30,11 +30,15 @@ def sentence_model(tiny):
 def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
     for case in TRIPLET.cases(random.Random(seed)):
         anchor, positive, negative, margin = case.args
-        theirs = TripletLoss(sentence_model, triplet_margin=margin).compute_loss_from_embeddings([anchor, positive, negative], None)
+        theirs = TripletLoss(sentence_model, triplet_margin=margin).compute_loss_from_embeddings(
+            [anchor, positive, negative], None
+        )
         assert TRIPLET.reference(*case.args) == pytest.approx(theirs.item(), abs=1e-4)
     for case in RANKING.cases(random.Random(seed)):
         anchor, positive, scale = case.args
-        theirs = MultipleNegativesRankingLoss(sentence_model, scale=scale).compute_loss_from_embeddings([anchor, positive], None)
+        theirs = MultipleNegativesRankingLoss(sentence_model, scale=scale).compute_loss_from_embeddings(
+            [anchor, positive], None
+        )
         assert RANKING.reference(*case.args) == pytest.approx(theirs.item(), abs=1e-4)
 
 
@@ -60,7 +64,11 @@ def test_differences_are_paired_and_in_the_right_direction():
     old, new, difference, low, high = found["share"]
     assert (old, new, difference) == (0.5, 1.0, 0.5) and 0.35 < low < 0.5 < high < 0.65
     old, new, difference, low, high = found["correlation"]
-    assert old == pytest.approx(spearmanr(scores, scores + 3 * noise)[0]) and difference == pytest.approx(new - old) and low > 0
+    assert (
+        old == pytest.approx(spearmanr(scores, scores + 3 * noise)[0])
+        and difference == pytest.approx(new - old)
+        and low > 0
+    )
     for _, _, *same in negation.compared(before, before).values():
         assert same == [0, 0, 0]
 
@@ -95,7 +103,11 @@ def small(tiny, monkeypatch):
     monkeypatch.setattr(negation, "packaged_encoder", lambda: tiny)
     monkeypatch.setattr(negation, "negation_parts", lambda: (fit[:40], dev[:10], test))
     monkeypatch.setattr(negation, "SEEDS", (0,))
-    monkeypatch.setattr(negation, "mixed_in", lambda: pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8}))
+    monkeypatch.setattr(
+        negation,
+        "mixed_in",
+        lambda: pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8}),
+    )
     monkeypatch.setattr(negation, "review_search", lambda model: np.arange(20) % 2 == 0)
     return tiny
 
@@ -104,7 +116,12 @@ def test_the_same_seed_trains_the_same_model_and_the_columns_reach_the_loss(smal
     first, losses, by_epoch = negation.trained(negation.triplet_loss_of, epochs=2, seed=1)
     second, again, _ = negation.trained(negation.triplet_loss_of, epochs=2, seed=1)
     _, other, _ = negation.trained(CosineSimilarityLoss, ["anchor", "positive", "score"], epochs=2, seed=1)
-    assert len(losses) == 4 and len(by_epoch) == 2 and np.allclose(losses, again, atol=1e-6) and not np.allclose(losses, other, atol=1e-3)
+    assert (
+        len(losses) == 4
+        and len(by_epoch) == 2
+        and np.allclose(losses, again, atol=1e-6)
+        and not np.allclose(losses, other, atol=1e-3)
+    )
     assert torch.allclose(torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5)
 
 
@@ -113,7 +130,9 @@ def test_the_script_writes_a_whole_table_in_the_stored_ones_form(small, tmp_path
     assert done.exit_code == 0 and [path.name for path in tmp_path.iterdir()] == ["negation.csv"]
     made, stored = pd.read_csv(tmp_path / "negation.csv"), pd.read_csv(negation.FILE)
     assert list(made.columns) == list(stored.columns)
-    assert set(made["recipe"]) == set(stored["recipe"]) == set(negation.recipes()) and set(made["measure"]) == set(stored["measure"])
+    assert set(made["recipe"]) == set(stored["recipe"]) == set(negation.recipes()) and set(made["measure"]) == set(
+        stored["measure"]
+    )
 
 
 def test_the_stored_table_fits_itself():

@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from course_utils import load_masked_lm, load_reviews, models
-from course_utils._support.adapter import (
-    ADAPTER,
-    SCALE,
-    apply,
-    differences,
-    learned,
-    masked_lm_on,
-)
+from course_utils._support.adapter import ADAPTER, SCALE, apply, differences, learned, masked_lm_on
 from course_utils._support.downloads import EncoderError
 from course_utils.models import load_encoder
 from course_utils.trainings import adapter as train
@@ -48,6 +41,7 @@ def tiny_masked(one_thread, tmp_path_factory, tiny):
 
 
 # What the course ships
+
 
 def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted, encoder):
     own = encoder[1].state_dict()
@@ -81,7 +75,9 @@ def test_the_file_is_small_and_holds_tensors_only():
 def test_its_scores_on_text_it_was_not_trained_on(adapted):
     """The card's figures for reviews, measured again on a sample."""
     tokenizer, model = adapted
-    held = [text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"] if train.held_out(text)]
+    held = [
+        text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"] if train.held_out(text)
+    ]
     found = train.passages(random.Random(3).sample(held, 100), tokenizer, random.Random(0), lengths=(64,))
     result = train.scores(model, tokenizer, found)
     assert result["tokens"] > 2000
@@ -107,12 +103,15 @@ def test_predictions_are_those_of_the_librarys_pipeline(adapted):
         assert [answer["score"] for answer in fill(text)] == pytest.approx(best.values.tolist(), abs=1e-5)
 
 
-@pytest.mark.parametrize("damage", [
-    lambda path: path.unlink(),
-    lambda path: path.write_bytes(path.read_bytes()[:1000]),
-    lambda path: save_file({"other": torch.zeros(1)}, path),
-    lambda path: save_file({**load_file(ADAPTER), "cls.predictions.bias": torch.zeros(3)}, path),
-])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.unlink(),
+        lambda path: path.write_bytes(path.read_bytes()[:1000]),
+        lambda path: save_file({"other": torch.zeros(1)}, path),
+        lambda path: save_file({**load_file(ADAPTER), "cls.predictions.bias": torch.zeros(3)}, path),
+    ],
+)
 def test_a_damaged_adapter_is_one_sentence_that_helps(damage, tmp_path, monkeypatch, one_thread):
     copy = tmp_path / "adapter.safetensors"
     shutil.copy(ADAPTER, copy)
@@ -125,6 +124,7 @@ def test_a_damaged_adapter_is_one_sentence_that_helps(damage, tmp_path, monkeypa
 
 
 # From elsewhere
+
 
 def test_a_folder_and_the_same_model_from_the_hub(tiny_masked, ask):
     with Hub({"tiny/masked": tiny_masked}) as hub:
@@ -152,8 +152,11 @@ def test_missing_layers_are_no_missing_head(tiny_masked, tmp_path):
     folder = tmp_path / "holes"
     shutil.copytree(tiny_masked, folder)
     weights = load_file(folder / "model.safetensors")
-    save_file({name: value for name, value in weights.items() if "layer.1" not in name}, folder / "model.safetensors",
-              {"format": "pt"})
+    save_file(
+        {name: value for name, value in weights.items() if "layer.1" not in name},
+        folder / "model.safetensors",
+        {"format": "pt"},
+    )
     with pytest.raises(EncoderError, match="do not fit its config.json"):
         load_masked_lm(folder)
 
@@ -164,6 +167,7 @@ def test_names_are_text():
 
 
 # The script
+
 
 def small():
     """An encoder that trains in a second."""
@@ -188,8 +192,10 @@ def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
     assert all(tensors[name].dtype == torch.int8 for name in whole)
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.skipif(
-    shutil.which("c++") is None, reason="no C++ compiler here"))])
+@pytest.mark.parametrize(
+    "compiled",
+    [False, pytest.param(True, marks=pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler here"))],
+)
 def test_training_lowers_the_surprise_and_leaves_the_positions(compiled, tiny, one_thread):
     tokenizer, encoder = load_encoder(tiny)[0], small()
     model = masked_lm_on(encoder)
@@ -213,7 +219,9 @@ def test_the_command_stores_what_it_trained_and_goes_on_from_it(tiny, tmp_path, 
         done = CliRunner().invoke(train.main, ["--rate", "0.02", *map(str, arguments)])
         assert done.exit_code == 0, done.output
         assert "minutes with 1 threads" in done.output and "none trained on" in done.output
-        assert sorted(file.name for file in tmp_path.iterdir()) == sorted({path.name, arguments[-1].name}), "nothing unfinished is left"
+        assert sorted(file.name for file in tmp_path.iterdir()) == sorted({path.name, arguments[-1].name}), (
+            "nothing unfinished is left"
+        )
         return float(re.search(r"([\d.]+) bits, ", done.output).group(1))
 
     first = run("--steps", 12, "--output", path)
@@ -247,7 +255,9 @@ def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths
     group = [[101, *range(2000, 2000 + length), 102] for length in lengths]
     ids, mask, chosen, labels = train.masked_batch(group, tokenizer, share, torch.Generator().manual_seed(seed))
     assert (ids[chosen] == tokenizer.mask_token_id).all() and int(chosen.sum()) == len(labels)
-    assert int(chosen.sum()) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels)) and mask.sum() == sum(lengths) + 2 * len(group)
+    assert int(chosen.sum()) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels)) and mask.sum() == sum(
+        lengths
+    ) + 2 * len(group)
     ids[chosen] = labels
     for row, passage in zip(ids.tolist(), group, strict=True):
         assert row == passage + [tokenizer.pad_token_id] * (len(row) - len(passage))
@@ -261,5 +271,7 @@ def test_a_text_is_always_on_the_same_side_and_one_in_twenty_is_held_out():
 
 
 def test_the_command_says_what_it_takes():
-    done = subprocess.run([sys.executable, "-m", "course_utils.trainings.adapter", "--help"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "course_utils.trainings.adapter", "--help"], capture_output=True, text=True
+    )
     assert done.returncode == 0 and "--steps" in done.stdout and not done.stderr

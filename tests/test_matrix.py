@@ -1,4 +1,6 @@
-"""A quick selection of `make matrix`: the lesson with most decimals, as an old processor and with four threads would see it."""
+"""A quick selection of `make matrix`: the lesson with most decimals, as an old processor and with four threads would
+see it.
+"""
 
 import os
 import subprocess
@@ -15,7 +17,9 @@ LESSON = Path(__file__).resolve().parents[1] / "notebooks" / "04_pooling.ipynb"
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_each_setting_takes_effect(setting):
     code = "import torch; print(torch.backends.cpu.get_cpu_capability(), torch.get_num_threads())"
-    shown = subprocess.run([sys.executable, "-c", code], env={**os.environ, **SETTINGS[setting]}, capture_output=True, text=True)
+    shown = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **SETTINGS[setting]}, capture_output=True, text=True
+    )
     capability, threads = shown.stdout.split()
     assert threads == SETTINGS[setting]["OMP_NUM_THREADS"]
     asked = SETTINGS[setting].get("ATEN_CPU_CAPABILITY")

@@ -44,9 +44,12 @@ def refusal(name, *words):
 
 # The module
 
+
 def test_importing_the_module_loads_nothing_heavy():
-    code = ("import sys, course_utils, course_utils.models\n"
-            "print(sorted({'torch', 'transformers', 'numpy', 'pandas', 'matplotlib', 'tqdm'} & set(sys.modules)))")
+    code = (
+        "import sys, course_utils, course_utils.models\n"
+        "print(sorted({'torch', 'transformers', 'numpy', 'pandas', 'matplotlib', 'tqdm'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -60,9 +63,13 @@ def test_every_public_name_is_there():
 
 # The guard of these tests
 
+
 def test_no_test_can_reach_the_internet():
-    for reach in (lambda: socket.create_connection(("192.0.2.1", 80), timeout=1), lambda: socket.getaddrinfo("example.org", 443),
-                  lambda: socket.socket().connect_ex(("192.0.2.1", 80))):
+    for reach in (
+        lambda: socket.create_connection(("192.0.2.1", 80), timeout=1),
+        lambda: socket.getaddrinfo("example.org", 443),
+        lambda: socket.socket().connect_ex(("192.0.2.1", 80)),
+    ):
         with pytest.raises(pytest.fail.Exception, match="wanted to reach"):
             reach()
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -70,6 +77,7 @@ def test_no_test_can_reach_the_internet():
 
 
 # The packaged encoder
+
 
 def test_the_packaged_encoder_is_ready_for_inference(encoder):
     tokenizer, model = encoder
@@ -97,7 +105,9 @@ def test_a_missing_package_is_named(monkeypatch):
 
 
 def test_a_package_without_its_weights_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: SimpleNamespace(submodule_search_locations=[str(tmp_path)]))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    )
     with pytest.raises(EncoderError, match="has no weights at.*Reinstall it"):
         models.packaged_encoder()
 
@@ -111,19 +121,24 @@ def test_an_unsound_package_is_refused_again_and_again(monkeypatch):
 
 # Names
 
+
 @pytest.mark.parametrize("name", [3, b"tiny", ["tiny"], 0, False])
 def test_names_are_text(name):
     with pytest.raises(TypeError, match=f"name must be a hub name or a folder, as text; got {type(name).__name__}"):
         load_encoder(name)
 
 
-@pytest.mark.parametrize("name", ["no/such/model", "", " ", "bert base", "a//b", "../nowhere", "~nobody-here/model", "x" * 300,
-                                  "a\0b", __file__])
+@pytest.mark.parametrize(
+    "name",
+    ["no/such/model", "", " ", "bert base", "a//b", "../nowhere", "~nobody-here/model", "x" * 300, "a\0b", __file__],
+)
 def test_impossible_names_are_refused_without_asking_anyone(name, monkeypatch):
     monkeypatch.setattr(downloads, "hub_answers", lambda: pytest.fail("asked the hub"))
     text = refusal(name)
-    assert text == (f"{name!r} is neither a folder on this machine nor a possible hub name. "
-                    "Leave out the name to use the packaged encoder, or give a local folder.")
+    assert text == (
+        f"{name!r} is neither a folder on this machine nor a possible hub name. "
+        "Leave out the name to use the packaged encoder, or give a local folder."
+    )
 
 
 def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
@@ -139,7 +154,9 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
 def test_a_relative_folder_is_the_folder_of_the_moment(tiny, tmp_path, monkeypatch):
     for where in ("one", "two"):
         shutil.copytree(tiny, tmp_path / where / "model")
-        (tmp_path / where / "model" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": len(where) * 8}))
+        (tmp_path / where / "model" / "sentence_bert_config.json").write_text(
+            json.dumps({"max_seq_length": len(where) * 8})
+        )
         monkeypatch.chdir(tmp_path / where)
         pair = load_encoder("model")
         assert pair is load_encoder(Path("model")) is load_encoder(tmp_path / where / "model")
@@ -148,6 +165,7 @@ def test_a_relative_folder_is_the_folder_of_the_moment(tiny, tmp_path, monkeypat
 
 
 # Folders
+
 
 @pytest.fixture
 def copy(tiny, tmp_path):
@@ -172,6 +190,7 @@ def configure(**changes):
     def damage(folder):
         path = folder / "config.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
     return damage
 
 
@@ -179,6 +198,7 @@ def reweigh(change):
     def damage(folder):
         path = folder / "model.safetensors"
         save_file({key: value.contiguous() for key, value in change(load_file(path)).items()}, path, {"format": "pt"})
+
     return damage
 
 
@@ -205,19 +225,30 @@ DAMAGES = {
     "config of another vocabulary": (configure(vocab_size=1000), "word_embeddings"),
     "config of another model": (configure(model_type="gpt2"), "do not fit its config.json"),
     "config of an unknown model": (configure(model_type="nonesuch"), "nonesuch"),
-    "config that wants code": (configure(model_type="mine", auto_map={"AutoModel": "mine.Mine"}), "Python code of its own"),
+    "config that wants code": (
+        configure(model_type="mine", auto_map={"AutoModel": "mine.Mine"}),
+        "Python code of its own",
+    ),
     "no weights": (remove("model.safetensors"), "no *.safetensors"),
     "weights pickled": (pickled, "can run code"),
     "weights empty": (write("model.safetensors", b""), "SafetensorError"),
     "weights a web page": (write("model.safetensors", b"<html>not found</html>" * 99), "SafetensorError"),
     "weights cut in their header": (shorten(900), "SafetensorError"),
     "weights cut in their data": (shorten(50_000), "SafetensorError"),
-    "weights under another name": (lambda folder: (folder / "model.safetensors").rename(folder / "other.safetensors"), "damaged"),
+    "weights under another name": (
+        lambda folder: (folder / "model.safetensors").rename(folder / "other.safetensors"),
+        "damaged",
+    ),
     "a shard lost": (lose_a_shard, "model-00002-of-00002"),
-    "a layer missing": (reweigh(lambda tensors: {key: value for key, value in tensors.items() if "layer.1." not in key}),
-                        "do not fit its config.json (missing or of another shape: 16, the first is encoder.layer.1.attention"),
+    "a layer missing": (
+        reweigh(lambda tensors: {key: value for key, value in tensors.items() if "layer.1." not in key}),
+        "do not fit its config.json (missing or of another shape: 16, the first is encoder.layer.1.attention",
+    ),
     "all layers missing": (reweigh(lambda tensors: {"other": torch.zeros(1)}), "37, the first is embeddings.LayerNorm"),
-    "wrong shapes": (reweigh(lambda tensors: {key: value[..., :16] for key, value in tensors.items()}), "do not fit its config.json"),
+    "wrong shapes": (
+        reweigh(lambda tensors: {key: value[..., :16] for key, value in tensors.items()}),
+        "do not fit its config.json",
+    ),
     "no tokenizer": (remove("tokenizer.json"), "no tokenizer"),
     "no tokenizer at all": (remove("tokenizer.json", "tokenizer_config.json"), "no tokenizer"),
     "tokenizer not JSON": (write("tokenizer.json", b"{oops"), "JSON"),
@@ -226,7 +257,10 @@ DAMAGES = {
     "tokenizer of nothing": (write("tokenizer.json", b"{}"), "damaged"),
     "tokenizer config not JSON": (write("tokenizer_config.json", b"{oops"), "JSON"),
     "tokenizer config a list": (write("tokenizer_config.json", b"[]"), "damaged"),
-    "tokenizer without padding": (write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'), "padding token"),
+    "tokenizer without padding": (
+        write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'),
+        "padding token",
+    ),
     "length not JSON": (write("sentence_bert_config.json", b"{oops"), "JSON"),
     "length a list": (write("sentence_bert_config.json", b"[]"), "damaged"),
     "length a word": (write("sentence_bert_config.json", b'{"max_seq_length": "long"}'), "damaged"),
@@ -260,8 +294,10 @@ def test_code_beside_a_known_model_is_left_alone(copy, tiny):
 
 def old_names(tensors):
     """As in the first BERT checkpoints, saved with a head: gamma and beta, and `bert.` before every name."""
-    return {"bert." + key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
-            for key, value in tensors.items()} | {"cls.predictions.bias": torch.zeros(3)}
+    return {
+        "bert." + key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+        for key, value in tensors.items()
+    } | {"cls.predictions.bias": torch.zeros(3)}
 
 
 def without_pooler(tensors):
@@ -285,8 +321,15 @@ def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
     remove("tokenizer.json", "tokenizer_config.json")(copy)
     write("vocab.txt", "\n".join(PIECES).encode() + b"\n")(copy)
     config = json.loads((copy / "config.json").read_text())
-    write("config.json", json.dumps({key: config[key] for key in ("hidden_act", "type_vocab_size", "vocab_size", *SIZES,
-                                                                  "max_position_embeddings")}).encode())(copy)
+    write(
+        "config.json",
+        json.dumps(
+            {
+                key: config[key]
+                for key in ("hidden_act", "type_vocab_size", "vocab_size", *SIZES, "max_position_embeddings")
+            }
+        ).encode(),
+    )(copy)
     pair = load_encoder(copy)
     assert pair[0].model_max_length > 10**20 and max_tokens(*pair) == 64
     assert np.array_equal(embed([SENTENCE], model=pair), embed([SENTENCE], model=tiny))
@@ -294,18 +337,17 @@ def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
 
 # Lengths
 
-def spelling(kind, **settings):
-    """A tokenizer that spells, in RoBERTa's or MPNet's way, and a model of that kind whose position table has 66 rows."""
-    from transformers import (
-        MPNetConfig,
-        MPNetModel,
-        MPNetTokenizer,
-        RobertaConfig,
-        RobertaModel,
-        RobertaTokenizer,
-    )
 
-    special = {"roberta": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], "mpnet": ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]}[kind]
+def spelling(kind, **settings):
+    """A tokenizer that spells, in RoBERTa's or MPNet's way, and a model of that kind whose position table has 66
+    rows.
+    """
+    from transformers import MPNetConfig, MPNetModel, MPNetTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
+
+    special = {
+        "roberta": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        "mpnet": ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"],
+    }[kind]
     pieces = [*special, *PIECES[5:], "Ġ"]
     vocabulary = {piece: row for row, piece in enumerate(pieces)}
     sizes = {"vocab_size": len(pieces), "max_position_embeddings": 66, "pad_token_id": 1, **SIZES}
@@ -337,8 +379,10 @@ def test_one_more_token_would_not_fit(tmp_path):
         model(ids)
 
 
-@pytest.mark.parametrize("stated, length", [({"max_seq_length": 20}, 20), ({"max_seq_length": None}, 64), ({}, 64),
-                                            ({"max_seq_length": 5000}, 64)])
+@pytest.mark.parametrize(
+    "stated, length",
+    [({"max_seq_length": 20}, 20), ({"max_seq_length": None}, 64), ({}, 64), ({"max_seq_length": 5000}, 64)],
+)
 def test_a_sentence_encoder_states_its_length(stated, length, copy):
     write("sentence_bert_config.json", json.dumps(stated).encode())(copy)
     assert max_tokens(*load_encoder(copy)) == length
@@ -347,10 +391,14 @@ def test_a_sentence_encoder_states_its_length(stated, length, copy):
 def test_a_model_of_no_folder_has_a_length_too(tiny):
     from transformers import BertConfig, BertModel
 
-    assert max_tokens(load_encoder(tiny)[0], BertModel(BertConfig(vocab_size=99, max_position_embeddings=50, **SIZES))) == 50
+    assert (
+        max_tokens(load_encoder(tiny)[0], BertModel(BertConfig(vocab_size=99, max_position_embeddings=50, **SIZES)))
+        == 50
+    )
 
 
 # The hub
+
 
 def test_a_model_from_the_hub_is_the_model(tiny, ask, nowhere):
     with Hub({"tiny/model": tiny}) as hub:
@@ -371,8 +419,12 @@ def test_only_what_is_needed_is_fetched(copy, ask):
     with Hub({"tiny/model": copy}) as hub:
         ask(hub.endpoint)
         folder = hub_snapshot("tiny/model")
-    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json",
-                                                              "tokenizer_config.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]
 
 
 def test_a_renamed_model_is_found(tiny, ask):
@@ -385,7 +437,9 @@ def test_a_renamed_model_is_found(tiny, ask):
 def test_an_unknown_name(tiny, ask):
     with Hub({"tiny/model": tiny}) as hub:
         ask(hub.endpoint)
-        refusal("tiny/other", f"'tiny/other' is no folder here, and the hub at {hub.endpoint} has no model of that name")
+        refusal(
+            "tiny/other", f"'tiny/other' is no folder here, and the hub at {hub.endpoint} has no model of that name"
+        )
 
 
 def test_a_gated_model(tiny, ask):
@@ -394,9 +448,15 @@ def test_a_gated_model(tiny, ask):
         refusal("tiny/model", f"The hub at {hub.endpoint} asks for an account that may read 'tiny/model'.")
 
 
-@pytest.mark.parametrize("failure, words", [({"status": 500}, "No model hub answered at"), ({"api_status": 500}, "The model hub at"),
-                                            ({"api_status": 200}, "failed (JSONDecodeError)")],
-                         ids=["all fails", "the front page stands", "a login page for everything"])
+@pytest.mark.parametrize(
+    "failure, words",
+    [
+        ({"status": 500}, "No model hub answered at"),
+        ({"api_status": 500}, "The model hub at"),
+        ({"api_status": 200}, "failed (JSONDecodeError)"),
+    ],
+    ids=["all fails", "the front page stands", "a login page for everything"],
+)
 def test_a_hub_that_fails(failure, words, tiny, ask):
     with Hub({"tiny/model": tiny}, **failure) as hub:
         ask(hub.endpoint)
@@ -461,9 +521,16 @@ def test_a_conversion_that_waits_in_a_pull_request(pickle_only, tiny, ask, nowhe
         assert np.array_equal(embed([SENTENCE], model="tiny/model"), vectors), "from the cache"
 
 
-@pytest.mark.parametrize("request_", [pull_request(1, CONVERSION_TITLE, author="someone"), pull_request(1, CONVERSION_TITLE, status="closed"),
-                                      pull_request(1, "Better weights"), {**pull_request(1, CONVERSION_TITLE), "isPullRequest": False}],
-                         ids=["by a stranger", "closed", "another title", "only talk"])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pull_request(1, CONVERSION_TITLE, author="someone"),
+        pull_request(1, CONVERSION_TITLE, status="closed"),
+        pull_request(1, "Better weights"),
+        {**pull_request(1, CONVERSION_TITLE), "isPullRequest": False},
+    ],
+    ids=["by a stranger", "closed", "another title", "only talk"],
+)
 def test_other_requests_are_not_trusted(request_, pickle_only, tiny, ask):
     with Hub({"tiny/model": {"main": pickle_only, "refs/pr/1": tiny}}, discussions={"tiny/model": [request_]}) as hub:
         ask(hub.endpoint)
@@ -472,7 +539,9 @@ def test_other_requests_are_not_trusted(request_, pickle_only, tiny, ask):
 
 def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere):
     ask(nowhere)
-    refusal("tiny/model", f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete")
+    refusal(
+        "tiny/model", f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
+    )
     ask(nowhere, offline=True)
     refusal("tiny/model", "HF_HUB_OFFLINE is set, so no model hub was asked")
 
@@ -509,25 +578,39 @@ def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(tiny, ask, caps
 
 # The same in a process of its own, by nothing but environment variables
 
+
 def in_a_new_process(code, **environment):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "COURSE_"))}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**kept, **environment})
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**kept, **environment}
+    )
 
 
 def test_environment_variables_are_all_it_takes(tiny, tmp_path):
     with Hub({"tiny/model": tiny}) as hub:
-        done = in_a_new_process(f"from course_utils import embed; print(embed([{SENTENCE!r}]).tolist())", COURSE_ENCODER="tiny/model",
-                                HF_ENDPOINT=hub.endpoint, HF_HOME=str(tmp_path))
+        done = in_a_new_process(
+            f"from course_utils import embed; print(embed([{SENTENCE!r}]).tolist())",
+            COURSE_ENCODER="tiny/model",
+            HF_ENDPOINT=hub.endpoint,
+            HF_HOME=str(tmp_path),
+        )
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(json.loads(done.stdout), embed([SENTENCE], model=tiny), atol=1e-6)
     assert ("GET", "/tiny/model/resolve/" + hub.find("tiny/model", "main")[0] + "/config.json") in hub.requests
 
 
-@pytest.mark.parametrize("switch, words", [({}, "No model hub answered at"), ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE is set")])
+@pytest.mark.parametrize(
+    "switch, words", [({}, "No model hub answered at"), ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE is set")]
+)
 def test_no_hub_ends_in_seconds_with_one_sentence(switch, words, nowhere, tmp_path):
     start = time.monotonic()
-    done = in_a_new_process("from course_utils import load_encoder; load_encoder()", COURSE_ENCODER="tiny/model", HF_ENDPOINT=nowhere,
-                            HF_HOME=str(tmp_path), **switch)
+    done = in_a_new_process(
+        "from course_utils import load_encoder; load_encoder()",
+        COURSE_ENCODER="tiny/model",
+        HF_ENDPOINT=nowhere,
+        HF_HOME=str(tmp_path),
+        **switch,
+    )
     assert time.monotonic() - start < 15
     assert done.returncode == 1 and done.stderr.count("Traceback") == 1
     assert done.stderr.splitlines()[-1].startswith(f"course_utils._support.downloads.EncoderError: {words}")
@@ -535,6 +618,7 @@ def test_no_hub_ends_in_seconds_with_one_sentence(switch, words, nowhere, tmp_pa
 
 
 # GloVe
+
 
 def test_glove_is_whole_and_cannot_be_changed():
     row_of, vectors = load_glove()

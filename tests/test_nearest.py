@@ -65,8 +65,11 @@ def test_search_is_the_librarys():
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, "list", "tensor", "half"])
 def test_any_kind_of_number_will_do(kind):
     vectors = np.array([[3, 4], [4, 3], [-3, 4], [0, 5]])
-    made = {"list": vectors.tolist(), "tensor": torch.tensor(vectors).float().requires_grad_(),
-            "half": torch.tensor(vectors).bfloat16()}.get(kind)
+    made = {
+        "list": vectors.tolist(),
+        "tensor": torch.tensor(vectors).float().requires_grad_(),
+        "half": torch.tensor(vectors).bfloat16(),
+    }.get(kind)
     made = vectors.astype(kind) if made is None else made
     assert search(made, made, 1)[0].tolist() == [[0], [1], [2], [3]]
     pairs, cosines = closest_pairs(made)
@@ -84,14 +87,17 @@ def bad(change):
     return vectors
 
 
-@pytest.mark.parametrize("vectors, words", [
-    (bad(lambda v: v.__setitem__((3, 2), np.nan)), r"\[3\] holds NaN or infinity \(1 such"),
-    (bad(lambda v: v.__setitem__((4, 0), np.inf)), r"\[4\] holds NaN or infinity"),
-    (bad(lambda v: v.__setitem__([1, 5], 0)), r"\[1\] is a zero vector, which has no direction \(2 such"),
-    (np.empty((0, 8)), r"at least one of each; got \(0, 8\)"),
-    (np.empty((6, 0)), r"at least one of each; got \(6, 0\)"),
-    (drawn(6)[0], r"must have the shape .*; got \(8,\)"),
-])
+@pytest.mark.parametrize(
+    "vectors, words",
+    [
+        (bad(lambda v: v.__setitem__((3, 2), np.nan)), r"\[3\] holds NaN or infinity \(1 such"),
+        (bad(lambda v: v.__setitem__((4, 0), np.inf)), r"\[4\] holds NaN or infinity"),
+        (bad(lambda v: v.__setitem__([1, 5], 0)), r"\[1\] is a zero vector, which has no direction \(2 such"),
+        (np.empty((0, 8)), r"at least one of each; got \(0, 8\)"),
+        (np.empty((6, 0)), r"at least one of each; got \(6, 0\)"),
+        (drawn(6)[0], r"must have the shape .*; got \(8,\)"),
+    ],
+)
 def test_vectors_without_a_direction_are_refused(vectors, words):
     with pytest.raises(ValueError, match="vectors" + ".*" + words):
         closest_pairs(vectors)
@@ -110,7 +116,9 @@ def test_k_outside_the_corpus_is_refused(k):
 
 
 def test_other_nonsense_is_refused():
-    with pytest.raises(ValueError, match="queries have 8 dimensions and the corpus 5; both must come from the same model"):
+    with pytest.raises(
+        ValueError, match="queries have 8 dimensions and the corpus 5; both must come from the same model"
+    ):
         search(drawn(2), drawn(6, 5), 1)
     with pytest.raises(ValueError, match="at least two vectors"):
         closest_pairs(drawn(1))

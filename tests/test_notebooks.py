@@ -72,7 +72,9 @@ def test_no_noise_in_stored_outputs(path):
             if output.output_type == "error":
                 assert "raises-exception" in cell.metadata.get("tags", []), cell.id
             text = json.dumps(output)
-            assert "/home/" not in text and "site-packages" not in text and not re.search(r"0x[0-9a-f]{8}", text), cell.id
+            assert "/home/" not in text and "site-packages" not in text and not re.search(r"0x[0-9a-f]{8}", text), (
+                cell.id
+            )
             assert "application/vnd.jupyter.widget-view+json" not in output.get("data", {}), cell.id
 
 
@@ -107,16 +109,23 @@ def test_every_number_in_the_prose_stands_in_a_cell(path):
     Numbers of sections and versions, and years, are not results.
     """
     notebook = read(path)
-    printed = " ".join(json.dumps([output.get("text", ""), output.get("data", {}).get("text/plain", "")])
-                       for cell in code_cells(notebook) for output in cell.outputs)
+    printed = " ".join(
+        json.dumps([output.get("text", ""), output.get("data", {}).get("text/plain", "")])
+        for cell in code_cells(notebook)
+        for output in cell.outputs
+    )
     sources = " ".join(cell.source for cell in code_cells(notebook)).replace("_", "")
     computed = [float(number) for number in re.findall(r"-?\d+\.\d+", printed)]
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and not cell.source.startswith("## Further reading"):
-            for sign, number in re.findall(r"(?<!section )(?<!version )(?<![\w.:])([-\u2212]?)(\d+\.\d+)(?![\d.])", cell.source):
-                near = 0.51 * 10**-len(number.split(".")[1])
-                assert any(abs(value + float(number)) <= near if sign else abs(abs(value) - float(number)) <= near
-                           for value in computed), f"{cell.id}: {sign}{number}"
+            for sign, number in re.findall(
+                r"(?<!section )(?<!version )(?<![\w.:])([-\u2212]?)(\d+\.\d+)(?![\d.])", cell.source
+            ):
+                near = 0.51 * 10 ** -len(number.split(".")[1])
+                assert any(
+                    abs(value + float(number)) <= near if sign else abs(abs(value) - float(number)) <= near
+                    for value in computed
+                ), f"{cell.id}: {sign}{number}"
             words = re.sub(r"`[^`]*`|\(http[^)]*\)|\d+ minutes", "", cell.source)
             for number in re.findall(r"(?<!issue )(?<![\w.:,])\d[\d,]*\d{2}(?![\w.]*\d)", words):
                 whole = number.replace(",", "")
@@ -194,7 +203,7 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
     for cell in code_cells(copy):
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
-            stub, = names(bound, cell)
+            (stub,) = names(bound, cell)
             space = {"np": np}  # which one answer has among its defaults
             exec(cell.source, space)
             assert check(marks.grade_id, space[stub]).status == "not attempted", cell.id
@@ -208,7 +217,9 @@ def names(find, cell):
     return {name for statement in ast.parse(cell.source).body for name in find(statement)}
 
 
-@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem[:2] in ("00", "04")], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if path.stem[:2] in ("00", "04")], ids=lambda path: path.stem
+)
 def test_two_learners_copies_are_run_and_ask_calmly(path, tmp_path, monkeypatch):
     monkeypatch.setenv("TQDM_DISABLE", "1")
     copy = learner_copy(read(path))

@@ -13,7 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def in_a_blocked_process(code):
-    lines = f"from tests.offline import block_network\nreason = block_network()\nif reason: print(reason); raise SystemExit(42)\n{code}"
+    lines = (
+        "from tests.offline import block_network\nreason = block_network()\nif reason: print(reason); raise "
+        f"SystemExit(42)\n{code}"
+    )
     done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True)
     if done.returncode == 42:
         pytest.skip(done.stdout.strip())
@@ -39,7 +42,8 @@ except OSError as error:
 def test_a_lesson_compares_without_network():
     done = in_a_blocked_process("""
 import os, sys
-os.execv(sys.executable, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", "notebooks/00_start_here.ipynb"])
+os.execv(sys.executable, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval",
+    "notebooks/00_start_here.ipynb"])
 """)
     cells = code_cells(ROOT / "notebooks" / "00_start_here.ipynb")
     assert done.returncode == 0, done.stdout + done.stderr

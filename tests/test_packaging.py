@@ -1,4 +1,6 @@
-"""One set of versions: pyproject.toml, requirements.lock, environment.yml and what is installed. And the README's commands."""
+"""One set of versions: pyproject.toml, requirements.lock, environment.yml and what is installed. And the README's
+commands.
+"""
 
 import re
 import shlex
@@ -16,8 +18,11 @@ from course_utils.tools.cli import main as course
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCK_LINES = [line for line in (ROOT / "requirements.lock").read_text().splitlines()
-              if line.strip() and not line.lstrip().startswith("#")]
+LOCK_LINES = [
+    line
+    for line in (ROOT / "requirements.lock").read_text().splitlines()
+    if line.strip() and not line.lstrip().startswith("#")
+]
 NOT_LOCKED = ("adapter", "nbgrader", "cluster")  # extras that `make lab` does not install
 PLATFORMS = {
     "Linux": {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
@@ -28,7 +33,9 @@ PLATFORMS = {
 
 def direct_needs():
     project = PROJECT["project"]
-    extras = [need for name, needs in project["optional-dependencies"].items() if name not in NOT_LOCKED for need in needs]
+    extras = [
+        need for name, needs in project["optional-dependencies"].items() if name not in NOT_LOCKED for need in needs
+    ]
     return {canonicalize_name(Requirement(need).name): Requirement(need) for need in project["dependencies"] + extras}
 
 
@@ -47,8 +54,12 @@ def locked(environment):
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("python", ["3.11.9", "3.12.1", "3.13.0", "3.14.0"])
 def test_the_lock_is_exact_on_every_platform(platform, python):
-    environment = {**default_environment(), **PLATFORMS[platform], "python_full_version": python,
-                   "python_version": python.rsplit(".", 1)[0]}
+    environment = {
+        **default_environment(),
+        **PLATFORMS[platform],
+        "python_full_version": python,
+        "python_version": python.rsplit(".", 1)[0],
+    }
     found = locked(environment)
     assert all(re.fullmatch(r"==[\w.]+", version) for version in found.values())
     for name, need in direct_needs().items():
@@ -84,8 +95,9 @@ def test_environment_yml_says_what_pyproject_says():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
     pinned = {canonicalize_name(Requirement(line).name): Requirement(line) for line in pip if not line.startswith("-")}
-    assert {name: str(need.specifier) for name, need in pinned.items()} == \
-        {name: str(need.specifier) for name, need in direct_needs().items()}
+    assert {name: str(need.specifier) for name, need in pinned.items()} == {
+        name: str(need.specifier) for name, need in direct_needs().items()
+    }
     assert "-r requirements.lock" in pip and "--editable ." in pip
     assert {"jupyterlab", "torch", "transformers", "bertviz", "seaborn", "scikit-learn", "nbval"} <= set(pinned)
 
@@ -98,7 +110,9 @@ def test_every_dependency_says_what_it_is_for():
 
 def readme_commands():
     blocks = re.findall(r"```(?:bash|sh|console)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    return [line.strip() for block in blocks for line in block.splitlines() if line.strip() and not line.startswith("#")]
+    return [
+        line.strip() for block in blocks for line in block.splitlines() if line.strip() and not line.startswith("#")
+    ]
 
 
 def test_readme_commands_exist():
@@ -129,10 +143,20 @@ def test_no_machine_path_and_no_leftover_in_the_repository():
 
 
 def test_binder_can_build_what_stands_here():
-    """The rules of repo2docker's conda build pack (jupyterhub/repo2docker, buildpacks/conda/__init__.py), restated; no image is built."""
-    assert not any((ROOT / name).exists() for name in ("binder", ".binder")), "environment.yml at the top would not be looked at"
+    """The rules of repo2docker's conda build pack (jupyterhub/repo2docker, buildpacks/conda/__init__.py), restated; no
+    image is built.
+    """
+    assert not any((ROOT / name).exists() for name in ("binder", ".binder")), (
+        "environment.yml at the top would not be looked at"
+    )
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    version, = [entry.removeprefix("python=") for entry in dependencies if isinstance(entry, str) and entry.startswith("python=")]
+    (version,) = [
+        entry.removeprefix("python=")
+        for entry in dependencies
+        if isinstance(entry, str) and entry.startswith("python=")
+    ]
     assert version in {"3.9", "3.10", "3.11", "3.12", "3.13", "3.14"}, "repo2docker has a base environment for these"
-    pip, = [entry["pip"] for entry in dependencies if isinstance(entry, dict)]
-    assert any(line.startswith(("-e", "--editable")) for line in pip), "without it, only environment.yml is copied in before pip runs"
+    (pip,) = [entry["pip"] for entry in dependencies if isinstance(entry, dict)]
+    assert any(line.startswith(("-e", "--editable")) for line in pip), (
+        "without it, only environment.yml is copied in before pip runs"
+    )

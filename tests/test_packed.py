@@ -1,4 +1,6 @@
-"""The forward pass behind `embed` is transformers' own, to rounding; where it does not fit, transformers' own is used."""
+"""The forward pass behind `embed` is transformers' own, to rounding; where it does not fit, transformers' own is
+used.
+"""
 
 import copy
 import json
@@ -36,7 +38,9 @@ def small(**settings):
 def packed(encoder, rows, dtype=torch.float32):
     found = {}
     with torch.inference_mode():
-        for start, states in packed_bert(encoder.state_dict(), encoder.config.num_attention_heads, encoder.config.layer_norm_eps, dtype)(rows):
+        for start, states in packed_bert(
+            encoder.state_dict(), encoder.config.num_attention_heads, encoder.config.layer_norm_eps, dtype
+        )(rows):
             found |= {start + number: state for number, state in enumerate(states)}
     return [found[row] for row in range(len(rows))]
 
@@ -51,7 +55,9 @@ def test_every_token_vector_is_that_of_the_library(lengths, seed):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("settings", [{"num_attention_heads": 2}, {"layer_norm_eps": 1e-3}, {"num_hidden_layers": 1}, {"type_vocab_size": 1}])
+@pytest.mark.parametrize(
+    "settings", [{"num_attention_heads": 2}, {"layer_norm_eps": 1e-3}, {"num_hidden_layers": 1}, {"type_vocab_size": 1}]
+)
 def test_other_sizes_of_bert(settings):
     encoder, row = small(**settings), list(range(5, 25))
     with torch.inference_mode():
@@ -68,7 +74,7 @@ def test_scores_that_leave_the_range_of_numbers(loud):
     for row, ours in zip(rows, packed(encoder, rows), strict=True):
         with torch.inference_mode():
             theirs = encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-4 * loud ** 0.5)
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-4 * loud**0.5)
 
 
 def test_the_fast_softmax_and_the_safe_one_agree():
@@ -79,7 +85,9 @@ def test_the_fast_softmax_and_the_safe_one_agree():
         torch.testing.assert_close(_attend(*moved, value), (query @ key.mT).softmax(-1) @ value, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("module, name, answer", [(torch.backends.mkldnn, "is_available", False), (platform, "machine", "arm64")])
+@pytest.mark.parametrize(
+    "module, name, answer", [(torch.backends.mkldnn, "is_available", False), (platform, "machine", "arm64")]
+)
 def test_a_machine_without_onednn(module, name, answer, monkeypatch):
     encoder, rows = small(), [[3, 9, 4, 4], list(range(4, 34))]
     fast = packed(encoder, rows)
@@ -114,8 +122,16 @@ def listening(encoder):
     encoder.encoder.layer[1].register_forward_hook(lambda module, inputs, output: None)
 
 
-@pytest.mark.parametrize("change", [exchanged, listening, lambda encoder: encoder.train(), lambda encoder: encoder.double(),
-                                    lambda encoder: setattr(encoder.config, "hidden_act", "relu")])
+@pytest.mark.parametrize(
+    "change",
+    [
+        exchanged,
+        listening,
+        lambda encoder: encoder.train(),
+        lambda encoder: encoder.double(),
+        lambda encoder: setattr(encoder.config, "hidden_act", "relu"),
+    ],
+)
 def test_a_changed_encoder_is_left_to_the_library(change):
     encoder = small()
     assert fits(encoder)
@@ -127,8 +143,11 @@ def test_a_changed_encoder_is_left_to_the_library(change):
 def test_other_models_take_the_librarys_way(pooling, tiny):
     tokenizer, _ = load_encoder(tiny)
     torch.manual_seed(0)
-    model = DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4,
-                                             hidden_dim=64)).eval()
+    model = DistilBertModel(
+        DistilBertConfig(
+            vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4, hidden_dim=64
+        )
+    ).eval()
     sentences = ["a b c", "", "a", "x y z " * 9]
     ours = embed(sentences, pooling=pooling, normalize=False, model=(tokenizer, model))
     for sentence, vector in zip(sentences, ours):
@@ -148,6 +167,7 @@ def test_weights_changed_in_place_are_seen(tiny):
 
 
 # Whole lists, by way of `embed`
+
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -171,6 +191,7 @@ def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encod
 
 # Without transformers
 
+
 @pytest.fixture(scope="module")
 def light():
     return packaged_weights()
@@ -180,20 +201,31 @@ def light():
 @example(["[MASK] [CLS] x", "ÀÉ café\u0301 \u200b 你好 😀", "", " \n", "a" * 300, "word " * 400])
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 def test_the_light_tokenizer_gives_the_same_ids(light, encoder, sentences):
-    assert _light_ids(sentences, sentences, light[0]) == [row["input_ids"] for row in _token_ids(sentences, sentences, encoder[0], 256)]
+    assert _light_ids(sentences, sentences, light[0]) == [
+        row["input_ids"] for row in _token_ids(sentences, sentences, encoder[0], 256)
+    ]
 
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
     (tmp_path / "texts.json").write_text(json.dumps(texts))
-    program = ("import json, sys, warnings, numpy as np\nfrom course_utils import embed\ntexts = json.load(open('texts.json'))\n"
-               "with warnings.catch_warnings(record=True) as said:\n    np.save('light.npy', embed(texts))\n"
-               "assert len(said) == 1 and said[0].filename == '<string>', said\n"
-               "assert 'transformers' not in sys.modules\n"
-               "from course_utils import load_encoder\nimport torch\n_, model = load_encoder()\n"
-               "before = embed(['a'])\nwith torch.no_grad(): model.embeddings.word_embeddings.weight *= 2\n"
-               "assert np.abs(embed(['a']) - before).max() > 1e-3, 'the shared model was changed, and embed must see it'")
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_ENCODER": ""})
+    program = (
+        "import json, sys, warnings, numpy as np\nfrom course_utils import embed\ntexts = "
+        "json.load(open('texts.json'))\n"
+        "with warnings.catch_warnings(record=True) as said:\n    np.save('light.npy', embed(texts))\n"
+        "assert len(said) == 1 and said[0].filename == '<string>', said\n"
+        "assert 'transformers' not in sys.modules\n"
+        "from course_utils import load_encoder\nimport torch\n_, model = load_encoder()\n"
+        "before = embed(['a'])\nwith torch.no_grad(): model.embeddings.word_embeddings.weight *= 2\n"
+        "assert np.abs(embed(['a']) - before).max() > 1e-3, 'the shared model was changed, and embed must see "
+        "it'"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_ENCODER": ""},
+    )
     assert np.abs(np.load(tmp_path / "light.npy") - embed(texts)).max() <= 1e-6
 
 
@@ -210,9 +242,15 @@ def test_a_damaged_parcel_is_left_to_load_encoder(tmp_path, monkeypatch):
 
 # Half the bits
 
+
 @pytest.fixture(scope="module")
 def texts():
-    return [*load_reviews("rotten_tomatoes")["text"].sample(150, random_state=3), *load_reviews("imdb")["text"].sample(8, random_state=3), "", "a"]
+    return [
+        *load_reviews("rotten_tomatoes")["text"].sample(150, random_state=3),
+        *load_reviews("imdb")["text"].sample(8, random_state=3),
+        "",
+        "a",
+    ]
 
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
@@ -230,9 +268,14 @@ def test_bfloat16_keeps_the_direction_of_every_vector(texts):
 def test_bfloat16_for_a_model_that_is_not_bert(tiny):
     tokenizer, _ = load_encoder(tiny)
     torch.manual_seed(0)
-    model = DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4,
-                                             hidden_dim=64)).eval()
-    full, half = (embed(["a b c", "x"], model=(tokenizer, model), precision=precision) for precision in ("float32", "bfloat16"))
+    model = DistilBertModel(
+        DistilBertConfig(
+            vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4, hidden_dim=64
+        )
+    ).eval()
+    full, half = (
+        embed(["a b c", "x"], model=(tokenizer, model), precision=precision) for precision in ("float32", "bfloat16")
+    )
     assert half.dtype == np.float32 and (full * half).sum(axis=1).min() > 0.999
 
 
@@ -243,8 +286,17 @@ def test_a_processor_without_bfloat16_is_told_so(monkeypatch):
 
 
 def test_an_instruction_set_that_onednn_may_not_use_counts_as_missing():
-    program = "from course_utils import embed\ntry:\n    embed(['a'], precision='bfloat16')\nexcept RuntimeError as error:\n    print(error)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}, capture_output=True, text=True)
+    program = (
+        "from course_utils import embed\ntry:\n    embed(['a'], precision='bfloat16')\nexcept RuntimeError as "
+        "error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"},
+        capture_output=True,
+        text=True,
+    )
     assert "no bfloat16 arithmetic" in done.stdout, done.stderr
 
 
@@ -256,9 +308,13 @@ def test_an_unknown_precision_is_named(precision):
 
 # Duplicates
 
+
 def test_what_comes_twice_is_computed_once(tiny, monkeypatch):
     seen = []
-    monkeypatch.setattr("course_utils.embedding._batches", lambda lengths, budget: seen.append(len(lengths)) or _batches(lengths, budget))
+    monkeypatch.setattr(
+        "course_utils.embedding._batches",
+        lambda lengths, budget: seen.append(len(lengths)) or _batches(lengths, budget),
+    )
     vectors = embed(["a b", "c", "a b", "c", "a b"], model=tiny)
     assert seen == [2] and vectors.shape == (5, 32)
     assert np.array_equal(vectors[0], vectors[2]) and np.array_equal(vectors[1], vectors[3])

@@ -21,12 +21,15 @@ def test_lines_tell_their_points():
     assert repr(figure).splitlines() == [
         f"Figure. {ALT}",
         "line up: x 1 2 4 | y 0.100 0.250 1.000",
-        "line down: x 1 2 4 | y 1.000 0.000 -1.000"]
+        "line down: x 1 2 4 | y 1.000 0.000 -1.000",
+    ]
 
 
 def test_a_band_tells_its_corners():
-    figure = plots.lines([1, 2], {"up": [0, 1], "down": [1, 0]}, "t", "x", "y", ALT, spread={"up": ([-0.5, 0.5], [0.25, 1.25])})
-    band, = [row for row in figure.data if row.startswith("band _up: corners ")]
+    figure = plots.lines(
+        [1, 2], {"up": [0, 1], "down": [1, 0]}, "t", "x", "y", ALT, spread={"up": ([-0.5, 0.5], [0.25, 1.25])}
+    )
+    (band,) = [row for row in figure.data if row.startswith("band _up: corners ")]
     corners = np.array(band.removeprefix("band _up: corners ").split(), dtype=float).reshape(-1, 2)
     assert {tuple(corner) for corner in corners} >= {(1, -0.5), (2, 0.5), (1, 0.25), (2, 1.25)}
 
@@ -49,8 +52,9 @@ def test_bars_stand_side_by_side_and_tell_their_heights():
 
 
 def test_points_tell_their_names_and_places():
-    figure = plots.scatter({"words": [[0, 1], [0.5, -1]], "means": np.ones((1, 2))}, "t", "x", "y", ALT,
-                           names={"words": ["cat", "mat"]})
+    figure = plots.scatter(
+        {"words": [[0, 1], [0.5, -1]], "means": np.ones((1, 2))}, "t", "x", "y", ALT, names={"words": ["cat", "mat"]}
+    )
     assert figure.data == ["point words cat: 0.000 1.000", "point words mat: 0.500 -1.000", "point means : 1.000 1.000"]
 
 

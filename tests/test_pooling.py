@@ -19,11 +19,13 @@ def batches(draw, floats=FLOATS):
     """Token embeddings and a mask: every row has padding on its left, on its right, on both sides or none."""
     rows, tokens, hidden = draw(st.integers(1, 4)), draw(st.integers(1, 6)), draw(st.integers(1, 5))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32)))
-    embeddings = torch.randn(rows, tokens, hidden, generator=generator, dtype=torch.float64) * draw(st.sampled_from([1e-3, 1, 100]))
+    embeddings = torch.randn(rows, tokens, hidden, generator=generator, dtype=torch.float64) * draw(
+        st.sampled_from([1e-3, 1, 100])
+    )
     mask = torch.zeros(rows, tokens)
     for row in range(rows):
         start = draw(st.integers(0, tokens - 1))
-        mask[row, start:draw(st.integers(start + 1, tokens))] = 1
+        mask[row, start : draw(st.integers(start + 1, tokens))] = 1
     return embeddings.to(draw(st.sampled_from(floats))), mask.to(draw(st.sampled_from(MASKS)))
 
 
@@ -86,7 +88,8 @@ def test_gradients_reach_the_real_tokens_and_no_others(batch):
     embeddings.requires_grad_()
     for pool in POOLINGS.values():
         (gradient,) = torch.autograd.grad(pool(embeddings, mask).sum(), embeddings)
-        torch.testing.assert_close(gradient.sum(dim=1), torch.ones_like(gradient[:, 0]))  # each vector is a mean of its tokens
+        # each vector is a mean of its tokens
+        torch.testing.assert_close(gradient.sum(dim=1), torch.ones_like(gradient[:, 0]))
         assert (gradient[~mask.bool()] == 0).all()
         assert torch.autograd.gradcheck(lambda x, pool=pool: normalise(pool(x, mask)), embeddings)
 
@@ -95,7 +98,9 @@ def test_gradients_reach_the_real_tokens_and_no_others(batch):
 def test_other_layouts_and_modes(pool):
     embeddings, mask = torch.randn(5, 3, 4), torch.tensor([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]])
     expected = pool(embeddings, mask)
-    assert torch.equal(pool(embeddings.transpose(1, 2).contiguous().transpose(1, 2), mask.t().contiguous().t()), expected)
+    assert torch.equal(
+        pool(embeddings.transpose(1, 2).contiguous().transpose(1, 2), mask.t().contiguous().t()), expected
+    )
     with torch.inference_mode():
         assert torch.equal(pool(embeddings.clone(), mask.clone()), expected)
     assert pool(torch.randn(0, 3, 4), torch.ones(0, 3)).shape == (0, 4)
@@ -113,17 +118,38 @@ BAD = {
     "mask no tensor": (EMBEDDINGS, [[1, 1, 1]] * 2, TypeError, r"attention_mask must be a torch.Tensor; got list"),
     "mask missing": (EMBEDDINGS, None, TypeError, r"attention_mask must be a torch.Tensor; got NoneType"),
     "array": (EMBEDDINGS.numpy(), MASK, TypeError, r"token_embeddings must be a torch.Tensor; got ndarray"),
-    "whole numbers": (EMBEDDINGS.long(), MASK, TypeError, r"token_embeddings must hold floating-point numbers; got torch.int64"),
+    "whole numbers": (
+        EMBEDDINGS.long(),
+        MASK,
+        TypeError,
+        r"token_embeddings must hold floating-point numbers; got "
+        r"torch.int64",
+    ),
     "one sentence": (EMBEDDINGS[0], MASK[0], ValueError, r"shape \(batch, tokens, hidden\); got \(3, 4\)"),
-    "mask of one sentence": (EMBEDDINGS, MASK[0], ValueError, r"attention_mask must have the shape \(2, 3\).*got \(3,\)"),
+    "mask of one sentence": (
+        EMBEDDINGS,
+        MASK[0],
+        ValueError,
+        r"attention_mask must have the shape \(2, 3\).*got \(3,\)",
+    ),
     "mask turned": (EMBEDDINGS, MASK.t(), ValueError, r"attention_mask must have the shape \(2, 3\).*got \(3, 2\)"),
-    "mask unsqueezed": (EMBEDDINGS, MASK.unsqueeze(-1), ValueError, r"attention_mask must have the shape \(2, 3\).*got \(2, 3, 1\)"),
+    "mask unsqueezed": (
+        EMBEDDINGS,
+        MASK.unsqueeze(-1),
+        ValueError,
+        r"attention_mask must have the shape \(2, 3\).*got \(2, 3, 1\)",
+    ),
     "swapped": (MASK, EMBEDDINGS, ValueError, r"token_embeddings must have the shape"),
     "mask of weights": (EMBEDDINGS, MASK / 2, ValueError, r"attention_mask must hold only 0 and 1"),
     "mask of twos": (EMBEDDINGS, MASK * 2, ValueError, r"attention_mask must hold only 0 and 1"),
     "mask negative": (EMBEDDINGS, -MASK, ValueError, r"attention_mask must hold only 0 and 1"),
     "mask not a number": (EMBEDDINGS, MASK * float("nan"), ValueError, r"attention_mask must hold only 0 and 1"),
-    "all zero": (EMBEDDINGS, torch.tensor([[1, 1, 0], [0, 0, 0]]), ValueError, r"attention_mask is 0 everywhere in row 1: there is nothing"),
+    "all zero": (
+        EMBEDDINGS,
+        torch.tensor([[1, 1, 0], [0, 0, 0]]),
+        ValueError,
+        r"attention_mask is 0 everywhere in row 1: there is nothing",
+    ),
     "no tokens": (torch.zeros(2, 0, 4), torch.ones(2, 0), ValueError, r"attention_mask is 0 everywhere in row 0"),
 }
 
@@ -145,10 +171,14 @@ def test_normalised_vectors_have_length_one(dtype):
     torch.testing.assert_close(unit.double().norm(dim=-1), torch.ones(3, 5, dtype=torch.float64), atol=1e-2, rtol=0)
     torch.testing.assert_close(unit, torch.nn.functional.normalize(vectors, dim=-1))
     assert torch.equal(normalise(vectors[0, 0]), unit[0, 0])
-    assert torch.equal(normalise(torch.zeros(2, 4, dtype=dtype)), torch.zeros(2, 4, dtype=dtype)), "a zero vector stays zero"
+    assert torch.equal(normalise(torch.zeros(2, 4, dtype=dtype)), torch.zeros(2, 4, dtype=dtype)), (
+        "a zero vector stays zero"
+    )
 
 
-@pytest.mark.parametrize("value, got", [([1.0], "list"), (torch.ones(3, dtype=torch.int64), "torch.int64"), (None, "NoneType")])
+@pytest.mark.parametrize(
+    "value, got", [([1.0], "list"), (torch.ones(3, dtype=torch.int64), "torch.int64"), (None, "NoneType")]
+)
 def test_only_tensors_of_decimals_are_normalised(value, got):
     with pytest.raises(TypeError, match=f"vectors must be a torch.Tensor of floating-point numbers; got {got}"):
         normalise(value)

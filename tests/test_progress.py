@@ -1,4 +1,6 @@
-"""What is passed is remembered, never at the cost of a lesson; the picture of the course; and how long a lesson says it takes."""
+"""What is passed is remembered, never at the cost of a lesson; the picture of the course; and how long a lesson says it
+takes.
+"""
 
 import errno
 import json
@@ -17,26 +19,10 @@ from filelock import FileLock
 
 from course_utils._support import files
 from course_utils._support.notebooks import NOTEBOOKS
-from course_utils._support.passed import (
-    LARGEST,
-    PROGRESS,
-    RECORD,
-    SAVED,
-    forget,
-    passed,
-    remember,
-)
+from course_utils._support.passed import LARGEST, PROGRESS, RECORD, SAVED, forget, passed, remember
 from course_utils.exercises import all_exercises, check
 from course_utils.tools import cli
-from course_utils.tools.workspace.overview import (
-    DONE,
-    Lesson,
-    Overview,
-    lesson_minutes,
-    lessons,
-    overview,
-    progress,
-)
+from course_utils.tools.workspace.overview import DONE, Lesson, Overview, lesson_minutes, lessons, overview, progress
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -70,13 +56,16 @@ def refuse(path):
 
 # ---------------------------------------------------------------- remembering
 
+
 def test_a_passed_check_is_remembered_and_stays(workspace):
     assert not check("00-nearest", wrong).passed and not (workspace / PROGRESS).exists()
     assert check("00-nearest", right).passed
     assert json.loads((workspace / PROGRESS).read_text()) == {"passed": ["00-nearest"]}
     assert not check("00-nearest", wrong).passed and passed(workspace) == {"00-nearest"}
     written = (workspace / PROGRESS).stat().st_mtime_ns
-    assert check("00-nearest", right).passed and (workspace / PROGRESS).stat().st_mtime_ns == written, "nothing new, nothing written"
+    assert check("00-nearest", right).passed and (workspace / PROGRESS).stat().st_mtime_ns == written, (
+        "nothing new, nothing written"
+    )
 
 
 def test_elsewhere_nothing_is_written(tmp_path, monkeypatch):
@@ -93,8 +82,19 @@ def test_the_report_and_the_random_numbers_are_the_same_as_elsewhere(workspace, 
     assert here == check("00-nearest", right, seed=1)
 
 
-STRANGE = {"empty": b"", "half": b'{"passed": ["00-nea', "a list": b"[]", "a number": b"7", "no list": b'{"passed": {"a": 1}}', "nothing": b"null",
-           "no text": b"\xff\xfe\x00", "deep": b"[" * 50_000, "large": b" " * (LARGEST + 1), "conflict": b"<<<<<<< HEAD\n{}", "other": b'{"done": 1}'}
+STRANGE = {
+    "empty": b"",
+    "half": b'{"passed": ["00-nea',
+    "a list": b"[]",
+    "a number": b"7",
+    "no list": b'{"passed": {"a": 1}}',
+    "nothing": b"null",
+    "no text": b"\xff\xfe\x00",
+    "deep": b"[" * 50_000,
+    "large": b" " * (LARGEST + 1),
+    "conflict": b"<<<<<<< HEAD\n{}",
+    "other": b'{"done": 1}',
+}
 
 
 @pytest.mark.parametrize("content", STRANGE.values(), ids=STRANGE)
@@ -112,11 +112,17 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
 def test_what_can_be_read_of_a_damaged_file_counts_and_what_others_wrote_stays(workspace):
     (workspace / PROGRESS).write_text('{"passed": ["00-nearest", 3, null], "later": {"x": 1}}')
     remember("04-mean-pool")
-    assert json.loads((workspace / PROGRESS).read_text()) == {"later": {"x": 1}, "passed": ["00-nearest", "04-mean-pool"]}
+    assert json.loads((workspace / PROGRESS).read_text()) == {
+        "later": {"x": 1},
+        "passed": ["00-nearest", "04-mean-pool"],
+    }
     assert (workspace / ".progress.damaged.json").exists()
     (workspace / PROGRESS).write_text('{"passed": ["99-of-a-later-course", "\\ud800"], "later": [1]}')
     remember("04-mean-pool")
-    assert json.loads((workspace / PROGRESS).read_text()) == {"later": [1], "passed": ["04-mean-pool", "99-of-a-later-course", "\ud800"]}
+    assert json.loads((workspace / PROGRESS).read_text()) == {
+        "later": [1],
+        "passed": ["04-mean-pool", "99-of-a-later-course", "\ud800"],
+    }
     assert not (workspace / ".progress.damaged-2.json").exists()
 
 
@@ -183,11 +189,16 @@ def test_a_folder_that_is_gone_does_no_harm(tmp_path, monkeypatch):
 
 def test_two_kernels_at_once_lose_nothing(tmp_path):
     (tmp_path / RECORD).write_text("{}")
-    script = ("import sys, time\nfrom course_utils._support.passed import remember\n"
-              "while time.time() < float(sys.argv[3]): pass\n"
-              "for n in range(50): remember(f'{sys.argv[2]}-{n}', sys.argv[1])")
+    script = (
+        "import sys, time\nfrom course_utils._support.passed import remember\n"
+        "while time.time() < float(sys.argv[3]): pass\n"
+        "for n in range(50): remember(f'{sys.argv[2]}-{n}', sys.argv[1])"
+    )
     start = time.time() + 1
-    running = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name, str(start)], cwd=ROOT) for name in ("00", "01")]
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name, str(start)], cwd=ROOT)
+        for name in ("00", "01")
+    ]
     assert [process.wait(120) for process in running] == [0, 0]
     assert passed(tmp_path) == {f"{name}-{n}" for name in ("00", "01") for n in range(50)}
     assert sorted(path.name for path in tmp_path.iterdir()) == [RECORD, PROGRESS, f"{PROGRESS}.lock"]
@@ -202,9 +213,12 @@ def test_forget_takes_one_lesson_only(workspace):
 
 # ---------------------------------------------------------------- the picture
 
+
 def test_the_lessons_say_what_the_exercises_say():
     found = [one for lesson in lessons() for one, _ in lesson.exercises]
-    assert found == list(all_exercises()) and [lesson.number for lesson in lessons()] == [path.name[:2] for path in LESSONS]
+    assert found == list(all_exercises()) and [lesson.number for lesson in lessons()] == [
+        path.name[:2] for path in LESSONS
+    ]
     assert all(title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises)
 
 
@@ -216,18 +230,29 @@ def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, mo
     (tmp_path / PROGRESS).write_text('{"passed": ["00-nearest"]}')
     pictures.append((repr(progress()), progress()._repr_html_()))
     assert pictures[0] == pictures[1] == pictures[2]
-    assert pictures[0][0].startswith("0 of 44 exercises passed, 0 of 13 lessons finished.") and "✓" not in pictures[0][0]
+    assert (
+        pictures[0][0].startswith("0 of 44 exercises passed, 0 of 13 lessons finished.") and "✓" not in pictures[0][0]
+    )
 
 
 def test_the_text_picture():
-    course = (Lesson("00", "Start", 25, (("00-a", "A"), ("00-b", "B"))), Lesson("01", "Tokens: <b>", 100, (("01-a", "A & B"),)))
+    course = (
+        Lesson("00", "Start", 25, (("00-a", "A"), ("00-b", "B"))),
+        Lesson("01", "Tokens: <b>", 100, (("01-a", "A & B"),)),
+    )
     assert repr(Overview(course, frozenset({"00-a", "99-x"}))).splitlines() == [
-        "1 of 3 exercises passed, 0 of 2 lessons finished. The whole course takes about 2 hours.", "",
+        "1 of 3 exercises passed, 0 of 2 lessons finished. The whole course takes about 2 hours.",
+        "",
         "00  Start         25 min  ✓○  1 of 2",
-        "01  Tokens: <b>  100 min  ○   0 of 1", "",
-        "next: lesson 00, Start (exercise 00-b)"]
+        "01  Tokens: <b>  100 min  ○   0 of 1",
+        "",
+        "next: lesson 00, Start (exercise 00-b)",
+    ]
     everything = Overview(course, frozenset({"00-a", "00-b", "01-a"}))
-    assert everything.advice == "next: nothing is open; every exercise is passed." and "2 of 2 lessons finished" in everything.totals
+    assert (
+        everything.advice == "next: nothing is open; every exercise is passed."
+        and "2 of 2 lessons finished" in everything.totals
+    )
     assert "xx" in everything.plain() and everything.plain().isascii()
 
 
@@ -256,17 +281,28 @@ def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace)
     squares = [attributes for tag, attributes in tags if attributes.get("role") == "img"]
     assert [square["title"].partition(",")[0] for square in squares] == list(all_exercises())
     assert all(square["aria-label"] == square["title"] for square in squares)
-    assert [square["title"] for square in squares if square["title"].endswith(": passed")] == ["04-mean-pool, Mean pooling: passed"]
+    assert [square["title"] for square in squares if square["title"].endswith(": passed")] == [
+        "04-mean-pool, Mean pooling: passed"
+    ]
     assert text.count("✓") == 1 and text.count("○") == 43
-    assert sum(attributes.get("scope") == "row" for _, attributes in tags) == 13 and sum(attributes.get("scope") == "col" for _, attributes in tags) == 4
-    assert [tag for tag, _ in tags].count("caption") == 1 and "<script" not in text and not any(name.startswith("on") for _, a in tags for name in a)
+    assert (
+        sum(attributes.get("scope") == "row" for _, attributes in tags) == 13
+        and sum(attributes.get("scope") == "col" for _, attributes in tags) == 4
+    )
+    assert (
+        [tag for tag, _ in tags].count("caption") == 1
+        and "<script" not in text
+        and not any(name.startswith("on") for _, a in tags for name in a)
+    )
     colours = re.findall(r"(?<!border: )(?:background|color): ([^;\"]+)", text)
-    assert set(colours) <= {"inherit", "transparent", "#007a5e", "#ffffff"}, "what is not a square takes the page's own colours, dark or light"
+    assert set(colours) <= {"inherit", "transparent", "#007a5e", "#ffffff"}, (
+        "what is not a square takes the page's own colours, dark or light"
+    )
 
 
 def test_ticks_are_seen_on_their_square_and_squares_on_light_and_dark_pages():
     def light(colour):
-        parts = [int(colour[place:place + 2], 16) / 255 for place in (1, 3, 5)]
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
         red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -279,13 +315,17 @@ def test_ticks_are_seen_on_their_square_and_squares_on_light_and_dark_pages():
 
 
 def test_titles_are_text_and_no_markup():
-    picture = Overview((Lesson("00", "<script>alert(1)</script>", 5, (("00-a", '"><img src=x>'),)),), frozenset())._repr_html_()
+    picture = Overview(
+        (Lesson("00", "<script>alert(1)</script>", 5, (("00-a", '"><img src=x>'),)),), frozenset()
+    )._repr_html_()
     assert "<script" not in picture and "<img" not in picture
 
 
 def test_the_picture_is_cheap():
-    script = ("import sys\nfrom course_utils import progress\nrepr(progress()); progress()._repr_html_()\n"
-              "print([name for name in ('torch', 'numpy', 'nbformat', 'filelock') if name in sys.modules])")
+    script = (
+        "import sys\nfrom course_utils import progress\nrepr(progress()); progress()._repr_html_()\n"
+        "print([name for name in ('torch', 'numpy', 'nbformat', 'filelock') if name in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True).stdout == "[]\n"
 
 
@@ -294,13 +334,16 @@ def test_without_the_sources_the_workspace_tells_the_lessons(workspace, monkeypa
 
     shutil.copy(NOTEBOOKS / "04_pooling.ipynb", workspace)
     (workspace / "05_attention.ipynb").write_text("{")
-    (workspace / "06_similarity.ipynb").write_text('{"cells": [{"cell_type": "markdown", "metadata": {"tags": null}, "source": []}]}')
+    (workspace / "06_similarity.ipynb").write_text(
+        '{"cells": [{"cell_type": "markdown", "metadata": {"tags": null}, "source": []}]}'
+    )
     monkeypatch.setattr(lessons, "__defaults__", (workspace / "nowhere",))
     assert [lesson.number for lesson in overview(workspace).lessons] == ["04"]
     assert repr(overview(None)).startswith("0 of 0 exercises")
 
 
 # ---------------------------------------------------------------- the command
+
 
 def run(*arguments):
     return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
@@ -326,7 +369,11 @@ def test_the_command_takes_a_workspace_below_the_current_folder(tmp_path, monkey
 def test_the_page_is_written_over_nothing_else(workspace):
     (workspace / "mine.html").write_text("<p>mine")
     done = run("progress", "--html", workspace / "mine.html")
-    assert done.exit_code == 1 and "holds something else" in done.output and (workspace / "mine.html").read_text() == "<p>mine"
+    assert (
+        done.exit_code == 1
+        and "holds something else" in done.output
+        and (workspace / "mine.html").read_text() == "<p>mine"
+    )
     done = run("progress", "--html", workspace / "nowhere" / "page.html")
     assert done.exit_code == 1 and "Error: Cannot write" in done.output and "Traceback" not in done.output
 
@@ -337,7 +384,11 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     done = run(*command, "--workspace", tmp_path / folder)
-    assert done.exit_code == 1 and done.output.startswith(f"Error: {tmp_path / folder} is no folder with your lessons") and len(done.output.splitlines()) == 1
+    assert (
+        done.exit_code == 1
+        and done.output.startswith(f"Error: {tmp_path / folder} is no folder with your lessons")
+        and len(done.output.splitlines()) == 1
+    )
     assert sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
 
 
@@ -345,19 +396,27 @@ def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
     remember("00-nearest")
     monkeypatch.setattr("course_utils._support.passed._read", refuse)
     done = run("progress")
-    assert done.exit_code == 1 and done.output.startswith("Error: Cannot read") and done.output.endswith("Permission denied.\n")
+    assert (
+        done.exit_code == 1
+        and done.output.startswith("Error: Cannot read")
+        and done.output.endswith("Permission denied.\n")
+    )
 
 
 @pytest.mark.parametrize("encoding, tick", [("ascii", "x-"), ("cp1252", "x-"), ("utf-8", "✓○")])
 def test_a_terminal_without_these_signs_gets_others(workspace, encoding, tick):
     remember("00-nearest")
-    done = subprocess.run([sys.executable, "-m", "course_utils.tools.cli", "progress"], capture_output=True,
-                          env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "0"})
+    done = subprocess.run(
+        [sys.executable, "-m", "course_utils.tools.cli", "progress"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "0"},
+    )
     assert done.returncode == 0, done.stderr
     assert re.search(rf"^00  Start here +\d+ min  {tick} +1 of 2", done.stdout.decode(encoding), re.MULTILINE)
 
 
 # ---------------------------------------------------------------- minutes
+
 
 def cell(kind, text, name="x", **metadata):
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": text.splitlines(True)}
@@ -371,9 +430,15 @@ def test_minutes_count_what_a_learner_reads_runs_and_writes():
     assert lesson_minutes({"cells": [*plain, *[cell("markdown", "?", f"quiz-{n}") for n in range(10)]]}) == 15
     asked = cell("markdown", "## Exercise: a\n\n`04-a` · difficulty 1 of 3 · 10 minutes\n\nWrite it in 90 minutes.")
     assert lesson_minutes({"cells": [*plain, asked]}) == 15
-    unread = [cell("markdown", words * 50, tags=["instructor"]), cell("code", "x", tags=["instructor"]), cell("raw", words * 50),
-              cell("markdown", words * 50, nbgrader={"solution": True}), cell("markdown", f"```python\n{words * 50}\n```\n"),
-              cell("markdown", f"[here](http://{'x/' * 9999} 'a')"), cell("markdown", "| --- | --- |\n" * 999)]
+    unread = [
+        cell("markdown", words * 50, tags=["instructor"]),
+        cell("code", "x", tags=["instructor"]),
+        cell("raw", words * 50),
+        cell("markdown", words * 50, nbgrader={"solution": True}),
+        cell("markdown", f"```python\n{words * 50}\n```\n"),
+        cell("markdown", f"[here](http://{'x/' * 9999} 'a')"),
+        cell("markdown", "| --- | --- |\n" * 999),
+    ]
     assert lesson_minutes({"cells": [*plain, *unread]}) == 5
 
 
@@ -404,12 +469,13 @@ def in_words(minutes):
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_the_readme_says_the_same(path):
-    row, = re.findall(rf"^\| `{path.stem}` \|.*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    said, = re.findall(r"\(([^()]*(?:minutes|hours?))\)", row)
+    (row,) = re.findall(rf"^\| `{path.stem}` \|.*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (said,) = re.findall(r"\(([^()]*(?:minutes|hours?))\)", row)
     assert said == in_words(lesson_minutes(json.loads(path.read_text(encoding="utf-8"))))
 
 
 # ---------------------------------------------------------------- files
+
 
 def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path, monkeypatch):
     path = tmp_path / "a b.txt"

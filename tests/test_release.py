@@ -25,13 +25,21 @@ def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
     manifest, found = release(tmp_path, "05", "04", due="Friday, 18:00")
     assert list(found) == ["04_pooling.ipynb", "05_attention.ipynb"] and manifest["lessons"] == ["04", "05"]
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
-    assert sorted(path.name for path in tmp_path.iterdir()) == [*found, "glossary.ipynb", "manifest.json"] == sorted([*manifest["sha256"], "manifest.json"])
+    assert (
+        sorted(path.name for path in tmp_path.iterdir())
+        == [*found, "glossary.ipynb", "manifest.json"]
+        == sorted([*manifest["sha256"], "manifest.json"])
+    )
     assert manifest["points"]["04-mean-pool"] == 2 and manifest["of"] == sum(manifest["points"].values()) == 14
     for name, notebook in found.items():
         nbformat.validate(notebook)
         assert BEGIN not in str(notebook) and not any(cell.get("outputs") for cell in notebook.cells)
         assert "Due: Friday, 18:00." in notebook.cells[1].source and "7 points" in notebook.cells[1].source
-        shown = [cell.source.rpartition("**")[0].rpartition("**")[2] for cell in notebook.cells if cell.source.endswith(("points.**", "point.**"))]
+        shown = [
+            cell.source.rpartition("**")[0].rpartition("**")[2]
+            for cell in notebook.cells
+            if cell.source.endswith(("points.**", "point.**"))
+        ]
         assert len(shown) == 4 and sum(int(text.split()[0]) for text in shown) == 7
     graded = [cell.metadata.nbgrader for cell in found["04_pooling.ipynb"].cells if "nbgrader" in cell.metadata]
     assert sum(cell.grade for cell in graded) == 4 and sum(cell.get("points", 0) for cell in graded) == 7
@@ -47,7 +55,9 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
 
 def test_every_exercise_has_points_and_the_check_says_the_same():
     points = assignment()["exercises"]
-    assert {one: exercise.points for one, exercise in all_exercises().items()} == {one: most for one, (_, most) in points.items()}
+    assert {one: exercise.points for one, exercise in all_exercises().items()} == {
+        one: most for one, (_, most) in points.items()
+    }
 
 
 def test_nothing_of_a_persons_is_overwritten(tmp_path):
@@ -60,13 +70,16 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
     assert (tmp_path / "manifest.json").read_bytes() == before and not (tmp_path / "05_attention.ipynb").exists()
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["--lessons", "04", "05", "--out", "out"], "2 lessons of 14 points in out."),
-    (["--lessons", "04,05", "--out", "out", "--due", "Friday"], "2 lessons of 14 points in out."),
-    (["--lessons", "99", "--out", "out"], "Lesson '99' is not in this course; its lessons are 00 to 12."),
-    (["--out", "out"], "Missing option '--lessons'"),
-    (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--lessons", "04", "05", "--out", "out"], "2 lessons of 14 points in out."),
+        (["--lessons", "04,05", "--out", "out", "--due", "Friday"], "2 lessons of 14 points in out."),
+        (["--lessons", "99", "--out", "out"], "Lesson '99' is not in this course; its lessons are 00 to 12."),
+        (["--out", "out"], "Missing option '--lessons'"),
+        (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),
+    ],
+)
 def test_the_command(tmp_path, arguments, words):
     (tmp_path / "file").write_text("")
     done = course("release", *arguments, cwd=tmp_path)
@@ -74,14 +87,19 @@ def test_the_command(tmp_path, arguments, words):
 
 
 def test_a_release_can_be_made_on_windows(tmp_path):
-    script = ("import sys; sys.modules['resource'] = sys.modules['fcntl'] = None  # Unix has these\n"
-              "from pathlib import Path; from course_utils.tools.grading.release import write_release; write_release(['04'], Path(sys.argv[1]))")
+    script = (
+        "import sys; sys.modules['resource'] = sys.modules['fcntl'] = None  # Unix has these\n"
+        "from pathlib import Path; from course_utils.tools.grading.release import write_release; "
+        "write_release(['04'], Path(sys.argv[1]))"
+    )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0 and (tmp_path / "04_pooling.ipynb").exists(), done.stderr
 
 
 def test_nbgrader_accepts_the_source_lessons(tmp_path):
-    """Its check of the cells' metadata, and `generate_assignment` for each lesson, with the points that the course gives."""
+    """Its check of the cells' metadata, and `generate_assignment` for each lesson, with the points that the course
+    gives.
+    """
     environment = needs_extras()
     for lesson in LESSONS:
         source = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
@@ -105,10 +123,14 @@ for folder in sorted((root / "source").iterdir()):
     found[folder.name[-2:]] = api.get_assignment(folder.name)["max_score"] if made["success"] else made
 print(json.dumps(found))
 """
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     work = assignment()
     points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
-    assert json.loads(done.stdout.splitlines()[-1]) == {lesson: sum(most for one, most in points.items() if one[:2] == lesson) for lesson in LESSONS}
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        lesson: sum(most for one, most in points.items() if one[:2] == lesson) for lesson in LESSONS
+    }
     released = (tmp_path / "release" / "lesson-04" / "04_pooling.ipynb").read_text()
     assert BEGIN not in released and "YOUR CODE HERE" in released

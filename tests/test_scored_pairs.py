@@ -15,10 +15,15 @@ from course_utils.data import STSB
 
 from .hub import Hub
 
-PAIRS = [("A \"quoted\" cat, asleep.", "A cat sleeps; it's late.", 4.2), ("Naïve café", "  two  words ", 0.0), ("One.", "Two.", 5.0)]
+PAIRS = [
+    ('A "quoted" cat, asleep.', "A cat sleeps; it's late.", 4.2),
+    ("Naïve café", "  two  words ", 0.0),
+    ("One.", "Two.", 5.0),
+]
 
 
 # The table
+
 
 def test_the_table_has_its_columns_and_no_gaps():
     table = load_scored_pairs()
@@ -43,7 +48,8 @@ def test_the_scores_are_spread_over_the_scale_and_the_phenomena():
     assert len(kinds) >= 8 and kinds.min() >= 20 and kinds.max() <= 50, kinds
     spread = table.groupby("phenomenon")["score"].agg(["min", "max"])
     assert (spread.loc[["negation", "role swap", "quantity", "idiom"]].eval("max - min") >= 2.5).all(), (
-        "the phenomenon alone must not tell the score")
+        "the phenomenon alone must not tell the score"
+    )
 
 
 def test_sentences_are_sentences_of_moderate_length():
@@ -61,6 +67,7 @@ def test_no_template_is_used_for_more_than_five_pairs():
 
 # Files
 
+
 def write(path, rows, header=None, delimiter="\t", **how):
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=delimiter, **how)
@@ -69,7 +76,10 @@ def write(path, rows, header=None, delimiter="\t", **how):
 
 
 def original(path, rows=PAIRS, extra=()):
-    lines = ["\t".join(["main-news", "headlines", "2016", "0007", str(score), one, other, *extra]) for one, other, score in rows]
+    lines = [
+        "\t".join(["main-news", "headlines", "2016", "0007", str(score), one, other, *extra])
+        for one, other, score in rows
+    ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -83,26 +93,55 @@ def test_the_form_of_the_tasks_own_site(extra, tmp_path):
     assert found(original(tmp_path / "sts-test.csv", extra=extra)) == PAIRS
 
 
-@pytest.mark.parametrize("name, make", [
-    ("pairs.csv", lambda path: write(path, PAIRS, ["sentence1", "sentence2", "score"], ",")),
-    ("order.csv", lambda path: write(path, [(s, "x", b, a) for a, b, s in PAIRS], ["score", "id", "sentence2", "sentence1"], ",")),
-    ("tabs.tsv", lambda path: path.write_text("index\tsentence1\tsentence2\tscore\n" + "".join(
-        f"{i}\t{a}\t{b}\t{s}\n" for i, (a, b, s) in enumerate(PAIRS)), encoding="utf-8")),
-    ("bom.csv", lambda path: path.write_bytes(b"\xef\xbb\xbf" + write(
-        path, PAIRS, ["sentence1", "sentence2", "score"], ",").read_bytes())),
-    ("pairs.parquet", lambda path: pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_parquet(path)),
-    ("pairs.jsonl.gz", lambda path: pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_json(
-        path, orient="records", lines=True)),
-])
+@pytest.mark.parametrize(
+    "name, make",
+    [
+        ("pairs.csv", lambda path: write(path, PAIRS, ["sentence1", "sentence2", "score"], ",")),
+        (
+            "order.csv",
+            lambda path: write(
+                path, [(s, "x", b, a) for a, b, s in PAIRS], ["score", "id", "sentence2", "sentence1"], ","
+            ),
+        ),
+        (
+            "tabs.tsv",
+            lambda path: path.write_text(
+                "index\tsentence1\tsentence2\tscore\n"
+                + "".join(f"{i}\t{a}\t{b}\t{s}\n" for i, (a, b, s) in enumerate(PAIRS)),
+                encoding="utf-8",
+            ),
+        ),
+        (
+            "bom.csv",
+            lambda path: path.write_bytes(
+                b"\xef\xbb\xbf" + write(path, PAIRS, ["sentence1", "sentence2", "score"], ",").read_bytes()
+            ),
+        ),
+        (
+            "pairs.parquet",
+            lambda path: pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_parquet(path),
+        ),
+        (
+            "pairs.jsonl.gz",
+            lambda path: pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_json(
+                path, orient="records", lines=True
+            ),
+        ),
+    ],
+)
 def test_tables_with_a_header(name, make, tmp_path):
     make(tmp_path / name)
     assert found(tmp_path / name) == PAIRS
 
 
 def test_scores_up_to_one_become_scores_up_to_five(tmp_path):
-    path = write(tmp_path / "unit.csv", [("A b.", "C d.", 0.5), ("E f.", "G h.", 1)], ["sentence1", "sentence2", "score"], ",")
+    path = write(
+        tmp_path / "unit.csv", [("A b.", "C d.", 0.5), ("E f.", "G h.", 1)], ["sentence1", "sentence2", "score"], ","
+    )
     assert load_scored_pairs(path)["score"].tolist() == [2.5, 5]
-    assert load_scored_pairs(original(tmp_path / "low.csv", [("A", "B", 1.0)]))["score"].tolist() == [1.0], "known to be 0 to 5"
+    assert load_scored_pairs(original(tmp_path / "low.csv", [("A", "B", 1.0)]))["score"].tolist() == [1.0], (
+        "known to be 0 to 5"
+    )
 
 
 def test_odd_line_ends_and_separators_inside_sentences(tmp_path):
@@ -115,29 +154,32 @@ HEAD = "sentence1,sentence2,score\n"
 GOOD = "g\tf\t2016\t1\t3.2\tA.\tB.\n"
 
 
-@pytest.mark.parametrize("content, words", [
-    ("", "is empty"),
-    ("\n\n", "is empty"),
-    (HEAD, "holds no pairs"),
-    (HEAD + "A,B,1\nC,D,\n", "line 3: the score is missing"),
-    (HEAD + "A,B,nan\n", "line 2: the score is missing"),
-    (HEAD + "A,B,good\n", "line 2: the score is 'good', not a number from 0 to 5"),
-    (HEAD + "A,B,7\n", "line 2: the score is '7', not a number from 0 to 5"),
-    (HEAD + "A,B,inf\n", "line 2: the score is 'inf'"),
-    (HEAD + "A,B,-1\n", "line 2: the score is '-1'"),
-    (HEAD + "A, ,1\n", "line 2: sentence2 is missing"),
-    (HEAD + "A,B\n", "line 2: 2 columns, and there should be 3"),
-    (HEAD + "A,B, and more,1\n", "line 2: 4 columns, and there should be 3"),
-    (HEAD + 'A,B,1\n"two\nlines",B,1\nC,D,\n', "line 5: the score is missing"),
-    (HEAD + 'A,B,1\n"open,B,1\nC,D,2\n', "line 3: .*quotation mark"),
-    (HEAD + '"A"b,B,1\n', "line 2: .*quotation mark"),
-    ("sentence1,sentence2\nA,B\n", "has no column 'score'; its columns are sentence1, sentence2"),
-    ("A,B,3\n", "line 1: neither a header .* nor tabs"),
-    (GOOD + "g\tf\t2016\t1\t\tA.\tB.\n", "line 2: the score is missing"),
-    (GOOD + "g\tf\t2016\t1\t3.2\tA.\n", "line 2: 6 columns, and there should be 7 or more"),
-    (GOOD + "g\tf\t2016\t1\t3.2\t\tB.\n", "line 2: sentence1 is missing"),
-    (GOOD * 2 + "g\tf\t2016\t1\t5.5\tA.\tB.\n", "line 3: the score is '5.5'"),
-])
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        (HEAD, "holds no pairs"),
+        (HEAD + "A,B,1\nC,D,\n", "line 3: the score is missing"),
+        (HEAD + "A,B,nan\n", "line 2: the score is missing"),
+        (HEAD + "A,B,good\n", "line 2: the score is 'good', not a number from 0 to 5"),
+        (HEAD + "A,B,7\n", "line 2: the score is '7', not a number from 0 to 5"),
+        (HEAD + "A,B,inf\n", "line 2: the score is 'inf'"),
+        (HEAD + "A,B,-1\n", "line 2: the score is '-1'"),
+        (HEAD + "A, ,1\n", "line 2: sentence2 is missing"),
+        (HEAD + "A,B\n", "line 2: 2 columns, and there should be 3"),
+        (HEAD + "A,B, and more,1\n", "line 2: 4 columns, and there should be 3"),
+        (HEAD + 'A,B,1\n"two\nlines",B,1\nC,D,\n', "line 5: the score is missing"),
+        (HEAD + 'A,B,1\n"open,B,1\nC,D,2\n', "line 3: .*quotation mark"),
+        (HEAD + '"A"b,B,1\n', "line 2: .*quotation mark"),
+        ("sentence1,sentence2\nA,B\n", "has no column 'score'; its columns are sentence1, sentence2"),
+        ("A,B,3\n", "line 1: neither a header .* nor tabs"),
+        (GOOD + "g\tf\t2016\t1\t\tA.\tB.\n", "line 2: the score is missing"),
+        (GOOD + "g\tf\t2016\t1\t3.2\tA.\n", "line 2: 6 columns, and there should be 7 or more"),
+        (GOOD + "g\tf\t2016\t1\t3.2\t\tB.\n", "line 2: sentence1 is missing"),
+        (GOOD * 2 + "g\tf\t2016\t1\t5.5\tA.\tB.\n", "line 3: the score is '5.5'"),
+    ],
+)
 def test_damage_is_named_with_its_line(content, words, tmp_path):
     path = tmp_path / "bad.csv"
     path.write_text(content)
@@ -152,7 +194,9 @@ def test_other_files_are_refused_by_name(tmp_path):
     (tmp_path / "half.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(DataError, match="half.parquet cannot be read as .parquet"):
         load_scored_pairs(tmp_path / "half.parquet")
-    (tmp_path / "gap.jsonl").write_text('{"sentence1": "A", "sentence2": "B", "score": 1}\n{"sentence1": "A", "sentence2": "B"}\n')
+    (tmp_path / "gap.jsonl").write_text(
+        '{"sentence1": "A", "sentence2": "B", "score": 1}\n{"sentence1": "A", "sentence2": "B"}\n'
+    )
     with pytest.raises(DataError, match="gap.jsonl, row 1: the score is missing"):
         load_scored_pairs(tmp_path / "gap.jsonl")
 
@@ -170,10 +214,13 @@ def test_no_file_of_that_name(tmp_path):
 
 # The hub
 
+
 def test_stsb_comes_from_the_hub_and_the_second_time_from_the_cache(tmp_path, ask):
     folder = tmp_path / "hub"
     (folder / "data").mkdir(parents=True)
-    pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_parquet(folder / "data" / "test-00000-of-00001.parquet")
+    pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_parquet(
+        folder / "data" / "test-00000-of-00001.parquet"
+    )
     pd.DataFrame(PAIRS[:1], columns=["sentence1", "sentence2", "score"]).to_parquet(folder / "data" / "train-0.parquet")
     (folder / "stsbenchmark.py").write_text("raise SystemExit('code from a hub was run')")
     with Hub({STSB: folder}) as hub:

@@ -9,14 +9,8 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
-from sentence_transformers.sentence_transformer.losses import (
-    MultipleNegativesRankingLoss,
-)
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -38,7 +32,7 @@ from course_utils.training import (
     watch,
 )
 
-TEXTS = [f"{'a b c'[number % 5:]} {'x y' if number % 2 else 'm n'}" for number in range(24)]
+TEXTS = [f"{'a b c'[number % 5 :]} {'x y' if number % 2 else 'm n'}" for number in range(24)]
 
 
 def classifier(tiny, folder, **changes):
@@ -47,8 +41,14 @@ def classifier(tiny, folder, **changes):
     tokenizer = AutoTokenizer.from_pretrained(tiny)
     model = AutoModelForSequenceClassification.from_pretrained(tiny, num_labels=2)
     rows = [{**tokenizer(text), "labels": number % 2} for number, text in enumerate(TEXTS)]
-    trainer = Trainer(model, TrainingArguments(**training_settings(folder, **{"num_train_epochs": 2, "per_device_train_batch_size": 4} | changes)),
-                      train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
+    trainer = Trainer(
+        model,
+        TrainingArguments(
+            **training_settings(folder, **{"num_train_epochs": 2, "per_device_train_batch_size": 4} | changes)
+        ),
+        train_dataset=rows,
+        data_collator=DataCollatorWithPadding(tokenizer),
+    )
     return trainer, watch(trainer)
 
 
@@ -56,7 +56,9 @@ def sentence_trainer(tiny, folder, **changes):
     torch.manual_seed(0)
     model = SentenceTransformer(str(tiny), device="cpu")
     rows = Dataset.from_dict({"anchor": TEXTS, "positive": TEXTS[::-1]})
-    settings = SentenceTransformerTrainingArguments(**training_settings(folder, **{"num_train_epochs": 2, "per_device_train_batch_size": 4} | changes))
+    settings = SentenceTransformerTrainingArguments(
+        **training_settings(folder, **{"num_train_epochs": 2, "per_device_train_batch_size": 4} | changes)
+    )
     trainer = SentenceTransformerTrainer(model, settings, train_dataset=rows, loss=MultipleNegativesRankingLoss(model))
     return trainer, watch(trainer)
 
@@ -85,14 +87,18 @@ def test_a_classifier_learns(tiny, tmp_path):
 @pytest.mark.parametrize("make", [classifier, sentence_trainer])
 def test_training_that_diverges_stops_with_a_sentence(make, tiny, tmp_path):
     trainer, losses = make(tiny, tmp_path, learning_rate=1e30, warmup_steps=0, max_grad_norm=0)
-    with pytest.raises(DivergedError, match=r"the loss is (nan|inf) at step \d+, so every weight is lost. .* lower learning rate \(it was 1e\+30\)"):
+    with pytest.raises(
+        DivergedError,
+        match=r"the loss is (nan|inf) at step \d+, so every weight is lost. .* lower "
+        r"learning rate \(it was 1e\+30\)",
+    ):
         trainer.train()
     assert len(losses) < 12
 
 
 @pytest.mark.parametrize("disable, shown", [("0", True), ("1", False)])
 def test_a_bar_with_the_time_left_shows_on_long_trainings(disable, shown, tiny, tmp_path, capsys, monkeypatch):
-    clock = iter(range(0, 10**6))
+    clock = iter(range(10**6))
     monkeypatch.setattr("tqdm.std.time", lambda: next(clock))
     monkeypatch.setenv("TQDM_DISABLE", disable)
     trainer, _ = classifier(tiny, tmp_path)
@@ -169,15 +175,26 @@ def test_in_a_notebook_a_curve_comes_and_goes(disable, tmp_path, monkeypatch):
 
 # Examples
 
-@pytest.mark.parametrize("texts, labels, words", [
-    ([], [], "no examples"), (["a"], [0, 1], "1 texts and 2 labels"), (["a", " "], [0, 1], "example 1 has no text; got ' '"),
-    (["a", None], [0, 1], "example 1 has no text; got None"), (["a", "b"], [0, 2], "example 1 has the label 2; .* from 0 to 1"),
-    (["a", "b"], [0, -1], "example 1 has the label -1"), (["a", "b"], [0, 0.5], "example 1 has the label 0.5"),
-    (["a", "b"], [0, float("nan")], "example 1 has the label nan"), (["a", "b"], ["0", "1"], "example 0 has the label '0'"),
-    (["a", "b"], [0, None], "example 1 has the label None"), (["a", "b"], [0, float("inf")], "example 1 has the label inf"),
-    (["a", "b"], [0, True], "example 1 has the label True"), (["a", "b"], [0, [1]], r"example 1 has the label \[1\]"),
-    (["a", "b"], [1, 1], "all 2 examples have the label 1"),
-])
+
+@pytest.mark.parametrize(
+    "texts, labels, words",
+    [
+        ([], [], "no examples"),
+        (["a"], [0, 1], "1 texts and 2 labels"),
+        (["a", " "], [0, 1], "example 1 has no text; got ' '"),
+        (["a", None], [0, 1], "example 1 has no text; got None"),
+        (["a", "b"], [0, 2], "example 1 has the label 2; .* from 0 to 1"),
+        (["a", "b"], [0, -1], "example 1 has the label -1"),
+        (["a", "b"], [0, 0.5], "example 1 has the label 0.5"),
+        (["a", "b"], [0, float("nan")], "example 1 has the label nan"),
+        (["a", "b"], ["0", "1"], "example 0 has the label '0'"),
+        (["a", "b"], [0, None], "example 1 has the label None"),
+        (["a", "b"], [0, float("inf")], "example 1 has the label inf"),
+        (["a", "b"], [0, True], "example 1 has the label True"),
+        (["a", "b"], [0, [1]], r"example 1 has the label \[1\]"),
+        (["a", "b"], [1, 1], "all 2 examples have the label 1"),
+    ],
+)
 def test_examples_that_teach_no_classifier_are_refused(texts, labels, words):
     with pytest.raises(ExampleError, match=words):
         checked_labels(texts, labels)
@@ -188,11 +205,18 @@ def test_good_examples_come_back_as_lists():
     assert checked_labels(["a", "b", "c"], [2.0, 0, 1], classes=3)[1] == [2, 0, 1]
 
 
-@pytest.mark.parametrize("triplets, words", [
-    ([], "no triplets"), ([("a", "b")], "triplet 0 is not three texts"), ([("a", "b", "c"), ("a", "", "c")], "triplet 1 is not three texts"),
-    ([("a", "b", 3)], "triplet 0 is not three texts"), ([("A cat", "a cat ", "b")], "triplet 0 has two equal members"),
-    ([("a", "b", "c"), ("a", "b", "b")], "triplet 1 has two equal members"), ([("a", "b", "a")], "two equal members"),
-])
+@pytest.mark.parametrize(
+    "triplets, words",
+    [
+        ([], "no triplets"),
+        ([("a", "b")], "triplet 0 is not three texts"),
+        ([("a", "b", "c"), ("a", "", "c")], "triplet 1 is not three texts"),
+        ([("a", "b", 3)], "triplet 0 is not three texts"),
+        ([("A cat", "a cat ", "b")], "triplet 0 has two equal members"),
+        ([("a", "b", "c"), ("a", "b", "b")], "triplet 1 has two equal members"),
+        ([("a", "b", "a")], "two equal members"),
+    ],
+)
 def test_triplets_that_teach_nothing_are_refused(triplets, words):
     with pytest.raises(ExampleError, match=words):
         checked_triplets(triplets)
@@ -204,6 +228,7 @@ def test_the_courses_triplets_are_good():
 
 
 # Files
+
 
 def test_a_saved_model_is_the_model(tiny, tmp_path):
     model = SentenceTransformer(str(tiny), device="cpu")
@@ -221,14 +246,18 @@ def test_saving_replaces_what_was_there(tiny, tmp_path):
     assert (tmp_path / "model" / "config.json").is_file() and not (tmp_path / "model" / "stale.txt").exists()
 
 
-@pytest.mark.parametrize("make", [lambda path: path.write_text("mine"), lambda path: (path.mkdir(), (path / "notes.txt").write_text("mine"))])
+@pytest.mark.parametrize(
+    "make", [lambda path: path.write_text("mine"), lambda path: (path.mkdir(), (path / "notes.txt").write_text("mine"))]
+)
 def test_saving_leaves_alone_what_is_no_model(make, tiny, tmp_path):
     make(tmp_path / "thesis")
     with pytest.raises(FileExistsError, match="thesis is there already and holds no model"):
         save_model(SentenceTransformer(str(tiny), device="cpu"), tmp_path / "thesis")
     (tmp_path / "empty").mkdir()
     assert (save_model(SentenceTransformer(str(tiny), device="cpu"), tmp_path / "empty") / "config.json").is_file()
-    assert [path.read_text() for path in (tmp_path / "thesis", tmp_path / "thesis" / "notes.txt") if path.is_file()] == ["mine"]
+    assert [
+        path.read_text() for path in (tmp_path / "thesis", tmp_path / "thesis" / "notes.txt") if path.is_file()
+    ] == ["mine"]
 
 
 def test_a_rename_that_fails_brings_the_old_model_back(tiny, tmp_path, monkeypatch):

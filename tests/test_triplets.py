@@ -24,7 +24,12 @@ def test_the_table_has_its_columns_and_no_gaps():
 def test_no_construction_is_in_both_parts():
     train, test = (Counter(load_triplets(part)["construction"]) for part in ("train", "test"))
     assert not train.keys() & test.keys()
-    assert len(train) >= 10 and len(test) >= 10 and min((train | test).values()) >= 15 and max((train | test).values()) <= 25
+    assert (
+        len(train) >= 10
+        and len(test) >= 10
+        and min((train | test).values()) >= 15
+        and max((train | test).values()) <= 25
+    )
 
 
 def test_every_sentence_stands_once():
@@ -45,11 +50,18 @@ def test_the_denial_has_the_words_of_the_anchor_and_the_paraphrase_has_not():
     rows = [row for _, row in load_triplets().iterrows()]
     nearer = sum(shared(row, "negative") > shared(row, "positive") for row in rows)
     assert nearer >= 0.85 * len(rows)
-    assert sum(shared(row, "negative") for row in rows) / len(rows) > 0.7 > 0.4 > sum(shared(row, "positive") for row in rows) / len(rows)
+    assert (
+        sum(shared(row, "negative") for row in rows) / len(rows)
+        > 0.7
+        > 0.4
+        > sum(shared(row, "positive") for row in rows) / len(rows)
+    )
 
 
 def test_not_alone_does_not_tell_the_denial():
-    negations = re.compile(r"\b(not|never|no|nobody|nothing|none|without|hardly|barely|scarcely|neither)\b|n't\b", re.IGNORECASE)
+    negations = re.compile(
+        r"\b(not|never|no|nobody|nothing|none|without|hardly|barely|scarcely|neither)\b|n't\b", re.IGNORECASE
+    )
     table = load_triplets()
     first = sum(bool(negations.search(text)) for text in table["anchor"])
     last = sum(bool(negations.search(text)) for text in table["negative"])
@@ -59,7 +71,14 @@ def test_not_alone_does_not_tell_the_denial():
 def test_no_template_is_used_for_more_than_five_paraphrases():
     starts = Counter(" ".join(sentence.lower().split()[:3]) for sentence in load_triplets()["positive"])
     assert starts.most_common(1)[0][1] <= 5, starts.most_common(3)
-    assert max(Counter(sentence.split()[0] for sentence in load_triplets()["positive"] if sentence.startswith(("There", "One"))).values()) <= 15
+    assert (
+        max(
+            Counter(
+                sentence.split()[0] for sentence in load_triplets()["positive"] if sentence.startswith(("There", "One"))
+            ).values()
+        )
+        <= 15
+    )
 
 
 @pytest.mark.parametrize("part", ["dev", "", 0])

@@ -1,4 +1,6 @@
-"""The learner's copies: written once, renewed if untouched, merged if not, never over a learner's work. And the commands around them."""
+"""The learner's copies: written once, renewed if untouched, merged if not, never over a learner's work. And the
+commands around them.
+"""
 
 import errno
 import json
@@ -51,7 +53,11 @@ def sources(tmp_path):
 
 
 def write_source(folder, text):
-    cells = [new_markdown_cell(text), new_markdown_cell("say aloud", metadata={"tags": ["instructor"]}), new_code_cell(SOLVED)]
+    cells = [
+        new_markdown_cell(text),
+        new_markdown_cell("say aloud", metadata={"tags": ["instructor"]}),
+        new_code_cell(SOLVED),
+    ]
     nbformat.write(new_notebook(cells=cells), folder / "00_start_here.ipynb")
 
 
@@ -133,7 +139,10 @@ def test_a_failure_midway_keeps_the_record_of_what_was_done(sources, tmp_path):
         write_workspace(tmp_path / "w", sources)
     (tmp_path / "w" / "01_second.ipynb").rmdir()
     write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "renewed"), ("01_second.ipynb", "written")]
+    assert write_workspace(tmp_path / "w", sources) == [
+        ("00_start_here.ipynb", "renewed"),
+        ("01_second.ipynb", "written"),
+    ]
     assert not list((tmp_path / "w").glob("*.tmp"))
 
 
@@ -162,10 +171,17 @@ def test_nowhere_to_write_is_one_sentence(sources, tmp_path):
 
 def test_marks_for_slides_are_not_in_the_copies():
     tags = ["reveal", "slide-input", "slide-output", "slide-columns", "slide-small"]
-    cells = [new_markdown_cell("a", metadata={"slideshow": {"slide_type": "slide"}, "tags": tags}),
-             new_code_cell("b", metadata={"tags": ["slide-small", "raises-exception"], "nbgrader": {}}), new_markdown_cell("c", metadata={"tags": []})]
+    cells = [
+        new_markdown_cell("a", metadata={"slideshow": {"slide_type": "slide"}, "tags": tags}),
+        new_code_cell("b", metadata={"tags": ["slide-small", "raises-exception"], "nbgrader": {}}),
+        new_markdown_cell("c", metadata={"tags": []}),
+    ]
     source = new_notebook(cells=cells)
-    assert [cell.metadata for cell in learner_copy(source).cells] == [{}, {"tags": ["raises-exception"], "nbgrader": {}}, {}]
+    assert [cell.metadata for cell in learner_copy(source).cells] == [
+        {},
+        {"tags": ["raises-exception"], "nbgrader": {}},
+        {},
+    ]
     assert source.cells[0].metadata.slideshow, "the source is as it was"
 
 
@@ -255,31 +271,54 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(place):
     mine.add(None, "before all")
     mine.save()
     before = mine.path.read_bytes()
-    course(sources, part("title", "# New title"), part("work", "x = 1", "code"), part("extra", "More"), answer(), part("last", "Now ends here"))
-    (name, action, words), = update_workspace(workspace, sources)
+    course(
+        sources,
+        part("title", "# New title"),
+        part("work", "x = 1", "code"),
+        part("extra", "More"),
+        answer(),
+        part("last", "Now ends here"),
+    )
+    ((name, action, words),) = update_workspace(workspace, sources)
     assert (name, action) == ("00_start_here.ipynb", "merged")
-    assert words == "2 cells new, 1 renewed, 1 removed; your 1 answer and 3 own cells are kept; your file before is yours_saved/00_start_here-1.ipynb"
+    assert words == (
+        "2 cells new, 1 renewed, 1 removed; your 1 answer and 3 own cells are kept; your file before is "
+        "yours_saved/00_start_here-1.ipynb"
+    )
     now = Mine(workspace)
-    assert now.texts() == ["before all", "# New title", "x = 1", "# my note", "my_own = 2", "More", "def f(x):\n    return x + 0", "Now ends here"]
+    assert now.texts() == [
+        "before all",
+        "# New title",
+        "x = 1",
+        "# my note",
+        "my_own = 2",
+        "More",
+        "def f(x):\n    return x + 0",
+        "Now ends here",
+    ]
     assert now["00-f"]["outputs"][0]["text"] == ["seen\n"] and now["00-f"]["metadata"]["nbgrader"]["solution"]
     assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
     nbformat.validate(nbformat.read(now.path, as_version=4))
     after = now.path.read_bytes()
     assert update_workspace(workspace, sources) == [(name, "unchanged", "")] and now.path.read_bytes() == after
-    assert write_workspace(workspace, sources) == [(name, "unchanged")] and os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
+    assert write_workspace(workspace, sources) == [(name, "unchanged")] and os.listdir(workspace / SAVED) == [
+        "00_start_here-1.ipynb"
+    ]
 
 
 def test_where_both_changed_a_cell_the_learners_stands_below(place):
     sources, workspace = place
     edited(workspace, title="# Mine ``` with fences", work="x = 10\n```y```")
     course(sources, part("title", "# Theirs"), part("work", "x = 2", "code"), answer(), part("end", "The end"))
-    (_, _, words), = update_workspace(workspace, sources)
-    assert words.startswith("2 cells changed by the course and by you: your text stands below the course's; your file before is")
+    ((_, _, words),) = update_workspace(workspace, sources)
+    assert words.startswith(
+        "2 cells changed by the course and by you: your text stands below the course's; your file before is"
+    )
     texts = Mine(workspace).texts()
     assert texts[:3] == ["# Theirs", TEXT_NOTE + "# Mine ``` with fences", "x = 2"]
     assert texts[3].endswith("\n````python\nx = 10\n```y```\n````") and texts[3].startswith("*Your code from before")
     course(sources, part("title", "# Theirs again"), part("work", "x = 3", "code"), answer(), part("end", "The end"))
-    (_, _, words), = update_workspace(workspace, sources)
+    ((_, _, words),) = update_workspace(workspace, sources)
     assert words.startswith("2 cells renewed; your file before is") and Mine(workspace).texts()[1] == texts[1]
 
 
@@ -287,7 +326,7 @@ def test_a_cell_that_only_the_learner_changed_stays(place):
     sources, workspace = place
     edited(workspace, work="x = 10", end="   ")
     course(sources, part("title", "# Theirs"), part("work", "x = 1", "code"), answer(), part("end", "The new end"))
-    (_, _, words), = update_workspace(workspace, sources)
+    ((_, _, words),) = update_workspace(workspace, sources)
     assert Mine(workspace).texts()[1] == "x = 10" and "your 1 edited cell is kept" in words
     assert Mine(workspace).texts()[-1] == "The new end", "of blanks there is nothing to keep"
 
@@ -296,10 +335,17 @@ def test_an_answer_stays_where_it_is_and_a_new_frame_is_shown(place):
     sources, workspace = place
     edited(workspace, **{"00_f": "def f(x):\n    return 3"})
     course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer("f_of"), part("end", "The end"))
-    (_, _, words), = update_workspace(workspace, sources)
-    assert "your 1 answer is kept; the given lines of 1 exercise changed: a note below your answer shows the new ones" in words
+    ((_, _, words),) = update_workspace(workspace, sources)
+    assert (
+        "your 1 answer is kept; the given lines of 1 exercise changed: a note below your answer shows the new ones"
+        in words
+    )
     texts = Mine(workspace).texts()
-    assert texts[2] == "def f(x):\n    return 3" and texts[3].startswith(FRAME_NOTE) and "def f_of(x):\n    # YOUR CODE HERE" in texts[3]
+    assert (
+        texts[2] == "def f(x):\n    return 3"
+        and texts[3].startswith(FRAME_NOTE)
+        and ("def f_of(x):\n    # YOUR CODE HERE") in texts[3]
+    )
 
 
 def test_a_report_that_a_person_marks_is_an_answer_too(place):
@@ -310,7 +356,7 @@ def test_a_report_that_a_person_marks_is_an_answer_too(place):
     assert Mine(workspace).texts() == ["# Title", "YOUR ANSWER HERE"]
     edited(workspace, report="My report ✓")
     course(sources, part("title", "# Other"), report)
-    (_, _, words), = update_workspace(workspace, sources)
+    ((_, _, words),) = update_workspace(workspace, sources)
     assert Mine(workspace).texts() == ["# Other", "My report ✓"] and "your 1 answer is kept" in words
 
 
@@ -321,7 +367,7 @@ def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays
     mine["end"]["source"] = "My end"
     mine.save()
     course(sources, part("title", "# Other"), part("work", "x = 1", "code"), answer())
-    (_, _, words), = update_workspace(workspace, sources)
+    ((_, _, words),) = update_workspace(workspace, sources)
     assert Mine(workspace).texts() == ["# Other", STUBBED, "My end"] and "1 cell that you deleted stays away" in words
     course(sources, part("title", "# Other"), part("work", "x = 2", "code"), answer())
     update_workspace(workspace, sources)
@@ -348,10 +394,25 @@ def test_ids_that_an_editor_lost_or_gave_twice(place, way):
         elif way == "odd":
             cell["id"] = ["no", "text"] if cell is mine.cells[0] else "ö" * 99
     mine.save()
-    course(sources, part("title", "# New title"), part("work", "x = 1", "code"), part("more", "More"), answer(), part("end", "The end"))
+    course(
+        sources,
+        part("title", "# New title"),
+        part("work", "x = 1", "code"),
+        part("more", "More"),
+        answer(),
+        part("end", "The end"),
+    )
     update_workspace(workspace, sources)
     twice = ["def f(x):\n    return 4"] if way == "twice" else []
-    assert Mine(workspace).texts() == ["# New title", "x = 1", "More", "def f(x):\n    return 3", "The end", "own", *twice]
+    assert Mine(workspace).texts() == [
+        "# New title",
+        "x = 1",
+        "More",
+        "def f(x):\n    return 3",
+        "The end",
+        "own",
+        *twice,
+    ]
     nbformat.validate(nbformat.read(Mine(workspace).path, as_version=4))
     assert len({cell["id"] for cell in Mine(workspace).cells}) == 6 + len(twice)
 
@@ -361,16 +422,32 @@ def test_an_own_cell_may_have_the_id_that_the_course_takes_later(place):
     mine = Mine(workspace)
     mine.add("title", "own", name="extra")
     mine.save()
-    course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer(), part("end", "The end"), part("extra", "Theirs"))
+    course(
+        sources,
+        part("title", "# Title"),
+        part("work", "x = 1", "code"),
+        answer(),
+        part("end", "The end"),
+        part("extra", "Theirs"),
+    )
     update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Title", "own", "x = 1", STUBBED, "The end", "Theirs"] and Mine(workspace)["extra"]["source"] == ["Theirs"]
+    assert Mine(workspace).texts() == ["# Title", "own", "x = 1", STUBBED, "The end", "Theirs"] and Mine(workspace)[
+        "extra"
+    ]["source"] == ["Theirs"]
 
 
 def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(place):
     sources, workspace = place
     edited(workspace, title="Mine", work="x = 9", **{"00_f": "def f(x):\n    return 3"})
     record = (workspace / RECORD).read_bytes()
-    course(sources, part("title", "# Theirs"), part("work", "x = 2", "code"), answer("g"), part("end", "The end"), part("more", "More"))
+    course(
+        sources,
+        part("title", "# Theirs"),
+        part("work", "x = 2", "code"),
+        answer("g"),
+        part("end", "The end"),
+        part("more", "More"),
+    )
     assert update_workspace(workspace, sources)[0][1] == "merged"
     after = Mine(workspace).path.read_bytes()
     (workspace / RECORD).write_bytes(record)
@@ -399,7 +476,10 @@ def test_an_old_record_still_renews_what_was_not_touched(place):
     sources, workspace = place
     old_format(workspace)
     course(sources, part("title", "# New"))
-    assert update_workspace(workspace, sources) == [("00_start_here.ipynb", "renewed", "")] and not (workspace / SAVED).exists()
+    assert (
+        update_workspace(workspace, sources) == [("00_start_here.ipynb", "renewed", "")]
+        and not (workspace / SAVED).exists()
+    )
     assert isinstance(json.loads((workspace / RECORD).read_text())["00_start_here.ipynb"]["cells"], dict)
 
 
@@ -411,7 +491,7 @@ def test_with_an_old_record_answers_and_own_cells_are_told_from_the_course(place
     mine.add("work", "own")
     mine.save()
     course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer())
-    (_, _, words), = update_workspace(workspace, sources)
+    ((_, _, words),) = update_workspace(workspace, sources)
     assert Mine(workspace).texts() == ["# New", "x = 1", "own", "def f(x):\n    return 3"]
     assert words.startswith("1 cell renewed, 1 removed; your 1 answer and 1 own cell are kept; your file before")
 
@@ -425,12 +505,15 @@ def test_what_an_old_record_cannot_tell_counts_as_the_learners(place, record):
         (workspace / RECORD).write_text("{}")
     edited(workspace, work="x = 10", **{"00_f": "def f(x):\n    return 3"})
     course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer())
-    (_, _, words), = update_workspace(workspace, sources)
+    ((_, _, words),) = update_workspace(workspace, sources)
     texts = Mine(workspace).texts()
     assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"] and "x = 10" in texts[3]
     assert texts[4:] == ["def f(x):\n    return 3", "The end"] and "which cells you changed is not on record" in words
     after = Mine(workspace).path.read_bytes()
-    assert update_workspace(workspace, sources) == [("00_start_here.ipynb", "unchanged", "")] and Mine(workspace).path.read_bytes() == after
+    assert (
+        update_workspace(workspace, sources) == [("00_start_here.ipynb", "unchanged", "")]
+        and Mine(workspace).path.read_bytes() == after
+    )
 
 
 @pytest.mark.parametrize("entry", [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}])
@@ -466,9 +549,19 @@ def test_halves_of_letters_are_kept(place):
     assert Mine(workspace).texts()[-1] == "\ud83d"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"cells": 3}', b'{"cells": [{"cell_type": "code", "source": "x", "metadata": []}], "nbformat": 4}',
-                                     b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}', b"[" * 99_999,
-                                     b'{"cells": [], "nbformat": 4, "nbformat_minor": "5"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"cells": 3}',
+        b'{"cells": [{"cell_type": "code", "source": "x", "metadata": []}], "nbformat": 4}',
+        b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}',
+        b"[" * 99_999,
+        b'{"cells": [], "nbformat": 4, "nbformat_minor": "5"}',
+    ],
+)
 def test_what_is_no_notebook_stays_at_an_update_and_is_saved_at_a_reset(place, content):
     sources, workspace = place
     path = workspace / "00_start_here.ipynb"
@@ -492,15 +585,23 @@ def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(place, monkeypat
 
 
 @pytest.mark.parametrize("where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"])
-@pytest.mark.parametrize("command", [update_workspace, lambda workspace, sources: reset_lesson(workspace, "00", sources)], ids=["update", "reset"])
+@pytest.mark.parametrize(
+    "command",
+    [update_workspace, lambda workspace, sources: reset_lesson(workspace, "00", sources)],
+    ids=["update", "reset"],
+)
 def test_on_a_full_disk_everything_is_as_before(place, monkeypatch, where, command):
     sources, workspace = place
     before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
     course(sources, part("title", "# New"))
     with monkeypatch.context() as patch:
         patch.setattr(where, full)
-        with pytest.raises(CopyError, match="^Cannot write .*00_start_here.ipynb: No space left on device. Nothing of yours is lost; mend that, and "
-                                            "run this again.$"):
+        with pytest.raises(
+            CopyError,
+            match="^Cannot write .*00_start_here.ipynb: No space left on device. Nothing "
+            "of yours is lost; mend that, and "
+            "run this again.$",
+        ):
             command(workspace, sources)
     assert (workspace / "00_start_here.ipynb").read_bytes() == before and (workspace / RECORD).read_bytes() == record
     assert not list(workspace.rglob("*.tmp"))
@@ -543,7 +644,10 @@ def test_a_reset_saves_first_under_a_name_that_is_free(place):
     assert reset_lesson(workspace, "00", sources) == ("00_start_here.ipynb", None) and not (workspace / SAVED).exists()
     versions = [edited(workspace, title=text) for text in ("one", "two") if reset_lesson(workspace, "00", sources)]
     _, saved = reset_lesson(workspace, "00", sources)
-    assert saved == workspace / SAVED / "00_start_here-2.ipynb" and [path.read_bytes() for path in sorted(saved.parent.iterdir())] == versions
+    assert (
+        saved == workspace / SAVED / "00_start_here-2.ipynb"
+        and [path.read_bytes() for path in sorted(saved.parent.iterdir())] == versions
+    )
     assert (workspace / "00_start_here.ipynb").read_bytes() == untouched
     (workspace / "00_start_here.ipynb").unlink()
     assert reset_lesson(workspace, "00", sources) == ("00_start_here.ipynb", None)
@@ -588,7 +692,9 @@ def test_the_grader_passes_over_what_a_learner_had_before(place, tmp_path, zippe
     (tmp_path / "unpacked").mkdir()
     found = gather(tmp_path / "class", tmp_path / "unpacked")
     assert [(one.learner, Path(one.file).name, SAVED in one.file) for one in found] == [
-        ("ada", "00_start_here.ipynb", False), ("bob", "00_start_here.ipynb", False)]
+        ("ada", "00_start_here.ipynb", False),
+        ("bob", "00_start_here.ipynb", False),
+    ]
     with pytest.raises(HandInError, match="no hand-ins"):
         (tmp_path / "only" / SAVED).mkdir(parents=True)
         (tmp_path / "only" / SAVED / "00_start_here-1.ipynb").write_text("{}")
@@ -601,17 +707,32 @@ NAMES = ["a", "b", "c", "d", "00-f", "g"]
 @st.composite
 def histories(draw):
     """A lesson, what a learner made of it, and what the course made of it meanwhile."""
+
     def made(names, version):
-        return [answer("g" if draw(st.integers(0, 4)) == 0 and version else "f") if name == "00-f" else
-                part(name, f"course {name} {draw(st.integers(0, 1)) * version}", draw(st.sampled_from(["code", "markdown"])) if not version else kinds[name])
-                for name in names]
+        return [
+            answer("g" if draw(st.integers(0, 4)) == 0 and version else "f")
+            if name == "00-f"
+            else part(
+                name,
+                f"course {name} {draw(st.integers(0, 1)) * version}",
+                draw(st.sampled_from(["code", "markdown"])) if not version else kinds[name],
+            )
+            for name in names
+        ]
 
     first = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
     kinds = dict.fromkeys(NAMES, "markdown")
     cells = made(first, 0)
     kinds |= {cell.id: cell.cell_type for cell in cells}
     second = made(draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True)), 1)
-    steps = draw(st.lists(st.tuples(st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"]), st.integers(0, 20)), max_size=6))
+    steps = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"]), st.integers(0, 20)
+            ),
+            max_size=6,
+        )
+    )
     return cells, steps, second, draw(st.sampled_from(["new", "new", "old", "lost"]))
 
 
@@ -628,7 +749,15 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
             place = where % len(mine.cells) if mine.cells else 0
             text = f"mine {number} \U0001f642\n```\n  "
             if step == "add" or not mine.cells:
-                mine.cells.insert(place, {"cell_type": "markdown", "id": uuid.UUID(int=where * 7 + number, version=4).hex[:8], "metadata": {}, "source": text})
+                mine.cells.insert(
+                    place,
+                    {
+                        "cell_type": "markdown",
+                        "id": uuid.UUID(int=where * 7 + number, version=4).hex[:8],
+                        "metadata": {},
+                        "source": text,
+                    },
+                )
             elif step == "edit":
                 mine.cells[place]["source"] = text
             elif step == "delete":
@@ -649,7 +778,7 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         elif record == "lost":
             (workspace / RECORD).write_text("{}")
         course(sources, *second)
-        (name, action, _), = update_workspace(workspace, sources)
+        ((name, action, _),) = update_workspace(workspace, sources)
         after = mine.path.read_bytes()
         texts = Mine(workspace).texts()
         assert all(any(text in one for one in texts) for text in written)
@@ -662,7 +791,9 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         if untouched and record != "lost":
             assert fingerprint(after) == fingerprint(course_text(second))
         if record == "lost" or not steps:  # then the course's whole new text is in
-            assert all(cell.source in texts for cell in learner_copy(new_notebook(cells=second)).cells if cell.id != "00-f")
+            assert all(
+                cell.source in texts for cell in learner_copy(new_notebook(cells=second)).cells if cell.id != "00-f"
+            )
         assert update_workspace(workspace, sources) == [(name, "unchanged", "")] and mine.path.read_bytes() == after
 
 
@@ -687,15 +818,25 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert done.exit_code == 0 and done.output == "05_attention.ipynb: written\n"
     assert run("update").output == "Nothing has changed: your lessons are up to date.\n"
     done = run("reset", "4")
-    assert done.exit_code == 0 and done.output.splitlines()[0] == \
-        f"04_pooling.ipynb is as the course gives it; your version is saved as {Path('workspace', SAVED, '04_pooling-1.ipynb')}."
+    assert done.exit_code == 0 and done.output.splitlines()[0] == (
+        "04_pooling.ipynb is as the course gives it; your version is saved as "
+        f"{Path('workspace', SAVED, '04_pooling-1.ipynb')}."
+    )
     assert passed(workspace) == {"04-mean-pool"}
-    assert run("reset", "04_pooling.ipynb", "--forget").output.endswith("Forgotten: 04-mean-pool.\n") and passed(workspace) == set()
+    assert (
+        run("reset", "04_pooling.ipynb", "--forget").output.endswith("Forgotten: 04-mean-pool.\n")
+        and passed(workspace) == set()
+    )
     for wrong in ("99", "foo", "", "9" * 5000):
         done = run("reset", wrong)
-        assert done.exit_code == 1 and done.output.endswith("; the lessons are 00, 01, 02, 03, 04, 05, 06, 07, 08, 09, 10, 11, 12.\n")
+        assert done.exit_code == 1 and done.output.endswith(
+            "; the lessons are 00, 01, 02, 03, 04, 05, 06, 07, 08, 09, 10, 11, 12.\n"
+        )
     (workspace / "05_attention.ipynb").write_text("{")
-    assert "05_attention.ipynb: this file is no notebook any more; it stays as it is. `" in (said := run("update").output) and "reset 05`" in said
+    assert (
+        "05_attention.ipynb: this file is no notebook any more; it stays as it is. `" in (said := run("update").output)
+        and "reset 05`" in said
+    )
 
 
 def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
@@ -704,7 +845,10 @@ def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeyp
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
     monkeypatch.setattr("course_utils.tools.workspace.copies.write_workspace", lambda _: [("04_pooling.ipynb", "kept")])
     said = run("lab", "--workspace", tmp_path / "my work").output
-    assert f'course update --workspace "{tmp_path / "my work"}"` brings' in said and f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in said
+    assert (
+        f'course update --workspace "{tmp_path / "my work"}"` brings' in said
+        and (f'course reset 04 --workspace "{tmp_path / "my work"}"` saves') in said
+    )
     monkeypatch.chdir(tmp_path)
     assert "course update` brings" in run("lab").output
 
@@ -732,7 +876,15 @@ def notes(tmp_path, monkeypatch):
     (tmp_path / "runtime").mkdir()
 
     def write(number, **more):
-        note = {"url": "http://localhost:1/", "hostname": "localhost", "port": 1, "token": "", "root_dir": str(tmp_path / "w"), "pid": os.getpid(), **more}
+        note = {
+            "url": "http://localhost:1/",
+            "hostname": "localhost",
+            "port": 1,
+            "token": "",
+            "root_dir": str(tmp_path / "w"),
+            "pid": os.getpid(),
+            **more,
+        }
         (tmp_path / "runtime" / f"jpserver-{number}.json").write_text(json.dumps(note))
 
     return write
@@ -746,7 +898,9 @@ def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
         port = server.getsockname()[1]
         for number, more in enumerate([{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}], 1):
             notes(number, **{"port": port, **more})
-        assert cli.running_lab(tmp_path / "w") is None, "another folder, a process that is gone, a port where nobody listens"
+        assert cli.running_lab(tmp_path / "w") is None, (
+            "another folder, a process that is gone, a port where nobody listens"
+        )
         notes(4, port=port, url=f"http://localhost:{port}/", hostname="0.0.0.0", token="abc")
         found = {"port": port, "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc"}
         assert cli.running_lab(tmp_path / "w") == cli.running_lab(tmp_path / "link") == found
@@ -761,9 +915,22 @@ def test_a_damaged_note_keeps_nobody_from_working(notes, tmp_path, note):
 def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    with subprocess.Popen([sys.executable, "-m", "course_utils.tools.cli", "lab", "--workspace", str(tmp_path / "w"), f"--port={port}",
-                           "--IdentityProvider.token=secret"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env=environment) as lab:
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "course_utils.tools.cli",
+            "lab",
+            "--workspace",
+            str(tmp_path / "w"),
+            f"--port={port}",
+            "--IdentityProvider.token=secret",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    ) as lab:
         try:
             lines = []
             for line in lab.stdout:
@@ -778,7 +945,10 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
             mine.unlink()
             second = CliRunner().invoke(cli.main, ["lab", "--workspace", str(tmp_path / "w"), "--port=9"])
             assert second.exit_code == 0 and len(second.output.splitlines()) == 1 and not mine.exists()
-            assert f"on port {port}: go on at http://" in second.output and "/lab/tree/00_start_here.ipynb?token=secret, or stop it" in second.output
+            assert (
+                f"on port {port}: go on at http://" in second.output
+                and ("/lab/tree/00_start_here.ipynb?token=secret, or stop it") in second.output
+            )
         finally:
             lab.terminate()
 
@@ -819,7 +989,10 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path):
 
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     """A bare Python that has nothing but the standard library and pip."""
-    code = f"import sys; sys.path.insert(0, {str(doctor.ROOT)!r}); from course_utils import doctor; sys.exit(doctor.main())"
+    code = (
+        f"import sys; sys.path.insert(0, {str(doctor.ROOT)!r}); from course_utils import doctor; "
+        "sys.exit(doctor.main())"
+    )
     base = getattr(sys, "_base_executable", sys.executable)
     done = subprocess.run([base, "-I", "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
@@ -854,5 +1027,7 @@ def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_pat
 def test_the_doctor_sees_a_foreign_kernel(monkeypatch):
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 
-    monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda self, name: KernelSpec(argv=["/opt/other/bin/python"]))
+    monkeypatch.setattr(
+        KernelSpecManager, "get_kernel_spec", lambda self, name: KernelSpec(argv=["/opt/other/bin/python"])
+    )
     assert "another Python" in doctor.kernel().detail and sys.executable in doctor.kernel().mend

@@ -1,7 +1,8 @@
 """What turns the packaged sentence encoder into a masked language model: `adapter.safetensors`, and how to read it.
 
 The file holds differences to the packaged weights (to zeros, for the head, which the encoder does not have): tables in
-whole numbers of eight bits with one scale a row, everything else in float32. `trainings/adapter.py` made it; `trainings/adapter.md` is its card.
+whole numbers of eight bits with one scale a row, everything else in float32. `trainings/adapter.py` made it;
+`trainings/adapter.md` is its card.
 """
 
 from pathlib import Path
@@ -12,7 +13,9 @@ EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
 
 def masked_lm_on(encoder):
-    """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained head, tied to the word embeddings."""
+    """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained head, tied to the word
+    embeddings.
+    """
     import torch
     from transformers import BertForMaskedLM
 
@@ -25,9 +28,14 @@ def masked_lm_on(encoder):
 
 
 def learned(model):
-    """The parameters that training changes, by name: all but the embeddings of positions and segments, with their norm."""
-    return {name: value for name, value in model.named_parameters()
-            if name == EMBEDDINGS or not name.startswith("bert.embeddings.")}
+    """The parameters that training changes, by name: all but the embeddings of positions and segments, with their
+    norm.
+    """
+    return {
+        name: value
+        for name, value in model.named_parameters()
+        if name == EMBEDDINGS or not name.startswith("bert.embeddings.")
+    }
 
 
 def _bases(model, encoder):

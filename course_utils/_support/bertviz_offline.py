@@ -59,13 +59,17 @@ def checked(attentions, tokens, sentence_b_start, limit):
     if isinstance(attentions, (tuple, list)) and all(isinstance(layer, torch.Tensor) for layer in attentions):
         attentions = torch.cat(list(attentions))
     if not isinstance(attentions, torch.Tensor):
-        raise ValueError('attentions must be a tensor, or a tuple of them; a model returns some only when it is loaded '
-                         'with attn_implementation="eager" and called with output_attentions=True')
+        raise ValueError(
+            "attentions must be a tensor, or a tuple of them; a model returns some only when it is loaded "
+            'with attn_implementation="eager" and called with output_attentions=True'
+        )
     if attentions.ndim != 4 or attentions.shape[2:] != (n, n):
         raise ValueError(f"{n} tokens need attentions (layers, heads, {n}, {n}); got {tuple(attentions.shape)}")
     if n > limit:
-        raise ValueError(f"{n} tokens are more than this view's limit of {limit}: take a shorter text, or draw one "
-                         f"head with plots.heatmap")
+        raise ValueError(
+            f"{n} tokens are more than this view's limit of {limit}: take a shorter text, or draw one "
+            f"head with plots.heatmap"
+        )
     attentions = attentions.detach().float().cpu()
     if not ((attentions >= 0) & (attentions < 1.001)).all():
         raise ValueError("attentions must be weights from 0 to 1")
@@ -107,9 +111,11 @@ def page(kind, attentions, tokens, options, width, margin=8):
     scripts = [(packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS]
     scripts.append(STAND_IN.replace("WIDTH", str(width)))
     scripts = "".join(f"<script>{script}</script>" for script in scripts)
-    return (f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
-            f'content="{POLICY}"><style>body{{margin:8px 8px 8px {margin}px;background:white;color:black}}'
-            f"svg{{overflow:visible}}</style><body>{scripts}{before}{data}{after}")
+    return (
+        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'content="{POLICY}"><style>body{{margin:8px 8px 8px {margin}px;background:white;color:black}}'
+        f"svg{{overflow:visible}}</style><body>{scripts}{before}{data}{after}"
+    )
 
 
 def _literal(value):
@@ -123,6 +129,7 @@ def _literal(value):
 
 def framed(page, alt, size, matrix, rows, columns):
     """A page in a frame, as high as it needs at the width that there is, over a table."""
+
     def cells(kind, values):
         return "".join(f"<{kind}>{html.escape(str(value))}</{kind}>" for value in values)
 
@@ -133,11 +140,13 @@ def framed(page, alt, size, matrix, rows, columns):
     body = "".join(f"<tr>{cells('th', [row])}{shaded(values)}</tr>" for row, values in zip(rows, matrix, strict=True))
     page = page.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
-    return (f'<div style="position:relative;width:100%;{room}"><div style="overflow:auto;height:100%">'
-            f"{alt}. (Where scripts run, bertviz's view covers this table.)"
-            f"<table><tr>{cells('th', ['', *columns])}</tr>{body}</table></div>"
-            f'<iframe title="{alt}" sandbox="allow-scripts" style="position:absolute;top:0;left:0;width:100%;'
-            f"height:100%;border:0;background:white\" srcdoc='{page}'></iframe></div>")
+    return (
+        f'<div style="position:relative;width:100%;{room}"><div style="overflow:auto;height:100%">'
+        f"{alt}. (Where scripts run, bertviz's view covers this table.)"
+        f"<table><tr>{cells('th', ['', *columns])}</tr>{body}</table></div>"
+        f'<iframe title="{alt}" sandbox="allow-scripts" style="position:absolute;top:0;left:0;width:100%;'
+        f"height:100%;border:0;background:white\" srcdoc='{page}'></iframe></div>"
+    )
 
 
 def _fewer_colours(png):

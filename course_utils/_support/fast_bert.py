@@ -1,9 +1,10 @@
-"""BERT's forward pass for inference, over sentences laid end to end. Behind `embed`; lessons 04 and 09 say what it computes.
+"""BERT's forward pass for inference, over sentences laid end to end. Behind `embed`; lessons 04 and 09 say what it
+computes.
 
-The arithmetic is that of `transformers.BertModel` (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), whose
-weights it reads. It is faster because no position is padding, because queries, keys and values come from one product, and
-because the weights are laid out beforehand for oneDNN, as `torch.compile` lays them out: torch's plain float32 product
-goes to MKL, which leaves half of some processors unused.
+The arithmetic is that of `transformers.BertModel` (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3),
+whose weights it reads. It is faster because no position is padding, because queries, keys and values come from one
+product, and because the weights are laid out beforehand for oneDNN, as `torch.compile` lays them out: torch's plain
+float32 product goes to MKL, which leaves half of some processors unused.
 """
 
 import functools
@@ -25,12 +26,23 @@ def fits(encoder):
     from transformers import BertModel
 
     config = encoder.config
-    hooks = [hook for module in encoder.modules() for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())]
-    return (type(encoder) is BertModel and encoder.device.type == "cpu" and encoder.dtype == torch.float32
-            and config.hidden_act == "gelu" and not config.is_decoder and not encoder.training
-            and getattr(config, "position_embedding_type", "absolute") == "absolute"
-            and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in encoder.modules())
-            and all(_module(hook).startswith("transformers.") for hook in hooks))  # those stay after output_hidden_states
+    hooks = [
+        hook
+        for module in encoder.modules()
+        for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
+    ]
+    return (
+        type(encoder) is BertModel
+        and encoder.device.type == "cpu"
+        and encoder.dtype == torch.float32
+        and config.hidden_act == "gelu"
+        and not config.is_decoder
+        and not encoder.training
+        and getattr(config, "position_embedding_type", "absolute") == "absolute"
+        and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in encoder.modules())
+        # those stay after output_hidden_states
+        and all(_module(hook).startswith("transformers.") for hook in hooks)
+    )
 
 
 def _module(hook):
@@ -41,8 +53,8 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
     """A function from sentences as lists of token ids to what `last_hidden_state` holds for their tokens.
 
     weights: tensors by their names in a BertModel. heads, epsilon: num_attention_heads and layer_norm_eps of its
-    configuration. dtype: of the matrix products. What runs along the residual connections, and their normalisation, stays
-    in float32. lay_out: put the weights in the order that the processor likes; not worth its time for few tokens.
+    configuration. dtype: of the matrix products. What runs along the residual connections, and their normalisation,
+    stays in float32. lay_out: put the weights in the order that the processor likes; not worth its time for few tokens.
 
     The function yields (start, states): for each group of neighbours of equal length, the place of its first sentence,
     and a float32 tensor (sentences, tokens, hidden). Sort sentences by length first, so that groups are large.
@@ -59,8 +71,16 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
 
     def query_key_value(layer):
         scale = (hidden // heads) ** -0.5  # of the scores; the queries carry it
-        (query, query_bias), (key, key_bias), (value, value_bias) = (pair(f"{layer}.attention.self.{part}") for part in ("query", "key", "value"))
-        return _product(torch.cat([query * scale, key, value]), torch.cat([query_bias * scale, key_bias, value_bias]), dtype, "none", lay_out)
+        (query, query_bias), (key, key_bias), (value, value_bias) = (
+            pair(f"{layer}.attention.self.{part}") for part in ("query", "key", "value")
+        )
+        return _product(
+            torch.cat([query * scale, key, value]),
+            torch.cat([query_bias * scale, key_bias, value_bias]),
+            dtype,
+            "none",
+            lay_out,
+        )
 
     def normal(states, norm):
         return layer_norm(states, (hidden,), *norm, epsilon)
@@ -68,8 +88,16 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
     layers = []
     while f"encoder.layer.{len(layers)}.output.dense.weight" in weights:
         layer = f"encoder.layer.{len(layers)}"
-        layers.append((query_key_value(layer), dense(f"{layer}.attention.output.dense"), pair(f"{layer}.attention.output.LayerNorm"),
-                       dense(f"{layer}.intermediate.dense", "gelu"), dense(f"{layer}.output.dense"), pair(f"{layer}.output.LayerNorm")))
+        layers.append(
+            (
+                query_key_value(layer),
+                dense(f"{layer}.attention.output.dense"),
+                pair(f"{layer}.attention.output.LayerNorm"),
+                dense(f"{layer}.intermediate.dense", "gelu"),
+                dense(f"{layer}.output.dense"),
+                pair(f"{layer}.output.LayerNorm"),
+            )
+        )
 
     def forward(rows):
         lengths = [len(row) for row in rows]
@@ -80,7 +108,12 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
         for all_three, out, first_norm, up, down, second_norm in layers:
             three = all_three(states.to(dtype))
             for _, start, end, number, length in groups:
-                query, key, value = three[start:end].view(number, length, 3, heads, -1).permute(2, 0, 3, 1, 4).reshape(3, number * heads, length, -1)
+                query, key, value = (
+                    three[start:end]
+                    .view(number, length, 3, heads, -1)
+                    .permute(2, 0, 3, 1, 4)
+                    .reshape(3, number * heads, length, -1)
+                )
                 context = _attend(query, key, value).view(number, heads, length, -1)
                 attended[start:end].view(number, length, heads, -1).copy_(context.transpose(1, 2))
             states = normal(states.add_(out(attended)), first_norm)
@@ -96,7 +129,7 @@ def _groups(lengths, heads):
     row = start = 0
     while row < len(lengths):
         length, number = lengths[row], 1
-        most = max(1, SCORES // (heads * length ** 2))
+        most = max(1, SCORES // (heads * length**2))
         while number < most and row + number < len(lengths) and lengths[row + number] == length:
             number += 1
         yield row, start, start + number * length, number, length
@@ -106,8 +139,8 @@ def _groups(lengths, heads):
 def _attend(query, key, value):
     """softmax(query keyᵀ) value, over (sentences and heads, tokens, size of a head).
 
-    torch's softmax takes its time over short rows and over bfloat16. There the weights are exp(scores), divided by their
-    sum afterwards; where that leaves the range of numbers, which shows in the sums, softmax is asked after all.
+    torch's softmax takes its time over short rows and over bfloat16. There the weights are exp(scores), divided by
+    their sum afterwards; where that leaves the range of numbers, which shows in the sums, softmax is asked after all.
     """
     scores = query @ key.mT
     if scores.shape[-1] < 24 or scores.dtype == torch.bfloat16:
@@ -137,7 +170,9 @@ def _onednn():
 
 @functools.cache
 def packaged_weights():
-    """(tokenizer, weights by name, configuration) of the packaged encoder, without transformers; None if a file of it is damaged."""
+    """(tokenizer, weights by name, configuration) of the packaged encoder, without transformers; None if a file of it
+    is damaged.
+    """
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
@@ -145,7 +180,9 @@ def packaged_weights():
     try:
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokenizer.no_padding()
-        tokenizer.enable_truncation(json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"])
+        tokenizer.enable_truncation(
+            json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
+        )
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         return tokenizer, load_file(folder / "model.safetensors"), config
     except Exception:  # damaged or half missing: load_encoder says how

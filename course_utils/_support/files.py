@@ -11,7 +11,8 @@ from pathlib import Path
 
 
 def write_whole(path, text):
-    """Write beside and rename, so that nobody ever sees half a file and two at once do no harm. A file's permissions stay.
+    """Write beside and rename, so that nobody ever sees half a file and two at once do no harm. A file's permissions
+    stay.
 
     Raises OSError, or UnicodeEncodeError for a text with halves of letters; the file is then as it was.
     """
@@ -19,7 +20,9 @@ def write_whole(path, text):
     if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
         raise FileExistsError(errno.EEXIST, "It is not a file", str(path))
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=path.name, suffix=".tmp", delete=False) as unfinished:
+    with tempfile.NamedTemporaryFile(
+        "wb", dir=path.parent, prefix=path.name, suffix=".tmp", delete=False
+    ) as unfinished:
         try:
             unfinished.write(content)
             unfinished.flush()
@@ -36,14 +39,15 @@ def write_whole(path, text):
 def save_beside(content, folder, name):
     """Put bytes into a file of a folder that nobody has yet, name-1, name-2, ...; when this returns, they are on disk.
 
-    A file there that holds the same bytes already is taken instead. Returns its path. Raises OSError, and leaves nothing half written.
+    A file there that holds the same bytes already is taken instead. Returns its path. Raises OSError, and leaves
+    nothing half written.
     """
     folder, name = Path(folder), Path(name)
     folder.mkdir(exist_ok=True)
     for number in itertools.count(1):
         path = folder / f"{name.stem}-{number}{name.suffix}"
         try:
-            saved = open(path, "xb")
+            saved = open(path, "xb")  # noqa: SIM115 (closed below, after an error of its own)
         except FileExistsError:
             if path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content:
                 return path
@@ -73,7 +77,9 @@ def _sync_folder(folder):
 
 @contextlib.contextmanager
 def alone(path, seconds):
-    """Hold the lock that belongs to a file, `NAME.lock` beside it. Raises filelock.Timeout (an OSError) if another holds it for so long."""
+    """Hold the lock that belongs to a file, `NAME.lock` beside it. Raises filelock.Timeout (an OSError) if another
+    holds it for so long.
+    """
     from filelock import FileLock
 
     path = Path(path)

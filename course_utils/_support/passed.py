@@ -15,7 +15,9 @@ PATIENCE = 1  # seconds that a lesson waits for another kernel
 
 
 def current():
-    """The folder where this process works; of the folder of saved files, the workspace that it belongs to. Raises OSError if it is gone."""
+    """The folder where this process works; of the folder of saved files, the workspace that it belongs to. Raises
+    OSError if it is gone.
+    """
     folder = Path(os.getcwd())
     return folder.parent if folder.name == SAVED and (folder.parent / RECORD).is_file() else folder
 
@@ -23,7 +25,8 @@ def current():
 def remember(exercise_id, folder=None):
     """Note in a workspace (by default the current folder) that an exercise was passed. What was passed stays passed.
 
-    Nothing that goes wrong here reaches the lesson: a full disk, a folder that cannot be written, a lock that another holds.
+    Nothing that goes wrong here reaches the lesson: a full disk, a folder that cannot be written, a lock that another
+    holds.
     """
     try:
         folder = Path(folder) if folder else current()
@@ -34,7 +37,9 @@ def remember(exercise_id, folder=None):
 
 
 def passed(folder):
-    """The ids of the exercises that were passed in a workspace, as a set. Raises OSError if the file is there and may not be read."""
+    """The ids of the exercises that were passed in a workspace, as a set. Raises OSError if the file is there and may
+    not be read.
+    """
     return _read(Path(folder) / PROGRESS)[0]
 
 
@@ -61,7 +66,9 @@ def _change(folder, change):
 
 
 def _read(path):
-    """(ids, other entries, whether the file is sound) of a progress file. No file is sound; of a damaged one counts what can be read."""
+    """(ids, other entries, whether the file is sound) of a progress file. No file is sound; of a damaged one counts
+    what can be read.
+    """
     if not os.path.lexists(path):
         return set(), {}, True
     if not path.is_file() or path.stat().st_size > LARGEST:  # opening a pipe would wait for ever

@@ -23,7 +23,9 @@ def read_pairs(path):
         try:
             table, whole_scale = read(path), False
         except Exception as error:  # pyarrow and pandas have a class for each kind of damage
-            raise DataError(f"{path.name} cannot be read as {''.join(path.suffixes)} ({type(error).__name__})") from None
+            raise DataError(
+                f"{path.name} cannot be read as {''.join(path.suffixes)} ({type(error).__name__})"
+            ) from None
         _columns_there(path, table.columns)
         rows = ((f"row {row}", *values) for row, values in enumerate(table[PAIR].itertuples(index=False, name=None)))
     found = pd.DataFrame([_checked_pair(path, *row) for row in rows], columns=PAIR)
@@ -41,19 +43,25 @@ def _columns_there(path, columns):
 
 
 def _rows_of_text(path):
-    """([(place, sentence1, sentence2, score)], whether the scores are known to go to 5) of a file with tabs or commas."""
+    """([(place, sentence1, sentence2, score)], whether the scores are known to go to 5) of a file with tabs or
+    commas.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = error.object[:error.start].count(b"\n") + 1
+        line = error.object[: error.start].count(b"\n") + 1
         raise DataError(f"{path.name}, line {line}: this is not UTF-8 text") from None
     if not text.strip():
         raise DataError(f"{path.name} is empty")
     first = text.partition("\n")[0]
     header, tabs = "sentence1" in first, "\t" in first
     # Tables with tabs never quote: a quotation mark there is part of a sentence.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", strict=True,
-                        quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter="\t" if tabs else ",",
+        strict=True,
+        quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
+    )
     places, width, rows = STSB_PLACES, None, []
     if header:
         names = next(reader)
@@ -68,7 +76,9 @@ def _rows_of_text(path):
             if not cells:
                 continue
             if len(cells) != width if width else len(cells) < 7:
-                raise DataError(f"{path.name}, {place}: {len(cells)} columns, and there should be {width or '7 or more'}")
+                raise DataError(
+                    f"{path.name}, {place}: {len(cells)} columns, and there should be {width or '7 or more'}"
+                )
             rows.append((place, *(cells[places[name]] for name in PAIR)))
     except csv.Error as error:
         raise DataError(f"{path.name}, line {start}: {error} (a quotation mark in the wrong place?)") from None
@@ -85,5 +95,7 @@ def _checked_pair(path, place, one, other, score):
         number = math.nan
     if not 0 <= number <= 5:
         missing = score is None or str(score).strip().lower() in ("", "nan", "none")
-        raise DataError(f"{path.name}, {place}: the score is {'missing' if missing else f'{score!r}, not a number from 0 to 5'}")
+        raise DataError(
+            f"{path.name}, {place}: the score is {'missing' if missing else f'{score!r}, not a number from 0 to 5'}"
+        )
     return one, other, number

@@ -32,5 +32,7 @@ def notebook_data(function):
 
 
 def is_array(value):
-    """Whether a value is a NumPy array or number, or a torch tensor (told by its name, since importing torch takes long)."""
+    """Whether a value is a NumPy array or number, or a torch tensor (told by its name, since importing torch takes
+    long).
+    """
     return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ in ("Tensor", "Parameter")

@@ -15,8 +15,11 @@ LESSONS = tuple(f"{number:02d}" for number in range(13))
 
 def all_exercises():
     """Every exercise of the course by its id, in reading order."""
-    return {exercise.id: exercise for lesson in LESSONS
-            for exercise in import_module(f"{__name__}.lesson_{lesson}").EXERCISES}
+    return {
+        exercise.id: exercise
+        for lesson in LESSONS
+        for exercise in import_module(f"{__name__}.lesson_{lesson}").EXERCISES
+    }
 
 
 def find(exercise_id):

@@ -55,9 +55,9 @@ class Mistake:
 class Exercise:
     """One exercise: `cases(rng)` draws the calls, `reference` says what is right, `mistakes` what often goes wrong.
 
-    `arguments` names the parameters in messages; `points` is what a grader gives. Where many results are right, `judge(args, outcome)`
-    says in a few words what is wrong with one, or None, and `alike(one, other)` whether two results come from one mistake; `seconds`
-    is what one call of an answer may take.
+    `arguments` names the parameters in messages; `points` is what a grader gives. Where many results are right,
+    `judge(args, outcome)` says in a few words what is wrong with one, or None, and `alike(one, other)` whether two
+    results come from one mistake; `seconds` is what one call of an answer may take.
     """
 
     id: str
@@ -114,8 +114,10 @@ class Report:
         colour = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494"}[self.status]
         items = "".join(f"<li>{_code_marks(m)}</li>" for m in self.messages)
         again = f"<p><small>To repeat these inputs: <code>{self._again}</code></small></p>" if self._again else ""
-        return (f'<div style="border-left: 6px solid {colour}; padding: 0.3em 1em">'
-                f"<strong>{html.escape(self.headline)}</strong>{f'<ul>{items}</ul>' if items else ''}{again}</div>")
+        return (
+            f'<div style="border-left: 6px solid {colour}; padding: 0.3em 1em">'
+            f"<strong>{html.escape(self.headline)}</strong>{f'<ul>{items}</ul>' if items else ''}{again}</div>"
+        )
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,9 @@ def _code_marks(message):
 
 
 def here(answer, args, seconds):
-    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed. Raises OutOfTime."""
+    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed. Raises
+    OutOfTime.
+    """
     try:
         with _time_limit(seconds):
             return answer(*args), args
@@ -147,7 +151,8 @@ def here(answer, args, seconds):
 def examine(exercise, answer, seed=None, call=here, cases=None):
     """Judge `answer`. See `course_utils.exercises.check`.
 
-    call: calls an answer; the grader brings its own, which calls it in the sandbox. cases: those of this seed, if they are at hand.
+    call: calls an answer; the grader brings its own, which calls it in the sandbox. cases: those of this seed, if they
+    are at hand.
     """
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
 
@@ -157,9 +162,13 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
     if answer is None or answer is ...:
         return report("not attempted", TRY)
     if not callable(answer):
-        return report("failed", f"`check` needs the function itself, not what it returns: write "
-                                f"`check({exercise.id!r}, your_function)` without calling it. It got "
-                                f"{_kind(answer)}.", seed=None)
+        return report(
+            "failed",
+            f"`check` needs the function itself, not what it returns: write "
+            f"`check({exercise.id!r}, your_function)` without calling it. It got "
+            f"{_kind(answer)}.",
+            seed=None,
+        )
     cases = exercise.cases(random.Random(seed)) if cases is None else cases
     outcomes = []
     for case in cases:
@@ -167,34 +176,58 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
             outcome, args = call(answer, copy.deepcopy(case.args), exercise.seconds or SECONDS)
         except (KeyboardInterrupt, OutOfTime):
             stopped = "Stopped: your function did not come back"
-            return report("failed", f"{stopped}{_given(exercise, case)}. Does its loop ever end?",
-                          discreet=(f"{stopped}. Does its loop ever end?",))
+            return report(
+                "failed",
+                f"{stopped}{_given(exercise, case)}. Does its loop ever end?",
+                discreet=(f"{stopped}. Does its loop ever end?",),
+            )
         if isinstance(outcome, NotImplementedError) and not _text(outcome):  # torch's own say something
             return report("not attempted", TRY)
         if _too_many(outcome):
-            return report("failed", f"{case.says}: your function returned {_kind(outcome)} that holds more than {MOST_RETURNED:,} things, and far fewer are asked for.")
+            return report(
+                "failed",
+                f"{case.says}: your function returned {_kind(outcome)} that holds more than "
+                f"{MOST_RETURNED:,} things, and far fewer are asked for.",
+            )
         outcomes.append(_kept(outcome))
         for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
             if difference(after, before) is not None:
-                return report("failed", f"Your function changes `{name}`, which belongs to the caller. Work on a "
-                                        f"copy, or build something new.")
-    wrong = [(case, outcome, problem) for case, outcome in zip(cases, outcomes, strict=True)
-             if (problem := _problem(exercise, case, outcome)) is not None]
+                return report(
+                    "failed",
+                    f"Your function changes `{name}`, which belongs to the caller. Work on a "
+                    f"copy, or build something new.",
+                )
+    wrong = [
+        (case, outcome, problem)
+        for case, outcome in zip(cases, outcomes, strict=True)
+        if (problem := _problem(exercise, case, outcome)) is not None
+    ]
     if not wrong:
         properties = len({case.says for case in cases})
-        return report("passed", f"{properties} {'property holds' if properties == 1 else 'properties hold'}, "
-                                f"on {len(cases)} inputs drawn for this check.")
+        return report(
+            "passed",
+            f"{properties} {'property holds' if properties == 1 else 'properties hold'}, "
+            f"on {len(cases)} inputs drawn for this check.",
+        )
     if foreign := getattr(answer, "notebook_data", None) or notebook_data(answer):
-        return report("failed", f"Your function uses `{foreign}` from the notebook. It must work with its arguments alone, "
-                                f"`{'`, `'.join(exercise.arguments)}`.")
+        return report(
+            "failed",
+            f"Your function uses `{foreign}` from the notebook. It must work with its arguments "
+            "alone, "
+            f"`{'`, `'.join(exercise.arguments)}`.",
+        )
     for mistake in exercise.mistakes:
-        if all(_same_outcome(outcome, _outcome(mistake.imitate, case.args), exercise.alike)
-               for case, outcome in zip(cases, outcomes, strict=True)):
+        if all(
+            _same_outcome(outcome, _outcome(mistake.imitate, case.args), exercise.alike)
+            for case, outcome in zip(cases, outcomes, strict=True)
+        ):
             return report("failed", mistake.says, mistake=mistake.says)
     told = {}  # each error once, and each property once
     for case, outcome, problem in wrong:
-        told.setdefault(_wording(outcome) if isinstance(outcome, BaseException) else case.says,
-                        (f"{case.says}: {problem}{_given(exercise, case)}.", f"{case.says}: {problem.partition(' where ')[0]}."))
+        told.setdefault(
+            _wording(outcome) if isinstance(outcome, BaseException) else case.says,
+            (f"{case.says}: {problem}{_given(exercise, case)}.", f"{case.says}: {problem.partition(' where ')[0]}."),
+        )
     full, discreet = zip(*list(told.values())[:3], strict=True)
     return report("failed", *full, discreet=discreet)
 
@@ -213,7 +246,9 @@ def _problem(exercise, case, outcome):
 
 @contextlib.contextmanager
 def _time_limit(seconds):
-    """Raise OutOfTime after so many seconds, where the system can interrupt this thread (not on Windows, not in other threads)."""
+    """Raise OutOfTime after so many seconds, where the system can interrupt this thread (not on Windows, not in other
+    threads).
+    """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -231,7 +266,9 @@ def _time_limit(seconds):
 
 
 def _too_many(outcome):
-    """Whether there are more than MOST_RETURNED things in what an answer returned. Nothing is copied, and of arrays only the shape is looked at."""
+    """Whether there are more than MOST_RETURNED things in what an answer returned. Nothing is copied, and of arrays
+    only the shape is looked at.
+    """
     count, left = 0, [outcome]
     while left and count <= MOST_RETURNED:
         value = left.pop()
@@ -258,8 +295,9 @@ def _kept(outcome):
 
 def _given(exercise, case):
     """The arguments in words, if they are few and short."""
-    given = ", ".join(f"`{name}` = {_short(value, 200)}" for name, value in
-                      zip(exercise.arguments, case.args, strict=True))
+    given = ", ".join(
+        f"`{name}` = {_short(value, 200)}" for name, value in zip(exercise.arguments, case.args, strict=True)
+    )
     return f" (given {given})" if len(given) <= 150 and "\n" not in given else ""
 
 
@@ -296,7 +334,11 @@ def _text(error):
 def _kind(value):
     name = type(value).__name__ or "thing"
     if is_array(value):
-        return f"a {name} of shape {tuple(value.shape)}" if tuple(value.shape) else f"a {name} that holds a single number"
+        return (
+            f"a {name} of shape {tuple(value.shape)}"
+            if tuple(value.shape)
+            else (f"a {name} that holds a single number")
+        )
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
@@ -343,7 +385,8 @@ def _list_difference(got, right):
     if len(got) == len(right) and not any(items):
         return None
     if max(map(len, (_short(got), _short(right)))) < 120:
-        alike = type(got)(right) if type(got) in (list, tuple) else right  # so that brackets are not taken for the mistake
+        # so that brackets are not taken for the mistake
+        alike = type(got)(right) if type(got) in (list, tuple) else right
         return f"your function returned {_short(got)} where {_short(alike)} is expected"
     if len(got) != len(right):
         return f"your function returned {len(got)} items where {len(right)} are expected"
@@ -389,7 +432,7 @@ def _short(value, most=120):
     brief.maxlist = brief.maxtuple = brief.maxdict = brief.maxset = 40
     brief.maxstring = brief.maxother = brief.maxlong = most
     text = brief.repr(value)
-    return text if len(text) <= most else text[:most - 3] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def written_solution(exercise, folder=NOTEBOOKS):
@@ -402,5 +445,7 @@ def written_solution(exercise, folder=NOTEBOOKS):
             if cell["metadata"].get("nbgrader", {}).get("grade_id") == exercise.id:
                 lines = "".join(cell["source"]).splitlines()
                 return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
-    raise FileNotFoundError(f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions "
-                            f"cannot be shown. Install the course from a checkout: pip install -e .")
+    raise FileNotFoundError(
+        f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions "
+        f"cannot be shown. Install the course from a checkout: pip install -e ."
+    )

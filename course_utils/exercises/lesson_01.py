@@ -13,7 +13,7 @@ from .framework import Case, Exercise, Mistake
 def _syllables(rng, n):
     """`n` different two-letter syllables that share no letter."""
     letters = rng.sample(string.ascii_lowercase, 2 * n)
-    return ["".join(letters[i:i + 2]) for i in range(0, 2 * n, 2)]
+    return ["".join(letters[i : i + 2]) for i in range(0, 2 * n, 2)]
 
 
 # --- ids ---------------------------------------------------------------------------------------------------------
@@ -64,21 +64,36 @@ def _through_texts(words, v):
 
 
 _ENDS = ((lambda v: 101, lambda v: v["[SEP]"]), (lambda v: v["[CLS]"], lambda v: 102), (lambda v: 101, lambda v: 102))
-_INSIDES = (_inside, _known, _through_texts, lambda w, v: [v.get(piece, 100) for piece in _flat(w)],
-            lambda w, v: [v.get(piece) for piece in _flat(w)], lambda w, v: [v.get(piece, 0) for piece in _flat(w)],
-            lambda w, v: [v[piece] for piece in _flat(w) if piece in v])
-_BERTS_NUMBERS = ("You use BERT's own numbers 101, 102 or 100. Another vocabulary has other numbers: look up `vocabulary[\"[CLS]\"]` and "
-                  "the others.")
+_INSIDES = (
+    _inside,
+    _known,
+    _through_texts,
+    lambda w, v: [v.get(piece, 100) for piece in _flat(w)],
+    lambda w, v: [v.get(piece) for piece in _flat(w)],
+    lambda w, v: [v.get(piece, 0) for piece in _flat(w)],
+    lambda w, v: [v[piece] for piece in _flat(w) if piece in v],
+)
+_BERTS_NUMBERS = (
+    "You use BERT's own numbers 101, 102 or 100. Another vocabulary has other numbers: look up "
+    '`vocabulary["[CLS]"]` and '
+    "the others."
+)
 
 
 def _with_berts_numbers(inside, ends):
     return lambda w, v: [ends[0](v), *inside(w, v), ends[1](v)]
 
 
-_TEXTS = ("Your function stops with a TypeError (unhashable type: 'list'): an element of `words` is itself a list of pieces. You need a "
-          "second loop.")
-_KEY_ERROR = ("Your function stops with a KeyError at a piece that is not in the vocabulary. Such a piece gets the id of `[UNK]`: "
-              "`vocabulary.get(piece, ...)` takes a value to fall back on.")
+_TEXTS = (
+    "Your function stops with a TypeError (unhashable type: 'list'): an element of `words` is itself a list of "
+    "pieces. You need a "
+    "second loop."
+)
+_KEY_ERROR = (
+    "Your function stops with a KeyError at a piece that is not in the vocabulary. Such a piece gets the "
+    "id of `[UNK]`: "
+    "`vocabulary.get(piece, ...)` takes a value to fall back on."
+)
 
 ENCODE = Exercise(
     id="01-encode",
@@ -86,49 +101,84 @@ ENCODE = Exercise(
     arguments=("words", "vocabulary"),
     cases=_encode_cases,
     reference=encode,
-    minutes=5, difficulty=1,
+    minutes=5,
+    difficulty=1,
     mistakes=(
-        Mistake("`[CLS]` and `[SEP]` are missing: the list starts with the id of `[CLS]` and ends with the id of `[SEP]`.",
-                lambda w, v: _inside(w, v)),
-        Mistake("`[CLS]` and `[SEP]` are missing, and a piece that is not in the vocabulary makes your function stop. It gets the id of `[UNK]`.",
-                _known),
+        Mistake(
+            "`[CLS]` and `[SEP]` are missing: the list starts with the id of `[CLS]` and ends with the id of `[SEP]`.",
+            lambda w, v: _inside(w, v),
+        ),
+        Mistake(
+            "`[CLS]` and `[SEP]` are missing, and a piece that is not in the vocabulary makes your function "
+            "stop. It gets the id of `[UNK]`.",
+            _known,
+        ),
         Mistake("The `[SEP]` at the end is missing.", lambda w, v: [v["[CLS]"], *_inside(w, v)]),
         Mistake("The `[CLS]` at the start is missing.", lambda w, v: [*_inside(w, v), v["[SEP]"]]),
-        Mistake("You write a `[SEP]` after every word. It separates sentences, not words: one stands at the end.",
-                lambda w, v: [v["[CLS]"], *(i for p in w for i in [*_inside([p], v), v["[SEP]"]])]),
-        Mistake("You put `[CLS]` and `[SEP]` around every word. They go around the whole sentence, once.",
-                lambda w, v: [i for p in w for i in _framed(_inside([p], v), v)]),
+        Mistake(
+            "You write a `[SEP]` after every word. It separates sentences, not words: one stands at the end.",
+            lambda w, v: [v["[CLS]"], *(i for p in w for i in [*_inside([p], v), v["[SEP]"]])],
+        ),
+        Mistake(
+            "You put `[CLS]` and `[SEP]` around every word. They go around the whole sentence, once.",
+            lambda w, v: [i for p in w for i in _framed(_inside([p], v), v)],
+        ),
         Mistake("`[CLS]` and `[SEP]` have changed places.", lambda w, v: [v["[SEP]"], *_inside(w, v), v["[CLS]"]]),
-        Mistake("You return the pieces. The model wants their ids: look each one up in `vocabulary`.",
-                lambda w, v: ["[CLS]", *_flat(w), "[SEP]"]),
-        Mistake("You return one list per word inside the list. The model wants one flat list of numbers.",
-                lambda w, v: _framed([_inside([p], v) for p in w], v)),
+        Mistake(
+            "You return the pieces. The model wants their ids: look each one up in `vocabulary`.",
+            lambda w, v: ["[CLS]", *_flat(w), "[SEP]"],
+        ),
+        Mistake(
+            "You return one list per word inside the list. The model wants one flat list of numbers.",
+            lambda w, v: _framed([_inside([p], v) for p in w], v),
+        ),
         Mistake(_KEY_ERROR, lambda w, v: _framed([v[piece] for piece in _flat(w)], v)),
-        Mistake("A piece that is not in the vocabulary becomes `None`. Give `get` a second value to fall back on: the id of `[UNK]`.",
-                lambda w, v: _framed([v.get(piece) for piece in _flat(w)], v)),
-        Mistake("A piece with the id 0 becomes `[UNK]`: 0 is a real id, but `or` takes it for false. Use `vocabulary.get(piece, unknown)`.",
-                lambda w, v: _framed([v.get(piece) or v["[UNK]"] for piece in _flat(w)], v)),
-        Mistake("A piece that is not in the vocabulary becomes 0, and 0 is the id of another entry. The fallback is the id of `[UNK]`.",
-                lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v)),
-        Mistake("You leave out pieces that are not in the vocabulary. Then nobody can see that something stood there: `[UNK]` keeps the place.",
-                lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v)),
-        Mistake("You put the text `[UNK]` into the list of numbers. Look up its id too.",
-                lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v)),
+        Mistake(
+            "A piece that is not in the vocabulary becomes `None`. Give `get` a second value to fall back on: "
+            "the id of `[UNK]`.",
+            lambda w, v: _framed([v.get(piece) for piece in _flat(w)], v),
+        ),
+        Mistake(
+            "A piece with the id 0 becomes `[UNK]`: 0 is a real id, but `or` takes it for false. Use "
+            "`vocabulary.get(piece, unknown)`.",
+            lambda w, v: _framed([v.get(piece) or v["[UNK]"] for piece in _flat(w)], v),
+        ),
+        Mistake(
+            "A piece that is not in the vocabulary becomes 0, and 0 is the id of another entry. The fallback is "
+            "the id of `[UNK]`.",
+            lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
+        ),
+        Mistake(
+            "You leave out pieces that are not in the vocabulary. Then nobody can see that something stood "
+            "there: `[UNK]` keeps the place.",
+            lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
+        ),
+        Mistake(
+            "You put the text `[UNK]` into the list of numbers. Look up its id too.",
+            lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v),
+        ),
         *(Mistake(_BERTS_NUMBERS, _with_berts_numbers(inside, ends)) for inside in _INSIDES for ends in _ENDS),
         Mistake(_BERTS_NUMBERS, lambda w, v: _framed([v.get(piece, 100) for piece in _flat(w)], v)),
         Mistake(_TEXTS, lambda w, v: _framed(_through_texts(w, v), v)),
         Mistake(_TEXTS, _through_texts),
-        Mistake("You take only the first piece of each word. The continuations have ids too.",
-                lambda w, v: _framed(_inside([p[:1] for p in w], v), v)),
-        Mistake("You glue the pieces of a word together and look up the whole word. Each piece has its own id.",
-                lambda w, v: _framed(_inside([["".join(p).replace("##", "")] for p in w], v), v)),
-        Mistake("You cut the `##` off before you look a piece up. `##s` and `s` are two entries with two ids.",
-                lambda w, v: _framed(_inside([[x.removeprefix("##") for x in p] for p in w], v), v)),
+        Mistake(
+            "You take only the first piece of each word. The continuations have ids too.",
+            lambda w, v: _framed(_inside([p[:1] for p in w], v), v),
+        ),
+        Mistake(
+            "You glue the pieces of a word together and look up the whole word. Each piece has its own id.",
+            lambda w, v: _framed(_inside([["".join(p).replace("##", "")] for p in w], v), v),
+        ),
+        Mistake(
+            "You cut the `##` off before you look a piece up. `##s` and `s` are two entries with two ids.",
+            lambda w, v: _framed(_inside([[x.removeprefix("##") for x in p] for p in w], v), v),
+        ),
     ),
     hints=(
-        "Two loops, one inside the other: over the words, and over the pieces of each word. Start from a list that holds the id of [CLS].",
+        "Two loops, one inside the other: over the words, and over the pieces of each word. Start from a list that "
+        "holds the id of [CLS].",
         "`vocabulary.get(piece, unknown)` gives the id of `piece`, or `unknown` if the vocabulary has no such piece.",
-        "Set `unknown = vocabulary[\"[UNK]\"]`; append the id of every piece; at the end append `vocabulary[\"[SEP]\"]`.",
+        'Set `unknown = vocabulary["[UNK]"]`; append the id of every piece; at the end append `vocabulary["[SEP]"]`.',
     ),
 )
 
@@ -158,22 +208,33 @@ def _wordpiece_cases(rng):
         Case("A word that is a piece stays whole", (a + b, {a, a + b, "##" + b} | single)),
         Case("A word that is a piece stays whole", (b[0], {b, *single})),
         Case("Each piece after the first carries ##", (a + b + c, {a, "##" + b, "##" + c} | single)),
-        Case("The longest start wins, although a longer piece would follow a shorter start",
-             (a + b + c, {a, a + b, "##" + b + c, "##" + c} | single)),
+        Case(
+            "The longest start wins, although a longer piece would follow a shorter start",
+            (a + b + c, {a, a + b, "##" + b + c, "##" + c} | single),
+        ),
         Case("A piece may come more than once", (a + b + b + b, {a, "##" + b} | single)),
         Case("The last piece may be one letter", (a + b + c[0], {a, "##" + b} | single)),
         Case("An entry without ## is for the start of a word only", (a + b, {a, b})),
         Case("An entry with ## is never the start of a word", (b + a, {"##" + b, "##" + a})),
-        Case("Greedy never goes back: no match after the longest start makes the word unknown",
-             (a + b + c, {a, a + b, "##" + b + c})),
+        Case(
+            "Greedy never goes back: no match after the longest start makes the word unknown",
+            (a + b + c, {a, a + b, "##" + b + c}),
+        ),
         Case("One part that is not known makes the whole word unknown", (a + b + d, {a, "##" + b} | single)),
         Case("One part that is not known makes the whole word unknown", (a + d + b, {a, "##" + b} | single)),
         Case("One part that is not known makes the whole word unknown", (d + a, {a, "##" + a, "##" + b})),
     ]
 
 
-def _match(word, pieces, mark="##", ends=lambda start, n: range(n, start, -1), stuck=lambda found, rest: ["[UNK]"],
-           first_mark="", show=None):
+def _match(
+    word,
+    pieces,
+    mark="##",
+    ends=lambda start, n: range(n, start, -1),
+    stuck=lambda found, rest: ["[UNK]"],
+    first_mark="",
+    show=None,
+):
     found, start = [], 0
     while start < len(word):
         here = mark if start else first_mark
@@ -227,7 +288,7 @@ def _stops_at_none(use):
     return lambda w, p: _match(w, p, stuck=lambda found, rest: use(None))
 
 
-_NOTHING_FOUND = "Your search found nothing and gave `None`; this is the case for `[\"[UNK]\"]`."
+_NOTHING_FOUND = 'Your search found nothing and gave `None`; this is the case for `["[UNK]"]`.'
 
 WORDPIECE = Exercise(
     id="01-wordpiece",
@@ -235,56 +296,118 @@ WORDPIECE = Exercise(
     arguments=("word", "pieces"),
     cases=_wordpiece_cases,
     reference=wordpiece,
-    minutes=20, difficulty=3, points=2,
+    minutes=20,
+    difficulty=3,
+    points=2,
     mistakes=(
-        Mistake("Your pieces come from BERT's vocabulary, not from `pieces`. Does your function call `longest_start` or `split_word`? "
-                "They look into `vocabulary`.", lambda w, p: _match(w, _berts_pieces())),
+        Mistake(
+            "Your pieces come from BERT's vocabulary, not from `pieces`. Does your function call `longest_start` "
+            "or `split_word`? "
+            "They look into `vocabulary`.",
+            lambda w, p: _match(w, _berts_pieces()),
+        ),
         Mistake(_NOTHING_FOUND, _stops_at_none(lambda piece: "##" + piece)),
         Mistake(_NOTHING_FOUND, _stops_at_none(len)),
-        Mistake("You take the *shortest* known start. Try the whole rest of the word first, then shorten it letter by letter.",
-                lambda w, p: _match(w, p, ends=lambda start, n: range(start + 1, n + 1))),
-        Mistake("You look pieces up without `##`. Inside a word, a piece is found under its name with the mark: `\"##\" + part`.",
-                lambda w, p: _match(w, p, mark="")),
-        Mistake("You look pieces up without `##`, and add it only to the result. Inside a word the entry to look for is `\"##\" + part`.",
-                lambda w, p: _match(w, p, mark="", show=lambda start: "##" if start else "")),
-        Mistake("You look pieces up with `##` but return them without. The mark is part of the piece's name.",
-                lambda w, p: _match(w, p, show=lambda start: "")),
-        Mistake("You put `##` before the first piece too. It marks a continuation, so the first piece has none.",
-                lambda w, p: _match(w, p, show=lambda start: "##")),
-        Mistake("You look for the first piece with `##` too. The start of a word is looked up without the mark.",
-                lambda w, p: _match(w, p, first_mark="##")),
-        Mistake("You keep the pieces that were found and add `[UNK]` for the rest. If any part of a word fails, the whole word becomes `[\"[UNK]\"]`.",
-                lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, "[UNK]"])),
-        Mistake("You keep the pieces that were found and drop the rest without a sign. If any part of a word fails, the whole word becomes `[\"[UNK]\"]`.",
-                lambda w, p: _match(w, p, stuck=lambda found, rest: found)),
-        Mistake("You keep the pieces that were found and add the rest as it is. If any part of a word fails, the whole word becomes `[\"[UNK]\"]`.",
-                lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, rest])),
-        Mistake("You keep the pieces that were found and add the rest as it is. If any part of a word fails, the whole word becomes `[\"[UNK]\"]`.",
-                lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, ("##" if found else "") + rest])),
-        Mistake("You put `[UNK]` in place of single letters and go on. If any part of a word fails, the whole word becomes `[\"[UNK]\"]`.", _skipping),
-        Mistake("You return the text `[UNK]`. The answer is always a list, so an unknown word is `[\"[UNK]\"]`.",
-                lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]")),
-        Mistake("You return an empty list for an unknown word. It has one token: `[\"[UNK]\"]`.",
-                lambda w, p: _match(w, p, stuck=lambda found, rest: [])),
-        Mistake("You return `None` for an unknown word. It has one token: `[\"[UNK]\"]`.",
-                lambda w, p: _match(w, p, stuck=lambda found, rest: None)),
-        Mistake("Your function goes back and tries a shorter start when it is stuck. That may be wiser, but greedy matching does not: "
-                "when no piece fits, the word is `[\"[UNK]\"]`.", lambda w, p: _any_split(w, p) or ["[UNK]"]),
-        Mistake("You match from the end of the word. Greedy matching starts at the beginning and takes the longest start.", _from_the_end),
-        Mistake("You never try a part of one letter. `range(n, 1, -1)` ends at 2; to reach 1, write `range(n, 0, -1)`.",
-                lambda w, p: _match(w, p, ends=lambda start, n: range(n, start + 1, -1))),
-        Mistake("You never try the whole rest of the word: `word[start:end]` leaves out the letter at `end`, so `end` starts at `len(word)`.",
-                lambda w, p: _match(w, p, ends=lambda start, n: range(n - 1, start, -1))),
-        Mistake("You only look whether the whole word is a piece. If it is not, split it.", lambda w, p: [w] if w in p else ["[UNK]"]),
-        Mistake("You split off one piece and stop. Go on with what is left of the word.",
-                lambda w, p: _match(w, p)[:1]),
+        Mistake(
+            "You take the *shortest* known start. Try the whole rest of the word first, then shorten it letter "
+            "by letter.",
+            lambda w, p: _match(w, p, ends=lambda start, n: range(start + 1, n + 1)),
+        ),
+        Mistake(
+            "You look pieces up without `##`. Inside a word, a piece is found under its name with the mark: "
+            '`"##" + part`.',
+            lambda w, p: _match(w, p, mark=""),
+        ),
+        Mistake(
+            "You look pieces up without `##`, and add it only to the result. Inside a word the entry to look for "
+            'is `"##" + part`.',
+            lambda w, p: _match(w, p, mark="", show=lambda start: "##" if start else ""),
+        ),
+        Mistake(
+            "You look pieces up with `##` but return them without. The mark is part of the piece's name.",
+            lambda w, p: _match(w, p, show=lambda start: ""),
+        ),
+        Mistake(
+            "You put `##` before the first piece too. It marks a continuation, so the first piece has none.",
+            lambda w, p: _match(w, p, show=lambda start: "##"),
+        ),
+        Mistake(
+            "You look for the first piece with `##` too. The start of a word is looked up without the mark.",
+            lambda w, p: _match(w, p, first_mark="##"),
+        ),
+        Mistake(
+            "You keep the pieces that were found and add `[UNK]` for the rest. If any part of a word fails, the "
+            'whole word becomes `["[UNK]"]`.',
+            lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, "[UNK]"]),
+        ),
+        Mistake(
+            "You keep the pieces that were found and drop the rest without a sign. If any part of a word fails, "
+            'the whole word becomes `["[UNK]"]`.',
+            lambda w, p: _match(w, p, stuck=lambda found, rest: found),
+        ),
+        Mistake(
+            "You keep the pieces that were found and add the rest as it is. If any part of a word fails, the "
+            'whole word becomes `["[UNK]"]`.',
+            lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, rest]),
+        ),
+        Mistake(
+            "You keep the pieces that were found and add the rest as it is. If any part of a word fails, the "
+            'whole word becomes `["[UNK]"]`.',
+            lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, ("##" if found else "") + rest]),
+        ),
+        Mistake(
+            "You put `[UNK]` in place of single letters and go on. If any part of a word fails, the whole word "
+            'becomes `["[UNK]"]`.',
+            _skipping,
+        ),
+        Mistake(
+            'You return the text `[UNK]`. The answer is always a list, so an unknown word is `["[UNK]"]`.',
+            lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]"),
+        ),
+        Mistake(
+            'You return an empty list for an unknown word. It has one token: `["[UNK]"]`.',
+            lambda w, p: _match(w, p, stuck=lambda found, rest: []),
+        ),
+        Mistake(
+            'You return `None` for an unknown word. It has one token: `["[UNK]"]`.',
+            lambda w, p: _match(w, p, stuck=lambda found, rest: None),
+        ),
+        Mistake(
+            "Your function goes back and tries a shorter start when it is stuck. That may be wiser, but greedy "
+            "matching does not: "
+            'when no piece fits, the word is `["[UNK]"]`.',
+            lambda w, p: _any_split(w, p) or ["[UNK]"],
+        ),
+        Mistake(
+            "You match from the end of the word. Greedy matching starts at the beginning and takes the longest start.",
+            _from_the_end,
+        ),
+        Mistake(
+            "You never try a part of one letter. `range(n, 1, -1)` ends at 2; to reach 1, write `range(n, 0, -1)`.",
+            lambda w, p: _match(w, p, ends=lambda start, n: range(n, start + 1, -1)),
+        ),
+        Mistake(
+            "You never try the whole rest of the word: `word[start:end]` leaves out the letter at `end`, so "
+            "`end` starts at `len(word)`.",
+            lambda w, p: _match(w, p, ends=lambda start, n: range(n - 1, start, -1)),
+        ),
+        Mistake(
+            "You only look whether the whole word is a piece. If it is not, split it.",
+            lambda w, p: [w] if w in p else ["[UNK]"],
+        ),
+        Mistake(
+            "You split off one piece and stop. Go on with what is left of the word.", lambda w, p: _match(w, p)[:1]
+        ),
     ),
     hints=(
-        "Keep two positions: `start`, where the next piece begins, and `end`, which runs from the end of the word down to `start + 1`. "
-        "If no `end` fits, return `[\"[UNK]\"]` at once.",
-        "The name to look up is `word[start:end]` when `start` is 0, and `\"##\" + word[start:end]` afterwards. When it is found, the next `start` is this `end`. "
-        "When no part is found, the answer is `[\"[UNK]\"]`; without this branch the loop never ends.",
-        "Python's `for ... else` helps: the `else` part runs only if the loop ended without `break`, that is, if no piece fitted. There, return `[\"[UNK]\"]`.",
+        "Keep two positions: `start`, where the next piece begins, and `end`, which runs from the end of the word "
+        "down to `start + 1`. "
+        'If no `end` fits, return `["[UNK]"]` at once.',
+        'The name to look up is `word[start:end]` when `start` is 0, and `"##" + word[start:end]` afterwards. When '
+        "it is found, the next `start` is this `end`. "
+        'When no part is found, the answer is `["[UNK]"]`; without this branch the loop never ends.',
+        "Python's `for ... else` helps: the `else` part runs only if the loop ended without `break`, that is, if no "
+        'piece fitted. There, return `["[UNK]"]`.',
     ),
 )
 
@@ -296,7 +419,7 @@ def merge(symbols, pair):
     """Every non-overlapping occurrence of `pair`, from the left, becomes one symbol."""
     merged, position = [], 0
     while position < len(symbols):
-        if tuple(symbols[position:position + 2]) == tuple(pair):
+        if tuple(symbols[position : position + 2]) == tuple(pair):
             merged.append(pair[0] + pair[1])
             position += 2
         else:
@@ -317,7 +440,10 @@ def _merge_cases(rng):
         Case("Occurrences do not overlap; the left one comes first", ([a, a, a, c], (a, a))),
         Case("Occurrences do not overlap; the left one comes first", ([c, a, a, a, a, a], (a, a))),
         Case("Symbols may be longer than one letter", ([a + b, c, d, a + b, c], (a + b, c))),
-        Case("Symbols count, not letters: the same letters in other symbols are another pair", ([a + b, c, a, b + c], (a, b + c))),
+        Case(
+            "Symbols count, not letters: the same letters in other symbols are another pair",
+            ([a + b, c, a, b + c], (a, b + c)),
+        ),
         Case("Only whole symbols count", ([d + a, b, c, a, b + d], (a, b))),
         Case("Any text can be a symbol, also a sign", ([b, a, ".", a, c], (".", a))),
         Case("A single symbol stays as it is", ([a], (a, b))),
@@ -328,7 +454,7 @@ def _merge_cases(rng):
 def _first_only(s, p):
     for i in range(len(s) - 1):
         if (s[i], s[i + 1]) == p:
-            return [*s[:i], p[0] + p[1], *s[i + 2:]]
+            return [*s[:i], p[0] + p[1], *s[i + 2 :]]
     return list(s)
 
 
@@ -394,6 +520,7 @@ def _through_whole_symbols(s, p):
 
 def _beyond_the_end(fits, step):
     """Looks at the right neighbour of every symbol, also of the last."""
+
     def imitate(s, p):
         merged, i = [], 0
         for _ in s:
@@ -402,13 +529,20 @@ def _beyond_the_end(fits, step):
                 merged.append(p[0] + p[1] if here else s[i])
                 i += step if here else 1
         return merged
+
     return imitate
 
 
-_NEIGHBOURS = (lambda s, i, p: s[i] == p[0] and s[i + 1] == p[1], lambda s, i, p: (s[i], s[i + 1]) == p,
-               lambda s, i, p: s[i] + s[i + 1] == p[0] + p[1])
-_NO_NEIGHBOUR = ("Your function reads beyond the end of the list (IndexError). The last symbol has no right neighbour; stop one earlier, and "
-                 "keep the last symbol.")
+_NEIGHBOURS = (
+    lambda s, i, p: s[i] == p[0] and s[i + 1] == p[1],
+    lambda s, i, p: (s[i], s[i + 1]) == p,
+    lambda s, i, p: s[i] + s[i + 1] == p[0] + p[1],
+)
+_NO_NEIGHBOUR = (
+    "Your function reads beyond the end of the list (IndexError). The last symbol has no right "
+    "neighbour; stop one earlier, and "
+    "keep the last symbol."
+)
 
 MERGE = Exercise(
     id="01-merge",
@@ -416,39 +550,79 @@ MERGE = Exercise(
     arguments=("symbols", "pair"),
     cases=_merge_cases,
     reference=merge,
-    minutes=10, difficulty=2,
+    minutes=10,
+    difficulty=2,
     mistakes=(
         Mistake("You merge only the first occurrence. Go on to the end of the list.", _first_only),
-        Mistake("Occurrences overlap in your result: a symbol that was merged is used again. After a merge, go on *two* symbols further.", _overlapping),
-        Mistake("You add the merged symbol and then its second half once more. After a merge, go on *two* symbols further. "
-                "In a `for` loop, changing the position has no effect; use `while`.",
-                lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, step=1)),
-        Mistake("You merge from the right. In a row of three equal symbols, the first two belong together.", _from_the_right),
-        Mistake("You merge the pair in either order. `(a, b)` is another pair than `(b, a)`.",
-                lambda s, p: _merge_where(s, lambda x, y: {x, y} == set(p))),
-        Mistake("You compare letters, not symbols: `ab` + `c` gives the same text as `a` + `bc` but is another pair. Compare both symbols.",
-                lambda s, p: _merge_where(s, lambda x, y: x + y == "".join(p))),
-        Mistake("You search in a text with spaces, and `a b` is found inside `da b` too. Compare whole symbols: go through the list.", _through_text),
-        Mistake("You search in a text with spaces, and in a pattern `.` stands for any character. Compare whole symbols: go through the list.",
-                _through_pattern),
-        Mistake("In a pattern, `.` stands for any character, so `re.sub` merges other symbols too. Compare whole symbols: go through the list.",
-                _through_whole_symbols),
-        Mistake("You put a space inside the new symbol. The two texts are written together: `pair[0] + pair[1]`.",
-                lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + " " + y)),
-        Mistake("You put the pair into the list as a pair. The new symbol is one text: `pair[0] + pair[1]`.",
-                lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: (x, y))),
-        Mistake("The pair disappears from your result. Put the new symbol `pair[0] + pair[1]` in its place.",
-                lambda s, p: [x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: "") if x]),
-        Mistake("The last symbol gets lost when it is not part of a pair. It has no right neighbour, but it must be kept.", _without_last),
+        Mistake(
+            "Occurrences overlap in your result: a symbol that was merged is used again. After a merge, go on "
+            "*two* symbols further.",
+            _overlapping,
+        ),
+        Mistake(
+            "You add the merged symbol and then its second half once more. After a merge, go on *two* symbols "
+            "further. "
+            "In a `for` loop, changing the position has no effect; use `while`.",
+            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, step=1),
+        ),
+        Mistake(
+            "You merge from the right. In a row of three equal symbols, the first two belong together.", _from_the_right
+        ),
+        Mistake(
+            "You merge the pair in either order. `(a, b)` is another pair than `(b, a)`.",
+            lambda s, p: _merge_where(s, lambda x, y: {x, y} == set(p)),
+        ),
+        Mistake(
+            "You compare letters, not symbols: `ab` + `c` gives the same text as `a` + `bc` but is another pair. "
+            "Compare both symbols.",
+            lambda s, p: _merge_where(s, lambda x, y: x + y == "".join(p)),
+        ),
+        Mistake(
+            "You search in a text with spaces, and `a b` is found inside `da b` too. Compare whole symbols: go "
+            "through the list.",
+            _through_text,
+        ),
+        Mistake(
+            "You search in a text with spaces, and in a pattern `.` stands for any character. Compare whole "
+            "symbols: go through the list.",
+            _through_pattern,
+        ),
+        Mistake(
+            "In a pattern, `.` stands for any character, so `re.sub` merges other symbols too. Compare whole "
+            "symbols: go through the list.",
+            _through_whole_symbols,
+        ),
+        Mistake(
+            "You put a space inside the new symbol. The two texts are written together: `pair[0] + pair[1]`.",
+            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + " " + y),
+        ),
+        Mistake(
+            "You put the pair into the list as a pair. The new symbol is one text: `pair[0] + pair[1]`.",
+            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: (x, y)),
+        ),
+        Mistake(
+            "The pair disappears from your result. Put the new symbol `pair[0] + pair[1]` in its place.",
+            lambda s, p: [x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: "") if x],
+        ),
+        Mistake(
+            "The last symbol gets lost when it is not part of a pair. It has no right neighbour, but it must be kept.",
+            _without_last,
+        ),
         *(Mistake(_NO_NEIGHBOUR, _beyond_the_end(fits, step)) for fits in _NEIGHBOURS for step in (1, 2)),
-        Mistake("You return the list as it was: no pair is merged. Do you compare a list with a tuple? They are never equal.", lambda s, p: list(s)),
-        Mistake("You join everything into one text. The answer is a list of symbols.",
-                lambda s, p: "".join(s)),
+        Mistake(
+            "You return the list as it was: no pair is merged. Do you compare a list with a tuple? They are "
+            "never equal.",
+            lambda s, p: list(s),
+        ),
+        Mistake("You join everything into one text. The answer is a list of symbols.", lambda s, p: "".join(s)),
     ),
     hints=(
-        "Build a new list. Walk over the old one with a position that moves on by 1, or by 2 after a merge. A `for` loop cannot do that; a `while` loop can.",
-        "`tuple(symbols[position:position + 2]) == pair` is also safe at the last symbol: the slice is shorter there, so it is not equal.",
-        "If the two fit: append `pair[0] + pair[1]` and add 2 to the position. Else: append `symbols[position]` and add 1.",
+        "Build a new list. Walk over the old one with a position that moves on by 1, or by 2 after a merge. A `for` "
+        "loop cannot do that; a `while` loop can.",
+        "`tuple(symbols[position:position + 2]) == pair` is also safe at the last symbol: the slice is shorter "
+        "there, so it is not equal.",
+        "If the two fit: append `pair[0] + pair[1]` and add 2 to the position. Else: append `symbols[position]` and "
+        "add 1.",
     ),
 )
 
@@ -471,7 +645,9 @@ def _pair_cases(rng):
         Case("The pair that occurs most often wins", ({(b, d, a): 3 * n, (c, b, d): 2 * n, (c, e): 4 * n},)),
         Case("A word that was seen often counts as often", ({(b, c): 2, (a, b, c): 1, (d, b, c): 1, (f, e): 9 * n},)),
         Case("A pair twice in one word counts twice", ({(f, c, a, f, c): 3 * n, (b, d): 5 * n},)),
-        Case("Pairs are neighbours in that order", ({(d, c): 2 * n, (c, d): n, (a, c, e, d): n + 1, (e, b): 2 * n - 1},)),
+        Case(
+            "Pairs are neighbours in that order", ({(d, c): 2 * n, (c, d): n, (a, c, e, d): n + 1, (e, b): 2 * n - 1},)
+        ),
         Case("There is no pair across two words", ({(a, f): n, (f, b): n + 2, (e, f): n, (c, f): n, (f, d): n},)),
         Case("Among equal counts the pair that sorts first wins", ({(e, f): n, (b, d): n, (a, c): n - 1},)),
         Case("Among equal counts the pair that sorts first wins", ({(b, f): 2 * n, (c, d): 2 * n, (b, e): 2 * n},)),
@@ -526,16 +702,22 @@ def _without_order(words):
 
 
 def _any_two(symbols):
-    return [(x, y) for i, x in enumerate(symbols) for y in symbols[i + 1:]]
+    return [(x, y) for i, x in enumerate(symbols) for y in symbols[i + 1 :]]
 
 
 def _two_by_two(symbols):
     return list(zip(symbols[::2], symbols[1::2], strict=False))
 
 
-_TIE_FIRST_SEEN = ("Your counts are right, but with equal counts you take the pair that you met first. Sort equals by the pair itself: "
-                   "`min(totals, key=lambda pair: (-totals[pair], pair))`.")
-_LAST_SYMBOL = "Your function stops with an IndexError. The last symbol has no right neighbour; stop one earlier: `range(len(symbols) - 1)`."
+_TIE_FIRST_SEEN = (
+    "Your counts are right, but with equal counts you take the pair that you met first. Sort equals "
+    "by the pair itself: "
+    "`min(totals, key=lambda pair: (-totals[pair], pair))`."
+)
+_LAST_SYMBOL = (
+    "Your function stops with an IndexError. The last symbol has no right neighbour; stop one earlier: "
+    "`range(len(symbols) - 1)`."
+)
 
 PAIRS = Exercise(
     id="01-pair-counts",
@@ -543,39 +725,84 @@ PAIRS = Exercise(
     arguments=("words",),
     cases=_pair_cases,
     reference=most_frequent_pair,
-    minutes=10, difficulty=2,
+    minutes=10,
+    difficulty=2,
     mistakes=(
-        Mistake("Among equal counts you sort the glued texts. Sort the tuples: `('a', 'cb')` comes before `('ab', 'a')`.",
-                lambda w: (best := min(totals := _pairs(w), key=lambda pair: (-totals[pair], "".join(pair))), totals[best])),
+        Mistake(
+            "Among equal counts you sort the glued texts. Sort the tuples: `('a', 'cb')` comes before `('ab', 'a')`.",
+            lambda w: (best := min(totals := _pairs(w), key=lambda pair: (-totals[pair], "".join(pair))), totals[best]),
+        ),
         Mistake(_TIE_FIRST_SEEN, lambda w: _pairs(w).most_common(1)[0]),
-        Mistake("Your counts are right, but with equal counts you take the pair that sorts *last*. The first one is asked for.", _last_of_equals),
-        Mistake("You count every word once. A word that occurs 9 times adds 9 to each of its pairs: use the count in the dictionary.",
-                lambda w: _top(_pairs(w, weigh=lambda count: 1))),
-        Mistake("You count every word once. A word that occurs 9 times adds 9 to each of its pairs: use the count in the dictionary.",
-                lambda w: _pairs(w, weigh=lambda count: 1).most_common(1)[0]),
-        Mistake("You count a pair once per word. If it stands in a word twice, it counts twice.", lambda w: _top(_pairs(w, step=_once_per_word))),
-        Mistake("A later word overwrites what an earlier one had counted. Add to it: `totals[pair] += count`.", _overwriting),
-        Mistake("You count a pair from the last symbol of one word to the first of the next. Words have no neighbours here: start anew in each.", _across),
+        Mistake(
+            "Your counts are right, but with equal counts you take the pair that sorts *last*. The first one is "
+            "asked for.",
+            _last_of_equals,
+        ),
+        Mistake(
+            "You count every word once. A word that occurs 9 times adds 9 to each of its pairs: use the count in "
+            "the dictionary.",
+            lambda w: _top(_pairs(w, weigh=lambda count: 1)),
+        ),
+        Mistake(
+            "You count every word once. A word that occurs 9 times adds 9 to each of its pairs: use the count in "
+            "the dictionary.",
+            lambda w: _pairs(w, weigh=lambda count: 1).most_common(1)[0],
+        ),
+        Mistake(
+            "You count a pair once per word. If it stands in a word twice, it counts twice.",
+            lambda w: _top(_pairs(w, step=_once_per_word)),
+        ),
+        Mistake(
+            "A later word overwrites what an earlier one had counted. Add to it: `totals[pair] += count`.", _overwriting
+        ),
+        Mistake(
+            "You count a pair from the last symbol of one word to the first of the next. Words have no "
+            "neighbours here: start anew in each.",
+            _across,
+        ),
         Mistake("You treat `(a, b)` and `(b, a)` as the same pair. The order counts.", _without_order),
-        Mistake("You count all combinations of symbols in a word. Only neighbours make a pair.", lambda w: _top(_pairs(w, step=_any_two))),
-        Mistake("You cut the words into pairs without overlap. Symbol 2 and symbol 3 are neighbours too.", lambda w: _top(_pairs(w, step=_two_by_two))),
-        Mistake("You return only the pair. Return the pair and its count: `return pair, count`.", lambda w: most_frequent_pair(w)[0]),
-        Mistake("You return only the count. Return the pair and its count: `return pair, count`.", lambda w: most_frequent_pair(w)[1]),
-        Mistake("You return the count first. The pair comes first, then its count.", lambda w: most_frequent_pair(w)[::-1]),
-        Mistake("You return all counts. Choose the largest one, and return its pair and the count.", lambda w: dict(_pairs(w))),
+        Mistake(
+            "You count all combinations of symbols in a word. Only neighbours make a pair.",
+            lambda w: _top(_pairs(w, step=_any_two)),
+        ),
+        Mistake(
+            "You cut the words into pairs without overlap. Symbol 2 and symbol 3 are neighbours too.",
+            lambda w: _top(_pairs(w, step=_two_by_two)),
+        ),
+        Mistake(
+            "You return only the pair. Return the pair and its count: `return pair, count`.",
+            lambda w: most_frequent_pair(w)[0],
+        ),
+        Mistake(
+            "You return only the count. Return the pair and its count: `return pair, count`.",
+            lambda w: most_frequent_pair(w)[1],
+        ),
+        Mistake(
+            "You return the count first. The pair comes first, then its count.", lambda w: most_frequent_pair(w)[::-1]
+        ),
+        Mistake(
+            "You return all counts. Choose the largest one, and return its pair and the count.",
+            lambda w: dict(_pairs(w)),
+        ),
         Mistake("You return all counts. Choose the largest one, and return its pair and the count.", _pairs),
-        Mistake("You glue the pair together. The two symbols stay apart: return them as a tuple.",
-                lambda w: ("".join(most_frequent_pair(w)[0]), most_frequent_pair(w)[1])),
-        Mistake("You count single symbols. Count pairs of neighbours: `zip(symbols, symbols[1:])` goes through them.",
-                lambda w: _top(_pairs(w, step=iter))),
+        Mistake(
+            "You glue the pair together. The two symbols stay apart: return them as a tuple.",
+            lambda w: ("".join(most_frequent_pair(w)[0]), most_frequent_pair(w)[1]),
+        ),
+        Mistake(
+            "You count single symbols. Count pairs of neighbours: `zip(symbols, symbols[1:])` goes through them.",
+            lambda w: _top(_pairs(w, step=iter)),
+        ),
         Mistake(_LAST_SYMBOL, lambda w: [symbols[len(symbols)] for symbols in w]),
         Mistake(_LAST_SYMBOL, lambda w: [list(symbols)[len(symbols)] for symbols in w]),
         Mistake("You return the rarest pair.", lambda w: min((n, p) for p, n in _pairs(w).items())[::-1]),
     ),
     hints=(
-        "`words.items()` gives each word, a tuple of symbols, with its count. `zip(symbols, symbols[1:])` goes through the neighbours of one word.",
+        "`words.items()` gives each word, a tuple of symbols, with its count. `zip(symbols, symbols[1:])` goes "
+        "through the neighbours of one word.",
         "`totals = Counter()` inside the function starts every count at 0, so `totals[pair] += count` works.",
-        "For the tie: `min(totals, key=lambda pair: (-totals[pair], pair))` compares by count, largest first, and then by the pair itself.",
+        "For the tie: `min(totals, key=lambda pair: (-totals[pair], pair))` compares by count, largest first, and "
+        "then by the pair itself.",
     ),
 )
 

@@ -15,13 +15,17 @@ def _pad_cases(rng):
     shuffled = [_ids(rng, n) for n in rng.sample([2, 5, 7, 9], 4)]
     return [
         Case("Every row becomes as long as the longest", (shuffled, pad_id)),
-        Case("The longest sentence may stand anywhere",  # `max` of these lists is the third
-             ([_ids(rng, 3), _ids(rng, 8), [rng.randint(30000, 30500), *_ids(rng, 4)], _ids(rng, 4)], pad_id + 1)),
+        Case(
+            "The longest sentence may stand anywhere",  # `max` of these lists is the third
+            ([_ids(rng, 3), _ids(rng, 8), [rng.randint(30000, 30500), *_ids(rng, 4)], _ids(rng, 4)], pad_id + 1),
+        ),
         Case("Sentences of one length need no padding", ([_ids(rng, 5) for _ in range(3)], pad_id)),
         Case("One sentence alone stays as it is", ([_ids(rng, 6)], pad_id)),
         Case("The padding id is the one that is given", ([_ids(rng, 4), _ids(rng, 6)], 0)),
-        Case("A real token with the padding's id is still real",
-             ([[*_ids(rng, 3), pad_id, *_ids(rng, 2)], _ids(rng, 3), [pad_id, *_ids(rng, 1), pad_id]], pad_id)),
+        Case(
+            "A real token with the padding's id is still real",
+            ([[*_ids(rng, 3), pad_id, *_ids(rng, 2)], _ids(rng, 3), [pad_id, *_ids(rng, 1), pad_id]], pad_id),
+        ),
         Case("An empty sentence becomes all padding", ([[], _ids(rng, 3)], pad_id)),
     ]
 
@@ -47,11 +51,15 @@ def _left(rows, fill):
     return [[fill] * (_width(rows) - len(row)) + row for row in rows]
 
 
-_ONE_MORE_OR_LESS = ("Your rows are one longer than the longest sentence. Padding fills up to the longest; the longest itself gets "
-                     "none.")
+_ONE_MORE_OR_LESS = (
+    "Your rows are one longer than the longest sentence. Padding fills up to the longest; the longest itself gets none."
+)
 
-_MAX_OF_LISTS = ("`max(batch)` is a list, and not the longest: it compares lists by their first id. The longest length is "
-                 "`max(len(ids) for ids in batch)`.")
+_MAX_OF_LISTS = (
+    "`max(batch)` is a list, and not the longest: it compares lists by their first id. The longest "
+    "length is "
+    "`max(len(ids) for ids in batch)`."
+)
 
 PAD = Exercise(
     id="02-pad-batch",
@@ -59,58 +67,104 @@ PAD = Exercise(
     arguments=("batch", "pad_id"),
     cases=_pad_cases,
     reference=_pad_batch,
-    minutes=10, difficulty=2, points=2,
+    minutes=10,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("Nearly: you find padding by its id. In one case a real token has the same id, and your mask hides it. Make the mask "
-                "from the lengths instead.",
-                lambda b, p: (_padded(b, p), [[int(i != p) for i in row] for row in _padded(b, p)])),
-        Mistake("The mask has 0 wherever an id is 0, but padding has the id `pad_id`, which is another number here. Make the mask from "
-                "the lengths instead.",
-                lambda b, p: (_padded(b, p), [[int(i != 0) for i in row] for row in _padded(b, p)])),
+        Mistake(
+            "Nearly: you find padding by its id. In one case a real token has the same id, and your mask hides "
+            "it. Make the mask "
+            "from the lengths instead.",
+            lambda b, p: (_padded(b, p), [[int(i != p) for i in row] for row in _padded(b, p)]),
+        ),
+        Mistake(
+            "The mask has 0 wherever an id is 0, but padding has the id `pad_id`, which is another number here. "
+            "Make the mask from "
+            "the lengths instead.",
+            lambda b, p: (_padded(b, p), [[int(i != 0) for i in row] for row in _padded(b, p)]),
+        ),
         Mistake("You fill up with 0. The id for padding is given: `pad_id`.", lambda b, p: (_padded(b, 0), _masks(b))),
-        Mistake("The ids are right, but the mask is 1 everywhere. Padding needs a 0. (If you wrote `[[0] * width] * n`: that is one row n times, "
-                "and a change in one shows in all.)",
-                lambda b, p: (_padded(b, p), [[1] * _width(b) for _ in b])),
-        Mistake("The mask is upside down: 1 marks a real token, 0 marks padding.",
-                lambda b, p: (_padded(b, p), [[1 - m for m in row] for row in _masks(b)])),
-        Mistake("The ids are right, but the mask's rows are only as long as the sentences. They need a 0 for each padding token.",
-                lambda b, p: (_padded(b, p), [[1] * len(ids) for ids in b])),
-        Mistake("The mask is filled up with `pad_id`. In the mask padding is always 0.",
-                lambda b, p: (_padded(b, p), _padded([[1] * len(ids) for ids in b], p))),
-        Mistake("Padding stands on the left. Here it belongs on the right, after the sentence.",
-                lambda b, p: (_left(b, p), _left([[1] * len(ids) for ids in b], 0))),
-        Mistake("The ids are padded on the left. Here padding belongs on the right, after the sentence.",
-                lambda b, p: (_left(b, p), _masks(b))),
-        Mistake("You return the mask first. The ids come first, then the mask.", lambda b, p: (_masks(b), _padded(b, p))),
+        Mistake(
+            "The ids are right, but the mask is 1 everywhere. Padding needs a 0. (If you wrote `[[0] * width] * "
+            "n`: that is one row n times, "
+            "and a change in one shows in all.)",
+            lambda b, p: (_padded(b, p), [[1] * _width(b) for _ in b]),
+        ),
+        Mistake(
+            "The mask is upside down: 1 marks a real token, 0 marks padding.",
+            lambda b, p: (_padded(b, p), [[1 - m for m in row] for row in _masks(b)]),
+        ),
+        Mistake(
+            "The ids are right, but the mask's rows are only as long as the sentences. They need a 0 for each "
+            "padding token.",
+            lambda b, p: (_padded(b, p), [[1] * len(ids) for ids in b]),
+        ),
+        Mistake(
+            "The mask is filled up with `pad_id`. In the mask padding is always 0.",
+            lambda b, p: (_padded(b, p), _padded([[1] * len(ids) for ids in b], p)),
+        ),
+        Mistake(
+            "Padding stands on the left. Here it belongs on the right, after the sentence.",
+            lambda b, p: (_left(b, p), _left([[1] * len(ids) for ids in b], 0)),
+        ),
+        Mistake(
+            "The ids are padded on the left. Here padding belongs on the right, after the sentence.",
+            lambda b, p: (_left(b, p), _masks(b)),
+        ),
+        Mistake(
+            "You return the mask first. The ids come first, then the mask.", lambda b, p: (_masks(b), _padded(b, p))
+        ),
         Mistake("You return only the ids. The mask is asked for too: `return input_ids, attention_mask`.", _padded),
-        Mistake("You return one pair (ids, mask) for each sentence. Two lists are asked for: all ids, then all masks.",
-                lambda b, p: list(zip(_padded(b, p), _masks(b), strict=True))),
-        Mistake("You return a dictionary. Two lists are asked for: `return input_ids, attention_mask`.",
-                lambda b, p: {"input_ids": _padded(b, p), "attention_mask": _masks(b)}),
-        Mistake("You return tensors. Lists of lists are asked for; leave the ids as Python lists.",
-                lambda b, p: (torch.tensor(_padded(b, p)), torch.tensor(_masks(b)))),
-        Mistake("You cut long sentences down to the shortest. Padding never cuts: fill the short ones up to the longest.",
-                lambda b, p: ([ids[:min(map(len, b))] for ids in b], [[1] * min(map(len, b)) for _ in b])),
+        Mistake(
+            "You return one pair (ids, mask) for each sentence. Two lists are asked for: all ids, then all masks.",
+            lambda b, p: list(zip(_padded(b, p), _masks(b), strict=True)),
+        ),
+        Mistake(
+            "You return a dictionary. Two lists are asked for: `return input_ids, attention_mask`.",
+            lambda b, p: {"input_ids": _padded(b, p), "attention_mask": _masks(b)},
+        ),
+        Mistake(
+            "You return tensors. Lists of lists are asked for; leave the ids as Python lists.",
+            lambda b, p: (torch.tensor(_padded(b, p)), torch.tensor(_masks(b))),
+        ),
+        Mistake(
+            "You cut long sentences down to the shortest. Padding never cuts: fill the short ones up to the longest.",
+            lambda b, p: ([ids[: min(map(len, b))] for ids in b], [[1] * min(map(len, b)) for _ in b]),
+        ),
         Mistake(_ONE_MORE_OR_LESS, lambda b, p: (_padded(b, p, _width(b) + 1), _masks(b, _width(b) + 1))),
-        Mistake("You pad to the length of the first sentence. Take the longest of the batch: it may stand anywhere.",
-                lambda b, p: (_padded(b, p, len(b[0])), _masks(b, len(b[0])))),
-        Mistake("You pad to the length of the last sentence. Take the longest of the batch: it may stand anywhere.",
-                lambda b, p: (_padded(b, p, len(b[-1])), _masks(b, len(b[-1])))),
+        Mistake(
+            "You pad to the length of the first sentence. Take the longest of the batch: it may stand anywhere.",
+            lambda b, p: (_padded(b, p, len(b[0])), _masks(b, len(b[0]))),
+        ),
+        Mistake(
+            "You pad to the length of the last sentence. Take the longest of the batch: it may stand anywhere.",
+            lambda b, p: (_padded(b, p, len(b[-1])), _masks(b, len(b[-1]))),
+        ),
         Mistake(_MAX_OF_LISTS, lambda b, p: (_padded(b, p, len(max(b))), _masks(b, len(max(b))))),
         Mistake(_MAX_OF_LISTS, lambda b, p: max(b) - len(b[0])),
         Mistake(_MAX_OF_LISTS, lambda b, p: len(b[0]) < max(b)),
         Mistake(_MAX_OF_LISTS, lambda b, p: range(max(b))),
-        Mistake("You return only the first row. Does `return` stand inside the loop? It belongs after it.",
-                lambda b, p: (_padded(b, p)[:1], _masks(b)[:1])),
-        Mistake("You add one padding token to each short sentence. Add as many as are missing: the longest length minus its own length.",
-                lambda b, p: ([ids + [p] * (len(ids) < _width(b)) for ids in b],
-                              [[1] * len(ids) + [0] * (len(ids) < _width(b)) for ids in b])),
-        Mistake("You return the batch without padding. Rows of different lengths make no rectangle.",
-                lambda b, p: (b, [[1] * len(ids) for ids in b])),
+        Mistake(
+            "You return only the first row. Does `return` stand inside the loop? It belongs after it.",
+            lambda b, p: (_padded(b, p)[:1], _masks(b)[:1]),
+        ),
+        Mistake(
+            "You add one padding token to each short sentence. Add as many as are missing: the longest length "
+            "minus its own length.",
+            lambda b, p: (
+                [ids + [p] * (len(ids) < _width(b)) for ids in b],
+                [[1] * len(ids) + [0] * (len(ids) < _width(b)) for ids in b],
+            ),
+        ),
+        Mistake(
+            "You return the batch without padding. Rows of different lengths make no rectangle.",
+            lambda b, p: (b, [[1] * len(ids) for ids in b]),
+        ),
     ),
     hints=(
         "First find the length of the longest list. Each list then lacks that length minus its own.",
-        "`ids + [pad_id] * missing` makes a new, longer list. `ids.append(...)` and `ids += ...` would change the caller's.",
+        "`ids + [pad_id] * missing` makes a new, longer list. `ids.append(...)` and `ids += ...` would change the "
+        "caller's.",
         "A row of the mask is `[1] * len(ids) + [0] * missing`. It needs no look at the ids.",
     ),
 )
@@ -133,15 +187,23 @@ def _truncate_cases(rng):
 
 
 def _truncate(ids, n):
-    return ids if len(ids) <= n else ids[:n - 1] + ids[-1:]
+    return ids if len(ids) <= n else ids[: n - 1] + ids[-1:]
 
 
-_ALWAYS_SEP = ("Long sentences are right. A sentence below the limit gets [SEP] twice: your slice keeps all of it, and then one more [SEP] is "
-               "added. Return short sentences as they are.")
+_ALWAYS_SEP = (
+    "Long sentences are right. A sentence below the limit gets [SEP] twice: your slice keeps all of it, "
+    "and then one more [SEP] is "
+    "added. Return short sentences as they are."
+)
 
-_NOTHING = ("For {} your function returns nothing (`None`). Is a `return` missing? Or do you return what `append` gives back? `append` changes "
-            "a list and returns `None`; `+` joins two lists.")
-_NUMBER = "`ids[-1]` is a number, and a number cannot be joined to a list. `ids[-1:]` is a list that holds only the last id."
+_NOTHING = (
+    "For {} your function returns nothing (`None`). Is a `return` missing? Or do you return what `append` "
+    "gives back? `append` changes "
+    "a list and returns `None`; `+` joins two lists."
+)
+_NUMBER = (
+    "`ids[-1]` is a number, and a number cannot be joined to a list. `ids[-1:]` is a list that holds only the last id."
+)
 
 TRUNCATE = Exercise(
     id="02-truncate",
@@ -149,40 +211,73 @@ TRUNCATE = Exercise(
     arguments=("ids", "max_length"),
     cases=_truncate_cases,
     reference=_truncate,
-    minutes=6, difficulty=1,
+    minutes=6,
+    difficulty=1,
     mistakes=(
         Mistake("You cut off [SEP]. The last id must still be the one that `ids` ended with.", lambda ids, n: ids[:n]),
-        Mistake("Nearly: the result is one too long. With [SEP] added, only `max_length - 1` other ids fit.",
-                lambda ids, n: ids if len(ids) <= n else ids[:n] + ids[-1:]),
-        Mistake("One too long, and short sentences get [SEP] twice. Return short ones as they are; in long ones `max_length - 1` ids fit "
-                "before [SEP].", lambda ids, n: ids[:n] + ids[-1:]),
-        Mistake("The result is one too short. `max_length` counts [CLS] and [SEP]: before [SEP] there is room for `max_length - 1` ids.",
-                lambda ids, n: ids if len(ids) <= n else ids[:n - 2] + ids[-1:]),
-        Mistake("The result is too long: `max_length` counts [CLS] and [SEP] too, and you kept `max_length` tokens between them.",
-                lambda ids, n: ids if len(ids) <= n else ids[:n + 1] + ids[-1:]),
-        Mistake(_ALWAYS_SEP, lambda ids, n: ids[:n - 1] + ids[-1:]),
-        Mistake("You end with 102. That is [SEP] in BERT's vocabulary only; here the ids come from another tokenizer. Take the last id of "
-                "`ids`.", lambda ids, n: ids if len(ids) <= n else ids[:n - 1] + [102]),
-        Mistake("You keep the end of the text and drop its beginning. Keep [CLS] and the ids that follow it.",
-                lambda ids, n: ids if len(ids) <= n else ids[:1] + ids[len(ids) - n + 1:]),
-        Mistake("You keep the last ids, so [CLS] and the beginning are gone. Keep the beginning.", lambda ids, n: ids[-n:]),
+        Mistake(
+            "Nearly: the result is one too long. With [SEP] added, only `max_length - 1` other ids fit.",
+            lambda ids, n: ids if len(ids) <= n else ids[:n] + ids[-1:],
+        ),
+        Mistake(
+            "One too long, and short sentences get [SEP] twice. Return short ones as they are; in long ones "
+            "`max_length - 1` ids fit "
+            "before [SEP].",
+            lambda ids, n: ids[:n] + ids[-1:],
+        ),
+        Mistake(
+            "The result is one too short. `max_length` counts [CLS] and [SEP]: before [SEP] there is room for "
+            "`max_length - 1` ids.",
+            lambda ids, n: ids if len(ids) <= n else ids[: n - 2] + ids[-1:],
+        ),
+        Mistake(
+            "The result is too long: `max_length` counts [CLS] and [SEP] too, and you kept `max_length` tokens "
+            "between them.",
+            lambda ids, n: ids if len(ids) <= n else ids[: n + 1] + ids[-1:],
+        ),
+        Mistake(_ALWAYS_SEP, lambda ids, n: ids[: n - 1] + ids[-1:]),
+        Mistake(
+            "You end with 102. That is [SEP] in BERT's vocabulary only; here the ids come from another "
+            "tokenizer. Take the last id of "
+            "`ids`.",
+            lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + [102],
+        ),
+        Mistake(
+            "You keep the end of the text and drop its beginning. Keep [CLS] and the ids that follow it.",
+            lambda ids, n: ids if len(ids) <= n else ids[:1] + ids[len(ids) - n + 1 :],
+        ),
+        Mistake(
+            "You keep the last ids, so [CLS] and the beginning are gone. Keep the beginning.", lambda ids, n: ids[-n:]
+        ),
         Mistake("You take [CLS] and [SEP] away. Both stay, and both count.", lambda ids, n: ids[1:-1][:n]),
-        Mistake("You take [CLS] and [SEP] away. Both stay, and both count.", lambda ids, n: ids[1:-1][:n - 2]),
-        Mistake("You replace the last id by 0, which is padding. The last id must be [SEP], the one that `ids` ended with.",
-                lambda ids, n: ids if len(ids) <= n else ids[:n - 1] + [0]),
-        Mistake("You fill short sentences up to `max_length`. Here they stay as they are; padding is another step.",
-                lambda ids, n: _truncate(ids, n) + [0] * (n - len(ids))),
+        Mistake("You take [CLS] and [SEP] away. Both stay, and both count.", lambda ids, n: ids[1:-1][: n - 2]),
+        Mistake(
+            "You replace the last id by 0, which is padding. The last id must be [SEP], the one that `ids` ended with.",
+            lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + [0],
+        ),
+        Mistake(
+            "You fill short sentences up to `max_length`. Here they stay as they are; padding is another step.",
+            lambda ids, n: _truncate(ids, n) + [0] * (n - len(ids)),
+        ),
         Mistake("You return the sentence without cutting.", lambda ids, n: ids),
         Mistake(_NOTHING.format("long sentences"), lambda ids, n: ids if len(ids) <= n else None),
         Mistake(_NOTHING.format("every sentence"), lambda ids, n: None),
-        Mistake("For short sentences your function returns nothing (`None`). They need a `return` too: give them back as they are.",
-                lambda ids, n: None if len(ids) <= n else _truncate(ids, n)),
-        Mistake("For short sentences your function returns nothing (`None`). They need a `return` too: give them back as they are.",
-                lambda ids, n: None if len(ids) < n else _truncate(ids, n)),
-        Mistake(_NUMBER, lambda ids, n: ids if len(ids) <= n else ids[:n - 1] + ids[-1]),
-        Mistake(_NUMBER, lambda ids, n: ids[:n - 1] + ids[-1]),
-        Mistake("You cut off as many ids as are too many, but leave out [SEP] as well: the result is one too short.",
-                lambda ids, n: ids if len(ids) <= n else ids[:n - 1]),
+        Mistake(
+            "For short sentences your function returns nothing (`None`). They need a `return` too: give them "
+            "back as they are.",
+            lambda ids, n: None if len(ids) <= n else _truncate(ids, n),
+        ),
+        Mistake(
+            "For short sentences your function returns nothing (`None`). They need a `return` too: give them "
+            "back as they are.",
+            lambda ids, n: None if len(ids) < n else _truncate(ids, n),
+        ),
+        Mistake(_NUMBER, lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + ids[-1]),
+        Mistake(_NUMBER, lambda ids, n: ids[: n - 1] + ids[-1]),
+        Mistake(
+            "You cut off as many ids as are too many, but leave out [SEP] as well: the result is one too short.",
+            lambda ids, n: ids if len(ids) <= n else ids[: n - 1],
+        ),
     ),
     hints=(
         "Two cases: short enough (nothing to do), or too long. Treat the first one first.",
@@ -207,8 +302,10 @@ def _bug_cases(rng):
         Case("All real scores may be far below 0", (scores - 5000 * mask, mask)),
         Case("Padding may stand on the left", (scores.flip(1), mask.flip(1))),
         Case("A row alone gives the same weights as in a batch", (scores[1:2], mask[1:2])),
-        Case("As many sentences as tokens", (normal(rng, 4, 4), torch.tensor(
-            [[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]]))),
+        Case(
+            "As many sentences as tokens",
+            (normal(rng, 4, 4), torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]])),
+        ),
     ]
 
 
@@ -220,15 +317,29 @@ def _shares(powers):
     return powers / powers.sum(dim=1, keepdim=True)
 
 
-_NOT_LOW_ENOUGH = ("You put a number at padding that is not low enough: when real scores are far below 0, padding wins. Which number is lower "
-                   "than all others?")
-_TOO_LATE = ("You take padding out after the powers of e. When a padded score is very high, or real ones are very low, all real powers are 0 "
-             "by then, and 0 divided by 0 is NaN. Use the mask before the softmax.")
-_BY_HAND = ("e to the power of a very low score is 0 in a computer, and 0 divided by 0 is NaN (for a very high score it is infinity). `torch.softmax` "
-            "avoids this, because it takes the row's largest score off first. Use it on the lowered scores.")
-_TRUE_OR_FALSE = ("The mask holds the numbers 1 and 0, and `masked_fill` and `torch.where` need true or false, so your function raises an error. "
-                  "For padding write `attention_mask == 0`.")
-_ALONG_BATCH = ("Your weights add up to 1 over the sentences of the batch. Each row has its own softmax, over its tokens: `dim=1`.")
+_NOT_LOW_ENOUGH = (
+    "You put a number at padding that is not low enough: when real scores are far below 0, padding "
+    "wins. Which number is lower "
+    "than all others?"
+)
+_TOO_LATE = (
+    "You take padding out after the powers of e. When a padded score is very high, or real ones are very "
+    "low, all real powers are 0 "
+    "by then, and 0 divided by 0 is NaN. Use the mask before the softmax."
+)
+_BY_HAND = (
+    "e to the power of a very low score is 0 in a computer, and 0 divided by 0 is NaN (for a very high score "
+    "it is infinity). `torch.softmax` "
+    "avoids this, because it takes the row's largest score off first. Use it on the lowered scores."
+)
+_TRUE_OR_FALSE = (
+    "The mask holds the numbers 1 and 0, and `masked_fill` and `torch.where` need true or false, so "
+    "your function raises an error. "
+    "For padding write `attention_mask == 0`."
+)
+_ALONG_BATCH = (
+    "Your weights add up to 1 over the sentences of the batch. Each row has its own softmax, over its tokens: `dim=1`."
+)
 
 BUG = Exercise(
     id="02-find-the-bug",
@@ -236,28 +347,66 @@ BUG = Exercise(
     arguments=("scores", "attention_mask"),
     cases=_bug_cases,
     reference=lambda s, m: _softmax(s, m == 1),
-    minutes=10, difficulty=2, points=2,
+    minutes=10,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("The bug is still there: padding gets the score 0, and a score of 0 is not a weight of 0. What is e to the power of 0? Which "
-                "score would give a weight of 0?", lambda s, m: torch.softmax(s * m, dim=1)),
+        Mistake(
+            "The bug is still there: padding gets the score 0, and a score of 0 is not a weight of 0. What is e "
+            "to the power of 0? Which "
+            "score would give a weight of 0?",
+            lambda s, m: torch.softmax(s * m, dim=1),
+        ),
         Mistake("The mask is not used: padding takes part as if it were real.", lambda s, m: torch.softmax(s, dim=1)),
-        Mistake("Padding has the weight 0 now, but the real tokens of a row no longer add up to 1: padding took its share in the softmax "
-                "before you removed it. Use the mask before the softmax.", lambda s, m: torch.softmax(s, dim=1) * m),
-        Mistake("Padding has the weight 0 now, but the real tokens of a row no longer add up to 1. Padding still takes part in the softmax with "
-                "the score 0. Change what goes into the softmax.", lambda s, m: torch.softmax(s * m, dim=1) * m),
-        Mistake("The mask is upside down: you lower the scores of real tokens. 1 marks a real token.", lambda s, m: _softmax(s, m == 0)),
-        Mistake("The mask is upside down: you lower the scores of real tokens. 1 marks a real token.",
-                lambda s, m: _softmax(s, m == 0, -1e9)),
-        Mistake("The result holds NaN, because minus infinity times 0 is not a number. Do not multiply by infinity: fill it in where the mask is "
-                "0, with `masked_fill`.", lambda s, m: torch.softmax(s + (1 - m) * float("-inf"), dim=1)),
-        Mistake("You add the mask to the scores. That lifts real scores by 1 and no more. Padding needs a score that is lower than all others.",
-                lambda s, m: torch.softmax(s + m, dim=1)),
-        Mistake("You use plus infinity: then padding wins everything, and the result holds NaN. Use *minus* infinity.",
-                lambda s, m: _softmax(s, m == 1, float("inf"))),
-        Mistake("Nearly: you find padding by its score. A real token can have the score 0 too, and you hide it. Ask the mask: "
-                "`attention_mask == 0`.", lambda s, m: _softmax(s, s * m != 0)),
-        *(Mistake(_NOT_LOW_ENOUGH, lambda s, m, low=low: _softmax(s, m == 1, low)) for low in (-1.0, -5.0, -10.0, -20.0, -100.0)),
-        *(Mistake(_NOT_LOW_ENOUGH, lambda s, m, low=low: torch.softmax(s + low * (1 - m), dim=1)) for low in (-5.0, -10.0, -100.0, -1000.0)),
+        Mistake(
+            "Padding has the weight 0 now, but the real tokens of a row no longer add up to 1: padding took its "
+            "share in the softmax "
+            "before you removed it. Use the mask before the softmax.",
+            lambda s, m: torch.softmax(s, dim=1) * m,
+        ),
+        Mistake(
+            "Padding has the weight 0 now, but the real tokens of a row no longer add up to 1. Padding still "
+            "takes part in the softmax with "
+            "the score 0. Change what goes into the softmax.",
+            lambda s, m: torch.softmax(s * m, dim=1) * m,
+        ),
+        Mistake(
+            "The mask is upside down: you lower the scores of real tokens. 1 marks a real token.",
+            lambda s, m: _softmax(s, m == 0),
+        ),
+        Mistake(
+            "The mask is upside down: you lower the scores of real tokens. 1 marks a real token.",
+            lambda s, m: _softmax(s, m == 0, -1e9),
+        ),
+        Mistake(
+            "The result holds NaN, because minus infinity times 0 is not a number. Do not multiply by infinity: "
+            "fill it in where the mask is "
+            "0, with `masked_fill`.",
+            lambda s, m: torch.softmax(s + (1 - m) * float("-inf"), dim=1),
+        ),
+        Mistake(
+            "You add the mask to the scores. That lifts real scores by 1 and no more. Padding needs a score that "
+            "is lower than all others.",
+            lambda s, m: torch.softmax(s + m, dim=1),
+        ),
+        Mistake(
+            "You use plus infinity: then padding wins everything, and the result holds NaN. Use *minus* infinity.",
+            lambda s, m: _softmax(s, m == 1, float("inf")),
+        ),
+        Mistake(
+            "Nearly: you find padding by its score. A real token can have the score 0 too, and you hide it. Ask "
+            "the mask: "
+            "`attention_mask == 0`.",
+            lambda s, m: _softmax(s, s * m != 0),
+        ),
+        *(
+            Mistake(_NOT_LOW_ENOUGH, lambda s, m, low=low: _softmax(s, m == 1, low))
+            for low in (-1.0, -5.0, -10.0, -20.0, -100.0)
+        ),
+        *(
+            Mistake(_NOT_LOW_ENOUGH, lambda s, m, low=low: torch.softmax(s + low * (1 - m), dim=1))
+            for low in (-5.0, -10.0, -100.0, -1000.0)
+        ),
         Mistake(_TOO_LATE, lambda s, m: _shares(torch.softmax(s, dim=1) * m)),
         Mistake(_TOO_LATE, lambda s, m: _shares(torch.softmax(s * m, dim=1) * m)),
         Mistake(_BY_HAND, lambda s, m: _shares(torch.exp(s) * m)),
@@ -267,17 +416,26 @@ BUG = Exercise(
         Mistake(_ALONG_BATCH, lambda s, m: torch.softmax(s * m, dim=0)),
         Mistake(_ALONG_BATCH, lambda s, m: _softmax(s, m == 1, dim=0)),
         Mistake(_ALONG_BATCH, lambda s, m: _softmax(s, m == 1, -1e9, dim=0)),
-        Mistake("You divide scores by their sum. A softmax divides e to the power of each score by the sum of these powers.",
-                lambda s, m: s * m / (s * m).sum(dim=1, keepdim=True)),
-        Mistake("You return the lowered scores. The softmax over each row is missing.",
-                lambda s, m: s.masked_fill(m == 0, float("-inf"))),
-        Mistake("You return the logarithm of the weights. Use `torch.softmax`, not `log_softmax`.",
-                lambda s, m: torch.log_softmax(s.masked_fill(m == 0, float("-inf")), dim=1)),
+        Mistake(
+            "You divide scores by their sum. A softmax divides e to the power of each score by the sum of these "
+            "powers.",
+            lambda s, m: s * m / (s * m).sum(dim=1, keepdim=True),
+        ),
+        Mistake(
+            "You return the lowered scores. The softmax over each row is missing.",
+            lambda s, m: s.masked_fill(m == 0, float("-inf")),
+        ),
+        Mistake(
+            "You return the logarithm of the weights. Use `torch.softmax`, not `log_softmax`.",
+            lambda s, m: torch.log_softmax(s.masked_fill(m == 0, float("-inf")), dim=1),
+        ),
     ),
     hints=(
-        "Work it out for one padded position: its score times its mask value is 0. Softmax takes e to the power of the score. What is that for 0?",
+        "Work it out for one padded position: its score times its mask value is 0. Softmax takes e to the power of "
+        "the score. What is that for 0?",
         "For which score is e to the power of it 0? Padding needs that score *before* the softmax.",
-        "`scores.masked_fill(attention_mask == 0, float('-inf'))` returns a copy of the scores with minus infinity at padding.",
+        "`scores.masked_fill(attention_mask == 0, float('-inf'))` returns a copy of the scores with minus infinity "
+        "at padding.",
     ),
 )
 
@@ -292,16 +450,21 @@ def _waste_cases(rng):
         Case("The share of padding in full batches", ([4, *lengths(10), 50], 4)),
         Case("The last batch may be smaller", ([*lengths(9), 45, 5], 4)),
         Case("The order decides which sentences share a batch", (up, 2)),
-        Case("The order decides which sentences share a batch", ([up[0], up[7], up[1], up[6], up[2], up[5], up[3], up[4]], 2)),
+        Case(
+            "The order decides which sentences share a batch",
+            ([up[0], up[7], up[1], up[6], up[2], up[5], up[3], up[4]], 2),
+        ),
         Case("Equal lengths waste nothing", ([rng.randint(3, 40)] * 6, 3)),
         Case("Batches of one sentence waste nothing", (lengths(5), 1)),
-        Case("A batch size above the number of sentences makes one batch",  # a share of 1/3, which no rounding hits
-             (rng.sample([short, 2 * short, 3 * short], 3), 8)),
+        Case(
+            "A batch size above the number of sentences makes one batch",  # a share of 1/3, which no rounding hits
+            (rng.sample([short, 2 * short, 3 * short], 3), 8),
+        ),
     ]
 
 
 def _chunks(lengths, size):
-    return [lengths[i:i + size] for i in range(0, len(lengths), size)]
+    return [lengths[i : i + size] for i in range(0, len(lengths), size)]
 
 
 def _positions(lengths, size):
@@ -317,7 +480,7 @@ def _waste(lengths, size):
 
 
 def _without_rest(lengths, size):
-    whole = lengths[:len(lengths) // size * size]
+    whole = lengths[: len(lengths) // size * size]
     return _waste(whole, size)
 
 
@@ -327,48 +490,93 @@ WASTE = Exercise(
     arguments=("lengths", "batch_size"),
     cases=_waste_cases,
     reference=_waste,
-    minutes=10, difficulty=2, points=2,
+    minutes=10,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("You sort the lengths. Here the given order counts: it decides which sentences share a batch.",
-                lambda n, size: _waste(sorted(n), size)),
-        Mistake("You sort the lengths. Here the given order counts: it decides which sentences share a batch.",
-                lambda n, size: _waste(sorted(n, reverse=True), size)),
-        Mistake("You pad every batch to the longest sentence of *all*. Each batch has its own longest.",
-                lambda n, size: 1 - sum(n) / (max(n) * len(n))),
-        Mistake("You take the first sentence of a batch as its longest. The longest may stand anywhere: `max(batch)`.",
-                lambda n, size: _padded_to(n, size, 0)),
-        Mistake("You take the last sentence of a batch as its longest. The longest may stand anywhere: `max(batch)`.",
-                lambda n, size: _padded_to(n, size, -1)),
-        Mistake("You count the last batch as if it were full. It may hold fewer sentences: `len(batch)`, not `batch_size`.",
-                lambda n, size: 1 - sum(n) / sum(max(batch) * size for batch in _chunks(n, size))),
+        Mistake(
+            "You sort the lengths. Here the given order counts: it decides which sentences share a batch.",
+            lambda n, size: _waste(sorted(n), size),
+        ),
+        Mistake(
+            "You sort the lengths. Here the given order counts: it decides which sentences share a batch.",
+            lambda n, size: _waste(sorted(n, reverse=True), size),
+        ),
+        Mistake(
+            "You pad every batch to the longest sentence of *all*. Each batch has its own longest.",
+            lambda n, size: 1 - sum(n) / (max(n) * len(n)),
+        ),
+        Mistake(
+            "You take the first sentence of a batch as its longest. The longest may stand anywhere: `max(batch)`.",
+            lambda n, size: _padded_to(n, size, 0),
+        ),
+        Mistake(
+            "You take the last sentence of a batch as its longest. The longest may stand anywhere: `max(batch)`.",
+            lambda n, size: _padded_to(n, size, -1),
+        ),
+        Mistake(
+            "You count the last batch as if it were full. It may hold fewer sentences: `len(batch)`, not `batch_size`.",
+            lambda n, size: 1 - sum(n) / sum(max(batch) * size for batch in _chunks(n, size)),
+        ),
         Mistake("You leave out the last batch when it is not full. Its positions count too.", _without_rest),
-        Mistake("You take the mean of the batches' shares. Batches have different sizes: add up padding and positions over all batches, and divide "
-                "once at the end.",
-                lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)) / len(_chunks(n, size))),
-        Mistake("You divide the padding by the number of real tokens. Divide by all positions, real and padding.",
-                lambda n, size: _positions(n, size) / sum(n) - 1),
-        Mistake("You return the share of *real* tokens. The share of padding is 1 minus that.",
-                lambda n, size: sum(n) / _positions(n, size)),
+        Mistake(
+            "You take the mean of the batches' shares. Batches have different sizes: add up padding and "
+            "positions over all batches, and divide "
+            "once at the end.",
+            lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)) / len(_chunks(n, size)),
+        ),
+        Mistake(
+            "You divide the padding by the number of real tokens. Divide by all positions, real and padding.",
+            lambda n, size: _positions(n, size) / sum(n) - 1,
+        ),
+        Mistake(
+            "You return the share of *real* tokens. The share of padding is 1 minus that.",
+            lambda n, size: sum(n) / _positions(n, size),
+        ),
         Mistake("You return per cent. A share between 0 and 1 is asked for.", lambda n, size: 100 * _waste(n, size)),
-        *(Mistake("You round the result. Return the share as it is.", lambda n, size, digits=digits: round(_waste(n, size), digits))
-          for digits in (1, 2, 3, 4)),
-        Mistake("You return how many positions are padding. Divide by the number of all positions.",
-                lambda n, size: _positions(n, size) - sum(n)),
-        Mistake("You add up the batches' shares. Add up padding and positions over all batches, and divide once at the end.",
-                lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size))),
+        *(
+            Mistake(
+                "You round the result. Return the share as it is.",
+                lambda n, size, digits=digits: round(_waste(n, size), digits),
+            )
+            for digits in (1, 2, 3, 4)
+        ),
+        Mistake(
+            "You return how many positions are padding. Divide by the number of all positions.",
+            lambda n, size: _positions(n, size) - sum(n),
+        ),
+        Mistake(
+            "You add up the batches' shares. Add up padding and positions over all batches, and divide once at "
+            "the end.",
+            lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)),
+        ),
         Mistake("You count only the first batch. All batches count.", lambda n, size: _waste(n[:size], size)),
-        Mistake("You count only the last batch. All batches count. Does a line that should run once for each batch stand after the loop, or does "
-                "`return` stand inside it?", lambda n, size: _waste(_chunks(n, size)[-1], size)),
-        Mistake("Your batches overlap: each starts one sentence after the one before. Let them start `batch_size` apart: "
-                "`range(0, len(lengths), batch_size)`.",
-                lambda n, size: 1 - sum(sum(n[i:i + size]) for i in range(len(n)))
-                / sum(max(n[i:i + size]) * len(n[i:i + size]) for i in range(len(n)))),
-        Mistake("You return the share for each batch. One number is asked for, for all batches together.",
-                lambda n, size: [1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)]),
+        Mistake(
+            "You count only the last batch. All batches count. Does a line that should run once for each batch "
+            "stand after the loop, or does "
+            "`return` stand inside it?",
+            lambda n, size: _waste(_chunks(n, size)[-1], size),
+        ),
+        Mistake(
+            "Your batches overlap: each starts one sentence after the one before. Let them start `batch_size` "
+            "apart: "
+            "`range(0, len(lengths), batch_size)`.",
+            lambda n, size: (
+                1
+                - sum(sum(n[i : i + size]) for i in range(len(n)))
+                / sum(max(n[i : i + size]) * len(n[i : i + size]) for i in range(len(n)))
+            ),
+        ),
+        Mistake(
+            "You return the share for each batch. One number is asked for, for all batches together.",
+            lambda n, size: [1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)],
+        ),
     ),
     hints=(
-        "A batch of sentences with 3, 5 and 4 tokens is a table of 3 rows and 5 columns. How many of its positions are real?",
-        "`lengths[start:start + batch_size]` is one batch, for `start` in `range(0, len(lengths), batch_size)`. At the end of a list a slice is "
+        "A batch of sentences with 3, 5 and 4 tokens is a table of 3 rows and 5 columns. How many of its positions "
+        "are real?",
+        "`lengths[start:start + batch_size]` is one batch, for `start` in `range(0, len(lengths), batch_size)`. At "
+        "the end of a list a slice is "
         "shorter by itself.",
         "Add up `max(batch) * len(batch)` over all batches: these are the positions. The real ones are `sum(lengths)`.",
     ),

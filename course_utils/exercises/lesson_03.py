@@ -20,7 +20,10 @@ def _word_cases(rng):
     several = [word for word, count in enumerate(pieces) if count > 1]
     single = [word for word, count in enumerate(pieces) if count == 1]
     return [
-        *(Case("A word of several pieces gets the mean of their vectors", (states, word_ids, word)) for word in several),
+        *(
+            Case("A word of several pieces gets the mean of their vectors", (states, word_ids, word))
+            for word in several
+        ),
         *(Case("A word of one piece gets that piece's vector", (states, word_ids, word)) for word in single),
         Case("Special tokens and padding belong to no word", (padded, word_ids + [None] * 3, several[-1])),
         Case("Words are counted from 0", (states[[0, 1, 2, 3, 4]], [None, 0, 0, 1, None], 0)),
@@ -42,9 +45,14 @@ def _total(rows):
     return sum(rows) / len(rows)
 
 
-WORD_0_IS_FALSY = "Word number 0 gets lost: 0 counts as false in `if word`. Ask for `word is not None`, or compare with `index` only."
-LAST_PIECE_LOST = ("The word's last piece gets lost: a slice ends *before* its second number. Add 1 to the position of the last piece, or "
-                   "index with the list of positions.")
+WORD_0_IS_FALSY = (
+    "Word number 0 gets lost: 0 counts as false in `if word`. Ask for `word is not None`, or compare with `index` only."
+)
+LAST_PIECE_LOST = (
+    "The word's last piece gets lost: a slice ends *before* its second number. Add 1 to the position "
+    "of the last piece, or "
+    "index with the list of positions."
+)
 
 WORD_VECTOR = Exercise(
     id="03-word-vector",
@@ -52,55 +60,116 @@ WORD_VECTOR = Exercise(
     arguments=("hidden_states", "word_ids", "index"),
     cases=_word_cases,
     reference=_word_vector,
-    minutes=8, difficulty=1,
+    minutes=8,
+    difficulty=1,
     mistakes=(
-        Mistake("You take the token at position `index`. That is a position among tokens; `index` counts words. [CLS] and the pieces of "
-                "earlier words stand before it: look the word up in `word_ids`.", lambda h, w, i: h[i]),
-        Mistake("You add 1 for [CLS], but earlier words may have several pieces, too. Look the word up in `word_ids`.",
-                lambda h, w, i: h[i + 1]),
-        Mistake("You take the first piece only. Take the mean over all pieces of the word.", lambda h, w, i: h[w.index(i)]),
-        Mistake("You take the last piece only. Take the mean over all pieces of the word.", lambda h, w, i: h[_pieces(w, i)[-1]]),
-        Mistake("You add the pieces up but do not divide: this is the sum, not the mean.", lambda h, w, i: h[_pieces(w, i)].sum(dim=0)),
-        Mistake("You add up the word's pieces but divide by the number of all tokens. Divide by the number of its pieces.",
-                lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / len(w)),
-        Mistake("You add up the word's pieces but divide by the number of tokens that belong to any word. Divide by the number of its own "
-                "pieces.", lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / sum(x is not None for x in w)),
-        Mistake("You take the largest value of each dimension. The mean over the pieces is asked for.",
-                lambda h, w, i: h[_pieces(w, i)].amax(dim=0)),
-        Mistake("You return the vectors of the pieces. Take their mean, over `dim=0`, so that one vector of shape (hidden,) is left.",
-                lambda h, w, i: h[_pieces(w, i)]),
-        Mistake("The right numbers in the wrong shape: (1, hidden). Drop the first dimension; one vector has the shape (hidden,).",
-                lambda h, w, i: h[_pieces(w, i)].mean(dim=0, keepdim=True)),
-        Mistake("You average over the numbers inside each vector. Pieces are dimension 0: use `dim=0`.",
-                lambda h, w, i: h[_pieces(w, i)].mean(dim=1)),
-        Mistake("You average everything into one number. Say over which dimension: `mean(dim=0)`.", lambda h, w, i: h[_pieces(w, i)].mean()),
-        Mistake("You average over all tokens. Only the pieces of the word with the number `index` count.", lambda h, w, i: h.mean(dim=0)),
-        Mistake("You average over all words. Only the pieces of the word with the number `index` count.",
-                lambda h, w, i: h[[x is not None for x in w]].mean(dim=0)),
-        Mistake("You average all the *other* words. Keep the positions where `word_ids` equals `index`.",
-                lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0)),
-        Mistake("`word_ids == index` compares the list as a whole with a number, which is never true. Compare item by item: "
-                "`[word == index for word in word_ids]`.", lambda h, w, i: h[w == i].mean(dim=0)),
-        Mistake(WORD_0_IS_FALSY,
-                lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0)),
-        Mistake(WORD_0_IS_FALSY, lambda h, w, i: torch.stack([h[p] for p, x in enumerate(w) if x and x == i]).mean(dim=0)),
+        Mistake(
+            "You take the token at position `index`. That is a position among tokens; `index` counts words. "
+            "[CLS] and the pieces of "
+            "earlier words stand before it: look the word up in `word_ids`.",
+            lambda h, w, i: h[i],
+        ),
+        Mistake(
+            "You add 1 for [CLS], but earlier words may have several pieces, too. Look the word up in `word_ids`.",
+            lambda h, w, i: h[i + 1],
+        ),
+        Mistake(
+            "You take the first piece only. Take the mean over all pieces of the word.", lambda h, w, i: h[w.index(i)]
+        ),
+        Mistake(
+            "You take the last piece only. Take the mean over all pieces of the word.",
+            lambda h, w, i: h[_pieces(w, i)[-1]],
+        ),
+        Mistake(
+            "You add the pieces up but do not divide: this is the sum, not the mean.",
+            lambda h, w, i: h[_pieces(w, i)].sum(dim=0),
+        ),
+        Mistake(
+            "You add up the word's pieces but divide by the number of all tokens. Divide by the number of its pieces.",
+            lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / len(w),
+        ),
+        Mistake(
+            "You add up the word's pieces but divide by the number of tokens that belong to any word. Divide by "
+            "the number of its own "
+            "pieces.",
+            lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / sum(x is not None for x in w),
+        ),
+        Mistake(
+            "You take the largest value of each dimension. The mean over the pieces is asked for.",
+            lambda h, w, i: h[_pieces(w, i)].amax(dim=0),
+        ),
+        Mistake(
+            "You return the vectors of the pieces. Take their mean, over `dim=0`, so that one vector of shape "
+            "(hidden,) is left.",
+            lambda h, w, i: h[_pieces(w, i)],
+        ),
+        Mistake(
+            "The right numbers in the wrong shape: (1, hidden). Drop the first dimension; one vector has the "
+            "shape (hidden,).",
+            lambda h, w, i: h[_pieces(w, i)].mean(dim=0, keepdim=True),
+        ),
+        Mistake(
+            "You average over the numbers inside each vector. Pieces are dimension 0: use `dim=0`.",
+            lambda h, w, i: h[_pieces(w, i)].mean(dim=1),
+        ),
+        Mistake(
+            "You average everything into one number. Say over which dimension: `mean(dim=0)`.",
+            lambda h, w, i: h[_pieces(w, i)].mean(),
+        ),
+        Mistake(
+            "You average over all tokens. Only the pieces of the word with the number `index` count.",
+            lambda h, w, i: h.mean(dim=0),
+        ),
+        Mistake(
+            "You average over all words. Only the pieces of the word with the number `index` count.",
+            lambda h, w, i: h[[x is not None for x in w]].mean(dim=0),
+        ),
+        Mistake(
+            "You average all the *other* words. Keep the positions where `word_ids` equals `index`.",
+            lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0),
+        ),
+        Mistake(
+            "`word_ids == index` compares the list as a whole with a number, which is never true. Compare item "
+            "by item: "
+            "`[word == index for word in word_ids]`.",
+            lambda h, w, i: h[w == i].mean(dim=0),
+        ),
+        Mistake(WORD_0_IS_FALSY, lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0)),
+        Mistake(
+            WORD_0_IS_FALSY, lambda h, w, i: torch.stack([h[p] for p, x in enumerate(w) if x and x == i]).mean(dim=0)
+        ),
         Mistake(WORD_0_IS_FALSY, lambda h, w, i: _total(h[p] for p, x in enumerate(w) if x and x == i)),
-        Mistake(LAST_PIECE_LOST, lambda h, w, i: h[_pieces(w, i)[0]:_pieces(w, i)[-1]].mean(dim=0)),
+        Mistake(LAST_PIECE_LOST, lambda h, w, i: h[_pieces(w, i)[0] : _pieces(w, i)[-1]].mean(dim=0)),
         Mistake(LAST_PIECE_LOST, lambda h, w, i: torch.stack([h[p] for p in _pieces(w, i)[:-1]]).mean(dim=0)),
-        Mistake("You treat special tokens as word 0: `None` is not 0. Compare `word == index` without changing `None`.",
-                lambda h, w, i: h[[p for p, x in enumerate(w) if (x or 0) == i]].mean(dim=0)),
-        Mistake("You count words from 1. `word_ids` counts from 0: the first word has the number 0.",
-                lambda h, w, i: _word_vector(h, w, i - 1)),
-        Mistake("You take the word after the one asked for. `word_ids` and `index` both count words from 0: no 1 is needed.",
-                lambda h, w, i: _word_vector(h, w, i + 1)),
-        Mistake("The positions are off by one: you skip [CLS] when you count but not when you look up. `word_ids` has an entry for [CLS] "
-                "already.", lambda h, w, i: h[1:][_pieces(w[:-1], i)].mean(dim=0)),
-        Mistake("The positions are off by one: you drop `None` from `word_ids`, so every position moves.",
-                lambda h, w, i: h[_pieces([x for x in w if x is not None], i)].mean(dim=0)),
+        Mistake(
+            "You treat special tokens as word 0: `None` is not 0. Compare `word == index` without changing `None`.",
+            lambda h, w, i: h[[p for p, x in enumerate(w) if (x or 0) == i]].mean(dim=0),
+        ),
+        Mistake(
+            "You count words from 1. `word_ids` counts from 0: the first word has the number 0.",
+            lambda h, w, i: _word_vector(h, w, i - 1),
+        ),
+        Mistake(
+            "You take the word after the one asked for. `word_ids` and `index` both count words from 0: no 1 is "
+            "needed.",
+            lambda h, w, i: _word_vector(h, w, i + 1),
+        ),
+        Mistake(
+            "The positions are off by one: you skip [CLS] when you count but not when you look up. `word_ids` "
+            "has an entry for [CLS] "
+            "already.",
+            lambda h, w, i: h[1:][_pieces(w[:-1], i)].mean(dim=0),
+        ),
+        Mistake(
+            "The positions are off by one: you drop `None` from `word_ids`, so every position moves.",
+            lambda h, w, i: h[_pieces([x for x in w if x is not None], i)].mean(dim=0),
+        ),
     ),
     hints=(
-        "`word_ids` is as long as the sentence has tokens. At which positions does it say `index`? There may be several, always side by side.",
-        "Collect the positions with `enumerate`, then index the tensor with that list: `hidden_states[positions]` has the shape (pieces, hidden).",
+        "`word_ids` is as long as the sentence has tokens. At which positions does it say `index`? There may be "
+        "several, always side by side.",
+        "Collect the positions with `enumerate`, then index the tensor with that list: `hidden_states[positions]` "
+        "has the shape (pieces, hidden).",
         "The mean of those rows over `dim=0` is the answer.",
     ),
 )
@@ -139,8 +208,10 @@ def _gap_cases(rng):
 def _split(c, senses):
     """The cosines within and between senses, each pair of different rows once, from a table (n, n)."""
     pairs = list(combinations(range(len(senses)), 2))
-    return (torch.stack([c[i, j] for i, j in pairs if senses[i] == senses[j]]),
-            torch.stack([c[i, j] for i, j in pairs if senses[i] != senses[j]]))
+    return (
+        torch.stack([c[i, j] for i, j in pairs if senses[i] == senses[j]]),
+        torch.stack([c[i, j] for i, j in pairs if senses[i] != senses[j]]),
+    )
 
 
 def _within_between(v, senses):
@@ -164,7 +235,9 @@ def _same(senses):
 
 
 def _gap_by_sense(v, senses, of_nothing=None):
-    """The mean within each sense first, then the mean of these. A sense without pairs counts `of_nothing`, or is left out ("skip")."""
+    """The mean within each sense first, then the mean of these. A sense without pairs counts `of_nothing`, or is left
+    out ("skip").
+    """
     c, means = _cosines(v), []
     for kind in sorted(set(senses)):
         values = [c[i, j].item() for i, j in combinations(range(len(senses)), 2) if senses[i] == senses[j] == kind]
@@ -237,16 +310,33 @@ def _diagonal_in_the_count(v, senses):
     return (within.sum() * 2 / _same(senses).sum() - between.mean()).item()
 
 
-MEAN_OF_MEANS = "You take the mean of each sense first and then the mean of those. Here all pairs count alike: put the pairs of all senses together."
-DIAGONAL_BY_VALUE = ("You look for the diagonal by its value, but after rounding, a row's cosine with itself may be a little less or more than 1. "
-                     "Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`.")
-COPIES_LOST = ("You leave out cells by their value. A row that stands there twice also has the cosine 1 with its copy, and that is a pair like any "
-               "other. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`.")
-WHOLE_LISTS = ("One of your two means is taken over the wrong cells, or over none at all. `senses == senses` compares two lists as a whole. Compare "
-               "item by item: `[[one == other for other in senses] for one in senses]`.")
-WRONG_DIMENSION = "You divide each *column* by its length. Divide each row by its own length: `norm(dim=1, keepdim=True)`."
-NO_KEEPDIM = ("`norm(dim=1)` has the shape (n,), and PyTorch lays it along the columns, so it fits only by accident. Keep the dimension: "
-              "`norm(dim=1, keepdim=True)`, of shape (n, 1).")
+MEAN_OF_MEANS = (
+    "You take the mean of each sense first and then the mean of those. Here all pairs count alike: put "
+    "the pairs of all senses together."
+)
+DIAGONAL_BY_VALUE = (
+    "You look for the diagonal by its value, but after rounding, a row's cosine with itself may be "
+    "a little less or more than 1. "
+    "Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
+)
+COPIES_LOST = (
+    "You leave out cells by their value. A row that stands there twice also has the cosine 1 with its "
+    "copy, and that is a pair like any "
+    "other. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
+)
+WHOLE_LISTS = (
+    "One of your two means is taken over the wrong cells, or over none at all. `senses == senses` "
+    "compares two lists as a whole. Compare "
+    "item by item: `[[one == other for other in senses] for one in senses]`."
+)
+WRONG_DIMENSION = (
+    "You divide each *column* by its length. Divide each row by its own length: `norm(dim=1, keepdim=True)`."
+)
+NO_KEEPDIM = (
+    "`norm(dim=1)` has the shape (n,), and PyTorch lays it along the columns, so it fits only by accident. "
+    "Keep the dimension: "
+    "`norm(dim=1, keepdim=True)`, of shape (n, 1)."
+)
 WHOLE_LENGTH = "You divide by the length of the whole matrix. Each row has its own length: `norm(dim=1, keepdim=True)`."
 
 SENSE_GAP = Exercise(
@@ -255,54 +345,115 @@ SENSE_GAP = Exercise(
     arguments=("vectors", "senses"),
     cases=_gap_cases,
     reference=_sense_gap,
-    minutes=12, difficulty=2, points=2,
+    minutes=12,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("Each row's similarity to itself, always 1, is in your mean within senses. Leave the diagonal out.", _with_diagonal),
-        Mistake("Each row's cosine with itself is in your mean *between*: `~within` turns the diagonal on again. Use `~same`.",
-                lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & ~itself, lambda c, same, itself: ~(same & ~itself))),
-        Mistake(COPIES_LOST, lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & (c < 0.9999), lambda c, same, itself: ~same)),
-        Mistake(DIAGONAL_BY_VALUE, lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & (c < 1), lambda c, same, itself: ~same)),
-        Mistake(DIAGONAL_BY_VALUE, lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & (c != 1), lambda c, same, itself: ~same)),
+        Mistake(
+            "Each row's similarity to itself, always 1, is in your mean within senses. Leave the diagonal out.",
+            _with_diagonal,
+        ),
+        Mistake(
+            "Each row's cosine with itself is in your mean *between*: `~within` turns the diagonal on again. Use "
+            "`~same`.",
+            lambda v, s: _gap_of_cells(
+                v, s, lambda c, same, itself: same & ~itself, lambda c, same, itself: ~(same & ~itself)
+            ),
+        ),
+        Mistake(
+            COPIES_LOST,
+            lambda v, s: _gap_of_cells(
+                v, s, lambda c, same, itself: same & (c < 0.9999), lambda c, same, itself: ~same
+            ),
+        ),
+        Mistake(
+            DIAGONAL_BY_VALUE,
+            lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & (c < 1), lambda c, same, itself: ~same),
+        ),
+        Mistake(
+            DIAGONAL_BY_VALUE,
+            lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & (c != 1), lambda c, same, itself: ~same),
+        ),
         Mistake(WHOLE_LISTS, lambda v, s: float("nan")),
-        Mistake(WHOLE_LISTS, lambda v, s: (_cosines(v)[~torch.eye(len(s), dtype=torch.bool)].mean() - _cosines(v)[-2].mean()).item()),
+        Mistake(
+            WHOLE_LISTS,
+            lambda v, s: (_cosines(v)[~torch.eye(len(s), dtype=torch.bool)].mean() - _cosines(v)[-2].mean()).item(),
+        ),
         Mistake(WRONG_DIMENSION, lambda v, s: _gap_from(_products(v / v.norm(dim=0)), s)),
         Mistake(NO_KEEPDIM, lambda v, s: _gap_from(_products(v / v.norm(dim=1)), s)),
         Mistake(WHOLE_LENGTH, lambda v, s: _gap_from(_products(v / v.norm()), s)),
-        Mistake("You take the diagonal out of the sum within senses but still count its n cells when you divide.", _diagonal_in_the_count),
-        Mistake("The vectors are not normalised, so your products mix direction and length. Divide each row by its length first.",
-                lambda v, s: _gap_from(v @ v.T, s)),
-        Mistake("The vectors are not normalised, and each row's product with itself is in your mean too.",
-                lambda v, s: ((v @ v.T)[_same(s)].mean() - (v @ v.T)[~_same(s)].mean()).item()),
-        Mistake("The sign is turned round: you subtract *within* from *between*. Within minus between is asked for.",
-                lambda v, s: -_sense_gap(v, s)),
-        Mistake("The sign is turned round, and each row's similarity to itself is in your mean within senses.",
-                lambda v, s: -_with_diagonal(v, s)),
-        Mistake("You return the mean within senses only. Subtract the mean over pairs of different senses.",
-                lambda v, s: _within_between(v, s)[0]),
-        Mistake("You return the mean between senses only. The mean within senses minus this one is asked for.",
-                lambda v, s: _within_between(v, s)[1]),
-        Mistake("You return the two means. Return one number: within minus between.", lambda v, s: _within_between(v, s)),
+        Mistake(
+            "You take the diagonal out of the sum within senses but still count its n cells when you divide.",
+            _diagonal_in_the_count,
+        ),
+        Mistake(
+            "The vectors are not normalised, so your products mix direction and length. Divide each row by its "
+            "length first.",
+            lambda v, s: _gap_from(v @ v.T, s),
+        ),
+        Mistake(
+            "The vectors are not normalised, and each row's product with itself is in your mean too.",
+            lambda v, s: ((v @ v.T)[_same(s)].mean() - (v @ v.T)[~_same(s)].mean()).item(),
+        ),
+        Mistake(
+            "The sign is turned round: you subtract *within* from *between*. Within minus between is asked for.",
+            lambda v, s: -_sense_gap(v, s),
+        ),
+        Mistake(
+            "The sign is turned round, and each row's similarity to itself is in your mean within senses.",
+            lambda v, s: -_with_diagonal(v, s),
+        ),
+        Mistake(
+            "You return the mean within senses only. Subtract the mean over pairs of different senses.",
+            lambda v, s: _within_between(v, s)[0],
+        ),
+        Mistake(
+            "You return the mean between senses only. The mean within senses minus this one is asked for.",
+            lambda v, s: _within_between(v, s)[1],
+        ),
+        Mistake(
+            "You return the two means. Return one number: within minus between.", lambda v, s: _within_between(v, s)
+        ),
         Mistake(MEAN_OF_MEANS, _gap_by_sense),
         Mistake(MEAN_OF_MEANS, lambda v, s: _gap_by_sense(v, s, of_nothing=float("nan"))),
         Mistake(MEAN_OF_MEANS, lambda v, s: _gap_by_sense(v, s, of_nothing=0.0)),
         Mistake(MEAN_OF_MEANS, lambda v, s: _gap_by_sense(v, s, of_nothing="skip")),
         Mistake(MEAN_OF_MEANS + " And leave each row's cosine with itself out.", _gap_by_block),
-        Mistake("You compare the mean vectors of the senses. Compare sentences with sentences, pair by pair.", _gap_of_centres),
-        Mistake("You use distances, which are small for similar rows. Use cosines.", lambda v, s: _gap_from(torch.cdist(v, v), s)),
-        Mistake("You compare only neighbours, row i with row i + 1. Every pair of different rows counts.", _gap_of_neighbours),
-        Mistake("You subtract the mean over *all* pairs. Subtract the mean over pairs of *different* senses.", _gap_to_all),
-        Mistake("You divide both sums by the number of all pairs. Each mean has its own number of pairs.", _gap_divided_by_all),
+        Mistake(
+            "You compare the mean vectors of the senses. Compare sentences with sentences, pair by pair.",
+            _gap_of_centres,
+        ),
+        Mistake(
+            "You use distances, which are small for similar rows. Use cosines.",
+            lambda v, s: _gap_from(torch.cdist(v, v), s),
+        ),
+        Mistake(
+            "You compare only neighbours, row i with row i + 1. Every pair of different rows counts.",
+            _gap_of_neighbours,
+        ),
+        Mistake(
+            "You subtract the mean over *all* pairs. Subtract the mean over pairs of *different* senses.", _gap_to_all
+        ),
+        Mistake(
+            "You divide both sums by the number of all pairs. Each mean has its own number of pairs.",
+            _gap_divided_by_all,
+        ),
         Mistake("You divide both sums by n × n. Each mean has its own number of pairs.", _gap_divided_by_cells),
         Mistake("You subtract sums. Divide each by its own number of pairs first.", _gap_of_sums),
-        Mistake("You divide one mean by the other. The difference is asked for.",
-                lambda v, s: _within_between(v, s)[0] / _within_between(v, s)[1]),
+        Mistake(
+            "You divide one mean by the other. The difference is asked for.",
+            lambda v, s: _within_between(v, s)[0] / _within_between(v, s)[1],
+        ),
     ),
     hints=(
-        "Normalise the rows; then `unit @ unit.T` is the table of all cosines. Each of its cells belongs to one of three kinds: a row with "
+        "Normalise the rows; then `unit @ unit.T` is the table of all cosines. Each of its cells belongs to one of "
+        "three kinds: a row with "
         "itself, two rows of one sense, two rows of different senses.",
-        "A second table says which cells are which: `same = torch.tensor([[a == b for b in senses] for a in senses])`. A tensor indexed with a "
+        "A second table says which cells are which: `same = torch.tensor([[a == b for b in senses] for a in "
+        "senses])`. A tensor indexed with a "
         "table of true and false gives the chosen cells.",
-        "`same & ~torch.eye(n, dtype=torch.bool)` leaves the diagonal out. One mean over these cells, one over `~same`, and the difference.",
+        "`same & ~torch.eye(n, dtype=torch.bool)` leaves the diagonal out. One mean over these cells, one over "
+        "`~same`, and the difference.",
     ),
 )
 
@@ -340,15 +491,27 @@ def _nearest_cases(rng):
     lonely = [one, one, two, three, one, two, two, two, one, three]
     return [
         Case("Six of ten rows have a nearest row of their own sense", (mixed, senses)),
-        Case("Similarity is the cosine: the lengths of the vectors do not matter",
-             (_pairs(rng, 4, common=0.6, lengths=(0.1, 10, 1, 1, 0.1, 10, 0.1, 10)), [f"sense {i // 2}" for i in range(8)])),
-        Case("A row is never its own neighbour, even when all cosines are negative", (_in_a_plane(rng, 0, 100, 245), [one, two, one])),
-        Case("The nearest row decides, not the average of a sense",
-             (_in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80), [one] * 4 + [two] * 3)),
+        Case(
+            "Similarity is the cosine: the lengths of the vectors do not matter",
+            (
+                _pairs(rng, 4, common=0.6, lengths=(0.1, 10, 1, 1, 0.1, 10, 0.1, 10)),
+                [f"sense {i // 2}" for i in range(8)],
+            ),
+        ),
+        Case(
+            "A row is never its own neighbour, even when all cosines are negative",
+            (_in_a_plane(rng, 0, 100, 245), [one, two, one]),
+        ),
+        Case(
+            "The nearest row decides, not the average of a sense",
+            (_in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80), [one] * 4 + [two] * 3),
+        ),
         Case("Rows in another order give the same number", (mixed[order], [senses[i] for i in order])),
         Case("Three senses", (mixed, lonely)),
-        Case("A row that stands there twice is nearest to its copy",
-             (_in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]], [one, one, two, two, two, one])),
+        Case(
+            "A row that stands there twice is nearest to its copy",
+            (_in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]], [one, one, two, two, two, one]),
+        ),
         Case("Two rows of different senses give 0", (_pairs(rng, 1), [one, two])),
         Case("Two rows of one sense give 1", (_pairs(rng, 1), [one, one])),
     ]
@@ -390,10 +553,13 @@ def _by_centre(v, senses, leave_out):
 
 def _among_later(v, senses):
     c = _cosines(v)
-    return sum(senses[i + 1 + c[i, i + 1:].argmax()] == senses[i] for i in range(len(v) - 1)) / len(v)
+    return sum(senses[i + 1 + c[i, i + 1 :].argmax()] == senses[i] for i in range(len(v) - 1)) / len(v)
 
 
-STARTS_AT_0 = "Your largest cosine so far starts at 0, but all cosines of a row can be negative, and then no row beats it. Start from minus infinity."
+STARTS_AT_0 = (
+    "Your largest cosine so far starts at 0, but all cosines of a row can be negative, and then no row "
+    "beats it. Start from minus infinity."
+)
 
 NEAREST_SENSE = Exercise(
     id="03-nearest-sense",
@@ -401,53 +567,103 @@ NEAREST_SENSE = Exercise(
     arguments=("vectors", "senses"),
     cases=_nearest_cases,
     reference=_nearest_sense,
-    minutes=12, difficulty=2, points=2,
+    minutes=12,
+    difficulty=2,
+    points=2,
     mistakes=(
         Mistake(COPIES_LOST, lambda v, s: _share((c := _cosines(v)).masked_fill(c > 0.9999, float("-inf")), s)),
-        Mistake("Every row finds itself: its cosine with itself is 1, so your share is always 1. Take the diagonal out before you look for "
-                "the largest.", lambda v, s: _share(_cosines(v), s)),
-        Mistake("You set the diagonal to 0, but cosines can be negative, and then 0 is the largest and the row finds itself. Use minus "
-                "infinity.", lambda v, s: _share(_without_self(_cosines(v), 0.0), s)),
+        Mistake(
+            "Every row finds itself: its cosine with itself is 1, so your share is always 1. Take the diagonal "
+            "out before you look for "
+            "the largest.",
+            lambda v, s: _share(_cosines(v), s),
+        ),
+        Mistake(
+            "You set the diagonal to 0, but cosines can be negative, and then 0 is the largest and the row finds "
+            "itself. Use minus "
+            "infinity.",
+            lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
+        ),
         Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: None)),
         Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: senses[0])),
         Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: senses[None])),
-        Mistake("`senses` is a list, and a list takes one position at a time, not a tensor of many. Go through them: "
-                "`for n in nearest.tolist()`, then `senses[n]`.", lambda v, s: s[_cosines(v).argmax(dim=1)]),
+        Mistake(
+            "`senses` is a list, and a list takes one position at a time, not a tensor of many. Go through them: "
+            "`for n in nearest.tolist()`, then `senses[n]`.",
+            lambda v, s: s[_cosines(v).argmax(dim=1)],
+        ),
         Mistake(NO_KEEPDIM, lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s)),
-        Mistake("The vectors are not normalised row by row, so the longest row wins everywhere. Divide each row by its own length first.",
-                lambda v, s: _share(_without_self(v @ v.T), s)),
-        Mistake("The vectors are not normalised, and a row can find itself. Divide each row by its length, and take the diagonal out.",
-                lambda v, s: _share(v @ v.T, s)),
-        Mistake("You look for the smallest distance between rows as they are, so short rows attract each other. Use the cosine.",
-                lambda v, s: _share(-_without_self(torch.cdist(v, v), float("inf")), s)),
+        Mistake(
+            "The vectors are not normalised row by row, so the longest row wins everywhere. Divide each row by "
+            "its own length first.",
+            lambda v, s: _share(_without_self(v @ v.T), s),
+        ),
+        Mistake(
+            "The vectors are not normalised, and a row can find itself. Divide each row by its length, and take "
+            "the diagonal out.",
+            lambda v, s: _share(v @ v.T, s),
+        ),
+        Mistake(
+            "You look for the smallest distance between rows as they are, so short rows attract each other. Use "
+            "the cosine.",
+            lambda v, s: _share(-_without_self(torch.cdist(v, v), float("inf")), s),
+        ),
         Mistake(WRONG_DIMENSION, lambda v, s: _share(_without_self(_products(v / v.norm(dim=0))), s)),
-        Mistake("You take the *least* similar row. The most similar one is asked for: `argmax`.",
-                lambda v, s: _share(_without_self(_cosines(v), float("inf")), s, torch.Tensor.argmin)),
-        Mistake("You take the *least* similar row. The most similar one is asked for: `argmax`.",
-                lambda v, s: _share(_without_self(_cosines(v)).masked_fill(torch.eye(len(v), dtype=torch.bool), 2.0), s, torch.Tensor.argmin)),
-        Mistake("You return the share of rows whose nearest row has *another* sense. Turn it round.",
-                lambda v, s: 1 - _nearest_sense(v, s)),
-        Mistake("You return how many rows are right. Divide by the number of rows for the share.",
-                lambda v, s: _nearest_sense(v, s) * len(s)),
+        Mistake(
+            "You take the *least* similar row. The most similar one is asked for: `argmax`.",
+            lambda v, s: _share(_without_self(_cosines(v), float("inf")), s, torch.Tensor.argmin),
+        ),
+        Mistake(
+            "You take the *least* similar row. The most similar one is asked for: `argmax`.",
+            lambda v, s: _share(
+                _without_self(_cosines(v)).masked_fill(torch.eye(len(v), dtype=torch.bool), 2.0), s, torch.Tensor.argmin
+            ),
+        ),
+        Mistake(
+            "You return the share of rows whose nearest row has *another* sense. Turn it round.",
+            lambda v, s: 1 - _nearest_sense(v, s),
+        ),
+        Mistake(
+            "You return how many rows are right. Divide by the number of rows for the share.",
+            lambda v, s: _nearest_sense(v, s) * len(s),
+        ),
         Mistake("You return a percentage. The share is a number from 0 to 1.", lambda v, s: 100 * _nearest_sense(v, s)),
-        Mistake("You return one true or false per row. Return their mean, one number.",
-                lambda v, s: [s[i] == sense for i, sense in zip(_without_self(_cosines(v)).argmax(dim=1), s, strict=True)]),
-        Mistake("You return the positions of the nearest rows. Compare their senses with those of the rows, and return the share that agrees.",
-                lambda v, s: _without_self(_cosines(v)).argmax(dim=1)),
-        Mistake("You return the senses of the nearest rows. Compare them with those of the rows, and return the share that agrees.",
-                lambda v, s: [s[i] for i in _without_self(_cosines(v)).argmax(dim=1)]),
-        Mistake("You divide by n − 1. Every one of the n rows has a nearest row, so n rows are judged.",
-                lambda v, s: _nearest_sense(v, s) * len(s) / (len(s) - 1)),
+        Mistake(
+            "You return one true or false per row. Return their mean, one number.",
+            lambda v, s: [s[i] == sense for i, sense in zip(_without_self(_cosines(v)).argmax(dim=1), s, strict=True)],
+        ),
+        Mistake(
+            "You return the positions of the nearest rows. Compare their senses with those of the rows, and "
+            "return the share that agrees.",
+            lambda v, s: _without_self(_cosines(v)).argmax(dim=1),
+        ),
+        Mistake(
+            "You return the senses of the nearest rows. Compare them with those of the rows, and return the "
+            "share that agrees.",
+            lambda v, s: [s[i] for i in _without_self(_cosines(v)).argmax(dim=1)],
+        ),
+        Mistake(
+            "You divide by n − 1. Every one of the n rows has a nearest row, so n rows are judged.",
+            lambda v, s: _nearest_sense(v, s) * len(s) / (len(s) - 1),
+        ),
         Mistake("You compare each row only with the rows after it. All other rows are candidates.", _among_later),
-        Mistake("You compare with the mean vector of each sense, and the row itself is in one of these means. Compare row with row.",
-                lambda v, s: _by_centre(v, s, leave_out=False)),
-        Mistake("You compare with the mean vector of each sense. Compare row with row: the one most similar other row decides.",
-                lambda v, s: _by_centre(v, s, leave_out=True)),
+        Mistake(
+            "You compare with the mean vector of each sense, and the row itself is in one of these means. "
+            "Compare row with row.",
+            lambda v, s: _by_centre(v, s, leave_out=False),
+        ),
+        Mistake(
+            "You compare with the mean vector of each sense. Compare row with row: the one most similar other "
+            "row decides.",
+            lambda v, s: _by_centre(v, s, leave_out=True),
+        ),
     ),
     hints=(
-        "Begin with the table of cosines, as for the sense gap. In row i, the largest cell tells the nearest row. Which cell is always the "
+        "Begin with the table of cosines, as for the sense gap. In row i, the largest cell tells the nearest row. "
+        "Which cell is always the "
         "largest, and must not win?",
-        "`masked_fill(torch.eye(n, dtype=torch.bool), float('-inf'))` returns a copy whose diagonal never wins. `argmax(dim=1)` then gives one "
+        "`masked_fill(torch.eye(n, dtype=torch.bool), float('-inf'))` returns a copy whose diagonal never wins. "
+        "`argmax(dim=1)` then gives one "
         "position per row.",
         "Count the rows for which `senses[nearest[i]] == senses[i]`, and divide by the number of rows.",
     ),

@@ -28,24 +28,37 @@ def _pooling_cases(rng, shift=0.0):
         Case("Rows in another order give the same vectors in that order", (vectors[[2, 0, 1]], mask[[2, 0, 1]])),
         Case("A mask of true and false works too", (vectors, mask.bool())),
         Case("Padding on the left does not count either", (vectors.flip(1), mask.flip(1))),
-        Case("As many tokens as dimensions", (normal(rng, 2, hidden, hidden), torch.tensor(
-            [[1] * hidden, [1] * (hidden - 2) + [0] * 2]))),
+        Case(
+            "As many tokens as dimensions",
+            (normal(rng, 2, hidden, hidden), torch.tensor([[1] * hidden, [1] * (hidden - 2) + [0] * 2])),
+        ),
     ]
 
 
 def _max_cases(rng):
     vectors, mask = _padded(rng, [4, 2], 4, 7)
-    return [*_pooling_cases(rng, shift=-4.0),
-            Case("Very negative vectors", (torch.where(mask.unsqueeze(-1) == 1, vectors - 1e6, 100 * vectors), mask))]
+    return [
+        *_pooling_cases(rng, shift=-4.0),
+        Case("Very negative vectors", (torch.where(mask.unsqueeze(-1) == 1, vectors - 1e6, 100 * vectors), mask)),
+    ]
 
 
-_UNSQUEEZE = ("The mask and the vectors do not line up: the mask has one number per token, (batch, tokens), and the vectors "
-              "have `hidden` numbers per token. Give the mask a last dimension of size 1 with `unsqueeze(-1)`.")
+_UNSQUEEZE = (
+    "The mask and the vectors do not line up: the mask has one number per token, (batch, tokens), and the "
+    "vectors "
+    "have `hidden` numbers per token. Give the mask a last dimension of size 1 with `unsqueeze(-1)`."
+)
 _FIRST_TOKEN = "You return the vector of the first token. That is CLS pooling; here all real tokens take part."
-_RIGHT_ONLY = ("You cut each row after as many tokens as are real. With padding on the left, that cuts real tokens off: use the "
-               "mask.")
-_ALONG_HIDDEN = ("You work along the last dimension, over the numbers inside one token's vector. Tokens are dimension 1: use "
-                 "`dim=1`.")
+_RIGHT_ONLY = (
+    "You cut each row after as many tokens as are real. With padding on the left, that cuts real tokens "
+    "off: use the "
+    "mask."
+)
+_ALONG_HIDDEN = (
+    "You work along the last dimension, over the numbers inside one token's vector. Tokens are "
+    "dimension 1: use "
+    "`dim=1`."
+)
 _ALONG_BATCH = "You work along dimension 0, over the sentences of the batch. Tokens are dimension 1: use `dim=1`."
 
 
@@ -63,27 +76,54 @@ MEAN = Exercise(
     arguments=("token_embeddings", "attention_mask"),
     cases=_pooling_cases,
     reference=mean_pool,
-    minutes=10, difficulty=2, points=2,
+    minutes=10,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("You average over all positions, padding too. The mask is not used: the vector of a sentence now depends on "
-                "how much padding its batch has.", lambda t, m: t.mean(dim=1)),
-        Mistake("You add up only real tokens, but you divide by the padded length. Divide by the number of real tokens, "
-                "`attention_mask.sum(dim=1)`.", lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1]),
-        Mistake("You add up padding too, and divide by the number of real tokens. Multiply by the mask before you add.",
-                lambda t, m: t.sum(dim=1) / _count(m)),
-        Mistake("You add the real tokens up but do not divide: this is the sum, not the mean.",
-                lambda t, m: _weighted(t, m).sum(dim=1)),
-        Mistake("You divide by the number of real tokens in the whole batch. Each sentence has its own number: "
-                "`attention_mask.sum(dim=1)`.", lambda t, m: _weighted(t, m).sum(dim=1) / m.sum()),
-        Mistake("The mask is upside down: you average the padding. 1 marks a real token.",
-                lambda t, m: _weighted(t, 1 - m.long()).sum(dim=1) / _count(1 - m.long())),
-        Mistake(_RIGHT_ONLY,
-                lambda t, m: torch.stack([v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)])),
-        Mistake("You leave out the first and the last real token. [CLS] and [SEP] are real tokens here: their mask is 1, and the "
-                "library counts them.",
-                lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)])),
-        Mistake("You average the averages over sentences too: the batch dimension is gone. Each sentence keeps its own row.",
-                lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0)),
+        Mistake(
+            "You average over all positions, padding too. The mask is not used: the vector of a sentence now "
+            "depends on "
+            "how much padding its batch has.",
+            lambda t, m: t.mean(dim=1),
+        ),
+        Mistake(
+            "You add up only real tokens, but you divide by the padded length. Divide by the number of real "
+            "tokens, "
+            "`attention_mask.sum(dim=1)`.",
+            lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1],
+        ),
+        Mistake(
+            "You add up padding too, and divide by the number of real tokens. Multiply by the mask before you add.",
+            lambda t, m: t.sum(dim=1) / _count(m),
+        ),
+        Mistake(
+            "You add the real tokens up but do not divide: this is the sum, not the mean.",
+            lambda t, m: _weighted(t, m).sum(dim=1),
+        ),
+        Mistake(
+            "You divide by the number of real tokens in the whole batch. Each sentence has its own number: "
+            "`attention_mask.sum(dim=1)`.",
+            lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(),
+        ),
+        Mistake(
+            "The mask is upside down: you average the padding. 1 marks a real token.",
+            lambda t, m: _weighted(t, 1 - m.long()).sum(dim=1) / _count(1 - m.long()),
+        ),
+        Mistake(
+            _RIGHT_ONLY,
+            lambda t, m: torch.stack([v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
+        ),
+        Mistake(
+            "You leave out the first and the last real token. [CLS] and [SEP] are real tokens here: their mask "
+            "is 1, and the "
+            "library counts them.",
+            lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]),
+        ),
+        Mistake(
+            "You average the averages over sentences too: the batch dimension is gone. Each sentence keeps its "
+            "own row.",
+            lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
+        ),
         Mistake(_FIRST_TOKEN, lambda t, m: t[:, 0]),
         Mistake(_ALONG_HIDDEN, lambda t, m: t.mean(dim=-1)),
         Mistake(_ALONG_HIDDEN, lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m)),
@@ -91,13 +131,17 @@ MEAN = Exercise(
         Mistake(_ALONG_BATCH, lambda t, m: _weighted(t, m).sum(dim=0) / m.sum(dim=0).unsqueeze(-1)),
         Mistake(_UNSQUEEZE, lambda t, m: (t * m).sum(dim=1) / _count(m)),
         Mistake(_UNSQUEEZE, lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
-        Mistake("The sum is right, but the division does not line up: `attention_mask.sum(dim=1)` has the shape (batch,) and the sum "
-                "(batch, hidden). Keep the dimension with `keepdim=True`.",
-                lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1)),
+        Mistake(
+            "The sum is right, but the division does not line up: `attention_mask.sum(dim=1)` has the shape "
+            "(batch,) and the sum "
+            "(batch, hidden). Keep the dimension with `keepdim=True`.",
+            lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
+        ),
     ),
     hints=(
         "Start from the loop in the section above. What does multiplying a vector by 0 or by 1 do to a sum?",
-        "The mask has the shape (batch, tokens). With `attention_mask.unsqueeze(-1)` it becomes (batch, tokens, 1) and multiplies whole vectors.",
+        "The mask has the shape (batch, tokens). With `attention_mask.unsqueeze(-1)` it becomes (batch, tokens, 1) "
+        "and multiplies whole vectors.",
         "Add up over `dim=1`, then divide by the number of real tokens of each sentence, kept in the shape (batch, 1).",
     ),
 )
@@ -108,46 +152,84 @@ MAX = Exercise(
     arguments=("token_embeddings", "attention_mask"),
     cases=_max_cases,
     reference=max_pool,
-    minutes=8, difficulty=2, points=2,
+    minutes=8,
+    difficulty=2,
+    points=2,
     mistakes=(
         Mistake("You take the maximum over padding too. The mask is not used.", lambda t, m: t.amax(dim=1)),
-        Mistake("You multiply by the mask, so padding becomes 0, and 0 is larger than every negative number. For a maximum, "
-                "padding must become minus infinity.", lambda t, m: _weighted(t, m).amax(dim=1)),
-        Mistake("`max(dim=1)` returns two things, the values and where they stand. Take `.values`, or use `amax(dim=1)`.",
-                lambda t, m: tuple(t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).max(dim=1))),
-        Mistake("You return where the maximum stands, not the maximum. Take `.values`, or use `amax(dim=1)`.",
-                lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1)),
-        Mistake("The mask is upside down: you take the maximum of the padding. 1 marks a real token.",
-                lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1)),
-        *(Mistake("Your value for padding is not low enough: a real token may hold smaller numbers, and then padding wins. Use minus infinity, "
-                  "`float('-inf')`.", lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1))
-          for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, -1e4, -1e5)),
-        *(Mistake("Taking something away from padding is not enough: a real token may hold even smaller numbers, and then padding wins. "
-                  "Replace padding by minus infinity with `masked_fill`.",
-                  lambda t, m, low=low: (t - (1 - m.long().unsqueeze(-1)) * low).amax(dim=1)) for low in (1e2, 1e3, 1e4, 1e5)),
-        Mistake("`1 - attention_mask` does not work with a mask of true and false. Write `attention_mask == 0`.",
-                lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1)),
-        Mistake("`~` turns true and false round, but of the whole numbers 1 and 0 it makes -2 and -1, which both count as true. "
-                "Write `attention_mask == 0`.",
-                lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1)),
-        Mistake("`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
-                lambda t, m: t.masked_fill(~m.unsqueeze(-1), float("-inf")).amax(dim=1)),
-        Mistake(_RIGHT_ONLY,
-                lambda t, m: torch.stack([v[:n].amax(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)])),
-        Mistake("You return the minimum, not the maximum.",
-                lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("inf")).amin(dim=1)),
+        Mistake(
+            "You multiply by the mask, so padding becomes 0, and 0 is larger than every negative number. For a "
+            "maximum, "
+            "padding must become minus infinity.",
+            lambda t, m: _weighted(t, m).amax(dim=1),
+        ),
+        Mistake(
+            "`max(dim=1)` returns two things, the values and where they stand. Take `.values`, or use `amax(dim=1)`.",
+            lambda t, m: tuple(t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).max(dim=1)),
+        ),
+        Mistake(
+            "You return where the maximum stands, not the maximum. Take `.values`, or use `amax(dim=1)`.",
+            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1),
+        ),
+        Mistake(
+            "The mask is upside down: you take the maximum of the padding. 1 marks a real token.",
+            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1),
+        ),
+        *(
+            Mistake(
+                "Your value for padding is not low enough: a real token may hold smaller numbers, and then padding "
+                "wins. Use minus infinity, "
+                "`float('-inf')`.",
+                lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1),
+            )
+            for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, -1e4, -1e5)
+        ),
+        *(
+            Mistake(
+                "Taking something away from padding is not enough: a real token may hold even smaller numbers, and "
+                "then padding wins. "
+                "Replace padding by minus infinity with `masked_fill`.",
+                lambda t, m, low=low: (t - (1 - m.long().unsqueeze(-1)) * low).amax(dim=1),
+            )
+            for low in (1e2, 1e3, 1e4, 1e5)
+        ),
+        Mistake(
+            "`1 - attention_mask` does not work with a mask of true and false. Write `attention_mask == 0`.",
+            lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1),
+        ),
+        Mistake(
+            "`~` turns true and false round, but of the whole numbers 1 and 0 it makes -2 and -1, which both "
+            "count as true. "
+            "Write `attention_mask == 0`.",
+            lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1),
+        ),
+        Mistake(
+            "`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
+            lambda t, m: t.masked_fill(~m.unsqueeze(-1), float("-inf")).amax(dim=1),
+        ),
+        Mistake(
+            _RIGHT_ONLY,
+            lambda t, m: torch.stack([v[:n].amax(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
+        ),
+        Mistake(
+            "You return the minimum, not the maximum.",
+            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("inf")).amin(dim=1),
+        ),
         Mistake(_FIRST_TOKEN.replace("take part", "compete"), lambda t, m: t[:, 0]),
         Mistake(_ALONG_HIDDEN, lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=-1)),
         Mistake(_ALONG_HIDDEN, lambda t, m: t.amax(dim=-1)),
         Mistake(_ALONG_BATCH, lambda t, m: t.amax(dim=0)),
-        Mistake("You take one maximum over the whole batch. Each sentence keeps its own row.",
-                lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=(0, 1))),
+        Mistake(
+            "You take one maximum over the whole batch. Each sentence keeps its own row.",
+            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=(0, 1)),
+        ),
         Mistake(_UNSQUEEZE, lambda t, m: t.masked_fill(m == 0, float("-inf")).amax(dim=1)),
         Mistake(_UNSQUEEZE, lambda t, m: (t * m).amax(dim=1)),
     ),
     hints=(
         "Padding must never be the largest. Which number is smaller than all others?",
-        "`tensor.masked_fill(where, value)` returns a copy with `value` wherever `where` is true. `where` needs the shape (batch, tokens, 1).",
+        "`tensor.masked_fill(where, value)` returns a copy with `value` wherever `where` is true. `where` needs the "
+        "shape (batch, tokens, 1).",
         "Fill padding with `float('-inf')`, then take `amax(dim=1)`.",
     ),
 )
@@ -175,39 +257,75 @@ NORMALISE = Exercise(
     arguments=("vectors",),
     cases=_normalise_cases,
     reference=normalise,
-    minutes=5, difficulty=1,
+    minutes=5,
+    difficulty=1,
     mistakes=(
-        Mistake("Nearly: a row of zeros becomes NaN, because 0 is divided by 0. Keep the length from being 0, for example with "
-                "`clamp(min=1e-12)`.", lambda v: v / v.norm(dim=1, keepdim=True)),
-        *(Mistake("Your bound or addition is too large: it changes short rows, which do not get length 1. Use a bound such as 1e-12.",
-                  lambda v, way=way, low=low: v / (v.norm(dim=1, keepdim=True) + low if way == "+" else
-                                                   v.norm(dim=1, keepdim=True).clamp(min=low)))
-          for way in ("+", "clamp") for low in (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
-          if way == "+" or low > 1e-7),
-        Mistake("You divide everything by one length, that of the whole tensor. Each row has its own: `dim=1, keepdim=True`.",
-                lambda v: v / v.norm()),
-        Mistake("You scale the columns. Rows are sentences: take the length along `dim=1`.",
-                lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12)),
-        Mistake("You scale the columns. Rows are sentences: take the length along `dim=1`.", lambda v: v / v.norm(dim=0, keepdim=True)),
-        Mistake("You divide by the squared length. Take the root: `vectors.norm(dim=1, keepdim=True)`.",
-                lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12)),
-        Mistake("You divide by the squared length. Take the root: `vectors.norm(dim=1, keepdim=True)`.",
-                lambda v: v / (v * v).sum(dim=1, keepdim=True)),
-        Mistake("You make the numbers of each row add up to 1. Length 1 means that their *squares* add up to 1.",
-                lambda v: v / v.sum(dim=1, keepdim=True)),
-        Mistake("You divide by the sum of absolute values. Length is the root of the sum of squares.",
-                lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12)),
-        Mistake("You divide by the largest value of each row. Length is the root of the sum of squares.",
-                lambda v: v / v.amax(dim=1, keepdim=True)),
-        Mistake("The lengths lost their dimension: (n,) does not line up with (n, hidden). Use `keepdim=True`.",
-                lambda v: v / v.norm(dim=1)),
-        Mistake("The lengths lost their dimension: (n,) does not line up with (n, hidden). Use `keepdim=True`.",
-                lambda v: v / v.norm(dim=1).clamp(min=1e-12)),
+        Mistake(
+            "Nearly: a row of zeros becomes NaN, because 0 is divided by 0. Keep the length from being 0, for "
+            "example with "
+            "`clamp(min=1e-12)`.",
+            lambda v: v / v.norm(dim=1, keepdim=True),
+        ),
+        *(
+            Mistake(
+                "Your bound or addition is too large: it changes short rows, which do not get length 1. Use a "
+                "bound such as 1e-12.",
+                lambda v, way=way, low=low: (
+                    v
+                    / (v.norm(dim=1, keepdim=True) + low if way == "+" else v.norm(dim=1, keepdim=True).clamp(min=low))
+                ),
+            )
+            for way in ("+", "clamp")
+            for low in (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+            if way == "+" or low > 1e-7
+        ),
+        Mistake(
+            "You divide everything by one length, that of the whole tensor. Each row has its own: `dim=1, "
+            "keepdim=True`.",
+            lambda v: v / v.norm(),
+        ),
+        Mistake(
+            "You scale the columns. Rows are sentences: take the length along `dim=1`.",
+            lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12),
+        ),
+        Mistake(
+            "You scale the columns. Rows are sentences: take the length along `dim=1`.",
+            lambda v: v / v.norm(dim=0, keepdim=True),
+        ),
+        Mistake(
+            "You divide by the squared length. Take the root: `vectors.norm(dim=1, keepdim=True)`.",
+            lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12),
+        ),
+        Mistake(
+            "You divide by the squared length. Take the root: `vectors.norm(dim=1, keepdim=True)`.",
+            lambda v: v / (v * v).sum(dim=1, keepdim=True),
+        ),
+        Mistake(
+            "You make the numbers of each row add up to 1. Length 1 means that their *squares* add up to 1.",
+            lambda v: v / v.sum(dim=1, keepdim=True),
+        ),
+        Mistake(
+            "You divide by the sum of absolute values. Length is the root of the sum of squares.",
+            lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
+        ),
+        Mistake(
+            "You divide by the largest value of each row. Length is the root of the sum of squares.",
+            lambda v: v / v.amax(dim=1, keepdim=True),
+        ),
+        Mistake(
+            "The lengths lost their dimension: (n,) does not line up with (n, hidden). Use `keepdim=True`.",
+            lambda v: v / v.norm(dim=1),
+        ),
+        Mistake(
+            "The lengths lost their dimension: (n,) does not line up with (n, hidden). Use `keepdim=True`.",
+            lambda v: v / v.norm(dim=1).clamp(min=1e-12),
+        ),
         Mistake("You return the lengths. Divide the vectors by them.", lambda v: v.norm(dim=1, keepdim=True)),
     ),
     hints=(
         "The length of a row is the root of the sum of its squares; torch has it as `norm`.",
-        "With `keepdim=True` the lengths have the shape (n, 1) and divide whole rows. `clamp(min=...)` keeps a number from falling below a bound.",
+        "With `keepdim=True` the lengths have the shape (n, 1) and divide whole rows. `clamp(min=...)` keeps a "
+        "number from falling below a bound.",
     ),
 )
 
@@ -245,33 +363,64 @@ BASELINE = Exercise(
     arguments=("vectors",),
     cases=_baseline_cases,
     reference=_baseline,
-    minutes=10, difficulty=2, points=2,
+    minutes=10,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("Each vector's similarity to itself, always 1, is in your mean. Leave the diagonal out.",
-                lambda v: _cosines(v).mean().item()),
-        Mistake("You take the diagonal out of the sum but still divide by n × n. There are n × (n − 1) pairs of different rows.",
-                lambda v: ((_cosines(v).sum() - len(v)) / len(v) ** 2).item()),
-        Mistake("You divide by the number of pairs counted once, n × (n − 1) / 2, but add every pair twice.",
-                lambda v: 2 * _baseline(v)),
-        Mistake("You add every pair once and divide by n × (n − 1), which counts every pair twice.",
-                lambda v: _baseline(v) / 2),
-        Mistake("The vectors are not normalised, so your products mix direction and length. Divide each row by its length first.",
-                lambda v: ((v @ v.T).sum() - (v * v).sum()).item() / (len(v) * (len(v) - 1))),
-        Mistake("The vectors are not normalised, and each vector's product with itself is in your mean too.",
-                lambda v: (v @ v.T).mean().item()),
-        Mistake("You take n away from the sum, but the diagonal holds 1 only after normalising. Divide each row by its length first.",
-                lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1))),
-        Mistake("You leave out cells by their value. Two equal rows also give 1, and they are a pair. Leave out the diagonal, by position.",
-                lambda v: _cosines(v)[_cosines(v) < 0.9999].mean().item()),
-        Mistake("You compare only neighbours, row i with row i + 1. Every pair of different rows counts.",
-                lambda v: _cosines(v).diagonal(1).mean().item()),
-        Mistake("You return the whole table of cosines. One number is asked for: the mean over pairs of different rows.", _cosines),
-        Mistake("You return the sum over pairs. Divide by their number for the mean.",
-                lambda v: (_cosines(v).sum() - len(v)).item()),
+        Mistake(
+            "Each vector's similarity to itself, always 1, is in your mean. Leave the diagonal out.",
+            lambda v: _cosines(v).mean().item(),
+        ),
+        Mistake(
+            "You take the diagonal out of the sum but still divide by n × n. There are n × (n − 1) pairs of "
+            "different rows.",
+            lambda v: ((_cosines(v).sum() - len(v)) / len(v) ** 2).item(),
+        ),
+        Mistake(
+            "You divide by the number of pairs counted once, n × (n − 1) / 2, but add every pair twice.",
+            lambda v: 2 * _baseline(v),
+        ),
+        Mistake(
+            "You add every pair once and divide by n × (n − 1), which counts every pair twice.",
+            lambda v: _baseline(v) / 2,
+        ),
+        Mistake(
+            "The vectors are not normalised, so your products mix direction and length. Divide each row by its "
+            "length first.",
+            lambda v: ((v @ v.T).sum() - (v * v).sum()).item() / (len(v) * (len(v) - 1)),
+        ),
+        Mistake(
+            "The vectors are not normalised, and each vector's product with itself is in your mean too.",
+            lambda v: (v @ v.T).mean().item(),
+        ),
+        Mistake(
+            "You take n away from the sum, but the diagonal holds 1 only after normalising. Divide each row by "
+            "its length first.",
+            lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1)),
+        ),
+        Mistake(
+            "You leave out cells by their value. Two equal rows also give 1, and they are a pair. Leave out the "
+            "diagonal, by position.",
+            lambda v: _cosines(v)[_cosines(v) < 0.9999].mean().item(),
+        ),
+        Mistake(
+            "You compare only neighbours, row i with row i + 1. Every pair of different rows counts.",
+            lambda v: _cosines(v).diagonal(1).mean().item(),
+        ),
+        Mistake(
+            "You return the whole table of cosines. One number is asked for: the mean over pairs of different rows.",
+            _cosines,
+        ),
+        Mistake(
+            "You return the sum over pairs. Divide by their number for the mean.",
+            lambda v: (_cosines(v).sum() - len(v)).item(),
+        ),
     ),
     hints=(
-        "After normalising, `unit @ unit.T` is the table of all cosines, (n, n). Which of its cells compare a row with itself?",
-        "The n cells on the diagonal are 1. Take them out of the sum; n × (n − 1) cells are left. `.item()` makes a plain number.",
+        "After normalising, `unit @ unit.T` is the table of all cosines, (n, n). Which of its cells compare a row "
+        "with itself?",
+        "The n cells on the diagonal are 1. Take them out of the sum; n × (n − 1) cells are left. `.item()` makes a "
+        "plain number.",
     ),
 )
 

@@ -58,12 +58,21 @@ def _bug_cases(rng):
     ]
 
 
-AXIS = ("The softmax still runs over the wrong dimension. `dim=1` of (heads, tokens, tokens) is the token that *looks*, so columns add up to 1. Each row "
-        "must.")
-SPLIT = ("`reshape(heads, tokens, size)` has the right shape and cuts in the wrong places: a head then holds numbers of several tokens. Which dimension must "
-         "be cut, before heads and tokens change places?")
-JOIN = ("The heads are put together in the wrong order: from (heads, tokens, size), first swap heads and tokens with `transpose(0, 1)`, then `reshape(tokens, "
-        "hidden)`.")
+AXIS = (
+    "The softmax still runs over the wrong dimension. `dim=1` of (heads, tokens, tokens) is the token that "
+    "*looks*, so columns add up to 1. Each row "
+    "must."
+)
+SPLIT = (
+    "`reshape(heads, tokens, size)` has the right shape and cuts in the wrong places: a head then holds numbers "
+    "of several tokens. Which dimension must "
+    "be cut, before heads and tokens change places?"
+)
+JOIN = (
+    "The heads are put together in the wrong order: from (heads, tokens, size), first swap heads and tokens with "
+    "`transpose(0, 1)`, then `reshape(tokens, "
+    "hidden)`."
+)
 
 FIND_THE_BUG = Exercise(
     id="05-find-the-bug",
@@ -71,50 +80,97 @@ FIND_THE_BUG = Exercise(
     arguments=("queries", "keys", "values", "heads"),
     cases=_bug_cases,
     reference=_heads,
-    minutes=10, difficulty=2, points=2,
+    minutes=10,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("Both mistakes are still there. The first is before the weights, the second in the line that computes them.",
-                lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly)),
-        Mistake(f"One mistake is mended, the other is not. {SPLIT}", lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly)),
+        Mistake(
+            "Both mistakes are still there. The first is before the weights, the second in the line that "
+            "computes them.",
+            lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
+        ),
+        Mistake(
+            f"One mistake is mended, the other is not. {SPLIT}",
+            lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly),
+        ),
         Mistake(f"One mistake is mended, the other is not. {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1)),
-        Mistake("The softmax runs over the heads. Heads work apart; each *row* of a head adds up to 1.",
-                lambda q, k, v, h: _heads(q, k, v, h, dim=0)),
-        Mistake(f"The softmax runs over the heads, where each *row* of a head should add up to 1. And the other mistake is still there. {SPLIT}",
-                lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly)),
+        Mistake(
+            "The softmax runs over the heads. Heads work apart; each *row* of a head adds up to 1.",
+            lambda q, k, v, h: _heads(q, k, v, h, dim=0),
+        ),
+        Mistake(
+            "The softmax runs over the heads, where each *row* of a head should add up to 1. And the other "
+            f"mistake is still there. {SPLIT}",
+            lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly),
+        ),
         Mistake(JOIN, lambda q, k, v, h: _heads(q, k, v, h, join=_join_wrongly)),
         Mistake(f"{JOIN} {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1, join=_join_wrongly)),
-        Mistake(f"The softmax is right now. {SPLIT} The way back was right before: swap, then `reshape(tokens, hidden)`.",
-                lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, join=_join_wrongly)),
-        Mistake("Each of your heads takes every so many-th number of a vector. A head owns `size` numbers that stand side by side: "
-                "`reshape(tokens, heads, size)`, then `transpose(0, 1)`.",
-                lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved)),
-        Mistake("Each of your heads takes every so many-th number of a vector, and they are put back in the same way. A head owns `size` numbers that stand "
-                "side by side: heads come before `size` when you cut, and when you join.",
-                lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved)),
-        Mistake("You divide by the root of 32, which is right for this model only. The number under the root is `size`.",
-                lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(32))),
-        Mistake(f"You divide by the root of 32, which is right for this model only. And one mistake is left. {SPLIT}",
-                lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, divide=lambda size: math.sqrt(32))),
-        Mistake(f"You divide by the root of 32, which is right for this model only. And one mistake is left. {AXIS}",
-                lambda q, k, v, h: _heads(q, k, v, h, dim=1, divide=lambda size: math.sqrt(32))),
-        Mistake("You swap heads and tokens without cutting by heads first, so that tokens or heads are mixed. `reshape(tokens, heads, size)` first, then "
-                "`transpose(0, 1)`.", lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1))),
-        Mistake("The division by the root of `size` is gone. It was right; keep it.",
-                lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: 1)),
-        Mistake("You divide by `size`. Its root was right.", lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: size)),
-        Mistake("You divide by the root of `hidden`. The products add up `size` numbers: the root of `size` was right.",
-                lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(size * h))),
-        Mistake("The vectors are not cut into heads: you compute one large head. Each head has weights of its own.",
-                lambda q, k, v, h: _heads(q, k, v, 1)),
-        Mistake("You exchange queries and keys: rows now stand for the token that is looked at. `q @ k.transpose(-1, -2)` was right.",
-                lambda q, k, v, h: _heads(k, q, v, h)),
-        Mistake("The heads are not put together: return (tokens, hidden). Swap heads and tokens, then `reshape(tokens, hidden)`.",
-                lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x)),
+        Mistake(
+            f"The softmax is right now. {SPLIT} The way back was right before: swap, then `reshape(tokens, hidden)`.",
+            lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, join=_join_wrongly),
+        ),
+        Mistake(
+            "Each of your heads takes every so many-th number of a vector. A head owns `size` numbers that stand "
+            "side by side: "
+            "`reshape(tokens, heads, size)`, then `transpose(0, 1)`.",
+            lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved),
+        ),
+        Mistake(
+            "Each of your heads takes every so many-th number of a vector, and they are put back in the same "
+            "way. A head owns `size` numbers that stand "
+            "side by side: heads come before `size` when you cut, and when you join.",
+            lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved),
+        ),
+        Mistake(
+            "You divide by the root of 32, which is right for this model only. The number under the root is `size`.",
+            lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(32)),
+        ),
+        Mistake(
+            f"You divide by the root of 32, which is right for this model only. And one mistake is left. {SPLIT}",
+            lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, divide=lambda size: math.sqrt(32)),
+        ),
+        Mistake(
+            f"You divide by the root of 32, which is right for this model only. And one mistake is left. {AXIS}",
+            lambda q, k, v, h: _heads(q, k, v, h, dim=1, divide=lambda size: math.sqrt(32)),
+        ),
+        Mistake(
+            "You swap heads and tokens without cutting by heads first, so that tokens or heads are mixed. "
+            "`reshape(tokens, heads, size)` first, then "
+            "`transpose(0, 1)`.",
+            lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1)),
+        ),
+        Mistake(
+            "The division by the root of `size` is gone. It was right; keep it.",
+            lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: 1),
+        ),
+        Mistake(
+            "You divide by `size`. Its root was right.", lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: size)
+        ),
+        Mistake(
+            "You divide by the root of `hidden`. The products add up `size` numbers: the root of `size` was right.",
+            lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(size * h)),
+        ),
+        Mistake(
+            "The vectors are not cut into heads: you compute one large head. Each head has weights of its own.",
+            lambda q, k, v, h: _heads(q, k, v, 1),
+        ),
+        Mistake(
+            "You exchange queries and keys: rows now stand for the token that is looked at. `q @ k.transpose(-1, "
+            "-2)` was right.",
+            lambda q, k, v, h: _heads(k, q, v, h),
+        ),
+        Mistake(
+            "The heads are not put together: return (tokens, hidden). Swap heads and tokens, then "
+            "`reshape(tokens, hidden)`.",
+            lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
+        ),
     ),
     hints=(
-        "Follow one token, say the third. After the line that splits, where do its 384 numbers stand? And along which direction of the table should weights "
+        "Follow one token, say the third. After the line that splits, where do its 384 numbers stand? And along "
+        "which direction of the table should weights "
         "add up to 1?",
-        "Compare with the lesson's `split_heads`: it cuts the last dimension first. And compare the softmax with the lesson's `sum(dim=-1, keepdim=True)`.",
+        "Compare with the lesson's `split_heads`: it cuts the last dimension first. And compare the softmax with the "
+        "lesson's `sum(dim=-1, keepdim=True)`.",
         "`x.reshape(tokens, heads, size).transpose(0, 1)` and `softmax(dim=-1)`.",
     ),
 )
@@ -127,7 +183,8 @@ def _weight_cases(rng):
     right = torch.tensor([1] * (tokens - 2) + [0] * 2)
     wide = torch.cat([right, torch.zeros(2, dtype=torch.int64)])
     wider = [torch.cat([x, 4 * normal(rng, heads, 2, size)], dim=1) for x in (q, k)]
-    away = 0.3 * k + 3 - 6 * right.unsqueeze(-1)  # of padding the scores are about 9 times the root of d, of real tokens minus that
+    # of padding the scores are about 9 times the root of d, of real tokens minus that
+    away = 0.3 * k + 3 - 6 * right.unsqueeze(-1)
     return [
         Case("Without padding, rows add up to 1", (q, k, ones)),
         Case("Padding gets weight 0, and rows still add up to 1", (q, k, right)),
@@ -136,7 +193,10 @@ def _weight_cases(rng):
         Case("Padding gets weight 0 even where all other scores are very low", (0.3 * q + 3, away, right)),
         Case("Few numbers per head", (q[..., :2], k[..., :2], right)),
         Case("One head", (q[:1], k[:1], right)),
-        Case("As many heads and numbers as tokens", (normal(rng, 5, 5, 5), normal(rng, 5, 5, 5), torch.tensor([1, 1, 1, 0, 0]))),
+        Case(
+            "As many heads and numbers as tokens",
+            (normal(rng, 5, 5, 5), normal(rng, 5, 5, 5), torch.tensor([1, 1, 1, 0, 0])),
+        ),
     ]
 
 
@@ -152,7 +212,10 @@ def _only_real_rows(q, k, m):
     return attention_weights(q, k, m) * (m != 0).unsqueeze(-1)
 
 
-NOT_A_ZERO = ("You give padding the score 0 before the softmax, and e to the power of 0 is 1: padding keeps some weight. Its score must be minus infinity.")
+NOT_A_ZERO = (
+    "You give padding the score 0 before the softmax, and e to the power of 0 is 1: padding keeps some "
+    "weight. Its score must be minus infinity."
+)
 
 ATTENTION_WEIGHTS = Exercise(
     id="05-attention-weights",
@@ -160,65 +223,147 @@ ATTENTION_WEIGHTS = Exercise(
     arguments=("queries", "keys", "attention_mask"),
     cases=_weight_cases,
     reference=attention_weights,
-    minutes=12, difficulty=2, points=2,
+    minutes=12,
+    difficulty=2,
+    points=2,
     mistakes=(
         Mistake("The mask is not used: padding gets attention.", lambda q, k, m: attention_weights(q, k)),
-        Mistake("The mask is not used, and the scores are not divided by the root of d.", lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1)),
-        Mistake("You multiply by the mask *after* the softmax. Padding has weight 0 then, but rows no longer add up to 1. Put minus infinity into the scores, "
-                "before the softmax.", lambda q, k, m: _scores(q, k).softmax(-1) * m),
-        Mistake("You put minus infinity, or something like it, into the weights after the softmax. It belongs into the scores, before the softmax.",
-                lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m)),
+        Mistake(
+            "The mask is not used, and the scores are not divided by the root of d.",
+            lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1),
+        ),
+        Mistake(
+            "You multiply by the mask *after* the softmax. Padding has weight 0 then, but rows no longer add up "
+            "to 1. Put minus infinity into the scores, "
+            "before the softmax.",
+            lambda q, k, m: _scores(q, k).softmax(-1) * m,
+        ),
+        Mistake(
+            "You put minus infinity, or something like it, into the weights after the softmax. It belongs into "
+            "the scores, before the softmax.",
+            lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m),
+        ),
         Mistake(NOT_A_ZERO, lambda q, k, m: (_scores(q, k) * m).softmax(-1)),
-        Mistake("Adding the mask to the scores (or taking 1 away at padding) favours real tokens a little, but padding keeps some weight. Its score must be "
-                "minus infinity.", lambda q, k, m: (_scores(q, k) + m).softmax(-1)),
-        Mistake("You multiply queries or keys by the mask. Their products with padding are 0 then, and e to the power of 0 is 1: padding keeps some weight. The "
-                "mask belongs to the scores, as minus infinity.", lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1)),
-        Mistake("You multiply queries by the mask. That concerns rows, and these stay: mask the columns, in the scores, and nothing else.",
-                lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1)),
-        Mistake("You multiply queries by the mask, too. That concerns rows, and these stay: mask the columns, in the scores, and nothing else.",
-                lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1)),
-        *(Mistake(f"{low} at padding is not low enough: where the other scores are low, padding gets much of the weight. Use minus infinity.", imitate)
-          for low in (-10, -20)
-          for imitate in (lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1),
-                          lambda q, k, m, low=low: (_scores(q, k) + (1 - m) * low).softmax(-1))),
-        Mistake("Your result is NaN: `(1 - attention_mask) * -inf` is 0 times infinity at real tokens, and that is not a number. Fill with minus infinity "
-                "only at padding: `masked_fill`.", lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1)),
-        Mistake("The scores are not divided: divide by the root of d, the last dimension of `queries`.",
-                lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1)),
-        Mistake("You divide by d. Divide by its root.", lambda q, k, m: _lowered(_scores(q, k, lambda d: d), m).softmax(-1)),
-        Mistake("You divide by the root of 32, which is right for this model only. d is the last dimension of `queries`: `queries.shape[-1]`.",
-                lambda q, k, m: _lowered(_scores(q, k, lambda d: 32 ** 0.5), m).softmax(-1)),
-        Mistake("You multiply by the root of d. Divide by it.", lambda q, k, m: _lowered(_scores(q, k, lambda d: 1 / math.sqrt(d)), m).softmax(-1)),
-        Mistake("You divide by the root of the number of tokens. d is the last dimension of `queries`: the products add up d numbers.",
-                lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1)),
-        Mistake("You divide by the root of d after the softmax, so rows do not add up to 1. Divide the scores.",
-                lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1) / math.sqrt(q.shape[-1])),
-        Mistake("You take the softmax down the columns. Each *row* is divided over the tokens that are looked at: `dim=-1`.",
-                lambda q, k, m: _lowered(_scores(q, k), m).softmax(-2)),
-        Mistake("You take the softmax over the heads. Each row of each head adds up to 1: `dim=-1`.",
-                lambda q, k, m: _lowered(_scores(q, k), m).softmax(0)),
+        Mistake(
+            "Adding the mask to the scores (or taking 1 away at padding) favours real tokens a little, but "
+            "padding keeps some weight. Its score must be "
+            "minus infinity.",
+            lambda q, k, m: (_scores(q, k) + m).softmax(-1),
+        ),
+        Mistake(
+            "You multiply queries or keys by the mask. Their products with padding are 0 then, and e to the "
+            "power of 0 is 1: padding keeps some weight. The "
+            "mask belongs to the scores, as minus infinity.",
+            lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1),
+        ),
+        Mistake(
+            "You multiply queries by the mask. That concerns rows, and these stay: mask the columns, in the "
+            "scores, and nothing else.",
+            lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1),
+        ),
+        Mistake(
+            "You multiply queries by the mask, too. That concerns rows, and these stay: mask the columns, in the "
+            "scores, and nothing else.",
+            lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1),
+        ),
+        *(
+            Mistake(
+                f"{low} at padding is not low enough: where the other scores are low, padding gets much of the "
+                "weight. Use minus infinity.",
+                imitate,
+            )
+            for low in (-10, -20)
+            for imitate in (
+                lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1),
+                lambda q, k, m, low=low: (_scores(q, k) + (1 - m) * low).softmax(-1),
+            )
+        ),
+        Mistake(
+            "Your result is NaN: `(1 - attention_mask) * -inf` is 0 times infinity at real tokens, and that is "
+            "not a number. Fill with minus infinity "
+            "only at padding: `masked_fill`.",
+            lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1),
+        ),
+        Mistake(
+            "The scores are not divided: divide by the root of d, the last dimension of `queries`.",
+            lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1),
+        ),
+        Mistake(
+            "You divide by d. Divide by its root.", lambda q, k, m: _lowered(_scores(q, k, lambda d: d), m).softmax(-1)
+        ),
+        Mistake(
+            "You divide by the root of 32, which is right for this model only. d is the last dimension of "
+            "`queries`: `queries.shape[-1]`.",
+            lambda q, k, m: _lowered(_scores(q, k, lambda d: 32**0.5), m).softmax(-1),
+        ),
+        Mistake(
+            "You multiply by the root of d. Divide by it.",
+            lambda q, k, m: _lowered(_scores(q, k, lambda d: 1 / math.sqrt(d)), m).softmax(-1),
+        ),
+        Mistake(
+            "You divide by the root of the number of tokens. d is the last dimension of `queries`: the products "
+            "add up d numbers.",
+            lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1),
+        ),
+        Mistake(
+            "You divide by the root of d after the softmax, so rows do not add up to 1. Divide the scores.",
+            lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1) / math.sqrt(q.shape[-1]),
+        ),
+        Mistake(
+            "You take the softmax down the columns. Each *row* is divided over the tokens that are looked at: "
+            "`dim=-1`.",
+            lambda q, k, m: _lowered(_scores(q, k), m).softmax(-2),
+        ),
+        Mistake(
+            "You take the softmax over the heads. Each row of each head adds up to 1: `dim=-1`.",
+            lambda q, k, m: _lowered(_scores(q, k), m).softmax(0),
+        ),
         Mistake("You return the scores. Softmax makes weights of them.", lambda q, k, m: _lowered(_scores(q, k), m)),
-        Mistake("You divide each row of scores by its sum. Scores can be negative: softmax takes e to their power first.",
-                lambda q, k, m: (s := _scores(q, k) * m) / s.sum(-1, keepdim=True)),
-        Mistake("The mask is upside down: real tokens get no weight. 0 marks padding.",
-                lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1)),
-        Mistake("You mask the *rows* of padding tokens. What must not be looked at are columns: the mask lines up with the last dimension.",
-                lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1), float("-inf")).softmax(-1)),
-        Mistake("You mask rows *and* columns. A row in which everything is minus infinity becomes NaN. Only columns are masked; the rows of padding tokens "
-                "stay.", lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1)),
+        Mistake(
+            "You divide each row of scores by its sum. Scores can be negative: softmax takes e to their power first.",
+            lambda q, k, m: (s := _scores(q, k) * m) / s.sum(-1, keepdim=True),
+        ),
+        Mistake(
+            "The mask is upside down: real tokens get no weight. 0 marks padding.",
+            lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1),
+        ),
+        Mistake(
+            "You mask the *rows* of padding tokens. What must not be looked at are columns: the mask lines up "
+            "with the last dimension.",
+            lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1), float("-inf")).softmax(-1),
+        ),
+        Mistake(
+            "You mask rows *and* columns. A row in which everything is minus infinity becomes NaN. Only columns "
+            "are masked; the rows of padding tokens "
+            "stay.",
+            lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1),
+        ),
         Mistake("The rows of padding tokens are set to 0. They stay: every row adds up to 1.", _only_real_rows),
-        Mistake("You exchange queries and keys: row i must belong to the query of token i.", lambda q, k, m: attention_weights(k, q, m)),
-        Mistake("`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
-                lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1)),
-        Mistake("`keys.T` turns all three dimensions around: (d, tokens, heads). Swap the last two only: `keys.transpose(-1, -2)`.",
-                lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(-1)),
-        Mistake("The shapes do not fit: `queries` and `keys` are both (heads, tokens, d). Swap the last two dimensions of the keys with `transpose(-1, -2)`.",
-                lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1)),
+        Mistake(
+            "You exchange queries and keys: row i must belong to the query of token i.",
+            lambda q, k, m: attention_weights(k, q, m),
+        ),
+        Mistake(
+            "`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
+            lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1),
+        ),
+        Mistake(
+            "`keys.T` turns all three dimensions around: (d, tokens, heads). Swap the last two only: "
+            "`keys.transpose(-1, -2)`.",
+            lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(-1),
+        ),
+        Mistake(
+            "The shapes do not fit: `queries` and `keys` are both (heads, tokens, d). Swap the last two "
+            "dimensions of the keys with `transpose(-1, -2)`.",
+            lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1),
+        ),
     ),
     hints=(
-        "Follow the lesson: scores from one matrix product, divided by the root of d, then softmax. d is the last dimension of `queries`.",
+        "Follow the lesson: scores from one matrix product, divided by the root of d, then softmax. d is the last "
+        "dimension of `queries`.",
         "The mask acts between the division and the softmax. Which score becomes the weight 0?",
-        "`scores.masked_fill(attention_mask == 0, float('-inf'))` fills columns, since the mask lines up with the last dimension. Then `softmax(dim=-1)`.",
+        "`scores.masked_fill(attention_mask == 0, float('-inf'))` fills columns, since the mask lines up with the "
+        "last dimension. Then `softmax(dim=-1)`.",
     ),
 )
 
@@ -229,7 +374,11 @@ def _previous_cases(rng):
 
     def looks(offset, tokens):
         """Every token looks at the one `offset` places on, at the ends at itself."""
-        return torch.eye(tokens)[[min(max(i + offset, 0), tokens - 1) for i in range(tokens)]].expand(2, 3, -1, -1).contiguous()
+        return (
+            torch.eye(tokens)[[min(max(i + offset, 0), tokens - 1) for i in range(tokens)]]
+            .expand(2, 3, -1, -1)
+            .contiguous()
+        )
 
     tokens = rng.choice([7, 8, 9])
     return [
@@ -260,45 +409,99 @@ PREVIOUS_TOKEN = Exercise(
     arguments=("attentions",),
     cases=_previous_cases,
     reference=_previous_token,
-    minutes=8, difficulty=1,
+    minutes=8,
+    difficulty=1,
     mistakes=(
-        Mistake("You score the *next* token. Row i looks, column j is looked at: the previous token of i is the column i − 1, one place *below* the diagonal.",
-                lambda a: _below(_between(a), 1).mean(-1)),
-        Mistake("You score the same token, the diagonal itself. The previous token stands one place below it.", lambda a: _below(_between(a), 0).mean(-1)),
-        Mistake("[CLS] and [SEP] take part. Only pairs count in which both are word pieces: cut off the first and the last row and column.",
-                lambda a: _below(a).mean(-1)),
-        Mistake("[CLS] and [SEP] take part, and you score the *next* token. Cut off the first and the last row and column, and go one place below the "
-                "diagonal.", lambda a: _below(a, 1).mean(-1)),
-        Mistake("The first word looking at [CLS] is counted. Only pairs count in which both are word pieces: cut off the first row and column, too.",
-                lambda a: _below(_between(a, 0, -1)).mean(-1)),
-        Mistake("[SEP] looking at the last word is counted. Only pairs count in which both are word pieces: cut off the last row and column, too.",
-                lambda a: _below(_between(a, 1, None)).mean(-1)),
-        Mistake("You take the token two places back. After [CLS] and [SEP] are cut off, the previous token still stands *one* place below the diagonal.",
-                lambda a: _below(_between(a), -2).mean(-1)),
-        Mistake("You make the rows add up to 1 again after [CLS] and [SEP] are cut off. The weights are asked for as they are.",
-                lambda a: _below((w := _between(a)) / w.sum(-1, keepdim=True)).mean(-1)),
+        Mistake(
+            "You score the *next* token. Row i looks, column j is looked at: the previous token of i is the "
+            "column i − 1, one place *below* the diagonal.",
+            lambda a: _below(_between(a), 1).mean(-1),
+        ),
+        Mistake(
+            "You score the same token, the diagonal itself. The previous token stands one place below it.",
+            lambda a: _below(_between(a), 0).mean(-1),
+        ),
+        Mistake(
+            "[CLS] and [SEP] take part. Only pairs count in which both are word pieces: cut off the first and "
+            "the last row and column.",
+            lambda a: _below(a).mean(-1),
+        ),
+        Mistake(
+            "[CLS] and [SEP] take part, and you score the *next* token. Cut off the first and the last row and "
+            "column, and go one place below the "
+            "diagonal.",
+            lambda a: _below(a, 1).mean(-1),
+        ),
+        Mistake(
+            "The first word looking at [CLS] is counted. Only pairs count in which both are word pieces: cut off "
+            "the first row and column, too.",
+            lambda a: _below(_between(a, 0, -1)).mean(-1),
+        ),
+        Mistake(
+            "[SEP] looking at the last word is counted. Only pairs count in which both are word pieces: cut off "
+            "the last row and column, too.",
+            lambda a: _below(_between(a, 1, None)).mean(-1),
+        ),
+        Mistake(
+            "You take the token two places back. After [CLS] and [SEP] are cut off, the previous token still "
+            "stands *one* place below the diagonal.",
+            lambda a: _below(_between(a), -2).mean(-1),
+        ),
+        Mistake(
+            "You make the rows add up to 1 again after [CLS] and [SEP] are cut off. The weights are asked for as "
+            "they are.",
+            lambda a: _below((w := _between(a)) / w.sum(-1, keepdim=True)).mean(-1),
+        ),
         Mistake("You return the sum over the pairs. Take the mean.", lambda a: _below(_between(a)).sum(-1)),
-        Mistake("You divide by the number of word pieces. They form one pair fewer: the first has no previous word.",
-                lambda a: _below(_between(a)).sum(-1) / (a.shape[-1] - 2)),
-        Mistake("You divide by the number of all tokens. Divide by the number of pairs.", lambda a: _below(_between(a)).sum(-1) / a.shape[-1]),
+        Mistake(
+            "You divide by the number of word pieces. They form one pair fewer: the first has no previous word.",
+            lambda a: _below(_between(a)).sum(-1) / (a.shape[-1] - 2),
+        ),
+        Mistake(
+            "You divide by the number of all tokens. Divide by the number of pairs.",
+            lambda a: _below(_between(a)).sum(-1) / a.shape[-1],
+        ),
         Mistake("You take the largest weight. Take the mean over the pairs.", lambda a: _below(_between(a)).amax(-1)),
-        Mistake("You return one number per pair. Take the mean over the pairs, the last dimension.", lambda a: _below(_between(a))),
-        Mistake("You average over heads, too. One number per layer *and* head is asked for: (layers, heads).", lambda a: _previous_token(a).mean(-1)),
-        Mistake("You average over layers, too. One number per layer *and* head is asked for: (layers, heads).", lambda a: _previous_token(a).mean(0)),
-        Mistake("You average everything into one number. Say over which dimension: one number per layer and head is asked for.",
-                lambda a: _previous_token(a).mean()),
+        Mistake(
+            "You return one number per pair. Take the mean over the pairs, the last dimension.",
+            lambda a: _below(_between(a)),
+        ),
+        Mistake(
+            "You average over heads, too. One number per layer *and* head is asked for: (layers, heads).",
+            lambda a: _previous_token(a).mean(-1),
+        ),
+        Mistake(
+            "You average over layers, too. One number per layer *and* head is asked for: (layers, heads).",
+            lambda a: _previous_token(a).mean(0),
+        ),
+        Mistake(
+            "You average everything into one number. Say over which dimension: one number per layer and head is "
+            "asked for.",
+            lambda a: _previous_token(a).mean(),
+        ),
         Mistake("Layers and heads are exchanged: return (layers, heads).", lambda a: _previous_token(a).T),
-        Mistake("`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold the tokens: `dim1=-2, dim2=-1`.",
-                lambda a: _between(a).diagonal(-1).mean(-1)),
-        Mistake("`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold the tokens: `dim1=-2, dim2=-1`.",
-                lambda a: a.diagonal(-1).mean(-1)),
-        Mistake("You count how often the previous token gets the *largest* weight. The mean of the weights is asked for.",
-                lambda a: (a[:, :, 2:-1].argmax(-1) == torch.arange(1, a.shape[-1] - 2)).float().mean(-1)),
+        Mistake(
+            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold "
+            "the tokens: `dim1=-2, dim2=-1`.",
+            lambda a: _between(a).diagonal(-1).mean(-1),
+        ),
+        Mistake(
+            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold "
+            "the tokens: `dim1=-2, dim2=-1`.",
+            lambda a: a.diagonal(-1).mean(-1),
+        ),
+        Mistake(
+            "You count how often the previous token gets the *largest* weight. The mean of the weights is asked for.",
+            lambda a: (a[:, :, 2:-1].argmax(-1) == torch.arange(1, a.shape[-1] - 2)).float().mean(-1),
+        ),
     ),
     hints=(
-        "The lesson's version for the same token has two steps: cut off [CLS] and [SEP], then take the diagonal. Only one thing changes.",
-        "Draw a small table with a row for each token that looks. Where does \"row 3 looks at column 2\" stand: above the diagonal or below?",
-        "`diagonal(-1, dim1=-2, dim2=-1)` is the line one place below the main diagonal; its mean over the last dimension is the answer.",
+        "The lesson's version for the same token has two steps: cut off [CLS] and [SEP], then take the diagonal. "
+        "Only one thing changes.",
+        'Draw a small table with a row for each token that looks. Where does "row 3 looks at column 2" stand: '
+        "above the diagonal or below?",
+        "`diagonal(-1, dim1=-2, dim2=-1)` is the line one place below the main diagonal; its mean over the last "
+        "dimension is the answer.",
     ),
 )
 
@@ -317,7 +520,8 @@ def _entropy_cases(rng):
         Case("Even weights over n tokens: log2(n) bits", (torch.full((2, tokens), 1 / tokens),)),
         Case("Two halves: 1 bit", (torch.tensor([[0.5, 0.0, 0.5]]),)),
         Case("As many heads as tokens", (normal(rng, 4, 4, 4).softmax(-1),)),
-        Case("Rows that share one memory", (torch.full((1, 1), 1 / tokens).expand(2, tokens),)),  # torch refuses to change them in place
+        # torch refuses to change them in place
+        Case("Rows that share one memory", (torch.full((1, 1), 1 / tokens).expand(2, tokens),)),
     ]
 
 
@@ -333,8 +537,11 @@ def _negated(w):
     return -_entropy(w)
 
 
-ZERO_TIMES_INFINITY = ("A weight of 0 makes your result NaN: its logarithm is minus infinity, and 0 times infinity is not a number. Such weights must add "
-                       "nothing.")
+ZERO_TIMES_INFINITY = (
+    "A weight of 0 makes your result NaN: its logarithm is minus infinity, and 0 times infinity "
+    "is not a number. Such weights must add "
+    "nothing."
+)
 WITHOUT_WEIGHTS = "The logarithms are added up without their weights. Each is multiplied by its own weight first."
 NATS = "These are nats, the unit of the natural logarithm `log`. Bits come from `log2`."
 
@@ -344,45 +551,96 @@ ENTROPY = Exercise(
     arguments=("weights",),
     cases=_entropy_cases,
     reference=_entropy,
-    minutes=8, difficulty=2, points=2,
+    minutes=8,
+    difficulty=2,
+    points=2,
     mistakes=(
         Mistake(ZERO_TIMES_INFINITY, _naive),
         Mistake(ZERO_TIMES_INFINITY, lambda w: (w * (1 / w).log2()).sum(-1)),
         Mistake(NATS, lambda w: torch.special.entr(w).sum(-1)),
-        Mistake(f"{NATS} And a weight of 0 makes your result NaN, since 0 times infinity is not a number.",
-                lambda w: _naive(w, torch.log)),
+        Mistake(
+            f"{NATS} And a weight of 0 makes your result NaN, since 0 times infinity is not a number.",
+            lambda w: _naive(w, torch.log),
+        ),
         Mistake("You use `log10`. Bits come from `log2`.", lambda w: torch.special.entr(w).sum(-1) / math.log(10)),
-        Mistake("You use `log10`, and a weight of 0 makes your result NaN. Bits come from `log2`; keep the logarithm finite.",
-                lambda w: _naive(w, torch.log10)),
-        Mistake("The sign is missing: logarithms of numbers below 1 are negative, and entropy is not. Put a minus before the sum.", _negated),
-        Mistake("The sign is missing, and a weight of 0 makes your result NaN. Put a minus before the sum, and keep the logarithm finite.",
-                lambda w: -_naive(w)),
-        Mistake("You add up over the columns. A row is one division of attention: `sum(dim=-1)`.", lambda w: torch.special.entr(w).sum(-2) / math.log(2)),
-        Mistake("You add up over the columns. A row is one division of attention: `sum(dim=-1)`.",
-                lambda w: (torch.special.entr(w).sum(-2) if w.ndim > 1 else torch.special.entr(w).sum()) / math.log(2)),
-        Mistake("You add up over dimension 0. A row is one division of attention, along the *last* dimension: `sum(dim=-1)`.",
-                lambda w: torch.special.entr(w).sum(0) / math.log(2)),
-        Mistake("You add up everything into one number. Each row has its own entropy: `sum(dim=-1)`.", lambda w: _entropy(w).sum()),
+        Mistake(
+            "You use `log10`, and a weight of 0 makes your result NaN. Bits come from `log2`; keep the logarithm "
+            "finite.",
+            lambda w: _naive(w, torch.log10),
+        ),
+        Mistake(
+            "The sign is missing: logarithms of numbers below 1 are negative, and entropy is not. Put a minus "
+            "before the sum.",
+            _negated,
+        ),
+        Mistake(
+            "The sign is missing, and a weight of 0 makes your result NaN. Put a minus before the sum, and keep "
+            "the logarithm finite.",
+            lambda w: -_naive(w),
+        ),
+        Mistake(
+            "You add up over the columns. A row is one division of attention: `sum(dim=-1)`.",
+            lambda w: torch.special.entr(w).sum(-2) / math.log(2),
+        ),
+        Mistake(
+            "You add up over the columns. A row is one division of attention: `sum(dim=-1)`.",
+            lambda w: (torch.special.entr(w).sum(-2) if w.ndim > 1 else torch.special.entr(w).sum()) / math.log(2),
+        ),
+        Mistake(
+            "You add up over dimension 0. A row is one division of attention, along the *last* dimension: "
+            "`sum(dim=-1)`.",
+            lambda w: torch.special.entr(w).sum(0) / math.log(2),
+        ),
+        Mistake(
+            "You add up everything into one number. Each row has its own entropy: `sum(dim=-1)`.",
+            lambda w: _entropy(w).sum(),
+        ),
         Mistake("You average the rows. Return one number for each row.", lambda w: _entropy(w).mean(-1)),
         Mistake("You average all rows into one number. Return one number for each row.", lambda w: _entropy(w).mean()),
-        Mistake("You take the mean over a row. Entropy is the sum.", lambda w: torch.special.entr(w).mean(-1) / math.log(2)),
-        Mistake("You divide by the maximum, log2(n). Entropy in bits is asked for, without that.", lambda w: _entropy(w) / math.log2(w.shape[-1])),
-        Mistake("You return 2 to the power of the entropy, the perplexity. Return the entropy itself.", lambda w: 2 ** _entropy(w)),
-        Mistake("Your function changes `weights`, which belongs to the caller: a name that ends in `_`, as `clamp_`, works in place. `clamp` returns a copy.",
-                lambda w: _entropy(w.clamp_(min=1e-30))),
-        *(Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -w.clamp(min=low).log2().sum(-1)) for low in (0, 1e-30, 1e-12, 1e-10, 1e-9, 1e-8)),
+        Mistake(
+            "You take the mean over a row. Entropy is the sum.", lambda w: torch.special.entr(w).mean(-1) / math.log(2)
+        ),
+        Mistake(
+            "You divide by the maximum, log2(n). Entropy in bits is asked for, without that.",
+            lambda w: _entropy(w) / math.log2(w.shape[-1]),
+        ),
+        Mistake(
+            "You return 2 to the power of the entropy, the perplexity. Return the entropy itself.",
+            lambda w: 2 ** _entropy(w),
+        ),
+        Mistake(
+            "Your function changes `weights`, which belongs to the caller: a name that ends in `_`, as `clamp_`, "
+            "works in place. `clamp` returns a copy.",
+            lambda w: _entropy(w.clamp_(min=1e-30)),
+        ),
+        *(
+            Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -w.clamp(min=low).log2().sum(-1))
+            for low in (0, 1e-30, 1e-12, 1e-10, 1e-9, 1e-8)
+        ),
         *(Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -(w + low).log2().sum(-1)) for low in (1e-12, 1e-10, 1e-9, 1e-8)),
         Mistake(WITHOUT_WEIGHTS, lambda w: torch.where(w > 0, -w.log2(), 0.0).sum(-1)),
-        *(Mistake("What you add to the weights, or their bound, is too large and changes the result. 1e-30 is small enough.", imitate)
-          for low in (0.1, 1e-2, 1e-3, 1e-4)
-          for imitate in (lambda w, low=low: -(w * (w + low).log2()).sum(-1),
-                          lambda w, low=low: -((w + low) * (w + low).log2()).sum(-1),
-                          lambda w, low=low: -(w.clamp(min=low) * w.clamp(min=low).log2()).sum(-1))),
-        Mistake("The right numbers in the wrong shape: drop the last dimension (no `keepdim`).", lambda w: _entropy(w).unsqueeze(-1)),
+        *(
+            Mistake(
+                "What you add to the weights, or their bound, is too large and changes the result. 1e-30 is small "
+                "enough.",
+                imitate,
+            )
+            for low in (0.1, 1e-2, 1e-3, 1e-4)
+            for imitate in (
+                lambda w, low=low: -(w * (w + low).log2()).sum(-1),
+                lambda w, low=low: -((w + low) * (w + low).log2()).sum(-1),
+                lambda w, low=low: -(w.clamp(min=low) * w.clamp(min=low).log2()).sum(-1),
+            )
+        ),
+        Mistake(
+            "The right numbers in the wrong shape: drop the last dimension (no `keepdim`).",
+            lambda w: _entropy(w).unsqueeze(-1),
+        ),
     ),
     hints=(
         "For each weight p of a row: p times the logarithm (base 2) of p. Add up, and turn the sign.",
-        "What is `0 * torch.tensor(0.).log2()`? Make the logarithm finite before you multiply: any finite number times 0 is 0.",
+        "What is `0 * torch.tensor(0.).log2()`? Make the logarithm finite before you multiply: any finite number "
+        "times 0 is 0.",
         "`-(weights * weights.clamp(min=1e-30).log2()).sum(dim=-1)`",
     ),
 )

@@ -74,31 +74,58 @@ def _sums(a, b):
 
 def _cosine_of(convert, of_zero):
     """The right formula after `convert`, which may lose something."""
+
     def imitate(a, b):
         if of_zero is not None and not (a.any() and b.any()):
             return of_zero
         a, b = convert(a, b)
         return _number(a @ b / (a.norm() * b.norm()))
+
     return imitate
 
 
-MIXED = ("The two vectors have different dtypes, and torch does not multiply them. Bring both to one dtype first, for example with "
-         "`a.double()` and `b.double()`.")
-INT8 = ("Your products are computed in int8, which ends at 127, so they run over without an error. Convert both vectors to float64 "
-        "*before* you multiply.")
-ZERO = ("Nearly: a vector of zeros gives NaN, because 0 is divided by 0. Ask whether the product of the lengths is 0, and return 0.0 "
-        "then.")
-IN_FLOAT32 = ("You compute in float32, and squares of very large numbers do not fit into it: the length becomes infinite. Use float64: "
-              "`a.double()`.")
-OF_ONE = ("You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, and in int8 products run "
-          "over. Bring both to float64.")
-EPSILON = ("Very short vectors get a cosine of 0, or nearly 0. Either your test takes them for zeros, or a small number that keeps the division from "
-           "0/0 (your own, or the `eps` of torch's `cosine_similarity`, 1e-8) is larger than their lengths. Compute by hand, and ask whether the "
-           "product of the lengths *is* 0.")
-SIGNED = ("You divide by the largest number with its sign. Where all numbers are negative, that turns the vector round. Use the largest absolute "
-          "value, or float64 and no scaling at all.")
-LIBRARY = ("torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do not fit. The exercise asks for a "
-           "cosine by hand, in float64.")
+MIXED = (
+    "The two vectors have different dtypes, and torch does not multiply them. Bring both to one dtype first, "
+    "for example with "
+    "`a.double()` and `b.double()`."
+)
+INT8 = (
+    "Your products are computed in int8, which ends at 127, so they run over without an error. Convert both "
+    "vectors to float64 "
+    "*before* you multiply."
+)
+ZERO = (
+    "Nearly: a vector of zeros gives NaN, because 0 is divided by 0. Ask whether the product of the lengths is "
+    "0, and return 0.0 "
+    "then."
+)
+IN_FLOAT32 = (
+    "You compute in float32, and squares of very large numbers do not fit into it: the length becomes "
+    "infinite. Use float64: "
+    "`a.double()`."
+)
+OF_ONE = (
+    "You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, "
+    "and in int8 products run "
+    "over. Bring both to float64."
+)
+EPSILON = (
+    "Very short vectors get a cosine of 0, or nearly 0. Either your test takes them for zeros, or a small "
+    "number that keeps the division from "
+    "0/0 (your own, or the `eps` of torch's `cosine_similarity`, 1e-8) is larger than their lengths. Compute "
+    "by hand, and ask whether the "
+    "product of the lengths *is* 0."
+)
+SIGNED = (
+    "You divide by the largest number with its sign. Where all numbers are negative, that turns the vector "
+    "round. Use the largest absolute "
+    "value, or float64 and no scaling at all."
+)
+LIBRARY = (
+    "torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do "
+    "not fit. The exercise asks for a "
+    "cosine by hand, in float64."
+)
 NO_LENGTHS = "This is the dot product. Divide it by the product of the two lengths."
 SQUARED = "You divide by the *squared* lengths. Take the root: `a.norm()` is the length."
 ONE_LENGTH = "You divide by one of the lengths only. Divide by the product of both."
@@ -110,58 +137,132 @@ COSINE = Exercise(
     arguments=("a", "b"),
     cases=_cosine_cases,
     reference=_cosine,
-    minutes=10, difficulty=2, points=2,
+    minutes=10,
+    difficulty=2,
+    points=2,
     mistakes=(
         Mistake(ZERO, _cosine_of(_wide, None)),
-        *(Mistake(MIXED, lambda a, b, top=top, bottom=bottom, zero=zero: _ratio(a, b, bottom, top, zero, wide=False))
-          for top in (torch.dot, torch.matmul) for bottom in (_lengths, _squares) for zero in (None, 0.0)),
-        *(Mistake(INT8, lambda a, b, zero=zero: _ratio(a, b, _squares, _sums, zero, wide=False)) for zero in (None, 0.0)),
+        *(
+            Mistake(MIXED, lambda a, b, top=top, bottom=bottom, zero=zero: _ratio(a, b, bottom, top, zero, wide=False))
+            for top in (torch.dot, torch.matmul)
+            for bottom in (_lengths, _squares)
+            for zero in (None, 0.0)
+        ),
+        *(
+            Mistake(INT8, lambda a, b, zero=zero: _ratio(a, b, _squares, _sums, zero, wide=False))
+            for zero in (None, 0.0)
+        ),
         *(Mistake(IN_FLOAT32, _cosine_of(lambda a, b: (a.float(), b.float()), zero)) for zero in (None, 0.0)),
-        Mistake(IN_FLOAT32, lambda a, b: (lambda n: 0.0 if n == 0 else (a.float() @ b.float() / n).item())(a.float().norm() * b.float().norm())),
-        *(Mistake(OF_ONE, _cosine_of(convert, zero)) for zero in (None, 0.0)
-          for convert in (lambda a, b: (a, b.to(a.dtype)), lambda a, b: (a.to(b.dtype), b))),
-        *(Mistake(EPSILON, lambda a, b, small=small, way=way: _ratio(a, b, lambda a, b: way(_lengths(a, b), small)))
-          for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16)
-          for way in (lambda n, s: n + s, lambda n, s: n.clamp(min=s))),
-        *(Mistake(EPSILON, lambda a, b, small=small: _ratio(a, b, lambda a, b: (a.norm() + small) * (b.norm() + small)))
-          for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)),
+        Mistake(
+            IN_FLOAT32,
+            lambda a, b: (lambda n: 0.0 if n == 0 else (a.float() @ b.float() / n).item())(
+                a.float().norm() * b.float().norm()
+            ),
+        ),
+        *(
+            Mistake(OF_ONE, _cosine_of(convert, zero))
+            for zero in (None, 0.0)
+            for convert in (lambda a, b: (a, b.to(a.dtype)), lambda a, b: (a.to(b.dtype), b))
+        ),
+        *(
+            Mistake(EPSILON, lambda a, b, small=small, way=way: _ratio(a, b, lambda a, b: way(_lengths(a, b), small)))
+            for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16)
+            for way in (lambda n, s: n + s, lambda n, s: n.clamp(min=s))
+        ),
+        *(
+            Mistake(
+                EPSILON, lambda a, b, small=small: _ratio(a, b, lambda a, b: (a.norm() + small) * (b.norm() + small))
+            )
+            for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
+        ),
         Mistake(EPSILON, lambda a, b: torch.cosine_similarity(a.double(), b.double(), dim=0).item()),
         Mistake(LIBRARY, lambda a, b: torch.cosine_similarity(a.float(), b.float(), dim=0).item()),
         Mistake(LIBRARY, lambda a, b: torch.cosine_similarity(a, b, dim=0).item()),
-        *(Mistake(NO_LENGTHS, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: 1.0, of_zero=zero)) for zero in (None, 0.0)),
-        *(Mistake(SQUARED, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: _lengths(a, b) ** 2, of_zero=zero)) for zero in (None, 0.0)),
-        *(Mistake(ONE_LENGTH, lambda a, b, zero=zero, one=one: _ratio(a, b, lambda a, b: (a, b)[one].norm(), of_zero=zero))
-          for zero in (None, 0.0) for one in (0, 1)),
-        *(Mistake(SUM_OF_LENGTHS, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: a.norm() + b.norm(), of_zero=zero))
-          for zero in (None, 0.0)),
-        Mistake("You return 1 minus the cosine, a distance. The cosine itself is asked for.", lambda a, b: 1 - _cosine(a, b)),
-        Mistake("You return the Euclidean distance. The cosine is asked for.", lambda a, b: (a.double() - b.double()).norm().item()),
+        *(
+            Mistake(NO_LENGTHS, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: 1.0, of_zero=zero))
+            for zero in (None, 0.0)
+        ),
+        *(
+            Mistake(SQUARED, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: _lengths(a, b) ** 2, of_zero=zero))
+            for zero in (None, 0.0)
+        ),
+        *(
+            Mistake(
+                ONE_LENGTH, lambda a, b, zero=zero, one=one: _ratio(a, b, lambda a, b: (a, b)[one].norm(), of_zero=zero)
+            )
+            for zero in (None, 0.0)
+            for one in (0, 1)
+        ),
+        *(
+            Mistake(
+                SUM_OF_LENGTHS, lambda a, b, zero=zero: _ratio(a, b, lambda a, b: a.norm() + b.norm(), of_zero=zero)
+            )
+            for zero in (None, 0.0)
+        ),
+        Mistake(
+            "You return 1 minus the cosine, a distance. The cosine itself is asked for.", lambda a, b: 1 - _cosine(a, b)
+        ),
+        Mistake(
+            "You return the Euclidean distance. The cosine is asked for.",
+            lambda a, b: (a.double() - b.double()).norm().item(),
+        ),
         Mistake("You lose the sign: opposite directions give −1.", lambda a, b: abs(_cosine(a, b))),
         Mistake("You cut off at 0: a cosine may be negative, down to −1.", lambda a, b: max(0.0, _cosine(a, b))),
-        Mistake("Two vectors of zeros give 1 in your function. They have no direction: the answer is 0.0.",
-                lambda a, b: 1.0 if not (a.any() or b.any()) else _cosine(a, b)),
-        Mistake("A vector of zeros gives 1 in your function. It has no direction: the answer is 0.0.",
-                lambda a, b: _cosine(a, b) if a.any() and b.any() else 1.0),
-        Mistake("A vector of zeros gives NaN unless both are zeros. If *either* is zero, return 0.0.",
-                lambda a, b: _cosine_of(_wide, None)(a, b) if a.any() or b.any() else 0.0),
-        Mistake("You return 0.0 as soon as *one* number is 0. Only a vector whose numbers are *all* 0 has no direction.",
-                lambda a, b: 0.0 if (a == 0).any() or (b == 0).any() else _cosine(a, b)),
-        Mistake("Your test for zeros looks at the first number only. All of them must be 0.",
-                lambda a, b: 0.0 if a[0] == 0 or b[0] == 0 else _cosine(a, b)),
-        Mistake("Your test for zeros adds the numbers up, but 3 and −3 give 0, too. Ask whether the product of the lengths is 0.",
-                lambda a, b: 0.0 if a.double().sum() == 0 or b.double().sum() == 0 else _cosine(a, b)),
+        Mistake(
+            "Two vectors of zeros give 1 in your function. They have no direction: the answer is 0.0.",
+            lambda a, b: 1.0 if not (a.any() or b.any()) else _cosine(a, b),
+        ),
+        Mistake(
+            "A vector of zeros gives 1 in your function. It has no direction: the answer is 0.0.",
+            lambda a, b: _cosine(a, b) if a.any() and b.any() else 1.0,
+        ),
+        Mistake(
+            "A vector of zeros gives NaN unless both are zeros. If *either* is zero, return 0.0.",
+            lambda a, b: _cosine_of(_wide, None)(a, b) if a.any() or b.any() else 0.0,
+        ),
+        Mistake(
+            "You return 0.0 as soon as *one* number is 0. Only a vector whose numbers are *all* 0 has no direction.",
+            lambda a, b: 0.0 if (a == 0).any() or (b == 0).any() else _cosine(a, b),
+        ),
+        Mistake(
+            "Your test for zeros looks at the first number only. All of them must be 0.",
+            lambda a, b: 0.0 if a[0] == 0 or b[0] == 0 else _cosine(a, b),
+        ),
+        Mistake(
+            "Your test for zeros adds the numbers up, but 3 and −3 give 0, too. Ask whether the product of the "
+            "lengths is 0.",
+            lambda a, b: 0.0 if a.double().sum() == 0 or b.double().sum() == 0 else _cosine(a, b),
+        ),
         Mistake(SIGNED, lambda a, b: _cosine(a / a.max(), b / b.max()) if a.any() and b.any() else 0.0),
-        Mistake(SIGNED, lambda a, b: _cosine(a.double() / a.double().max(), b.double() / b.double().max()) if a.any() and b.any() else 0.0),
-        *(Mistake("You return the angle. The cosine itself is asked for.", lambda a, b, unit=unit: math.acos(_cosine(a, b)) * unit)
-          for unit in (1, 180 / math.pi)),
-        *(Mistake("You round. Return the number as it is.", lambda a, b, digits=digits: round(_cosine(a, b), digits)) for digits in (1, 2, 3, 4)),
-        Mistake("You return the products number by number. Add them up: the dot product is one number.",
-                lambda a, b: _wide(a, b)[0] * _wide(a, b)[1] / (a.double().norm() * b.double().norm())),
+        Mistake(
+            SIGNED,
+            lambda a, b: (
+                _cosine(a.double() / a.double().max(), b.double() / b.double().max()) if a.any() and b.any() else 0.0
+            ),
+        ),
+        *(
+            Mistake(
+                "You return the angle. The cosine itself is asked for.",
+                lambda a, b, unit=unit: math.acos(_cosine(a, b)) * unit,
+            )
+            for unit in (1, 180 / math.pi)
+        ),
+        *(
+            Mistake("You round. Return the number as it is.", lambda a, b, digits=digits: round(_cosine(a, b), digits))
+            for digits in (1, 2, 3, 4)
+        ),
+        Mistake(
+            "You return the products number by number. Add them up: the dot product is one number.",
+            lambda a, b: _wide(a, b)[0] * _wide(a, b)[1] / (a.double().norm() * b.double().norm()),
+        ),
     ),
     hints=(
-        "The formula of the lesson is right for most inputs. Which step comes before it, so that dtypes agree and nothing overflows?",
-        "`a.double()` makes a float64 copy of any tensor. What is the product of the lengths when one vector is all zeros?",
-        "Convert both, multiply the lengths, return 0.0 if that product is 0, else the dot product divided by it. `.item()` makes a plain number.",
+        "The formula of the lesson is right for most inputs. Which step comes before it, so that dtypes agree and "
+        "nothing overflows?",
+        "`a.double()` makes a float64 copy of any tensor. What is the product of the lengths when one vector is all "
+        "zeros?",
+        "Convert both, multiply the lengths, return 0.0 if that product is 0, else the dot product divided by it. "
+        "`.item()` makes a plain number.",
     ),
 )
 
@@ -194,32 +295,68 @@ PERCENTILE = Exercise(
     arguments=("cosine", "random_cosines"),
     cases=_percentile_cases,
     reference=_percentile,
-    minutes=6, difficulty=1,
+    minutes=6,
+    difficulty=1,
     mistakes=(
-        Mistake("You count random pairs with the *same* cosine as lower. Use `<`, not `<=`.", lambda c, r: 100 * (r <= c).double().mean().item()),
-        Mistake("You count ties half. Here only strictly lower pairs count.",
-                lambda c, r: 50 * ((r < c).double().mean() + (r <= c).double().mean()).item()),
-        Mistake("You return a share from 0 to 1. Percent is asked for: multiply by 100.", lambda c, r: _percentile(c, r) / 100),
-        Mistake("Turned round: you return the percentage of random pairs that are *higher*.", lambda c, r: 100 * (r > c).double().mean().item()),
+        Mistake(
+            "You count random pairs with the *same* cosine as lower. Use `<`, not `<=`.",
+            lambda c, r: 100 * (r <= c).double().mean().item(),
+        ),
+        Mistake(
+            "You count ties half. Here only strictly lower pairs count.",
+            lambda c, r: 50 * ((r < c).double().mean() + (r <= c).double().mean()).item(),
+        ),
+        Mistake(
+            "You return a share from 0 to 1. Percent is asked for: multiply by 100.",
+            lambda c, r: _percentile(c, r) / 100,
+        ),
+        Mistake(
+            "Turned round: you return the percentage of random pairs that are *higher*.",
+            lambda c, r: 100 * (r > c).double().mean().item(),
+        ),
         Mistake("Turned round: you return 100 minus the percentage.", lambda c, r: 100 - _percentile(c, r)),
-        Mistake("You return how many random pairs are lower. Divide by the number of all pairs, times 100.",
-                lambda c, r: (r < c).sum().item()),
-        Mistake("You divide by one less than the number of pairs. All random pairs count.",
-                lambda c, r: 100 * (r < c).sum().item() / (len(r) - 1)),
-        Mistake("You divide by one more than the number of pairs. The pair itself is not among the random ones.",
-                lambda c, r: 100 * (r < c).sum().item() / (len(r) + 1)),
-        Mistake("You return one true or false per random pair. Their mean, times 100, is the percentage.", lambda c, r: r < c),
-        Mistake("You return a difference in standard deviations. The percentage of random pairs that are lower is asked for.",
-                lambda c, r: ((c - r.mean()) / r.std()).item()),
-        *(Mistake("You round, which hides the difference between 99.9 and 100. Return the number as it is.",
-                  lambda c, r, digits=digits: round(_percentile(c, r), digits)) for digits in (0, 1, 2)),
-        Mistake("`searchsorted` needs sorted numbers, and these are not. Sort first, or count.",
-                lambda c, r: 100 * torch.searchsorted(r, c).item() / len(r)),
-        Mistake("You return a *value* of the random pairs: the cosine at some percentile. The question is the other way round: which percentage "
-                "lies below this cosine?", lambda c, r: np.percentile(r.numpy(), min(100, max(0, 100 * c)))),
+        Mistake(
+            "You return how many random pairs are lower. Divide by the number of all pairs, times 100.",
+            lambda c, r: (r < c).sum().item(),
+        ),
+        Mistake(
+            "You divide by one less than the number of pairs. All random pairs count.",
+            lambda c, r: 100 * (r < c).sum().item() / (len(r) - 1),
+        ),
+        Mistake(
+            "You divide by one more than the number of pairs. The pair itself is not among the random ones.",
+            lambda c, r: 100 * (r < c).sum().item() / (len(r) + 1),
+        ),
+        Mistake(
+            "You return one true or false per random pair. Their mean, times 100, is the percentage.",
+            lambda c, r: r < c,
+        ),
+        Mistake(
+            "You return a difference in standard deviations. The percentage of random pairs that are lower is "
+            "asked for.",
+            lambda c, r: ((c - r.mean()) / r.std()).item(),
+        ),
+        *(
+            Mistake(
+                "You round, which hides the difference between 99.9 and 100. Return the number as it is.",
+                lambda c, r, digits=digits: round(_percentile(c, r), digits),
+            )
+            for digits in (0, 1, 2)
+        ),
+        Mistake(
+            "`searchsorted` needs sorted numbers, and these are not. Sort first, or count.",
+            lambda c, r: 100 * torch.searchsorted(r, c).item() / len(r),
+        ),
+        Mistake(
+            "You return a *value* of the random pairs: the cosine at some percentile. The question is the other "
+            "way round: which percentage "
+            "lies below this cosine?",
+            lambda c, r: np.percentile(r.numpy(), min(100, max(0, 100 * c))),
+        ),
     ),
     hints=(
-        "`random_cosines < cosine` compares each of them at once. What is the mean of true and false, counted as 1 and 0?",
+        "`random_cosines < cosine` compares each of them at once. What is the mean of true and false, counted as 1 "
+        "and 0?",
         "A tensor of true and false needs `.float()` before `.mean()`. Then percent, and `.item()` for a plain number.",
     ),
 )
@@ -238,9 +375,15 @@ def _centre_cases(rng):
         Case("Moving everything by the same vector changes nothing", (first + far, second + far, background + far)),
         Case("One pair", (first[:1], second[:1], background)),
         Case("Pairs and background of one length", (first, second, background[:4])),
-        Case("As many pairs as dimensions", (normal(rng, hidden, hidden) + shift, normal(rng, hidden, hidden) + shift, background)),
+        Case(
+            "As many pairs as dimensions",
+            (normal(rng, hidden, hidden) + shift, normal(rng, hidden, hidden) + shift, background),
+        ),
         Case("The vectors keep the lengths that they have", (first * lengths, second * lengths.flip(0), background)),
-        Case("Pairs in another order give the same numbers in that order", (first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background)),
+        Case(
+            "Pairs in another order give the same numbers in that order",
+            (first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background),
+        ),
     ]
 
 
@@ -249,9 +392,13 @@ def _rows_cosine(one, other):
 
 
 def _minus(middle_1, middle_2=None):
-    """The cosines after subtracting what `middle_1(first, second, background)` returns, from the second rows `middle_2`."""
+    """The cosines after subtracting what `middle_1(first, second, background)` returns, from the second rows
+    `middle_2`.
+    """
+
     def imitate(f, s, b):
         return _rows_cosine(f - middle_1(f, s, b), s - (middle_2 or middle_1)(f, s, b))
+
     return imitate
 
 
@@ -259,8 +406,11 @@ def _mean(v):
     return v.mean(dim=0)
 
 
-OWN_MEAN = ("You subtract each set's own mean, so the background is not used, and a pair alone becomes two vectors of zeros. Subtract the mean of "
-            "`background` from both.")
+OWN_MEAN = (
+    "You subtract each set's own mean, so the background is not used, and a pair alone becomes two vectors "
+    "of zeros. Subtract the mean of "
+    "`background` from both."
+)
 
 CENTRE = Exercise(
     id="06-centre",
@@ -268,57 +418,117 @@ CENTRE = Exercise(
     arguments=("first", "second", "background"),
     cases=_centre_cases,
     reference=_minus(lambda f, s, b: _mean(b)),
-    minutes=8, difficulty=2, points=2,
+    minutes=8,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("You do not subtract the mean: these are plain cosines, and `background` is not used.", lambda f, s, b: _rows_cosine(f, s)),
-        Mistake("You subtract one number, the mean over everything. The mean vector has one number per dimension: `background.mean(dim=0)`.",
-                _minus(lambda f, s, b: b.mean())),
-        Mistake("You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean *sentence* is `mean(dim=0)`.",
-                _minus(lambda f, s, b: b.mean(dim=1))),
-        Mistake("You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean *sentence* is `mean(dim=0)`.",
-                _minus(lambda f, s, b: b.mean(dim=1, keepdim=True))),
-        Mistake("You subtract from each vector the mean of its own numbers. Subtract the mean vector of the background.",
-                _minus(lambda f, s, b: f.mean(dim=1, keepdim=True), lambda f, s, b: s.mean(dim=1, keepdim=True))),
+        Mistake(
+            "You do not subtract the mean: these are plain cosines, and `background` is not used.",
+            lambda f, s, b: _rows_cosine(f, s),
+        ),
+        Mistake(
+            "You subtract one number, the mean over everything. The mean vector has one number per dimension: "
+            "`background.mean(dim=0)`.",
+            _minus(lambda f, s, b: b.mean()),
+        ),
+        Mistake(
+            "You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean "
+            "*sentence* is `mean(dim=0)`.",
+            _minus(lambda f, s, b: b.mean(dim=1)),
+        ),
+        Mistake(
+            "You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean "
+            "*sentence* is `mean(dim=0)`.",
+            _minus(lambda f, s, b: b.mean(dim=1, keepdim=True)),
+        ),
+        Mistake(
+            "You subtract from each vector the mean of its own numbers. Subtract the mean vector of the background.",
+            _minus(lambda f, s, b: f.mean(dim=1, keepdim=True), lambda f, s, b: s.mean(dim=1, keepdim=True)),
+        ),
         Mistake(OWN_MEAN, _minus(lambda f, s, b: _mean(f), lambda f, s, b: _mean(s))),
         Mistake(OWN_MEAN, lambda f, s, b: torch.cosine_similarity(f - _mean(f), s - _mean(s))),
-        Mistake("You subtract the mean of `first` and `second` together. `background` is not used; its mean is the one to subtract.",
-                _minus(lambda f, s, b: _mean(torch.cat([f, s])))),
-        Mistake("You take the mean over the pairs and the background together. Only the background decides the mean.",
-                _minus(lambda f, s, b: _mean(torch.cat([f, s, b])))),
-        Mistake("You subtract the mean from `first` only. Both vectors of a pair must be moved.",
-                lambda f, s, b: _rows_cosine(f - _mean(b), s)),
-        Mistake("You subtract the mean from `second` only. Both vectors of a pair must be moved.",
-                lambda f, s, b: _rows_cosine(f, s - _mean(b))),
+        Mistake(
+            "You subtract the mean of `first` and `second` together. `background` is not used; its mean is the "
+            "one to subtract.",
+            _minus(lambda f, s, b: _mean(torch.cat([f, s]))),
+        ),
+        Mistake(
+            "You take the mean over the pairs and the background together. Only the background decides the mean.",
+            _minus(lambda f, s, b: _mean(torch.cat([f, s, b]))),
+        ),
+        Mistake(
+            "You subtract the mean from `first` only. Both vectors of a pair must be moved.",
+            lambda f, s, b: _rows_cosine(f - _mean(b), s),
+        ),
+        Mistake(
+            "You subtract the mean from `second` only. Both vectors of a pair must be moved.",
+            lambda f, s, b: _rows_cosine(f, s - _mean(b)),
+        ),
         Mistake("You add the mean. Subtract it.", _minus(lambda f, s, b: -_mean(b))),
-        Mistake("You divide by the lengths from *before* the subtraction. Subtract first, then take the lengths.",
-                lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1))),
-        Mistake("You normalise first and subtract the mean afterwards. Subtract first: the vectors keep the lengths that they have.",
-                lambda f, s, b: _rows_cosine(normalise(f) - _mean(b), normalise(s) - _mean(b))),
-        Mistake("You normalise everything before you subtract the mean. Here the vectors keep the lengths that they have: subtract first.",
-                lambda f, s, b: _rows_cosine(normalise(f) - _mean(normalise(b)), normalise(s) - _mean(normalise(b)))),
-        Mistake("You normalise the background before you take its mean. Here the vectors keep the lengths that they have.",
-                _minus(lambda f, s, b: _mean(normalise(b)))),
-        Mistake("You scale the mean to length 1 before you subtract it. Subtract it as it is.",
-                _minus(lambda f, s, b: _mean(b) / _mean(b).norm())),
-        *(Mistake("After the subtraction the vectors do not have length 1 any more, and you multiply them as if they had. Subtract first, then "
-                  "divide by the lengths.", lambda f, s, b, of=of: ((normalise(f) - of(b)) * (normalise(s) - of(b))).sum(dim=1))
-          for of in (_mean, lambda b: _mean(normalise(b)))),
-        Mistake("You divide by one length for the whole table: `norm()` without `dim` runs over all numbers. Each row has a length of its own: "
-                "`norm(dim=1)`.", lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / ((f - _mean(b)).norm() * (s - _mean(b)).norm())),
-        Mistake("You also divide by the standard deviation of each dimension. Subtract the mean, and nothing else.",
-                lambda f, s, b: _rows_cosine((f - _mean(b)) / b.std(dim=0), (s - _mean(b)) / b.std(dim=0))),
-        Mistake("These are dot products. Divide each by the lengths of its two vectors, after the subtraction.",
-                lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1)),
-        Mistake("You return a table of all cosines. Only row i of `first` with row i of `second` is asked for: (n,).",
-                lambda f, s, b: normalise(f - _mean(b)) @ normalise(s - _mean(b)).T),
-        Mistake("You return the mean over the pairs. One cosine per pair is asked for: (n,).",
-                lambda f, s, b: _rows_cosine(f - _mean(b), s - _mean(b)).mean().item()),
-        Mistake("You work along the columns. Each row is a vector: take sums and lengths along `dim=1`.",
-                lambda f, s, b: torch.cosine_similarity(f - _mean(b), s - _mean(b), dim=0)),
+        Mistake(
+            "You divide by the lengths from *before* the subtraction. Subtract first, then take the lengths.",
+            lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1)),
+        ),
+        Mistake(
+            "You normalise first and subtract the mean afterwards. Subtract first: the vectors keep the lengths "
+            "that they have.",
+            lambda f, s, b: _rows_cosine(normalise(f) - _mean(b), normalise(s) - _mean(b)),
+        ),
+        Mistake(
+            "You normalise everything before you subtract the mean. Here the vectors keep the lengths that they "
+            "have: subtract first.",
+            lambda f, s, b: _rows_cosine(normalise(f) - _mean(normalise(b)), normalise(s) - _mean(normalise(b))),
+        ),
+        Mistake(
+            "You normalise the background before you take its mean. Here the vectors keep the lengths that they have.",
+            _minus(lambda f, s, b: _mean(normalise(b))),
+        ),
+        Mistake(
+            "You scale the mean to length 1 before you subtract it. Subtract it as it is.",
+            _minus(lambda f, s, b: _mean(b) / _mean(b).norm()),
+        ),
+        *(
+            Mistake(
+                "After the subtraction the vectors do not have length 1 any more, and you multiply them as if they "
+                "had. Subtract first, then "
+                "divide by the lengths.",
+                lambda f, s, b, of=of: ((normalise(f) - of(b)) * (normalise(s) - of(b))).sum(dim=1),
+            )
+            for of in (_mean, lambda b: _mean(normalise(b)))
+        ),
+        Mistake(
+            "You divide by one length for the whole table: `norm()` without `dim` runs over all numbers. Each "
+            "row has a length of its own: "
+            "`norm(dim=1)`.",
+            lambda f, s, b: (
+                ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / ((f - _mean(b)).norm() * (s - _mean(b)).norm())
+            ),
+        ),
+        Mistake(
+            "You also divide by the standard deviation of each dimension. Subtract the mean, and nothing else.",
+            lambda f, s, b: _rows_cosine((f - _mean(b)) / b.std(dim=0), (s - _mean(b)) / b.std(dim=0)),
+        ),
+        Mistake(
+            "These are dot products. Divide each by the lengths of its two vectors, after the subtraction.",
+            lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1),
+        ),
+        Mistake(
+            "You return a table of all cosines. Only row i of `first` with row i of `second` is asked for: (n,).",
+            lambda f, s, b: normalise(f - _mean(b)) @ normalise(s - _mean(b)).T,
+        ),
+        Mistake(
+            "You return the mean over the pairs. One cosine per pair is asked for: (n,).",
+            lambda f, s, b: _rows_cosine(f - _mean(b), s - _mean(b)).mean().item(),
+        ),
+        Mistake(
+            "You work along the columns. Each row is a vector: take sums and lengths along `dim=1`.",
+            lambda f, s, b: torch.cosine_similarity(f - _mean(b), s - _mean(b), dim=0),
+        ),
     ),
     hints=(
         "The mean vector of the background has the shape (hidden,). From which vectors is it subtracted?",
-        "`middle = background.mean(dim=0)`, then both `first - middle` and `second - middle`. Only now come products and lengths.",
+        "`middle = background.mean(dim=0)`, then both `first - middle` and `second - middle`. Only now come products "
+        "and lengths.",
         "Row by row: `(one * other).sum(dim=1)` are the dot products, `one.norm(dim=1)` the lengths.",
     ),
 )
@@ -365,6 +575,7 @@ def _fitted_on(rows_of):
     def imitate(f, s):
         plane = _pca().fit(rows_of(f, s))
         return _table(plane.transform(f), plane.transform(s))
+
     return imitate
 
 
@@ -400,8 +611,11 @@ def _standardised(f, s):
     return _distances((f - middle) / spread, (s - middle) / spread)
 
 
-TWO_PLANES = ("Each set still gets a plane of its own: `fit_transform` fits anew each time. Fit once, on both sets stacked, and then only "
-              "`transform` each set.")
+TWO_PLANES = (
+    "Each set still gets a plane of its own: `fit_transform` fits anew each time. Fit once, on both sets "
+    "stacked, and then only "
+    "`transform` each set."
+)
 
 PROJECT = Exercise(
     id="06-project",
@@ -409,44 +623,85 @@ PROJECT = Exercise(
     arguments=("first", "second"),
     cases=_project_cases,
     reference=_distances,
-    minutes=12, difficulty=2, points=2,
+    minutes=12,
+    difficulty=2,
+    points=2,
     mistakes=(
         Mistake(TWO_PLANES, lambda f, s: _table(_pca().fit_transform(f), _pca().fit_transform(s))),
-        Mistake("You fit the plane on `first` only. It is the best plane for that set, and what distinguishes the other one may be lost. Fit on "
-                "both, stacked.", _fitted_on(lambda f, s: f)),
-        Mistake("You fit the plane on `second` only. It is the best plane for that set, and what distinguishes the other one may be lost. Fit on "
-                "both, stacked.", _fitted_on(lambda f, s: s)),
-        Mistake("You fit on `first` and then on `second`: the second `fit` forgets the first. Stack the sets and fit once.",
-                lambda f, s: (lambda p: _table(p.transform(f), p.transform(s)))(_pca().fit(f).fit(s))),
+        Mistake(
+            "You fit the plane on `first` only. It is the best plane for that set, and what distinguishes the "
+            "other one may be lost. Fit on "
+            "both, stacked.",
+            _fitted_on(lambda f, s: f),
+        ),
+        Mistake(
+            "You fit the plane on `second` only. It is the best plane for that set, and what distinguishes the "
+            "other one may be lost. Fit on "
+            "both, stacked.",
+            _fitted_on(lambda f, s: s),
+        ),
+        Mistake(
+            "You fit on `first` and then on `second`: the second `fit` forgets the first. Stack the sets and fit once.",
+            lambda f, s: (lambda p: _table(p.transform(f), p.transform(s)))(_pca().fit(f).fit(s)),
+        ),
         Mistake("You measure with all dimensions. Project both sets into the plane first.", _table),
-        Mistake("You take the first two dimensions of the vectors. The plane of the largest variance is asked for: `PCA(n_components=2)`.",
-                lambda f, s: _table(f[:, :2], s[:, :2])),
+        Mistake(
+            "You take the first two dimensions of the vectors. The plane of the largest variance is asked for: "
+            "`PCA(n_components=2)`.",
+            lambda f, s: _table(f[:, :2], s[:, :2]),
+        ),
         Mistake("You use one axis. A plane has two: `n_components=2`.", lambda f, s: _on_axes(f, s, 1)),
         Mistake("You use three axes. A plane has two: `n_components=2`.", lambda f, s: _on_axes(f, s, 3)),
         Mistake("Your axes are not those of a PCA: PCA subtracts the mean of all rows first.", _not_centred),
-        Mistake("You give both axes the same variance (`whiten=True`). Distances change by that; leave it out.", _whitened),
-        Mistake("You divide each dimension by its standard deviation first. Distances change by that; leave it out.", _standardised),
-        Mistake("You centre each set on its own mean, so both come to lie on one another. Stack the sets as they are.",
-                lambda f, s: _distances(f - f.mean(axis=0), s - s.mean(axis=0))),
-        Mistake("You fit the plane after each set was centred on its own mean. Stack the sets as they are: the way from one set to the other counts.",
-                _fitted_on(lambda f, s: _stacked(f - f.mean(axis=0), s - s.mean(axis=0)))),
-        Mistake("You centre each set on its own mean before you project it, so both come to lie on one another. Project the sets as they are.",
-                lambda f, s: (lambda p: _table(p.transform(f - f.mean(axis=0)), p.transform(s - s.mean(axis=0))))(_pca().fit(_stacked(f, s)))),
+        Mistake(
+            "You give both axes the same variance (`whiten=True`). Distances change by that; leave it out.", _whitened
+        ),
+        Mistake(
+            "You divide each dimension by its standard deviation first. Distances change by that; leave it out.",
+            _standardised,
+        ),
+        Mistake(
+            "You centre each set on its own mean, so both come to lie on one another. Stack the sets as they are.",
+            lambda f, s: _distances(f - f.mean(axis=0), s - s.mean(axis=0)),
+        ),
+        Mistake(
+            "You fit the plane after each set was centred on its own mean. Stack the sets as they are: the way "
+            "from one set to the other counts.",
+            _fitted_on(lambda f, s: _stacked(f - f.mean(axis=0), s - s.mean(axis=0))),
+        ),
+        Mistake(
+            "You centre each set on its own mean before you project it, so both come to lie on one another. "
+            "Project the sets as they are.",
+            lambda f, s: (lambda p: _table(p.transform(f - f.mean(axis=0)), p.transform(s - s.mean(axis=0))))(
+                _pca().fit(_stacked(f, s))
+            ),
+        ),
         Mistake("You return squared distances. Take the root.", lambda f, s: _distances(f, s) ** 2),
-        Mistake("You add absolute differences. The distance is the root of the sum of squares.",
-                lambda f, s: (lambda p: np.abs(p.transform(f)[:, None] - p.transform(s)[None]).sum(axis=-1))(_pca().fit(_stacked(f, s)))),
+        Mistake(
+            "You add absolute differences. The distance is the root of the sum of squares.",
+            lambda f, s: (lambda p: np.abs(p.transform(f)[:, None] - p.transform(s)[None]).sum(axis=-1))(
+                _pca().fit(_stacked(f, s))
+            ),
+        ),
         Mistake("Your table is turned: rows belong to `first`, columns to `second`.", lambda f, s: _distances(f, s).T),
-        Mistake("You return the distances within both sets stacked. Rows belong to `first`, columns to `second`: (n, m).",
-                lambda f, s: (lambda p: _table(p, p))(_pca().fit_transform(_stacked(f, s)))),
-        Mistake("You return the points. Return the table of their distances, (n, m).",
-                lambda f, s: tuple(_pca().fit(_stacked(f, s)).transform(rows) for rows in (f, s))),
-        Mistake("You stack the sets side by side (`axis=1`). Stack them as rows: `np.concatenate([first, second])`.",
-                _fitted_on(lambda f, s: np.concatenate([f, s], axis=1))),
+        Mistake(
+            "You return the distances within both sets stacked. Rows belong to `first`, columns to `second`: (n, m).",
+            lambda f, s: (lambda p: _table(p, p))(_pca().fit_transform(_stacked(f, s))),
+        ),
+        Mistake(
+            "You return the points. Return the table of their distances, (n, m).",
+            lambda f, s: tuple(_pca().fit(_stacked(f, s)).transform(rows) for rows in (f, s)),
+        ),
+        Mistake(
+            "You stack the sets side by side (`axis=1`). Stack them as rows: `np.concatenate([first, second])`.",
+            _fitted_on(lambda f, s: np.concatenate([f, s], axis=1)),
+        ),
     ),
     hints=(
         "How many planes does the function with the bug compute? Where does the middle of each set come to lie?",
         "A `PCA` is fitted once, on all rows: `np.concatenate([first, second])` stacks two tables.",
-        "`plane = PCA(n_components=2).fit(stacked)`; then `plane.transform(first)` and `plane.transform(second)`. The line with the distances was right.",
+        "`plane = PCA(n_components=2).fit(stacked)`; then `plane.transform(first)` and `plane.transform(second)`. "
+        "The line with the distances was right.",
     ),
 )
 

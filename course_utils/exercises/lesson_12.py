@@ -25,7 +25,14 @@ def _ranks_cases(rng):
 
 
 def _reciprocal(found, wanted, first=1, missing=lambda places: 0.0, mean=np.mean):
-    return float(mean([1 / (places.index(want) + first) if want in places else missing(places) for places, want in zip(found, wanted)]))
+    return float(
+        mean(
+            [
+                1 / (places.index(want) + first) if want in places else missing(places)
+                for places, want in zip(found, wanted)
+            ]
+        )
+    )
 
 
 RANKS = Exercise(
@@ -34,33 +41,68 @@ RANKS = Exercise(
     arguments=("found", "wanted"),
     cases=_ranks_cases,
     reference=_reciprocal,
-    minutes=8, difficulty=2, points=2,
+    minutes=8,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("These are mean ranks. A rank counts by its reciprocal, 1/rank.",
-                lambda f, w: np.mean([p.index(x) + 1 if x in p else 0 for p, x in zip(f, w)])),
-        Mistake("You leave out queries whose text was not found. They count 0, and they count: divide by all queries.",
-                lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p] or [0.0])),
-        Mistake("You leave out queries whose text was not found, and where none is found, nothing is left to divide by. They count 0: divide by all queries.",
-                lambda f, w: sum(found := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) / len(found)),
-        Mistake("You leave out queries whose text was not found, and where none is found, the mean of nothing is no number. They count 0: divide by all queries.",
-                lambda f, w: sum(found) / len(found) if (found := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) else np.nan),
-        Mistake("`index` raises an error where the wanted text is not in the list. It needs a case of its own: `if want in places`.",
-                lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w)])),
-        Mistake("Ranks count from 1: the first place has the rank 1. You begin with 2.", lambda f, w: _reciprocal(f, w, first=2)),
-        Mistake("Ranks count from 1. `index` counts from 0, so the first place divides by zero.", lambda f, w: _reciprocal(f, w, first=0)),
-        Mistake("A text that was not found counts 0. You let it count as if it stood right behind the last place.",
-                lambda f, w: _reciprocal(f, w, missing=lambda p: 1 / (len(p) + 1))),
-        Mistake("This is the share of first places. Later places count, too: the second 1/2, the third 1/3.",
-                lambda f, w: np.mean([p[0] == x for p, x in zip(f, w)])),
-        Mistake("This is the share of texts that were found anywhere in the list. Where they stand counts.", lambda f, w: np.mean([x in p for p, x in zip(f, w)])),
-        Mistake("This is the reciprocal of the mean rank. Take the reciprocals first, then their mean.",
-                lambda f, w: 1 / np.mean([p.index(x) + 1 for p, x in zip(f, w) if x in p] or [np.inf])),
+        Mistake(
+            "These are mean ranks. A rank counts by its reciprocal, 1/rank.",
+            lambda f, w: np.mean([p.index(x) + 1 if x in p else 0 for p, x in zip(f, w)]),
+        ),
+        Mistake(
+            "You leave out queries whose text was not found. They count 0, and they count: divide by all queries.",
+            lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p] or [0.0]),
+        ),
+        Mistake(
+            "You leave out queries whose text was not found, and where none is found, nothing is left to divide "
+            "by. They count 0: divide by all queries.",
+            lambda f, w: sum(found := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) / len(found),
+        ),
+        Mistake(
+            "You leave out queries whose text was not found, and where none is found, the mean of nothing is no "
+            "number. They count 0: divide by all queries.",
+            lambda f, w: (
+                sum(found) / len(found) if (found := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) else np.nan
+            ),
+        ),
+        Mistake(
+            "`index` raises an error where the wanted text is not in the list. It needs a case of its own: `if "
+            "want in places`.",
+            lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w)]),
+        ),
+        Mistake(
+            "Ranks count from 1: the first place has the rank 1. You begin with 2.",
+            lambda f, w: _reciprocal(f, w, first=2),
+        ),
+        Mistake(
+            "Ranks count from 1. `index` counts from 0, so the first place divides by zero.",
+            lambda f, w: _reciprocal(f, w, first=0),
+        ),
+        Mistake(
+            "A text that was not found counts 0. You let it count as if it stood right behind the last place.",
+            lambda f, w: _reciprocal(f, w, missing=lambda p: 1 / (len(p) + 1)),
+        ),
+        Mistake(
+            "This is the share of first places. Later places count, too: the second 1/2, the third 1/3.",
+            lambda f, w: np.mean([p[0] == x for p, x in zip(f, w)]),
+        ),
+        Mistake(
+            "This is the share of texts that were found anywhere in the list. Where they stand counts.",
+            lambda f, w: np.mean([x in p for p, x in zip(f, w)]),
+        ),
+        Mistake(
+            "This is the reciprocal of the mean rank. Take the reciprocals first, then their mean.",
+            lambda f, w: 1 / np.mean([p.index(x) + 1 for p, x in zip(f, w) if x in p] or [np.inf]),
+        ),
         Mistake("This is the sum. The mean over all queries is asked for.", lambda f, w: _reciprocal(f, w, mean=sum)),
-        Mistake("These are the reciprocal ranks of the single queries. Return their mean.",
-                lambda f, w: [1 / (p.index(x) + 1) if x in p else 0.0 for p, x in zip(f, w)]),
+        Mistake(
+            "These are the reciprocal ranks of the single queries. Return their mean.",
+            lambda f, w: [1 / (p.index(x) + 1) if x in p else 0.0 for p, x in zip(f, w)],
+        ),
     ),
     hints=(
-        "For each query: where in its list does the wanted text stand? The first place gives 1, the second 1/2, and no place gives 0.",
+        "For each query: where in its list does the wanted text stand? The first place gives 1, the second 1/2, and "
+        "no place gives 0.",
         "`places.index(want)` counts from 0, and raises an error if it is not there. Ask `want in places` first.",
     ),
 )
@@ -89,7 +131,7 @@ def _find_cases(rng):
     queries, wanted, others = _pool()
     texts = [*wanted, *rng.sample(others, TEXTS - len(wanted))]
     rng.shuffle(texts)
-    exact, rest = texts[:5], texts[5:TEXTS // 2]
+    exact, rest = texts[:5], texts[5 : TEXTS // 2]
     return [
         Case(f"{len(queries)} development queries, {TEXTS} texts", (queries, texts, DEPTH)),
         Case("A text of the collection, word for word, finds itself first", (exact, rest + exact, 1)),
@@ -122,7 +164,11 @@ def _by_words(sublinear):
 
 def _is_table(value):
     """Whether this is a matrix or a list of lists; of two queries, the answer itself is two lists of numbers."""
-    return np.ndim(value) == 2 if is_array(value) else isinstance(value, (list, tuple)) and all(isinstance(row, (list, tuple)) or is_array(row) for row in value)
+    return (
+        np.ndim(value) == 2
+        if is_array(value)
+        else isinstance(value, (list, tuple)) and all(isinstance(row, (list, tuple)) or is_array(row) for row in value)
+    )
 
 
 def _judge(args, outcome):
@@ -134,14 +180,28 @@ def _judge(args, outcome):
         return f"your function returned {len(found)} lists for {len(queries)} queries"
     for number, places in enumerate(found):
         if not all(np.ndim(place) == 0 and np.issubdtype(np.asarray(place).dtype, np.number) for place in places):
-            return f"query {number} has {places[0]!r:.80} in its list, which is no place in `texts`: a whole number is asked for"
+            return (
+                f"query {number} has {places[0]!r:.80} in its list, which is no place in `texts`: a whole number "
+                "is asked for"
+            )
         if len(places) != k:
             return f"query {number} has {len(places)} places where k = {k} are asked for"
-        if any(place != int(place) or not 0 <= place < len(texts) for place in places) or len(set(map(int, places))) < k:
-            return f"the list of query {number} begins with {places[:3]}; it must hold {k} different whole numbers from 0 to {len(texts) - 1}"
+        if (
+            any(place != int(place) or not 0 <= place < len(texts) for place in places)
+            or len(set(map(int, places))) < k
+        ):
+            return (
+                f"the list of query {number} begins with {places[:3]}; it must hold {k} different whole numbers "
+                f"from 0 to {len(texts) - 1}"
+            )
     target_of = dict(zip(*_pool()[:2]))
     wanted = [target_of.get(query, query) for query in queries]
-    reached = np.mean([next((1 / rank for rank, place in enumerate(places, 1) if texts[int(place)] == want), 0.0) for places, want in zip(found, wanted)])
+    reached = np.mean(
+        [
+            next((1 / rank for rank, place in enumerate(places, 1) if texts[int(place)] == want), 0.0)
+            for places, want in zip(found, wanted)
+        ]
+    )
     target = TARGET if k == DEPTH else 0.6 if wanted[0] == queries[0] else 0.0
     return None if reached >= target else f"the mean reciprocal rank is {reached:.2f}, and the target is {target}"
 
@@ -158,32 +218,77 @@ FIND = Exercise(
     arguments=("queries", "texts", "k"),
     cases=_find_cases,
     reference=_find,
-    judge=_judge, alike=_alike,
-    minutes=25, difficulty=3, points=4, seconds=60,
+    judge=_judge,
+    alike=_alike,
+    minutes=25,
+    difficulty=3,
+    points=4,
+    seconds=60,
     mistakes=(
-        Mistake("You search with [CLS] vectors. This encoder was trained so that the *mean* of its tokens can be compared (lesson 04).",
-                lambda q, t, k: _best(_cosines(q, t, "cls"), k)),
-        Mistake("You search with the maximum over tokens. This encoder was trained so that their *mean* can be compared (lesson 04).",
-                lambda q, t, k: _best(_cosines(q, t, "max"), k)),
-        Mistake("Queries and texts are pooled in different ways. Use the same pooling, the mean, for both.",
-                lambda q, t, k: _best(_cosines(q, t, "mean", "cls"), k)),
-        Mistake("Queries and texts are pooled in different ways. Use the same pooling, the mean, for both.",
-                lambda q, t, k: _best(_cosines(q, t, "cls", "mean"), k)),
-        Mistake("These are dot products of vectors of any length, so long ones win. Cosines need vectors of length 1.",
-                lambda q, t, k: _best(_cosines(q, t, normalize=False), k)),
-        Mistake("These are the *least* similar texts: sort from the highest cosine down.", lambda q, t, k: _best(-_cosines(q, t), k)),
-        Mistake("`[::-1]` turns the *queries* round. To turn the places of each query round, write `[:, ::-1]`.",
-                lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1]),
-        Mistake("You search by words, and the queries are in other words than the texts. Compare meanings: vectors of the encoder.", _by_words(False)),
-        Mistake("You search by words, and the queries are in other words than the texts. Compare meanings: vectors of the encoder.", _by_words(True)),
-        Mistake("The best k are there, with the best one last. Sort from the highest cosine down.", lambda q, t, k: [places[::-1] for places in _find(q, t, k)]),
-        Mistake("You return the cosines. The places of the best texts are asked for.", lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k]),
-        Mistake("You return the texts. Their places in `texts` are asked for.", lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)]),
-        Mistake("You return the same places for every query: those of the first one.", lambda q, t, k: [_find(q[:1], t, k)[0] for _ in q]),
-        Mistake("Places in `texts` count from 0. Yours count from 1.", lambda q, t, k: [[place + 1 for place in places] for places in _find(q, t, k)]),
+        Mistake(
+            "You search with [CLS] vectors. This encoder was trained so that the *mean* of its tokens can be "
+            "compared (lesson 04).",
+            lambda q, t, k: _best(_cosines(q, t, "cls"), k),
+        ),
+        Mistake(
+            "You search with the maximum over tokens. This encoder was trained so that their *mean* can be "
+            "compared (lesson 04).",
+            lambda q, t, k: _best(_cosines(q, t, "max"), k),
+        ),
+        Mistake(
+            "Queries and texts are pooled in different ways. Use the same pooling, the mean, for both.",
+            lambda q, t, k: _best(_cosines(q, t, "mean", "cls"), k),
+        ),
+        Mistake(
+            "Queries and texts are pooled in different ways. Use the same pooling, the mean, for both.",
+            lambda q, t, k: _best(_cosines(q, t, "cls", "mean"), k),
+        ),
+        Mistake(
+            "These are dot products of vectors of any length, so long ones win. Cosines need vectors of length 1.",
+            lambda q, t, k: _best(_cosines(q, t, normalize=False), k),
+        ),
+        Mistake(
+            "These are the *least* similar texts: sort from the highest cosine down.",
+            lambda q, t, k: _best(-_cosines(q, t), k),
+        ),
+        Mistake(
+            "`[::-1]` turns the *queries* round. To turn the places of each query round, write `[:, ::-1]`.",
+            lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
+        ),
+        Mistake(
+            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors "
+            "of the encoder.",
+            _by_words(False),
+        ),
+        Mistake(
+            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors "
+            "of the encoder.",
+            _by_words(True),
+        ),
+        Mistake(
+            "The best k are there, with the best one last. Sort from the highest cosine down.",
+            lambda q, t, k: [places[::-1] for places in _find(q, t, k)],
+        ),
+        Mistake(
+            "You return the cosines. The places of the best texts are asked for.",
+            lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k],
+        ),
+        Mistake(
+            "You return the texts. Their places in `texts` are asked for.",
+            lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)],
+        ),
+        Mistake(
+            "You return the same places for every query: those of the first one.",
+            lambda q, t, k: [_find(q[:1], t, k)[0] for _ in q],
+        ),
+        Mistake(
+            "Places in `texts` count from 0. Yours count from 1.",
+            lambda q, t, k: [[place + 1 for place in places] for places in _find(q, t, k)],
+        ),
     ),
     hints=(
-        "Three steps that you know: a vector for each text and each query (`embed`), all cosines (a matrix product), the k highest of each row.",
+        "Three steps that you know: a vector for each text and each query (`embed`), all cosines (a matrix product), "
+        "the k highest of each row.",
         "The course's own `search(queries, corpus, k)` of lesson 09 takes vectors, and does the last two steps.",
         "`places, cosines = search(embed(queries), embed(texts), k)`, and `places.tolist()` is a list of lists.",
     ),

@@ -16,9 +16,13 @@ import click
 from .. import __version__
 
 MESSAGES = {
-    "kept": "your version stays; the course has another one by now. `{course} update{place}` brings its changes in and keeps what you wrote; "
-            "`{course} reset {number}{place}` saves yours and writes a fresh one.",
-    "unreadable": "this file is no notebook any more; it stays as it is. `{course} reset {number}{place}` saves it and writes a fresh one.",
+    "kept": "your version stays; the course has another one by now. `{course} update{place}` brings its changes in "
+    "and keeps what you wrote; "
+    "`{course} reset {number}{place}` saves yours and writes a fresh one.",
+    "unreadable": (
+        "this file is no notebook any more; it stays as it is. `{course} reset {number}{place}` saves it "
+        "and writes a fresh one."
+    ),
 }
 RELOAD = "If it is open in JupyterLab, choose there: File > Reload Notebook from Disk."
 LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"  # no pop-up that asks for news from the internet
@@ -40,9 +44,15 @@ def doctor():
 
 @main.command()
 @click.option("--model", help="A hub name or a folder. Left out, the packaged encoder.")
-@click.option("--data", default="course", show_default=True,
-              help='"course", "stsb" (from the model hub) or a file: sts-test.csv, or a table with sentence1, sentence2, score.')
-@click.option("--repeats", default=1000, show_default=True, type=click.IntRange(min=1), help="Resamples for each interval.")
+@click.option(
+    "--data",
+    default="course",
+    show_default=True,
+    help='"course", "stsb" (from the model hub) or a file: sts-test.csv, or a table with sentence1, sentence2, score.',
+)
+@click.option(
+    "--repeats", default=1000, show_default=True, type=click.IntRange(min=1), help="Resamples for each interval."
+)
 def benchmark(model, data, repeats):
     """Print how well similarities follow people's scores: GloVe, and every layer of an encoder."""
     from ..benchmark import SIMILAR, score_table, similarities
@@ -55,15 +65,22 @@ def benchmark(model, data, repeats):
         table = score_table(found, pairs["score"], repeats)
     except (EncoderError, ValueError, FileNotFoundError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{len(pairs):,} pairs, {(pairs['score'] >= SIMILAR).mean():.0%} of them similar (score {SIMILAR} or more). "
-               f"In brackets: 95% bootstrap intervals over pairs.\n")
+    click.echo(
+        f"{len(pairs):,} pairs, {(pairs['score'] >= SIMILAR).mean():.0%} of them similar (score {SIMILAR} or "
+        "more). "
+        f"In brackets: 95% bootstrap intervals over pairs.\n"
+    )
     click.echo(table.to_string())
 
 
 def learners_workspace(command):
     """The option --workspace of the commands about a workspace that is there."""
-    return click.option("--workspace", type=click.Path(path_type=Path), callback=lambda context, parameter, folder: _workspace(folder),
-                        help="Folder of your copies of the lessons. Left out, the current one, or `workspace` in it.")(command)
+    return click.option(
+        "--workspace",
+        type=click.Path(path_type=Path),
+        callback=lambda context, parameter, folder: _workspace(folder),
+        help="Folder of your copies of the lessons. Left out, the current one, or `workspace` in it.",
+    )(command)
 
 
 def _workspace(folder):
@@ -93,7 +110,12 @@ def _course():
 
 @main.command()
 @learners_workspace
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write the picture to this file, too, as a page for the browser.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the picture to this file, too, as a page for the browser.",
+)
 def progress(workspace, page):
     """Show what you have passed, lesson by lesson, and what comes next."""
     from .._support.files import write_whole
@@ -143,7 +165,9 @@ def reset(lesson, workspace, forgotten):
         try:
             gone = forget(workspace, number)
         except OSError as error:
-            raise click.ClickException(f"Which exercises you passed cannot be changed: {error.strerror or error}.") from None
+            raise click.ClickException(
+                f"Which exercises you passed cannot be changed: {error.strerror or error}."
+            ) from None
         click.echo(f"Forgotten: {', '.join(sorted(gone)) or 'nothing, as none was passed'}.")
 
 
@@ -161,7 +185,9 @@ def update(workspace):
         if action in MESSAGES:
             click.echo(_said(name, action, workspace))
         elif action != "unchanged":
-            click.echo(f"{name}: {words or {'written': 'written', 'renewed': 'renewed; you had not edited it'}[action]}")
+            click.echo(
+                f"{name}: {words or {'written': 'written', 'renewed': 'renewed; you had not edited it'}[action]}"
+            )
     if any(action in ("renewed", "merged") for _, action, _ in report):
         click.echo(RELOAD.replace("it is", "one of these is"))
     elif all(action in ("unchanged", "unreadable") for _, action, _ in report):
@@ -169,9 +195,16 @@ def update(workspace):
 
 
 @main.command(context_settings={"ignore_unknown_options": True})
-@click.option("--workspace", type=click.Path(path_type=Path), default=Path("workspace"), show_default=True,
-              help="Folder for your copies of the lessons. What you changed there is never overwritten.")
-@click.option("--write-only", is_flag=True, help="Write the copies and start nothing: a JupyterHub has its own JupyterLab.")
+@click.option(
+    "--workspace",
+    type=click.Path(path_type=Path),
+    default=Path("workspace"),
+    show_default=True,
+    help="Folder for your copies of the lessons. What you changed there is never overwritten.",
+)
+@click.option(
+    "--write-only", is_flag=True, help="Write the copies and start nothing: a JupyterHub has its own JupyterLab."
+)
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def lab(workspace, write_only, flags):
     """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
@@ -179,8 +212,11 @@ def lab(workspace, write_only, flags):
 
     workspace = workspace.expanduser()
     if not write_only and (server := running_lab(workspace)):
-        click.echo(f"JupyterLab already runs on this workspace, on port {server['port']}: go on at {server['address']}, or stop it (Ctrl-C twice in its "
-                   f"terminal) and run this again.")
+        click.echo(
+            f"JupyterLab already runs on this workspace, on port {server['port']}: go on at "
+            f"{server['address']}, or stop it (Ctrl-C twice in its "
+            f"terminal) and run this again."
+        )
         return
     try:
         report = write_workspace(workspace)
@@ -191,10 +227,14 @@ def lab(workspace, write_only, flags):
             click.echo(_said(name, action, workspace))
     lessons = [action for name, action in report if name[0].isdigit()]  # there is a glossary, too
     written = sum(action in ("written", "renewed") for action in lessons)
-    click.echo(f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, {f'{written} of them written now' if written else 'all there already'}.")
+    click.echo(
+        f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, "
+        f"{f'{written} of them written now' if written else 'all there already'}."
+    )
     if write_only:
         return
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])  # so that Lab's terminals know `course`
+    # so that Lab's terminals know `course`
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     command = lab_command(workspace, flags)
     if sys.platform == "linux":
         from .kernels.provisioner import start_warm
@@ -208,7 +248,12 @@ def lab(workspace, write_only, flags):
 @main.command()
 @click.option("--lessons", multiple=True, required=True, metavar="NN", help="Numbers of lessons: 04 05, or 04,05.")
 @click.argument("more", nargs=-1, metavar="[NN]...")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the copies and manifest.json.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder for the copies and manifest.json.",
+)
 @click.option("--due", default="", help='A text for the learners, such as "Friday, 4 December, 18:00".')
 def release(lessons, more, out, due):
     """Write copies of lessons to give to a class, with points: course release --lessons 04 05 --out DIR."""
@@ -219,7 +264,10 @@ def release(lessons, more, out, due):
         manifest = write_release(_numbers([*lessons, *more]), out, due)
     except CopyError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of {manifest['of']} points in {out}.")
+    click.echo(
+        f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of "
+        f"{manifest['of']} points in {out}."
+    )
 
 
 def _numbers(texts):
@@ -241,33 +289,87 @@ class Part(click.ParamType):
 
 @main.command()
 @click.argument("submissions", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for all results; made if it is not there.")
-@click.option("--lessons", multiple=True, metavar="NN,NN", help="The lessons that count. Left out, those that anyone handed in.")
-@click.option("--roster", type=click.Path(path_type=Path), help="A CSV file of the class with the columns id, name, email.")
-@click.option("--workers", type=click.IntRange(1, 256), help="Marking processes side by side. Left out, one a processor, at most 8.")
-@click.option("--only", multiple=True, metavar="LEARNER", help="Mark this learner; the others' results stay. May be given several times.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder for all results; made if it is not there.",
+)
+@click.option(
+    "--lessons", multiple=True, metavar="NN,NN", help="The lessons that count. Left out, those that anyone handed in."
+)
+@click.option(
+    "--roster", type=click.Path(path_type=Path), help="A CSV file of the class with the columns id, name, email."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    help="Marking processes side by side. Left out, one a processor, at most 8.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="LEARNER",
+    help="Mark this learner; the others' results stay. May be given several times.",
+)
 @click.option("--regrade", is_flag=True, help="Mark again what has not changed, too.")
 @click.option("--seconds", type=click.IntRange(5, 86400), default=120, show_default=True, help="Time for one notebook.")
-@click.option("--memory", type=click.IntRange(256, 2**20), default=2048, show_default=True, help="MB that one notebook may use, beside the course's own.")
+@click.option(
+    "--memory",
+    type=click.IntRange(256, 2**20),
+    default=2048,
+    show_default=True,
+    help="MB that one notebook may use, beside the course's own.",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Draw the same inputs as an earlier run. Left out, new ones.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786, to mark on its cluster.")
-@click.option("--part", type=Part(), default="1/1", help="Mark each N-th hand-in only, for job arrays; a run without --part then writes the tables.")
-@click.option("--nbgrader", "course", type=click.Path(path_type=Path, file_okay=False), help="An nbgrader course folder: write points and hand-ins there, too.")
-@click.option("--unsafe-no-isolation", "unsafe", is_flag=True, help="Run learners' code with YOUR rights. Only for code that you would run yourself.")
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786, to mark on its cluster."
+)
+@click.option(
+    "--part",
+    type=Part(),
+    default="1/1",
+    help="Mark each N-th hand-in only, for job arrays; a run without --part then writes the tables.",
+)
+@click.option(
+    "--nbgrader",
+    "course",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="An nbgrader course folder: write points and hand-ins there, too.",
+)
+@click.option(
+    "--unsafe-no-isolation",
+    "unsafe",
+    is_flag=True,
+    help="Run learners' code with YOUR rights. Only for code that you would run yourself.",
+)
 def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform gives them."""
     if os.name != "posix":
-        raise click.ClickException("The grader needs Linux. On Windows, use WSL: what it needs to isolate a submission is not in Windows.")
+        raise click.ClickException(
+            "The grader needs Linux. On Windows, use WSL: what it needs to isolate a submission is not in Windows."
+        )
     from .grading.gradebook import GradeError, grade, left_out, unclaimed
     from .grading.sandbox import SandboxError
     from .grading.submissions import HandInError
 
     if unsafe:
-        click.echo("Warning: learners' code runs with your own rights, and can read, change and send what you can.", err=True)
+        click.echo(
+            "Warning: learners' code runs with your own rights, and can read, change and send what you can.", err=True
+        )
     try:
         with _told_to_end():
-            learners = grade(submissions, out, lessons=_numbers(lessons) or None, isolated=not unsafe, memory=memory * 2**20, part=part,
-                             beside=[course] if course else [], progress=_bar, **options)
+            learners = grade(
+                submissions,
+                out,
+                lessons=_numbers(lessons) or None,
+                isolated=not unsafe,
+                memory=memory * 2**20,
+                part=part,
+                beside=[course] if course else [],
+                progress=_bar,
+                **options,
+            )
         if course is not None and part[1] == 1:
             from .grading.nbgrader_course import export
 
@@ -284,20 +386,29 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     try:
         _said_of_class(learners, out, left_out(out), unclaimed(out, learners))
     except OSError as error:
-        raise click.ClickException(f"All results are in {out}, but a summary cannot be printed: {error.strerror}.") from None
+        raise click.ClickException(
+            f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
+        ) from None
     if lost := [learner["learner"] for learner in learners if learner["points"] is None]:
-        click.echo(f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
-                   f"They have no points yet; the same command tries again.", err=True)
+        click.echo(
+            f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
+            f"They have no points yet; the same command tries again.",
+            err=True,
+        )
         sys.exit(3)
 
 
 @contextmanager
 def _told_to_end():
-    """Take a scheduler's signal to end, and that of a closed terminal, as Ctrl-C, so that the run clears up after itself."""
+    """Take a scheduler's signal to end, and that of a closed terminal, as Ctrl-C, so that the run clears up after
+    itself.
+    """
+
     def stop(number, _):
         raise KeyboardInterrupt(number)
 
-    mine = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]  # `nohup` ignores the latter
+    # `nohup` ignores the latter
+    mine = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
     for number in mine:
         signal.signal(number, stop)
     try:
@@ -310,12 +421,21 @@ def _told_to_end():
 def _said_of_class(learners, out, left_out, unclaimed):
     """What the command says when a class is marked."""
     states = Counter(learner["status"] for learner in learners)
-    click.echo(f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + ".")
+    click.echo(
+        f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + "."
+    )
     click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
     if left_out:
-        click.echo(f"Left out: {left_out} {'file, which belongs' if left_out == 1 else 'files, which belong'} to nobody; see {out / 'left_out.csv'}.", err=True)
+        click.echo(
+            f"Left out: {left_out} {'file, which belongs' if left_out == 1 else 'files, which belong'} to "
+            f"nobody; see {out / 'left_out.csv'}.",
+            err=True,
+        )
     if unclaimed:
-        click.echo(f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run, and count nowhere.", err=True)
+        click.echo(
+            f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run, and count nowhere.",
+            err=True,
+        )
     if any(learner["waiting"] for learner in learners):
         click.echo(f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again.")
 
@@ -330,16 +450,26 @@ def _bar(results, total):
 
 @main.command()
 @click.argument("lesson")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("."), show_default=True, help="Folder for the deck; made if it is not there.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("."),
+    show_default=True,
+    help="Folder for the deck; made if it is not there.",
+)
 def slides(lesson, out):
-    """Write the lecture deck of a LESSON, such as 05: one HTML file that needs nothing else. Key S opens the speaker's notes."""
+    """Write the lecture deck of a LESSON, such as 05: one HTML file that needs nothing else. Key S opens the speaker's
+    notes.
+    """
     from .publish.slides import SlidesError, write_deck
 
     try:
         target = write_deck(lesson, out)
     except SlidesError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB). Open it in a browser; S opens the notes, ? lists all keys.")
+    click.echo(
+        f"{target} ({target.stat().st_size / 1e6:.1f} MB). Open it in a browser; S opens the notes, ? lists all keys."
+    )
 
 
 def running_lab(workspace):
@@ -347,7 +477,8 @@ def running_lab(workspace):
     try:
         from jupyter_core.paths import jupyter_runtime_dir
 
-        if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):  # the usual case, without the second that the next line takes
+        # the usual case, without the second that the next line takes
+        if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):
             return None
         from jupyter_server.serverapp import list_running_servers
 
@@ -371,8 +502,14 @@ def _listens(server):
 
 def lab_command(workspace, flags=()):
     """The command line that starts JupyterLab on the first lesson of a workspace."""
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={Path(workspace).resolve()}",
-               "--LabApp.default_url=/lab/tree/00_start_here.ipynb", f"--LabApp.app_settings_dir={LAB_SETTINGS}"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={Path(workspace).resolve()}",
+        "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
+        f"--LabApp.app_settings_dir={LAB_SETTINGS}",
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is often no other user
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

@@ -13,7 +13,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "requirements.lock"
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
-INSTALL = "make setup" if not IN_ENVIRONMENT else f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url https://download.pytorch.org/whl/cpu'
+INSTALL = (
+    "make setup"
+    if not IN_ENVIRONMENT
+    else (f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url https://download.pytorch.org/whl/cpu')
+)
 DISK_GB, MEMORY_GB = 1.0, 3.0
 
 
@@ -32,9 +36,14 @@ class Finding:
 
 
 def python_version():
+    """The version of Python."""
     found = ".".join(map(str, sys.version_info[:3]))
-    return Finding((3, 11) <= sys.version_info[:2] < (3, 15), "Python", found,
-                   "install Python 3.11 to 3.14, then: make PYTHON=python3.11 setup")
+    return Finding(
+        (3, 11) <= sys.version_info[:2] < (3, 15),
+        "Python",
+        found,
+        "install Python 3.11 to 3.14, then: make PYTHON=python3.11 setup",
+    )
 
 
 def locked(lock=LOCK):
@@ -55,11 +64,16 @@ def locked(lock=LOCK):
 
 
 def packages(lock=LOCK):
+    """Whether the packages have the versions of the lock."""
     try:
         wanted = locked(lock)
     except (OSError, ValueError, ImportError) as error:
-        return Finding(False, "packages", f"{lock} cannot be read ({type(error).__name__})",
-                       "see that you may read it, or fetch it again: git checkout requirements.lock")
+        return Finding(
+            False,
+            "packages",
+            f"{lock} cannot be read ({type(error).__name__})",
+            "see that you may read it, or fetch it again: git checkout requirements.lock",
+        )
     wrong = []
     for name, version in wanted.items():
         try:
@@ -75,6 +89,7 @@ def packages(lock=LOCK):
 
 
 def kernel():
+    """Whether Jupyter has a Python kernel of this environment."""
     mend = f'"{sys.executable}" -m ipykernel install --sys-prefix --name python3'
     try:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -92,6 +107,7 @@ def kernel():
 
 
 def kernel_start():
+    """Whether kernels start from the warm process."""
     try:
         from .kernels.provisioner import SOCKET, listens, why_not
     except ImportError as error:
@@ -99,12 +115,21 @@ def kernel_start():
     if reason := why_not():
         return Finding(True, "kernel start", f"ordinary, some seconds ({reason})")
     if os.environ.get(SOCKET) and not listens():
-        return Finding(True, "kernel start", "ordinary, some seconds (the process that had everything loaded has ended; `make lab` starts another)")
+        return Finding(
+            True,
+            "kernel start",
+            "ordinary, some seconds (the process that had everything loaded has ended; `make lab` starts another)",
+        )
     where = "" if os.environ.get(SOCKET) else " in `make lab`"
-    return Finding(True, "kernel start", f"instant{where}: kernels come from a process that has the packages and the encoder loaded")
+    return Finding(
+        True,
+        "kernel start",
+        f"instant{where}: kernels come from a process that has the packages and the encoder loaded",
+    )
 
 
 def encoder():
+    """Whether the packaged encoder gives the vector that it should."""
     from ..models import EncoderError, packaged_encoder
 
     try:
@@ -135,27 +160,35 @@ def first_embedding():
 
 
 def disk(folder="."):
+    """Free space on the disk."""
     free = shutil.disk_usage(folder).free / 1e9
     return Finding(free >= DISK_GB, "disk", f"{free:.1f} GB free", f"free at least {DISK_GB:.0f} GB")
 
 
 def memory():
+    """Free memory."""
     try:
         import psutil
     except ImportError:
         return Finding(False, "memory", "cannot be read without psutil", INSTALL)
     free = psutil.virtual_memory().available / 1e9
-    return Finding(free >= MEMORY_GB, "memory", f"{free:.1f} GB available",
-                   f"close other programs until {MEMORY_GB:.0f} GB are available")
+    return Finding(
+        free >= MEMORY_GB,
+        "memory",
+        f"{free:.1f} GB available",
+        f"close other programs until {MEMORY_GB:.0f} GB are available",
+    )
 
 
 def hub():
+    """Whether the model hub answers. The course does not need it."""
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
         state = "not asked, since HF_HUB_OFFLINE is set"
     else:
         try:
             from ..models import hub_answers
+
             state = "answers" if hub_answers() else "does not answer"
         except ImportError:
             state = "was not asked, for lack of packages"

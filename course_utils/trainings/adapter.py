@@ -19,14 +19,7 @@ import click
 import numpy as np
 import torch
 
-from .._support.adapter import (
-    ADAPTER,
-    EMBEDDINGS,
-    apply,
-    differences,
-    learned,
-    masked_lm_on,
-)
+from .._support.adapter import ADAPTER, EMBEDDINGS, apply, differences, learned, masked_lm_on
 from ..data import load_reviews
 from ..models import load_encoder, packaged_encoder, packaged_folder, progress_bar
 
@@ -59,7 +52,7 @@ def encyclopedia():
     with bz2.open(path, "rb") as file:
         pages = [filter_wiki(text) for _, text, _ in extract_pages(file, filter_namespaces=("0",))]
     paragraphs = (re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip() for page in pages for line in page.split("\n"))
-    return [text for text in paragraphs if len(text) > 200 and text[-1] in ".!?\""]
+    return [text for text in paragraphs if len(text) > 200 and text[-1] in '.!?"']
 
 
 TEXTS = {"reviews": reviews, "conversations": conversations, "encyclopedia": encyclopedia}
@@ -75,7 +68,7 @@ def passages(texts, tokenizer, generator, lengths=LENGTHS):
     ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
     found, texts = [], list(texts)
     for start in range(0, len(texts), 1000):
-        for ids in tokenizer(texts[start:start + 1000], add_special_tokens=False, verbose=False)["input_ids"]:
+        for ids in tokenizer(texts[start : start + 1000], add_special_tokens=False, verbose=False)["input_ids"]:
             while ids:
                 room = generator.choice(lengths) - 2
                 cut = room
@@ -105,7 +98,7 @@ def masked_batch(group, tokenizer, share, generator):
     width = max(map(len, group))
     ids = torch.full((len(group), width), tokenizer.pad_token_id)
     for row, passage in enumerate(group):
-        ids[row, :len(passage)] = torch.tensor(passage)
+        ids[row, : len(passage)] = torch.tensor(passage)
     special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
     chosen = (torch.rand(ids.shape, generator=generator) < share) & ~special
     return ids.masked_fill(chosen, tokenizer.mask_token_id), (ids != tokenizer.pad_token_id).long(), chosen, ids[chosen]
@@ -124,8 +117,12 @@ def scores(model, tokenizer, found, share=0.15, seed=0):
                 hits.append((logits.topk(5).indices == labels[:, None]).numpy())
                 bits.append(torch.nn.functional.cross_entropy(logits, labels, reduction="none").numpy() / np.log(2))
     hits = np.concatenate(hits)
-    return {"top1": float(hits[:, 0].mean()), "top5": float(hits.any(1).mean()),
-            "bits": float(np.concatenate(bits).mean()), "tokens": len(hits)}
+    return {
+        "top1": float(hits[:, 0].mean()),
+        "top5": float(hits.any(1).mean()),
+        "bits": float(np.concatenate(bits).mean()),
+        "tokens": len(hits),
+    }
 
 
 def head_loss(head, hidden, labels):
@@ -148,12 +145,24 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
     parameters = {name: value.requires_grad_(True) for name, value in learned(model).items()}
     tables = [name for name, value in parameters.items() if value.ndim == 2 and name != EMBEDDINGS]
     optimizers = [
-        torch.optim.Muon([parameters[name] for name in tables], lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
-        torch.optim.AdamW([value for name, value in parameters.items() if name not in tables], lr=rate / 2,
-                          betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
+        torch.optim.Muon(
+            [parameters[name] for name in tables], lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"
+        ),
+        torch.optim.AdamW(
+            [value for name, value in parameters.items() if name not in tables],
+            lr=rate / 2,
+            betas=(0.9, 0.98),
+            weight_decay=0.0,
+            fused=True,
+        ),
+    ]
     loss_of = torch.compile(head_loss, dynamic=True) if compiled else head_loss
-    schedules = [torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / (0.05 * steps), (steps - step) / (0.95 * steps))) for optimizer in optimizers]
+    schedules = [
+        torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: min((step + 1) / (0.05 * steps), (steps - step) / (0.95 * steps))
+        )
+        for optimizer in optimizers
+    ]
     half = torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
     shuffle, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     waiting, seen, recent = [], 0, []
@@ -162,7 +171,9 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
             waiting = waiting or batches(found, shuffle)
             ids, mask, chosen, labels = masked_batch(waiting.pop(), tokenizer, MASKED, generator)
             with half:
-                loss = loss_of(model.cls, model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen], labels)
+                loss = loss_of(
+                    model.cls, model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen], labels
+                )
             model.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0)
@@ -187,10 +198,19 @@ def split(texts, tokenizer, seed=0):
 @click.command()
 @click.option("--steps", default=6500, show_default=True, help="Steps of about 4,000 tokens each.")
 @click.option("--rate", default=1.5e-3, show_default=True, help="Highest learning rate of the layers' tables.")
-@click.option("--begin", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Go on from this adapter (an unfinished one, say) instead of from the sentence encoder.")
-@click.option("--compiled", is_flag=True, help="Compile the head's loss: an eighth faster, a quarter with large memory pages; needs a C++ compiler.")
-@click.option("--output", default=ADAPTER, type=click.Path(dir_okay=False, path_type=Path), help="Where to store the result.")
+@click.option(
+    "--begin",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Go on from this adapter (an unfinished one, say) instead of from the sentence encoder.",
+)
+@click.option(
+    "--compiled",
+    is_flag=True,
+    help="Compile the head's loss: an eighth faster, a quarter with large memory pages; needs a C++ compiler.",
+)
+@click.option(
+    "--output", default=ADAPTER, type=click.Path(dir_okay=False, path_type=Path), help="Where to store the result."
+)
 def main(steps, rate, begin, compiled, output):
     """Train the adapter and print its scores on held-out text."""
     from safetensors.torch import load_file, save_file
@@ -208,20 +228,26 @@ def main(steps, rate, begin, compiled, output):
 
     def report(step, seen, bits):
         save_file(differences(model, encoder), unfinished)
-        click.echo(f"step {step} of {steps}: {seen:,} tokens, {bits:.2f} bits a masked token; kept in {unfinished.name}")
+        click.echo(
+            f"step {step} of {steps}: {seen:,} tokens, {bits:.2f} bits a masked token; kept in {unfinished.name}"
+        )
 
     start = time.monotonic()
     kept = [passage for kept, _ in sides.values() for passage in kept]
     train(model, tokenizer, kept, steps, rate, compiled=compiled, report=report)
     unfinished.replace(output)
-    click.echo(f"{(time.monotonic() - start) / 60:.0f} minutes with {torch.get_num_threads()} threads, "
-               f"{torch.backends.cpu.get_cpu_capability()}")
+    click.echo(
+        f"{(time.monotonic() - start) / 60:.0f} minutes with {torch.get_num_threads()} threads, "
+        f"{torch.backends.cpu.get_cpu_capability()}"
+    )
     apply(model, encoder, load_file(output))  # as a reader of the file gets it
     for name, found in texts.items():
         held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))
         result = scores(model, tokenizer, held)
-        click.echo(f"{name}: top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits, "
-                   f"{result['tokens']:,} masked tokens, none trained on")
+        click.echo(
+            f"{name}: top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits, "
+            f"{result['tokens']:,} masked tokens, none trained on"
+        )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python -m course_utils.trainings.learning_curve
 
-trains anew (about half an hour on two cores) and writes `learning_curve*.csv` beside this file. The lesson repeats a few rows live and compares.
+trains anew (about half an hour on two cores) and writes `learning_curve*.csv` beside this file. The lesson repeats a
+few rows live and compares.
 """
 
 import math
@@ -21,15 +22,22 @@ SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), (0, 1, 2), 16,
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
 FOLDER = Path(__file__).parent
 CURVE = FOLDER / "learning_curve.csv"  # one row for each classifier, number of examples and seed
-ANSWERS = FOLDER / "learning_curve_answers.csv"  # two classifiers' probabilities for each test sentence, 1,600 examples, seed 0
+# two classifiers' probabilities for each test sentence, 1,600 examples, seed 0
+ANSWERS = FOLDER / "learning_curve_answers.csv"
 
 
 def review_parts():
-    """(train, validation, test): review sentences with labels, no sentence in two parts, punctuation, spaces and capital letters aside."""
+    """(train, validation, test): review sentences with labels, no sentence in two parts, punctuation, spaces and
+    capital letters aside.
+    """
     table = load_reviews("rotten_tomatoes")
     words = table["text"].str.lower().str.findall(r"\w+").str.join(" ")
     table = table[~words.duplicated()].sample(frac=1, random_state=0, ignore_index=True)
-    return table[2000:].reset_index(drop=True), table[1500:2000].reset_index(drop=True), table[:1500].reset_index(drop=True)
+    return (
+        table[2000:].reset_index(drop=True),
+        table[1500:2000].reset_index(drop=True),
+        table[:1500].reset_index(drop=True),
+    )
 
 
 class MeanPooledClassifier(torch.nn.Module):
@@ -45,21 +53,24 @@ class MeanPooledClassifier(torch.nn.Module):
     def forward(self, input_ids, attention_mask, token_type_ids=None, labels=None):
         from transformers.modeling_outputs import SequenceClassifierOutput
 
-        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).last_hidden_state
+        states = self.encoder(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
         logits = self.classifier(self.dropout(mean_pool(states, attention_mask)))
         return SequenceClassifierOutput(loss=None if labels is None else cross_entropy(logits, labels), logits=logits)
 
 
 def classifier(dropout=0.1, pooling="cls"):
-    """(tokenizer, model): the packaged encoder with a new head for two classes, on [CLS] as BERT has it or on the mean of the tokens."""
-    from transformers import (
-        AutoModel,
-        AutoModelForSequenceClassification,
-        AutoTokenizer,
-    )
+    """(tokenizer, model): the packaged encoder with a new head for two classes, on [CLS] as BERT has it or on the mean
+    of the tokens.
+    """
+    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
-    settings = {"attn_implementation": "eager",  # trains faster than torch's fused one on a processor
-                "hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    settings = {
+        "attn_implementation": "eager",  # trains faster than torch's fused one on a processor
+        "hidden_dropout_prob": dropout,
+        "attention_probs_dropout_prob": dropout,
+    }
     if pooling == "mean":
         model = MeanPooledClassifier(AutoModel.from_pretrained(packaged_encoder(), **settings))
     else:
@@ -76,11 +87,20 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls"):
     texts, labels = checked_labels(texts, labels)
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
-    rows = [{**tokenizer(text, truncation=True, max_length=LONGEST), "labels": label} for text, label in zip(texts, labels)]
+    rows = [
+        {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": label} for text, label in zip(texts, labels)
+    ]
     epochs = max(3, math.ceil(LEAST_STEPS / math.ceil(len(rows) / BATCH)))
-    trainer = Trainer(model, TrainingArguments(**training_settings(seed=seed, learning_rate=learning_rate, num_train_epochs=epochs,
-                                                                   per_device_train_batch_size=BATCH)),
-                      train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
+    trainer = Trainer(
+        model,
+        TrainingArguments(
+            **training_settings(
+                seed=seed, learning_rate=learning_rate, num_train_epochs=epochs, per_device_train_batch_size=BATCH
+            )
+        ),
+        train_dataset=rows,
+        data_collator=DataCollatorWithPadding(tokenizer),
+    )
     watch(trainer)
     trainer.train()
     return tokenizer, model.eval()
@@ -92,14 +112,21 @@ def probabilities(tokenizer, model, texts, batch=32):
     order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
     with torch.inference_mode():
         for start in range(0, len(order), batch):
-            places = order[start:start + batch]
-            inputs = tokenizer([texts[place] for place in places], padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
+            places = order[start : start + batch]
+            inputs = tokenizer(
+                [texts[place] for place in places],
+                padding=True,
+                truncation=True,
+                max_length=LONGEST,
+                return_tensors="pt",
+            )
             found[places] = model(**inputs).logits.softmax(dim=1)[:, 1].numpy()
     return found
 
 
 def baselines(texts, labels, given):
-    """The probability of label 1 for each text of `given`, by logistic regression on four kinds of features: a dictionary of arrays.
+    """The probability of label 1 for each text of `given`, by logistic regression on four kinds of features: a
+    dictionary of arrays.
 
     The strength of its regularisation is chosen by cross-validation among the examples.
     """
@@ -111,28 +138,58 @@ def baselines(texts, labels, given):
     from ..embedding import embed
 
     words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)  # counts words, sees no label
-    kinds = {"TF-IDF": words.transform, "GloVe mean": lambda given: glove_vectors(list(given)),
-             "frozen encoder, CLS": lambda given: embed(given, pooling="cls"), "frozen encoder, mean": embed}
+    kinds = {
+        "TF-IDF": words.transform,
+        "GloVe mean": lambda given: glove_vectors(list(given)),
+        "frozen encoder, CLS": lambda given: embed(given, pooling="cls"),
+        "frozen encoder, mean": embed,
+    }
     search = GridSearchCV(LogisticRegression(max_iter=2000, class_weight="balanced"), {"C": (0.1, 1, 10, 100)}, cv=5)
-    return {name: search.fit(features(texts), labels).predict_proba(features(given))[:, 1] for name, features in kinds.items()}
+    return {
+        name: search.fit(features(texts), labels).predict_proba(features(given))[:, 1]
+        for name, features in kinds.items()
+    }
 
 
 @click.command()
-@click.option("--folder", default=FOLDER, type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where the two tables go.")
+@click.option(
+    "--folder",
+    default=FOLDER,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Where the two tables go.",
+)
 def main(folder):
-    """Train every classifier on 25 to 1,600 sentences, three times each, and write how often each is right on 1,500 others."""
+    """Train every classifier on 25 to 1,600 sentences, three times each, and write how often each is right on 1,500
+    others.
+    """
     train, _, test = review_parts()
     rows = []
-    for size, seed in (bar := progress_bar(iterable=[(size, seed) for size in SIZES for seed in SEEDS], unit="training")):
+    for size, seed in (
+        bar := progress_bar(iterable=[(size, seed) for size in SIZES for seed in SEEDS], unit="training")
+    ):
         chosen = train.sample(size, random_state=seed)
         found = baselines(chosen["text"], chosen["label"], test["text"])
         for pooling, name in TUNED.items():
-            found[name] = probabilities(*fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling), test["text"])
-        rows += [{"examples": size, "seed": seed, "classifier": name, "accuracy": round(float(((values > 0.5) == test["label"]).mean()), 4)}
-                 for name, values in found.items()]
-        bar.write(f"{size} examples, seed {seed}: " + ", ".join(f"{row['classifier']} {row['accuracy']:.3f}" for row in rows[-len(found):]))
+            found[name] = probabilities(
+                *fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling), test["text"]
+            )
+        rows += [
+            {
+                "examples": size,
+                "seed": seed,
+                "classifier": name,
+                "accuracy": round(float(((values > 0.5) == test["label"]).mean()), 4),
+            }
+            for name, values in found.items()
+        ]
+        bar.write(
+            f"{size} examples, seed {seed}: "
+            + ", ".join(f"{row['classifier']} {row['accuracy']:.3f}" for row in rows[-len(found) :])
+        )
         if (size, seed) == (SIZES[-1], SEEDS[0]):
-            write_table({name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}, folder / ANSWERS.name)
+            write_table(
+                {name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}, folder / ANSWERS.name
+            )
     write_table(rows, folder / CURVE.name)
 
 

@@ -1,8 +1,10 @@
-"""Trained to tell a sentence from its denial: what is gained, and what is forgotten. The heavy part of lesson 11, stored as a table.
+"""Trained to tell a sentence from its denial: what is gained, and what is forgotten. The heavy part of lesson 11,
+stored as a table.
 
     python -m course_utils.trainings.negation
 
-trains anew, each recipe three times (about ten minutes on two cores), and writes `negation.csv` beside this file. The lesson repeats one training live.
+trains anew, each recipe three times (about ten minutes on two cores), and writes `negation.csv` beside this file. The
+lesson repeats one training live.
 """
 
 from pathlib import Path
@@ -18,7 +20,11 @@ from ..models import packaged_encoder, progress_bar
 FILE = Path(__file__).with_name("negation.csv")  # one row for each recipe, seed and measure
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], (0, 1, 2), 300
 DEVELOPMENT = ("never", "antonym, verb")  # constructions of the training part that decide, and are not trained on
-EXAMPLE = {"source_sentence": "The door is open.", "sentences": ["Nobody has closed the door.", "The door is not open."]}  # for the model's card
+# for the model's card
+EXAMPLE = {
+    "source_sentence": "The door is open.",
+    "sentences": ["Nobody has closed the door.", "The door is not open."],
+}
 DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that turn the meaning round
 
 
@@ -40,16 +46,15 @@ def fresh_encoder():
 
 def triplet_loss_of(model):
     """TripletLoss with cosine distance and a margin of 0.5."""
-    from sentence_transformers.sentence_transformer.losses import (
-        TripletDistanceMetric,
-        TripletLoss,
-    )
+    from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 
     return TripletLoss(model, distance_metric=TripletDistanceMetric.COSINE, triplet_margin=0.5)
 
 
 def mixed_in(number=MIXED):
-    """Pairs of short review sentences with the cosine that the untrained encoder gives them: a table sentence1, sentence2, score."""
+    """Pairs of short review sentences with the cosine that the untrained encoder gives them: a table sentence1,
+    sentence2, score.
+    """
     import pandas as pd
 
     from ..embedding import embed
@@ -61,17 +66,15 @@ def mixed_in(number=MIXED):
 
 
 def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0):
-    """Train a fresh encoder on the triplets. Returns (model, losses, the development part's triplet accuracy after each epoch).
+    """Train a fresh encoder on the triplets. Returns (model, losses, the development part's triplet accuracy after each
+    epoch).
 
-    loss: a function that makes the loss for a model. columns: which members of a triplet it is given, and in which place; "score" is
-    a column of ones. mix: a table of scored pairs that it learns beside them.
+    loss: a function that makes the loss for a model. columns: which members of a triplet it is given, and in which
+    place; "score" is a column of ones. mix: a table of scored pairs that it learns beside them.
     """
     import torch
     from datasets import Dataset
-    from sentence_transformers import (
-        SentenceTransformerTrainer,
-        SentenceTransformerTrainingArguments,
-    )
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
     from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
 
@@ -82,20 +85,43 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     torch.manual_seed(seed)
     model = fresh_encoder()
     names = [name if name == "score" else place for name, place in zip(columns, COLUMNS)]
-    data, losses = Dataset.from_pandas(fit.assign(score=1.0)[columns].set_axis(names, axis="columns"), preserve_index=False), loss(model)
+    data, losses = (
+        Dataset.from_pandas(fit.assign(score=1.0)[columns].set_axis(names, axis="columns"), preserve_index=False),
+        loss(model),
+    )
     if mix is not None:
-        data, losses = {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)}, {"triplets": losses, "mixed in": CosineSimilarityLoss(model)}
+        data, losses = (
+            {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)},
+            {"triplets": losses, "mixed in": CosineSimilarityLoss(model)},
+        )
     trainer = SentenceTransformerTrainer(
-        model, SentenceTransformerTrainingArguments(**training_settings(
-            seed=seed, learning_rate=learning_rate, num_train_epochs=epochs, per_device_train_batch_size=32, eval_strategy="epoch")),
-        train_dataset=data, loss=losses, evaluator=TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev"))
+        model,
+        SentenceTransformerTrainingArguments(
+            **training_settings(
+                seed=seed,
+                learning_rate=learning_rate,
+                num_train_epochs=epochs,
+                per_device_train_batch_size=32,
+                eval_strategy="epoch",
+            )
+        ),
+        train_dataset=data,
+        loss=losses,
+        evaluator=TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev"),
+    )
     seen = watch(trainer)
     trainer.train()
-    return model, [value for _, value in seen], [row["eval_dev_cosine_accuracy"] for row in trainer.state.log_history if "eval_dev_cosine_accuracy" in row]
+    return (
+        model,
+        [value for _, value in seen],
+        [row["eval_dev_cosine_accuracy"] for row in trainer.state.log_history if "eval_dev_cosine_accuracy" in row],
+    )
 
 
 def right_triplets(model, triplets):
-    """For each triplet, whether the anchor is nearer to its positive than to its negative. Array (n,) of truth values."""
+    """For each triplet, whether the anchor is nearer to its positive than to its negative. Array (n,) of truth
+    values.
+    """
     anchor, positive, negative = (model.encode(triplets[name].tolist()) for name in COLUMNS)
     return row_cosines(anchor, positive) > row_cosines(anchor, negative)
 
@@ -107,43 +133,58 @@ def other_pairs():
 
 
 def review_search(model, number=500):
-    """For each of `number` long reviews, whether its first 30 words find its next 50 before those of all others. Array (number,)."""
+    """For each of `number` long reviews, whether its first 30 words find its next 50 before those of all others. Array
+    (number,).
+    """
     words = load_reviews("imdb")["text"].drop_duplicates().sample(1200, random_state=0).str.split()
     words = words[words.str.len() >= 80][:number]
-    queries, texts = (model.encode(part.str.join(" ").tolist(), normalize_embeddings=True) for part in (words.str[:30], words.str[30:80]))
+    queries, texts = (
+        model.encode(part.str.join(" ").tolist(), normalize_embeddings=True)
+        for part in (words.str[:30], words.str[30:80])
+    )
     return (queries @ texts.T).argmax(axis=1) == np.arange(number)
 
 
 def measured(model):
     """The columns of numbers that the measures are made from: a dictionary for `compared`."""
     pairs = other_pairs()
-    return {"held-out denials": [right_triplets(model, load_triplets("test")).astype(float)],
-            "other pairs, Spearman": [pairs["score"].to_numpy(float), row_cosines(*(model.encode(pairs[name].tolist()) for name in ("sentence1", "sentence2")))],
-            "review search": [review_search(model).astype(float)]}
+    return {
+        "held-out denials": [right_triplets(model, load_triplets("test")).astype(float)],
+        "other pairs, Spearman": [
+            pairs["score"].to_numpy(float),
+            row_cosines(*(model.encode(pairs[name].tolist()) for name in ("sentence1", "sentence2"))),
+        ],
+        "review search": [review_search(model).astype(float)],
+    }
 
 
 def compared(before, after):
-    """{measure: (before, after, difference, low, high)} for two results of `measured`, with paired 95% bootstrap intervals."""
+    """{measure: (before, after, difference, low, high)} for two results of `measured`, with paired 95% bootstrap
+    intervals.
+    """
     found = {}
     for name, old in before.items():
         value = spearman if len(old) == 2 else (lambda rows: np.mean(rows, axis=-1))
         size = len(old)
-        difference = bootstrap(lambda *columns: value(*columns[size:]) - value(*columns[:size]), *old, *after[name])
-        found[name] = (float(value(*old)), float(value(*after[name])), *difference)
+
+        def gain(*columns, value=value, size=size):
+            return value(*columns[size:]) - value(*columns[:size])
+
+        found[name] = (float(value(*old)), float(value(*after[name])), *bootstrap(gain, *old, *after[name]))
     return found
 
 
 def recipes():
     """{name: keyword arguments of `trained`} for what the lesson compares."""
-    from sentence_transformers.sentence_transformer.losses import (
-        MultipleNegativesRankingLoss,
-    )
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
-    return {"triplet loss": {"loss": triplet_loss_of},
-            "triplet loss, lower rate": {"loss": triplet_loss_of, "learning_rate": 2e-5},
-            "triplet loss, data mixed in": {"loss": triplet_loss_of, "mix": mixed_in()},
-            "ranking loss": {"loss": MultipleNegativesRankingLoss},
-            "ranking loss, denials as positives": {"loss": MultipleNegativesRankingLoss, "columns": ["anchor", "negative"]}}
+    return {
+        "triplet loss": {"loss": triplet_loss_of},
+        "triplet loss, lower rate": {"loss": triplet_loss_of, "learning_rate": 2e-5},
+        "triplet loss, data mixed in": {"loss": triplet_loss_of, "mix": mixed_in()},
+        "ranking loss": {"loss": MultipleNegativesRankingLoss},
+        "ranking loss, denials as positives": {"loss": MultipleNegativesRankingLoss, "columns": ["anchor", "negative"]},
+    }
 
 
 @click.command()
@@ -151,12 +192,22 @@ def recipes():
 def main(out):
     """Train every recipe three times, and write what each gained and lost."""
     before, rows, every = measured(fresh_encoder()), [], recipes()
-    for name, seed in (bar := progress_bar(iterable=[(name, seed) for name in every for seed in SEEDS], unit="training")):
+    for name, seed in (
+        bar := progress_bar(iterable=[(name, seed) for name in every for seed in SEEDS], unit="training")
+    ):
         model, losses, by_epoch = trained(**every[name], seed=seed)
-        bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development part {np.round(by_epoch, 2)}")
+        bar.write(
+            f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development part {np.round(by_epoch, 2)}"
+        )
         for measure, values in compared(before, measured(model)).items():
-            rows.append({"recipe": name, "seed": seed, "measure": measure} | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4))))
-            bar.write(f"    {measure}: {values[0]:.2f} to {values[1]:.2f}, difference {values[2]:+.2f} ({values[3]:+.2f} to {values[4]:+.2f})")
+            rows.append(
+                {"recipe": name, "seed": seed, "measure": measure}
+                | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4)))
+            )
+            bar.write(
+                f"    {measure}: {values[0]:.2f} to {values[1]:.2f}, difference {values[2]:+.2f} "
+                f"({values[3]:+.2f} to {values[4]:+.2f})"
+            )
     write_table(rows, out)
 
 

@@ -54,8 +54,11 @@ def popped(similarity, i):
 
 RIGHT = {
     "00-nearest": [by_copy, by_sorting, minus_one],
-    "00-similarity": [lambda a, b: np.sum(a * b), lambda a, b: math.fsum(map(float.__mul__, a.tolist(), b.tolist())),
-                      lambda a, b: (a * b).sum().item()],
+    "00-similarity": [
+        lambda a, b: np.sum(a * b),
+        lambda a, b: math.fsum(map(float.__mul__, a.tolist(), b.tolist())),
+        lambda a, b: (a * b).sum().item(),
+    ],
 }
 
 WRONG = {

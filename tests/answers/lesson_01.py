@@ -93,7 +93,7 @@ def wordpiece_two_whiles(word, pieces):
         if candidate == "":
             return ["[UNK]"]
         tokens.append("##" + candidate if tokens else candidate)
-        rest = rest[len(candidate):]
+        rest = rest[len(candidate) :]
     return tokens
 
 
@@ -105,7 +105,7 @@ def wordpiece_max(word, pieces):
         if not fitting:
             return ["[UNK]"]
         out.append(max(fitting, key=len))
-        marked = "##" + marked[len(out[-1]):]
+        marked = "##" + marked[len(out[-1]) :]
     return out
 
 
@@ -185,6 +185,7 @@ def wordpiece_backtracks(word, pieces):
                 if tail is not None:
                     return [mark + rest[:n]] + tail
         return None
+
     return search(word, "") or ["[UNK]"]
 
 
@@ -221,7 +222,7 @@ def wordpiece_by_lesson(word, pieces):
         if piece is None:
             return ["[UNK]"]
         found.append(mark + piece)
-        word = word[len(piece):]
+        word = word[len(piece) :]
     return found
 
 
@@ -235,7 +236,7 @@ def wordpiece_glues_none(word, pieces):
         mark = "##" if found else ""
         piece = longest_of(word, mark, pieces)
         found.append(mark + piece)
-        word = word[len(piece):]
+        word = word[len(piece) :]
     return found
 
 
@@ -292,7 +293,7 @@ def merge_on_a_copy(symbols, pair):
     i = 0
     while i < len(symbols) - 1:
         if symbols[i] == pair[0] and symbols[i + 1] == pair[1]:
-            symbols[i:i + 2] = ["".join(pair)]
+            symbols[i : i + 2] = ["".join(pair)]
         i += 1
     return symbols
 
@@ -308,6 +309,7 @@ def merge_with_iterator(symbols, pair):
                 yield left + right
             else:
                 yield left
+
     return tuple(stream())
 
 
@@ -325,7 +327,7 @@ def merge_once(symbols, pair):
     out = list(symbols)
     for i in range(len(out) - 1):
         if (out[i], out[i + 1]) == pair:
-            out[i:i + 2] = [pair[0] + pair[1]]
+            out[i : i + 2] = [pair[0] + pair[1]]
             break
     return out
 
@@ -347,7 +349,7 @@ def merge_overlaps(symbols, pair):
 def merge_repeats_second(symbols, pair):
     out = []
     for i in range(len(symbols)):
-        if symbols[i:i + 2] == list(pair):
+        if symbols[i : i + 2] == list(pair):
             out.append("".join(pair))
         else:
             out.append(symbols[i])
@@ -392,7 +394,7 @@ def merge_reads_beyond_in_for(symbols, pair):
 def merge_list_against_tuple(symbols, pair):
     out, i = [], 0
     while i < len(symbols):
-        if symbols[i:i + 2] == pair:
+        if symbols[i : i + 2] == pair:
             out.append("".join(pair))
             i += 2
         else:
@@ -421,7 +423,7 @@ def merge_loses_last(symbols, pair):
 def merge_by_letters(symbols, pair):
     out, i = [], 0
     while i < len(symbols):
-        if "".join(symbols[i:i + 2]) == "".join(pair) and i + 1 < len(symbols):
+        if "".join(symbols[i : i + 2]) == "".join(pair) and i + 1 < len(symbols):
             out.append("".join(pair))
             i += 2
         else:
@@ -433,7 +435,7 @@ def merge_by_letters(symbols, pair):
 def merge_either_order(symbols, pair):
     out, i = [], 0
     while i < len(symbols):
-        if i + 1 < len(symbols) and sorted(symbols[i:i + 2]) == sorted(pair):
+        if i + 1 < len(symbols) and sorted(symbols[i : i + 2]) == sorted(pair):
             out.append(symbols[i] + symbols[i + 1])
             i += 2
         else:
@@ -447,7 +449,7 @@ def merge_from_the_right(symbols, pair):
     i = len(out) - 2
     while i >= 0:
         if (out[i], out[i + 1]) == pair:
-            out[i:i + 2] = ["".join(pair)]
+            out[i : i + 2] = ["".join(pair)]
             i -= 1
         i -= 1
     return out
@@ -574,8 +576,14 @@ WRONG = {
         (lambda words, v: [v.get(p) for p in ["[CLS]", *sum(words, []), "[SEP]"]], "becomes `None`"),
         (lambda words, v: [101] + encode_by_loop(words, v)[1:-1] + [102], "BERT's own numbers"),
         (lambda words, v: [101] + [v[p] for w in words for p in w] + [102], "BERT's own numbers"),
-        (lambda words, v: [101] + [v.get(p, v["[UNK]"]) for w in words for p in w] + [v["[SEP]"]], "BERT's own numbers"),
-        (lambda words, v: [v["[CLS]"]] + [v.get(p) or v["[UNK]"] for w in words for p in w] + [v["[SEP]"]], "0 is a real id"),
+        (
+            lambda words, v: [101] + [v.get(p, v["[UNK]"]) for w in words for p in w] + [v["[SEP]"]],
+            "BERT's own numbers",
+        ),
+        (
+            lambda words, v: [v["[CLS]"]] + [v.get(p) or v["[UNK]"] for w in words for p in w] + [v["[SEP]"]],
+            "0 is a real id",
+        ),
         (encode_texts, "second loop"),
         (lambda words, v: [v[w] for w in words], "second loop"),
         (lambda words, v: ["[CLS]"] + sum(words, []) + ["[SEP]"], "You return the pieces"),
@@ -614,7 +622,12 @@ WRONG = {
         (merge_by_letters, "compare letters, not symbols"),
         (merge_either_order, "either order"),
         (merge_from_the_right, "from the right"),
-        (lambda symbols, pair: " ".join(symbols).replace(pair[0] + " " + pair[1], pair[0] + pair[1]).split(" ") if symbols else [], "text with spaces"),
+        (
+            lambda symbols, pair: (
+                " ".join(symbols).replace(pair[0] + " " + pair[1], pair[0] + pair[1]).split(" ") if symbols else []
+            ),
+            "text with spaces",
+        ),
         (merge_in_place, "changes `symbols`"),
         (lambda symbols, pair: "".join(merge_by_memory(symbols, pair)), "one text"),
     ],

@@ -71,26 +71,34 @@ def pad_shared_rows(batch, pad_id):
 
 def pad_left(batch, pad_id):
     width = max(map(len, batch))
-    return ([[pad_id] * (width - len(row)) + row for row in batch],
-            [[0] * (width - len(row)) + [1] * len(row) for row in batch])
+    return (
+        [[pad_id] * (width - len(row)) + row for row in batch],
+        [[0] * (width - len(row)) + [1] * len(row) for row in batch],
+    )
 
 
 def pad_to_first(batch, pad_id):
     width = len(batch[0])
-    return ([row + (width - len(row)) * [pad_id] for row in batch],
-            [[1] * len(row) + (width - len(row)) * [0] for row in batch])
+    return (
+        [row + (width - len(row)) * [pad_id] for row in batch],
+        [[1] * len(row) + (width - len(row)) * [0] for row in batch],
+    )
 
 
 def pad_one_more(batch, pad_id):
     width = max(map(len, batch)) + 1
-    return ([row + (width - len(row)) * [pad_id] for row in batch],
-            [[1] * len(row) + (width - len(row)) * [0] for row in batch])
+    return (
+        [row + (width - len(row)) * [pad_id] for row in batch],
+        [[1] * len(row) + (width - len(row)) * [0] for row in batch],
+    )
 
 
 def pad_to_max_of_lists(batch, pad_id):
     width = len(max(batch))
-    return ([row + (width - len(row)) * [pad_id] for row in batch],
-            [[1] * len(row) + (width - len(row)) * [0] for row in batch])
+    return (
+        [row + (width - len(row)) * [pad_id] for row in batch],
+        [[1] * len(row) + (width - len(row)) * [0] for row in batch],
+    )
 
 
 def pad_minus_a_list(batch, pad_id):
@@ -137,12 +145,12 @@ def truncate_by_pop(ids, max_length):
 
 def truncate_by_middle(ids, max_length):
     first, *middle, last = ids
-    return [first, *middle[:max_length - 2], last]
+    return [first, *middle[: max_length - 2], last]
 
 
 def truncate_in_place(ids, max_length):
     if len(ids) > max_length:
-        del ids[max_length - 1:-1]
+        del ids[max_length - 1 : -1]
     return ids
 
 
@@ -200,7 +208,7 @@ def softmax_in_place(scores, mask):
 def waste_by_steps(lengths, batch_size):
     padding = total = start = 0
     while start < len(lengths):
-        batch = lengths[start:start + batch_size]
+        batch = lengths[start : start + batch_size]
         for length in batch:
             padding += max(batch) - length
             total += max(batch)
@@ -235,7 +243,7 @@ def waste_sorting_in_place(lengths, batch_size):
 def waste_full_batches_only(lengths, batch_size):
     real = total = 0
     for i in range(len(lengths) // batch_size):
-        batch = lengths[i * batch_size:(i + 1) * batch_size]
+        batch = lengths[i * batch_size : (i + 1) * batch_size]
         real += sum(batch)
         total += max(batch) * batch_size
     return 1 - real / total
@@ -244,21 +252,21 @@ def waste_full_batches_only(lengths, batch_size):
 def waste_last_as_full(lengths, batch_size):
     total = 0
     for i in range(0, len(lengths), batch_size):
-        total += max(lengths[i:i + batch_size]) * batch_size
+        total += max(lengths[i : i + batch_size]) * batch_size
     return (total - sum(lengths)) / total
 
 
 def waste_mean_of_shares(lengths, batch_size):
     shares = []
     for i in range(0, len(lengths), batch_size):
-        shares.append(waste_by_steps(lengths[i:i + batch_size], batch_size))
+        shares.append(waste_by_steps(lengths[i : i + batch_size], batch_size))
     return sum(shares) / len(shares)
 
 
 def waste_to_place(lengths, batch_size, place):
     padding = total = 0
     for i in range(0, len(lengths), batch_size):
-        batch = lengths[i:i + batch_size]
+        batch = lengths[i : i + batch_size]
         padding += sum(batch[place] - length for length in batch)
         total += batch[place] * len(batch)
     return padding / total
@@ -266,14 +274,14 @@ def waste_to_place(lengths, batch_size, place):
 
 def waste_return_too_early(lengths, batch_size):
     for i in range(0, len(lengths), batch_size):
-        batch = lengths[i:i + batch_size]
+        batch = lengths[i : i + batch_size]
         return 1 - sum(batch) / (max(batch) * len(batch))
 
 
 def waste_forgets_step(lengths, batch_size):
     real = total = 0
     for i in range(len(lengths)):
-        batch = lengths[i:i + batch_size]
+        batch = lengths[i : i + batch_size]
         real += sum(batch)
         total += max(batch) * len(batch)
     return 1 - real / total
@@ -283,7 +291,8 @@ RIGHT = {
     "02-pad-batch": [pad_by_columns, pad_by_index, pad_by_copy],
     "02-truncate": [truncate_by_position, truncate_by_pop, truncate_by_middle],
     "02-find-the-bug": [
-        softmax_by_loop, softmax_by_hand,
+        softmax_by_loop,
+        softmax_by_hand,
         lambda s, m: torch.softmax(s + (1 - m) * -1e9, 1),
         lambda s, m: torch.where(m.bool(), s, torch.finfo(s.dtype).min).softmax(-1),
         lambda s, m: (s + m.log()).softmax(-1),
@@ -294,11 +303,17 @@ RIGHT = {
 WRONG = {
     "02-pad-batch": [
         (pad_mask_from_ids, "find padding by its id"),
-        (lambda b, p: (pad_by_index(b, p)[0], [[int(bool(i)) for i in row] for row in pad_by_index(b, p)[0]]), "wherever an id is 0"),
+        (
+            lambda b, p: (pad_by_index(b, p)[0], [[int(bool(i)) for i in row] for row in pad_by_index(b, p)[0]]),
+            "wherever an id is 0",
+        ),
         (lambda b, p: pad_by_index(b, 0), "fill up with 0"),
         (lambda b, p: (pad_by_copy(b, p)[0], [[1 for _ in row] for row in pad_by_copy(b, p)[0]]), "1 everywhere"),
         (pad_shared_rows, "one row n times"),
-        (lambda b, p: (pad_by_copy(b, p)[0], [[int(not m) for m in row] for row in pad_by_copy(b, p)[1]]), "upside down"),
+        (
+            lambda b, p: (pad_by_copy(b, p)[0], [[int(not m) for m in row] for row in pad_by_copy(b, p)[1]]),
+            "upside down",
+        ),
         (lambda b, p: (pad_by_copy(b, p)[0], [[1 for _ in row] for row in b]), "only as long as the sentences"),
         (pad_left, "on the left"),
         (lambda b, p: pad_by_index(b, p)[::-1], "mask first"),
@@ -320,23 +335,23 @@ WRONG = {
     "02-truncate": [
         (lambda ids, n: ids[0:n], "cut off [SEP]"),
         (if_long(lambda ids, n: [*ids[:n], ids[-1]]), "one too long"),
-        (if_long(lambda ids, n: ids[0:n - 2] + [ids[-1]]), "one too short"),
-        (lambda ids, n: [*ids[:n - 1], ids[-1]], "[SEP] twice"),
-        (if_long(lambda ids, n: [*ids[:n - 1], 102]), "You end with 102"),
-        (if_long(lambda ids, n: [ids[0], *ids[len(ids) - (n - 1):]]), "drop its beginning"),
-        (lambda ids, n: ids[max(0, len(ids) - n):], "keep the last ids"),
-        (lambda ids, n: [i for i in ids[1:-1]][:n - 2], "take [CLS] and [SEP] away"),
-        (if_long(lambda ids, n: ids[:n - 1] + [0]), "which is padding"),
+        (if_long(lambda ids, n: ids[0 : n - 2] + [ids[-1]]), "one too short"),
+        (lambda ids, n: [*ids[: n - 1], ids[-1]], "[SEP] twice"),
+        (if_long(lambda ids, n: [*ids[: n - 1], 102]), "You end with 102"),
+        (if_long(lambda ids, n: [ids[0], *ids[len(ids) - (n - 1) :]]), "drop its beginning"),
+        (lambda ids, n: ids[max(0, len(ids) - n) :], "keep the last ids"),
+        (lambda ids, n: [i for i in ids[1:-1]][: n - 2], "take [CLS] and [SEP] away"),
+        (if_long(lambda ids, n: ids[: n - 1] + [0]), "which is padding"),
         (truncate_and_pad, "padding is another step"),
         (lambda ids, n: list(ids), "without cutting"),
-        (if_long(lambda ids, n: ids[:n - 1]), "leave out [SEP] as well"),
+        (if_long(lambda ids, n: ids[: n - 1]), "leave out [SEP] as well"),
         (truncate_in_place, "changes `ids`"),
         (if_long(lambda ids, n: print(end="")), "For long sentences"),
-        (if_long(lambda ids, n: ids[:n - 1].append(ids[-1])), "`append` changes"),
-        (lambda ids, n: ids[:n - 1].append(ids[-1]), "For every sentence"),
+        (if_long(lambda ids, n: ids[: n - 1].append(ids[-1])), "`append` changes"),
+        (lambda ids, n: ids[: n - 1].append(ids[-1]), "For every sentence"),
         (lambda ids, n: truncate_by_pop(ids, n) if len(ids) > n else None, "For short sentences"),
-        (if_long(lambda ids, n: ids[:n - 1] + ids[-1]), "`ids[-1:]` is a list"),
-        (lambda ids, n: ids[:n - 1] + ids[-1], "`ids[-1:]` is a list"),
+        (if_long(lambda ids, n: ids[: n - 1] + ids[-1]), "`ids[-1:]` is a list"),
+        (lambda ids, n: ids[: n - 1] + ids[-1], "`ids[-1:]` is a list"),
     ],
     "02-find-the-bug": [
         (lambda s, m: (s * m).softmax(-1), "a score of 0 is not a weight of 0"),
@@ -359,7 +374,10 @@ WRONG = {
         (lambda s, m: (s * m).softmax(1) * m / ((s * m).softmax(1) * m).sum(1, keepdim=True), "after the powers of e"),
         (softmax_by_bare_powers, "in a computer"),
         (softmax_by_bare_powers_of_lowered, "in a computer"),
-        *((lambda s, m, low=low: s.masked_fill(m != 1, low).softmax(1), "not low enough") for low in (-50, -100, -1000)),
+        *(
+            (lambda s, m, low=low: s.masked_fill(m != 1, low).softmax(1), "not low enough")
+            for low in (-50, -100, -1000)
+        ),
         *((lambda s, m, low=low: (s - (1 - m) * low).softmax(1), "not low enough") for low in (100, 1000)),
         (lambda s, m: s.masked_fill(m, -math.inf).softmax(1), "`attention_mask == 0`"),
         (lambda s, m: s.masked_fill(1 - m, -math.inf).softmax(1), "`attention_mask == 0`"),
@@ -380,7 +398,10 @@ WRONG = {
         (lambda n, size: float(f"{waste_by_steps(n, size):.3f}"), "You round"),
         (waste_return_too_early, "only the first batch"),
         (waste_forgets_step, "Your batches overlap"),
-        (lambda n, size: [waste_by_steps(n[i:i + size], size) for i in range(0, len(n), size)], "share for each batch"),
+        (
+            lambda n, size: [waste_by_steps(n[i : i + size], size) for i in range(0, len(n), size)],
+            "share for each batch",
+        ),
         (waste_sorting_in_place, "changes `lengths`"),
     ],
 }

@@ -24,7 +24,7 @@ def word_by_mask(h, w, i):
 
 def word_by_span(h, w, i):
     start = w.index(i)
-    return h[start:start + w.count(i)].mean(0)
+    return h[start : start + w.count(i)].mean(0)
 
 
 def word_by_weights(h, w, i):
@@ -68,7 +68,7 @@ def word_truthy_count(h, w, i):
 
 def word_short_slice(h, w, i):
     p = [k for k, x in enumerate(w) if x == i]
-    return h[p[0]:p[-1]].mean(0)
+    return h[p[0] : p[-1]].mean(0)
 
 
 def gap_by_loop(vectors, senses):
@@ -148,7 +148,7 @@ def gap_mean_of_means(v, s):
 def gap_of_centres(v, s):
     s = np.array(s)
     means = [v[torch.tensor(s == kind)].mean(0) for kind in np.unique(s)]
-    cosines = [F.cosine_similarity(a, b, dim=0).item() for i, a in enumerate(means) for b in means[i + 1:]]
+    cosines = [F.cosine_similarity(a, b, dim=0).item() for i, a in enumerate(means) for b in means[i + 1 :]]
     return 1 - sum(cosines) / len(cosines)
 
 
@@ -251,7 +251,10 @@ def nearest_in_numpy(v, s):
 
 def nearest_by_topk(v, s):
     c = F.cosine_similarity(v[:, None], v[None], dim=-1)
-    second = [int(row.topk(2).indices[1]) if int(row.topk(2).indices[0]) == i else int(row.topk(2).indices[0]) for i, row in enumerate(c)]
+    second = [
+        int(row.topk(2).indices[1]) if int(row.topk(2).indices[0]) == i else int(row.topk(2).indices[0])
+        for i, row in enumerate(c)
+    ]
     return torch.tensor([float(s[i] == s[j]) for i, j in enumerate(second)]).mean()
 
 

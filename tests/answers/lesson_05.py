@@ -60,7 +60,9 @@ def weights_by_loop(queries, keys, attention_mask):
     result = torch.zeros(len(queries), queries.shape[1], queries.shape[1])
     for h, (q, k) in enumerate(zip(queries, keys)):
         for i in range(len(q)):
-            powers = [math.exp(float(q[i] @ k[j]) / math.sqrt(len(q[i]))) if attention_mask[j] else 0.0 for j in range(len(k))]
+            powers = [
+                math.exp(float(q[i] @ k[j]) / math.sqrt(len(q[i]))) if attention_mask[j] else 0.0 for j in range(len(k))
+            ]
             result[h, i] = torch.tensor(powers) / sum(powers)
     return result
 
@@ -148,12 +150,13 @@ def entropy_in_place(w):
 RIGHT = {
     "05-find-the-bug": [joined_by_loop, joined_by_library, joined_by_einsum],
     "05-attention-weights": [
-        weights_by_loop, weights_then_again, weights_added,
+        weights_by_loop,
+        weights_then_again,
+        weights_added,
         lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * torch.finfo(torch.float32).min, -1),  # transformers' own way
     ],
     "05-previous-token": [previous_by_loop, previous_by_index, previous_by_mask],
-    "05-entropy": [entropy_by_where, entropy_by_nan, entropy_by_loop,
-                   lambda w: -(w * (w + 1e-12).log2()).sum(-1)],
+    "05-entropy": [entropy_by_where, entropy_by_nan, entropy_by_loop, lambda w: -(w * (w + 1e-12).log2()).sum(-1)],
 }
 
 WRONG = {
@@ -189,16 +192,25 @@ WRONG = {
         (lambda q, k, m: scores(q, k).masked_fill(m == 0, -math.inf), "You return the scores"),
         (lambda q, k, m: F.softmax(scores(q, k).masked_fill(m.bool(), -math.inf), 2), "upside down"),
         (lambda q, k, m: F.softmax(scores(q, k).masked_fill(m[:, None] == 0, -math.inf), 2), "mask the *rows*"),
-        (lambda q, k, m: F.softmax(scores(q, k).masked_fill(~(m[:, None].bool() & m.bool()), -math.inf), 2), "rows *and* columns"),
+        (
+            lambda q, k, m: F.softmax(scores(q, k).masked_fill(~(m[:, None].bool() & m.bool()), -math.inf), 2),
+            "rows *and* columns",
+        ),
         (lambda q, k, m: weights_then_again(q, k, m) * m[:, None], "rows of padding tokens are set to 0"),
         (lambda q, k, m: weights_then_again(k, q, m), "exchange queries and keys"),
         (lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * -torch.inf, -1), "0 times infinity"),
         (lambda q, k, m: F.softmax(scores(q, k).masked_fill(m.logical_not(), -10.0), -1), "not low enough"),
         (lambda q, k, m: F.softmax(scores(q, k) - 10 * (1 - m), -1), "not low enough"),
         (lambda q, k, m: F.softmax(scores(q, k * m[:, None]), -1), "e to the power of 0 is 1"),
-        (lambda q, k, m: F.softmax(scores(q * m[:, None], k * m[:, None]), -1), "You multiply queries or keys by the mask"),
+        (
+            lambda q, k, m: F.softmax(scores(q * m[:, None], k * m[:, None]), -1),
+            "You multiply queries or keys by the mask",
+        ),
         (lambda q, k, m: weights_then_again(q * m[None, :, None], k, m), "You multiply queries by the mask, too"),
-        (lambda q, k, m: F.softmax(low(torch.matmul(q, k.permute(2, 1, 0)) / q.size(-1) ** 0.5, m), -1), "`keys.T` turns all three"),
+        (
+            lambda q, k, m: F.softmax(low(torch.matmul(q, k.permute(2, 1, 0)) / q.size(-1) ** 0.5, m), -1),
+            "`keys.T` turns all three",
+        ),
         (lambda q, k, m: F.softmax(low(torch.matmul(q, k) / q.size(-1) ** 0.5, m), -1), "Swap the last two dimensions"),
         (weights_in_place, "changes `queries`"),
         (mask_in_place, "changes `attention_mask`"),
@@ -230,7 +242,10 @@ WRONG = {
         (lambda w: entropy_by_where(w) / w.size(-1), "You take the mean over a row"),
         (lambda w: entropy_by_where(w) / math.log2(w.size(-1)), "divide by the maximum"),
         (lambda w: -(w * torch.log2(w + 0.01)).sum(-1), "too large and changes the result"),
-        (lambda w: entropy_by_where(w.transpose(-1, -2)) if w.dim() > 1 else entropy_by_where(w), "add up over the columns"),
+        (
+            lambda w: entropy_by_where(w.transpose(-1, -2)) if w.dim() > 1 else entropy_by_where(w),
+            "add up over the columns",
+        ),
         (lambda w: entropy_by_where(w)[..., None], "wrong shape"),
         (lambda w: torch.nan_to_num(-w * torch.log2(w)).sum(0), "along the *last* dimension"),
         (lambda w: -(w + 1e-10).log2().sum(-1), "without their weights"),

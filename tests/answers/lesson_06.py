@@ -173,12 +173,12 @@ def plane_by_hand(first, second):
     both = both - both.mean(0)
     _, _, axes = np.linalg.svd(both, full_matrices=False)
     points = both @ axes[:2].T
-    return cdist(points[:len(first)], points[len(first):])
+    return cdist(points[: len(first)], points[len(first) :])
 
 
 def plane_by_split(first, second):
     points = PCA(2).fit_transform(np.vstack((first, second)))
-    a, b = points[:first.shape[0]], points[first.shape[0]:]
+    a, b = points[: first.shape[0]], points[first.shape[0] :]
     return np.array([[math.dist(p, q) for q in b] for p in a])
 
 
@@ -208,7 +208,7 @@ def plane_fitted_twice(first, second):
 
 def plane_of_three(first, second):
     p = PCA(n_components=3).fit_transform(np.vstack([first, second]))
-    return cdist(p[:len(first)], p[len(first):])
+    return cdist(p[: len(first)], p[len(first) :])
 
 
 def plane_of_centred(first, second):
@@ -228,7 +228,7 @@ def plane_stacked_table(first, second):
 
 def plane_points(first, second):
     p = PCA(2).fit_transform(np.vstack([first, second]))
-    return p[:len(first)], p[len(first):]
+    return p[: len(first)], p[len(first) :]
 
 
 def plane_in_place(first, second):
@@ -244,9 +244,17 @@ def plane_own_centres(first, second):
 
 RIGHT = {
     "06-cosine": [cosine_by_loop, cosine_in_numpy, cosine_of_units, cosine_nan_to_num],
-    "06-percentile": [percent_by_loop, percent_sorted, lambda c, r: percentileofscore(r.tolist(), c, kind="strict"),
-                      lambda c, r: float((r.numpy() < c).mean() * 100)],
-    "06-centre": [centred_by_loop, centred_with_units, lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0))],
+    "06-percentile": [
+        percent_by_loop,
+        percent_sorted,
+        lambda c, r: percentileofscore(r.tolist(), c, kind="strict"),
+        lambda c, r: float((r.numpy() < c).mean() * 100),
+    ],
+    "06-centre": [
+        centred_by_loop,
+        centred_with_units,
+        lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0)),
+    ],
     "06-project": [plane_by_hand, plane_by_split],
 }
 
@@ -296,15 +304,31 @@ WRONG = {
     "06-centre": [
         (lambda f, s, b: F.cosine_similarity(f, s), "do not subtract the mean"),
         (lambda f, s, b: F.cosine_similarity(f - b.mean(), s - b.mean()), "one number, the mean over everything"),
-        (lambda f, s, b: F.cosine_similarity(f - f.mean(1, keepdim=True), s - s.mean(1, keepdim=True)), "its own numbers"),
+        (
+            lambda f, s, b: F.cosine_similarity(f - f.mean(1, keepdim=True), s - s.mean(1, keepdim=True)),
+            "its own numbers",
+        ),
         (lambda f, s, b: F.cosine_similarity(f - f.mean(0), s - s.mean(0)), "each set's own mean"),
-        (lambda f, s, b: F.cosine_similarity(f - torch.vstack([f, s]).mean(0), s - torch.vstack([f, s]).mean(0)), "of `first` and `second` together"),
-        (lambda f, s, b: torch.sum((F.normalize(f) - b.mean(0)) * (F.normalize(s) - b.mean(0)), -1), "length 1 any more"),
+        (
+            lambda f, s, b: F.cosine_similarity(f - torch.vstack([f, s]).mean(0), s - torch.vstack([f, s]).mean(0)),
+            "of `first` and `second` together",
+        ),
+        (
+            lambda f, s, b: torch.sum((F.normalize(f) - b.mean(0)) * (F.normalize(s) - b.mean(0)), -1),
+            "length 1 any more",
+        ),
         (centred_one_norm, "one length for the whole table"),
         (lambda f, s, b: F.cosine_similarity(f - b.mean(0), s), "from `first` only"),
-        (lambda f, s, b: F.cosine_similarity(F.normalize(f) - F.normalize(b).mean(0), F.normalize(s) - F.normalize(b).mean(0)),
-         "before you subtract the mean"),
-        (lambda f, s, b: F.cosine_similarity(F.normalize(f) - b.mean(0), F.normalize(s) - b.mean(0)), "normalise first"),
+        (
+            lambda f, s, b: F.cosine_similarity(
+                F.normalize(f) - F.normalize(b).mean(0), F.normalize(s) - F.normalize(b).mean(0)
+            ),
+            "before you subtract the mean",
+        ),
+        (
+            lambda f, s, b: F.cosine_similarity(F.normalize(f) - b.mean(0), F.normalize(s) - b.mean(0)),
+            "normalise first",
+        ),
         (lambda f, s, b: ((f - b.mean(0)) * (s - b.mean(0))).sum(-1), "dot products"),
         (lambda f, s, b: F.cosine_similarity(f - b.mean(1), s - b.mean(1)), "wrong dimension"),
         (centred_table, "table of all cosines"),

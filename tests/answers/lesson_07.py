@@ -245,7 +245,11 @@ def perplexity_in_place(logits, labels):
 RIGHT = {
     "07-fill": [fill_by_sorting, fill_with_nonzero, fill_in_numpy],
     "07-mask-tokens": [mask_by_loop, mask_with_where, mask_with_clones],
-    "07-surprisal": [bits_by_loop, bits_with_log2_of_e, lambda x, t: F.cross_entropy(x, t, reduction="none") / np.log(2)],
+    "07-surprisal": [
+        bits_by_loop,
+        bits_with_log2_of_e,
+        lambda x, t: F.cross_entropy(x, t, reduction="none") / np.log(2),
+    ],
     "07-find-the-bug": [perplexity_with_the_library, perplexity_in_bits, perplexity_weighted],
 }
 
@@ -262,7 +266,10 @@ WRONG = {
         (lambda x, ids, m, k: [(p, i) for i, p in fill_by_sorting(x, ids, m, k)], "the other way round"),
         (lambda x, ids, m, k: [i for i, _ in fill_by_sorting(x, ids, m, k)], "without their probabilities"),
         (lambda x, ids, m, k: torch.softmax(x[ids == m][0], 0).topk(k).values.tolist(), "without their pieces"),
-        (lambda x, ids, m, k: tuple(t.tolist() for t in reversed(torch.softmax(x[ids == m][0], 0).topk(k))), "two lists"),
+        (
+            lambda x, ids, m, k: tuple(t.tolist() for t in reversed(torch.softmax(x[ids == m][0], 0).topk(k))),
+            "two lists",
+        ),
         (lambda x, ids, m, k: fill_raw(x, ids, m, k).append(0), "`return`"),
     ],
     "07-mask-tokens": [

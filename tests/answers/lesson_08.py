@@ -11,6 +11,7 @@ import scipy.stats
 def spearman_by_counting(x, y):
     def ranks(column):
         return np.array([sum(v < u for v in column) + (sum(v == u for v in column) + 1) / 2 for u in column])
+
     return np.corrcoef(ranks(x), ranks(y))[0, 1]
 
 
@@ -34,6 +35,7 @@ def spearman_argsort_twice(x, y):
     def ranks(column):
         order = sorted(range(len(column)), key=lambda i: column[i])
         return [order.index(i) for i in range(len(column))]
+
     return np.corrcoef(ranks(x), ranks(y))[0][1]
 
 
@@ -50,7 +52,7 @@ def spearman_unique(x, y):
 def spearman_school_formula(x, y):
     d = pd.Series(x).rank() - pd.Series(y).rank()
     n = len(x)
-    return 1 - 6 * (d ** 2).sum() / (n ** 3 - n)
+    return 1 - 6 * (d**2).sum() / (n**3 - n)
 
 
 def spearman_turned(x, y):

@@ -136,7 +136,7 @@ def search_ranks(query, corpus, k):
 
 
 def search_without_the_first(query, corpus, k):
-    return sorted(enumerate(F.cosine_similarity(corpus, query[None]).tolist()), key=lambda pair: -pair[1])[1:k + 1]
+    return sorted(enumerate(F.cosine_similarity(corpus, query[None]).tolist()), key=lambda pair: -pair[1])[1 : k + 1]
 
 
 def search_whole(query, corpus, k):

@@ -233,6 +233,7 @@ def leaks_no_punctuation(train, test):
 def leaks_two_spaces(train, test):
     def tidy(text):
         return text.strip().lower().replace("  ", " ")
+
     seen = set(map(tidy, train))
     return [text for text in test if tidy(text) in seen]
 

@@ -31,6 +31,7 @@ def ranks_tries(found, wanted):
             return 1.0 / (list(places).index(want) + 1)
         except ValueError:
             return 0
+
     return sum(map(one, found, wanted)) / len(found)
 
 
@@ -90,7 +91,7 @@ def find_torch(queries, texts, k):
     def vectors(sentences):
         rows = []
         for start in range(0, len(sentences), 64):
-            batch = tokenizer(sentences[start:start + 64], padding=True, truncation=True, return_tensors="pt")
+            batch = tokenizer(sentences[start : start + 64], padding=True, truncation=True, return_tensors="pt")
             with torch.no_grad():
                 rows.append(mean_pool(encoder(**batch).last_hidden_state, batch["attention_mask"]))
         return torch.nn.functional.normalize(torch.cat(rows), dim=1)
@@ -150,7 +151,11 @@ def find_one_list(queries, texts, k):
 
 
 def ranks_nan(found, wanted):
-    return float(np.mean([1 / (p.index(w) + 1) for p, w in zip(found, wanted) if w in p])) if any(w in p for p, w in zip(found, wanted)) else float("nan")
+    return (
+        float(np.mean([1 / (p.index(w) + 1) for p, w in zip(found, wanted) if w in p]))
+        if any(w in p for p, w in zip(found, wanted))
+        else float("nan")
+    )
 
 
 def ranks_index_error(found, wanted):
@@ -173,7 +178,9 @@ def find_words(queries, texts, k):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer(sublinear_tf=True).fit(texts)
-    return np.argsort(-(words.transform(queries) @ words.transform(texts).T).toarray(), axis=1, kind="stable")[:, :k].tolist()
+    return np.argsort(-(words.transform(queries) @ words.transform(texts).T).toarray(), axis=1, kind="stable")[
+        :, :k
+    ].tolist()
 
 
 def find_cosines(queries, texts, k):

@@ -1,7 +1,9 @@
-"""`make bench`: hand-ins marked a second by `course grade`, isolated, against `nbgrader autograde` on the same exercises.
+"""`make bench`: hand-ins marked a second by `course grade`, isolated, against `nbgrader autograde` on the same
+exercises.
 
-Both sides are whole commands on a class of hand-ins that differ, warm-up and writing included. nbgrader marks a few of the class
-(`--nbgrader`), one after the other, as its command does. Lesson 04's answers are arithmetic; lesson 12's search calls the encoder.
+Both sides are whole commands on a class of hand-ins that differ, warm-up and writing included. nbgrader marks a few of
+the class (`--nbgrader`), one after the other, as its command does. Lesson 04's answers are arithmetic; lesson 12's
+search calls the encoder.
 """
 
 import os
@@ -38,7 +40,9 @@ def write_class(folder, lesson, size, nbgrader=False):
 
 def timed(command, folder, environment=None):
     begin = time.perf_counter()
-    done = subprocess.run(list(map(str, command)), cwd=folder, env=environment or os.environ, capture_output=True, text=True)
+    done = subprocess.run(
+        list(map(str, command)), cwd=folder, env=environment or os.environ, capture_output=True, text=True
+    )
     seconds = time.perf_counter() - begin
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-3000:]}")
@@ -60,9 +64,15 @@ def theirs(room, lesson, size):
     """Seconds for one hand-in. nbgrader's command starts once for all."""
     course = room / f"nbgrader-{lesson}"
     (course / "source" / f"lesson-{lesson}").mkdir(parents=True)
-    shutil.copyfile(next((ROOT / "notebooks").glob(f"{lesson}_*.ipynb")), course / "source" / f"lesson-{lesson}" / LESSONS[lesson])
+    shutil.copyfile(
+        next((ROOT / "notebooks").glob(f"{lesson}_*.ipynb")), course / "source" / f"lesson-{lesson}" / LESSONS[lesson]
+    )
     (course / "nbgrader_config.py").write_text(NBGRADER)
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT}:{EXTRAS}",
+        "PATH": f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
     nbgrader = [sys.executable, "-W", "ignore", "-m", "nbgrader"]
     timed([*nbgrader, "db", "assignment", "add", f"lesson-{lesson}"], course, environment)
     timed([*nbgrader, "generate_assignment", f"lesson-{lesson}"], course, environment)
@@ -92,12 +102,29 @@ def main(size, few, write):
             both = [both[0] + slow, both[1] + found[cores]]
             rates = [f"{1 / found[workers]:.1f}" if workers in found else "" for workers in several]
             rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / found[cores]:.0f}"))
-    rows.append(("both", f"{both[0]:.1f} s", *(f"{1 / both[1]:.1f}" if workers == cores else "" for workers in several), f"{both[0] / both[1]:.0f}"))
-    head = ["lesson", "nbgrader, a hand-in", *(f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}" for number in several),
-            f"times nbgrader, with {cores} workers"]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows), "",
-             f"A class of {size}, isolated, the whole command with warm-up and pages (`make bench`); nbgrader marked {few} of them, one after the other, as its command does. "
-             f"Lesson 12's answers call the encoder. Measured on: {machine()}, {cores} cores."]
+    rows.append(
+        (
+            "both",
+            f"{both[0]:.1f} s",
+            *(f"{1 / both[1]:.1f}" if workers == cores else "" for workers in several),
+            f"{both[0] / both[1]:.0f}",
+        )
+    )
+    head = [
+        "lesson",
+        "nbgrader, a hand-in",
+        *(f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}" for number in several),
+        f"times nbgrader, with {cores} workers",
+    ]
+    lines = [
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+        f"A class of {size}, isolated, the whole command with warm-up and pages (`make bench`); nbgrader marked "
+        f"{few} of them, one after the other, as its command does. "
+        f"Lesson 12's answers call the encoder. Measured on: {machine()}, {cores} cores.",
+    ]
     click.echo("\n".join(lines))
     if write:
         renew(lines, BEGIN, END)

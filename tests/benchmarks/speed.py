@@ -29,7 +29,10 @@ def texts():
     whole = load_reviews("imdb")["text"]
     short = sentences[sentences.str.split().str.len() <= 20].sample(1000, random_state=0).tolist()
     long = whole.sample(150, random_state=0).str.split().str[:180].str.join(" ").tolist()
-    mixed = [*sentences.sample(600, random_state=1), *whole.sample(60, random_state=1).str.split().str[:180].str.join(" ")]
+    mixed = [
+        *sentences.sample(600, random_state=1),
+        *whole.sample(60, random_state=1).str.split().str[:180].str.join(" "),
+    ]
     return {"short": short, "long": long, "mixed": mixed}
 
 
@@ -44,8 +47,10 @@ def sides():
 
     library = SentenceTransformer(str(packaged_encoder()), device="cpu")
     found = {"library": lambda t: library.encode(t, show_progress_bar=False)}
-    found |= {f"library, batches of {size}": lambda t, size=size: library.encode(t, batch_size=size, show_progress_bar=False)
-              for size in BATCHES}
+    found |= {
+        f"library, batches of {size}": lambda t, size=size: library.encode(t, batch_size=size, show_progress_bar=False)
+        for size in BATCHES
+    }
     found["ours"] = embed
     if has_bfloat16():
         half = SentenceTransformer(str(packaged_encoder()), device="cpu", model_kwargs={"dtype": torch.bfloat16})
@@ -61,7 +66,9 @@ def timed(function, *arguments):
 
 
 def matrix_peak(dtype):
-    """The most that a matrix product reaches here, in GFLOP/s, over a few shapes: torch's own, and oneDNN's with weights laid out."""
+    """The most that a matrix product reaches here, in GFLOP/s, over a few shapes: torch's own, and oneDNN's with
+    weights laid out.
+    """
     import torch
 
     from course_utils._support.fast_bert import _product
@@ -84,8 +91,13 @@ def arithmetic(sentences):
 
     tokenizer, encoder = load_encoder()
     config = encoder.config
-    lengths = [len(ids) for ids in tokenizer(sentences, truncation=True, max_length=max_tokens(tokenizer, encoder))["input_ids"]]
-    dense = 2 * config.num_hidden_layers * (4 * config.hidden_size ** 2 + 2 * config.hidden_size * config.intermediate_size)
+    lengths = [
+        len(ids)
+        for ids in tokenizer(sentences, truncation=True, max_length=max_tokens(tokenizer, encoder))["input_ids"]
+    ]
+    dense = (
+        2 * config.num_hidden_layers * (4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size)
+    )
     return sum(n * dense + 4 * config.num_hidden_layers * n * n * config.hidden_size for n in lengths) / 1e9
 
 
@@ -93,7 +105,9 @@ def fresh(program):
     """What a program prints in a new process, the seconds it took, and its peak memory in MB."""
     program += "\nfrom tests.benchmarks.speed import peak_memory; print(peak_memory())"
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=README.parent)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=README.parent
+    )
     *printed, memory = done.stdout.split()
     return printed, time.perf_counter() - start, float(memory)
 
@@ -103,15 +117,21 @@ def peak_memory():
     path = Path("/proc/self/status")
     if path.exists():
         return next(int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("VmHWM")) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 ** 2
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
 
 
 LOAD_OURS = "from course_utils import embed\nembed({})"
-LOAD_THEIRS = ("from sentence_transformers import SentenceTransformer\nfrom course_utils.models import packaged_folder\n"
-               "SentenceTransformer(str(packaged_folder() / 'model'), device='cpu').encode({}, show_progress_bar=False)")
-CLOSEST = ("import numpy as np, time\nfrom course_utils import closest_pairs\n"
-           "v = np.random.default_rng(0).normal(size=(10_000, 384)).astype(np.float32)\nclosest_pairs(v[:50])\n"
-           "s = time.perf_counter(); closest_pairs(v); print(time.perf_counter() - s)")
+LOAD_THEIRS = (
+    "from sentence_transformers import SentenceTransformer\nfrom course_utils.models import "
+    "packaged_folder\n"
+    "SentenceTransformer(str(packaged_folder() / 'model'), device='cpu').encode({}, "
+    "show_progress_bar=False)"
+)
+CLOSEST = (
+    "import numpy as np, time\nfrom course_utils import closest_pairs\n"
+    "v = np.random.default_rng(0).normal(size=(10_000, 384)).astype(np.float32)\nclosest_pairs(v[:50])\n"
+    "s = time.perf_counter(); closest_pairs(v); print(time.perf_counter() - s)"
+)
 
 
 @click.command()
@@ -133,34 +153,77 @@ def main(rounds, write):
     def ratio(load, slow, fast):
         return statistics.median(s / f for s, f in zip(seconds[load, slow], seconds[load, fast]))
 
-    best = {load: min((name for name in names if name.startswith("library") and "bfloat16" not in name),
-                      key=lambda name: statistics.median(seconds[load, name])) for load in loads}
+    best = {
+        load: min(
+            (name for name in names if name.startswith("library") and "bfloat16" not in name),
+            key=lambda name: statistics.median(seconds[load, name]),
+        )
+        for load in loads
+    }
     batch = {"library": 32} | {f"library, batches of {size}": size for size in BATCHES}
-    rows = [("float32, times the library at its defaults", [f"{ratio(load, 'library', 'ours'):.2f}" for load in loads]),
-            ("float32, times the library at its best batch size (in brackets)",
-             [f"{ratio(load, best[load], 'ours'):.2f} ({batch[best[load]]})" for load in loads])]
-    agree = {load: [names[name](sentences) for name in ("library", "ours", "ours, bfloat16") if name in names] for load, sentences in loads.items()}
-    rows.append(("float32, largest difference from the library's numbers", [f"{np.abs(found[0] - found[1]).max():.0e}" for found in agree.values()]))
+    rows = [
+        ("float32, times the library at its defaults", [f"{ratio(load, 'library', 'ours'):.2f}" for load in loads]),
+        (
+            "float32, times the library at its best batch size (in brackets)",
+            [f"{ratio(load, best[load], 'ours'):.2f} ({batch[best[load]]})" for load in loads],
+        ),
+    ]
+    agree = {
+        load: [names[name](sentences) for name in ("library", "ours", "ours, bfloat16") if name in names]
+        for load, sentences in loads.items()
+    }
+    rows.append(
+        (
+            "float32, largest difference from the library's numbers",
+            [f"{np.abs(found[0] - found[1]).max():.0e}" for found in agree.values()],
+        )
+    )
     if "ours, bfloat16" in names:
-        rows += [("bfloat16, times the library in float32", [f"{ratio(load, 'library', 'ours, bfloat16'):.2f}" for load in loads]),
-                 ("bfloat16, times the library in bfloat16",
-                  [f"{ratio(load, 'library, bfloat16', 'ours, bfloat16'):.2f}" for load in loads]),
-                 ("bfloat16, lowest cosine to the library's float32",
-                  [f"{(found[0] * found[2]).sum(axis=1).min():.5f}" for found in agree.values()])]
+        rows += [
+            (
+                "bfloat16, times the library in float32",
+                [f"{ratio(load, 'library', 'ours, bfloat16'):.2f}" for load in loads],
+            ),
+            (
+                "bfloat16, times the library in bfloat16",
+                [f"{ratio(load, 'library, bfloat16', 'ours, bfloat16'):.2f}" for load in loads],
+            ),
+            (
+                "bfloat16, lowest cosine to the library's float32",
+                [f"{(found[0] * found[2]).sum(axis=1).min():.5f}" for found in agree.values()],
+            ),
+        ]
     for name, dtype in (("ours", torch.float32), ("ours, bfloat16", torch.bfloat16)):
         if name in names:
             for whose, peak in matrix_peak(dtype).items():
                 reached = [arithmetic(sentences) / min(seconds[load, name]) / peak for load, sentences in loads.items()]
-                rows.append((f"{str(dtype)[6:]}, share of the {peak:,.0f} GFLOP/s of {whose}'s matrix product", [f"{share:.0%}" for share in reached]))
+                rows.append(
+                    (
+                        f"{str(dtype)[6:]}, share of the {peak:,.0f} GFLOP/s of {whose}'s matrix product",
+                        [f"{share:.0%}" for share in reached],
+                    )
+                )
     text = json.dumps(loads["mixed"])
-    first = [statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in (LOAD_OURS, LOAD_THEIRS)]
+    first = [
+        statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in (LOAD_OURS, LOAD_THEIRS)
+    ]
     memory = [fresh(program.format(text))[2] for program in (LOAD_OURS, LOAD_THEIRS)]
     (closest,), _, closest_memory = fresh(CLOSEST)
-    lines = ["| | short | long | mixed |", "|---|---|---|---|", *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows), "",
-             f"A fresh process embeds its first sentence and ends after {first[0]:.1f} s, with the library after {first[1]:.1f} s ({first[0] / first[1]:.0%}). "
-             f"Peak memory of a process that embeds the mixed text: {memory[0]:,.0f} MB, the library's {memory[1]:,.0f} MB. "
-             f"The closest pair among 10,000 vectors takes {float(closest):.2f} s, in a process of {closest_memory:,.0f} MB.", "",
-             f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; medians of {rounds} rounds."]
+    lines = [
+        "| | short | long | mixed |",
+        "|---|---|---|---|",
+        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows),
+        "",
+        f"A fresh process embeds its first sentence and ends after {first[0]:.1f} s, with the library after "
+        f"{first[1]:.1f} s ({first[0] / first[1]:.0%}). "
+        f"Peak memory of a process that embeds the mixed text: {memory[0]:,.0f} MB, the library's "
+        f"{memory[1]:,.0f} MB. "
+        f"The closest pair among 10,000 vectors takes {float(closest):.2f} s, in a process of "
+        f"{closest_memory:,.0f} MB.",
+        "",
+        f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; medians of "
+        f"{rounds} rounds.",
+    ]
     click.echo("\n".join(lines))
     if write:
         renew(lines, BEGIN, END)
@@ -177,8 +240,15 @@ def machine():
     import torch
 
     path = Path("/proc/cpuinfo")
-    found = [line.partition(":")[2].strip() for line in path.read_text().splitlines() if line.startswith("model name")] if path.exists() else []
-    return f"{found[0] if found else platform.processor() or platform.machine()} ({torch.backends.cpu.get_cpu_capability()})"
+    found = (
+        [line.partition(":")[2].strip() for line in path.read_text().splitlines() if line.startswith("model name")]
+        if path.exists()
+        else []
+    )
+    return (
+        f"{found[0] if found else platform.processor() or platform.machine()} "
+        f"({torch.backends.cpu.get_cpu_capability()})"
+    )
 
 
 if __name__ == "__main__":

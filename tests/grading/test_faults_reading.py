@@ -1,4 +1,6 @@
-"""What goes wrong while hand-ins are read. A fault of the machine or of the instructor's input ends in one sentence; a damaged file is its learner's."""
+"""What goes wrong while hand-ins are read. A fault of the machine or of the instructor's input ends in one sentence; a
+damaged file is its learner's.
+"""
 
 import json
 import os
@@ -12,12 +14,7 @@ from pathlib import Path
 import pytest
 
 from course_utils.tools.grading import submissions
-from course_utils.tools.grading.submissions import (
-    HandInError,
-    MachineFault,
-    gather,
-    read_roster,
-)
+from course_utils.tools.grading.submissions import HandInError, MachineFault, gather, read_roster
 
 from ..grader import ROOT, isolation
 
@@ -36,7 +33,8 @@ except HandInError as error:
 """
 
 
-ORDINARY = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]  # root without its right to everybody's files
+# root without its right to everybody's files
+ORDINARY = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
 @pytest.fixture(autouse=True)
@@ -62,8 +60,22 @@ def collected(place, source="class"):
 
 def elsewhere(place, *before, descriptors=0):
     """Gather in a process that runs after these words, and what it says: of the learners, or in one sentence."""
-    done = subprocess.run([*map(str, before), sys.executable, "-c", GATHER, str(place / "class"), str(place / "unpacked"), str(descriptors)], cwd="/", text=True,
-                          capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}, timeout=60)
+    done = subprocess.run(
+        [
+            *map(str, before),
+            sys.executable,
+            "-c",
+            GATHER,
+            str(place / "class"),
+            str(place / "unpacked"),
+            str(descriptors),
+        ],
+        cwd="/",
+        text=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        timeout=60,
+    )
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
@@ -71,10 +83,16 @@ def elsewhere(place, *before, descriptors=0):
 def is_fault(said, words):
     """Whether this is a fault of the machine, in one sentence."""
     kind, sentence = said
-    assert kind == "MachineFault" and re.search(words, sentence) and sentence.endswith(", and run the command again.") and "\n" not in sentence, said
+    assert (
+        kind == "MachineFault"
+        and re.search(words, sentence)
+        and sentence.endswith(", and run the command again.")
+        and "\n" not in sentence
+    ), said
 
 
 # ---------------------------------------------------------------- the machine
+
 
 def test_a_full_disk_stops_the_run(place):
     isolation()
@@ -84,7 +102,10 @@ def test_a_full_disk_stops_the_run(place):
 
 def test_a_disk_that_cannot_be_written_to(place):
     isolation()
-    is_fault(elsewhere(place, "bwrap", "--dev-bind", "/", "/", "--ro-bind", place / "unpacked", place / "unpacked"), "Read-only file system")
+    is_fault(
+        elsewhere(place, "bwrap", "--dev-bind", "/", "/", "--ro-bind", place / "unpacked", place / "unpacked"),
+        "Read-only file system",
+    )
 
 
 def test_a_limit_on_the_size_of_files(place):
@@ -108,7 +129,10 @@ def test_where_nothing_may_be_written(place):
 @pytest.mark.parametrize("name", ["ada/04_pooling.ipynb", "bob/work.zip"])
 def test_a_disk_that_fails(place, name):
     isolation()
-    is_fault(elsewhere(place, "bwrap", "--dev-bind", "/", "/", "--bind", "/proc/self/mem", place / "class" / name), "Input/output error; check the disk")
+    is_fault(
+        elsewhere(place, "bwrap", "--dev-bind", "/", "/", "--bind", "/proc/self/mem", place / "class" / name),
+        "Input/output error; check the disk",
+    )
 
 
 @pytest.mark.parametrize("descriptors", [1, 2])
@@ -134,6 +158,7 @@ def test_what_vanishes_while_it_is_read(place, monkeypatch, name):
 
 # ---------------------------------------------------------------- what the instructor gives
 
+
 def damaged(data, kind):
     """The bytes of a zip with one member, damaged."""
     data = bytearray(data)
@@ -142,22 +167,22 @@ def damaged(data, kind):
         data[6] |= 1
         data[central + 8] |= 1
     elif kind == "an unknown way of packing":
-        data[8:10] = data[central + 10:central + 12] = struct.pack("<H", 99)
+        data[8:10] = data[central + 10 : central + 12] = struct.pack("<H", 99)
     elif kind == "a name in no encoding":
         data[7] |= 8
         data[central + 9] |= 8
         for place in (30, central + 46):
             data[place] = 0xFF
     elif kind == "larger than it says":
-        data[central + 24:central + 28] = struct.pack("<I", 10)
+        data[central + 24 : central + 28] = struct.pack("<I", 10)
     elif kind == "a directory elsewhere":
         data[-6:-2] = struct.pack("<I", 2**31)
     elif kind == "a member elsewhere":
-        data[central + 42:central + 46] = struct.pack("<I", 2**31)
+        data[central + 42 : central + 46] = struct.pack("<I", 2**31)
     elif kind == "other bytes":
         data[60:90] = bytes(30)
     elif kind == "truncated":
-        del data[len(data) // 2:]
+        del data[len(data) // 2 :]
     elif kind == "empty":
         del data[:]
     elif kind == "text":
@@ -165,8 +190,18 @@ def damaged(data, kind):
     return bytes(data)
 
 
-KINDS = ["encrypted", "an unknown way of packing", "a name in no encoding", "larger than it says", "a directory elsewhere", "a member elsewhere", "other bytes",
-         "truncated", "empty", "text"]
+KINDS = [
+    "encrypted",
+    "an unknown way of packing",
+    "a name in no encoding",
+    "larger than it says",
+    "a directory elsewhere",
+    "a member elsewhere",
+    "other bytes",
+    "truncated",
+    "empty",
+    "text",
+]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -179,25 +214,33 @@ def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind,
     found = collected(place)
     assert found["ada"] == "" and "cannot be unpacked" in found["bob"] and not list((place / "unpacked").iterdir())
     (place / "class.zip").write_bytes(data)
-    with pytest.raises(HandInError, match=r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$") as caught:
+    with pytest.raises(
+        HandInError, match=r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$"
+    ) as caught:
         gather(place / "class.zip", place / "unpacked")
     assert not isinstance(caught.value, MachineFault)
 
 
 def test_a_large_zip_of_the_new_kind_is_read(place):
-    with zipfile.ZipFile(place / "class.zip", "w") as archive, archive.open("ada/04_pooling.ipynb", "w", force_zip64=True) as member:
+    with (
+        zipfile.ZipFile(place / "class.zip", "w") as archive,
+        archive.open("ada/04_pooling.ipynb", "w", force_zip64=True) as member,
+    ):
         member.write(NOTEBOOK.encode())
     assert collected(place, "class.zip") == {"ada": ""}
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda path: os.mkfifo(path), "a device or a pipe"),
-    (lambda path: path.symlink_to("/dev/zero"), "a device or a pipe"),
-    (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
-    (lambda path: path.symlink_to("nowhere"), "There is no"),
-    (lambda path: path.symlink_to("/dev/null/x"), "There is no"),
-    (lambda path: path.write_bytes(b"\x89PNG"), "neither a folder"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda path: os.mkfifo(path), "a device or a pipe"),
+        (lambda path: path.symlink_to("/dev/zero"), "a device or a pipe"),
+        (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
+        (lambda path: path.symlink_to("nowhere"), "There is no"),
+        (lambda path: path.symlink_to("/dev/null/x"), "There is no"),
+        (lambda path: path.write_bytes(b"\x89PNG"), "neither a folder"),
+    ],
+)
 def test_a_source_that_is_none(place, make, words):
     make(place / "source")
     with pytest.raises(HandInError, match=words):
@@ -227,18 +270,21 @@ def test_a_date_that_never_was(place):
     assert collected(place, "class.zip") == {"ada": ""}
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda path: path.mkdir(), "Is a directory"),
-    (lambda path: path.symlink_to(path), "Too many levels"),
-    (lambda path: path.symlink_to("/dev/zero"), "larger than 64 MB"),
-    (lambda path: path.symlink_to("/dev/null"), "has no learners"),
-    (lambda path: path.symlink_to("/proc/self/mem"), "Input/output error"),
-    (lambda path: path.write_text("id,name\nada,Ada\n", encoding="utf-16"), "not in UTF-8; save it"),
-    (lambda path: path.write_text('id,name\nada,"' + "A" * 200_000), "field larger"),
-    (lambda path: path.write_text('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
-    (lambda path: path.write_bytes(b"PK\3\4\x14\0\6\0\x9c"), "not in UTF-8; save it"),  # a spreadsheet
-    (lambda path: path.write_text("id;name\nada;Ada\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.symlink_to(path), "Too many levels"),
+        (lambda path: path.symlink_to("/dev/zero"), "larger than 64 MB"),
+        (lambda path: path.symlink_to("/dev/null"), "has no learners"),
+        (lambda path: path.symlink_to("/proc/self/mem"), "Input/output error"),
+        (lambda path: path.write_text("id,name\nada,Ada\n", encoding="utf-16"), "not in UTF-8; save it"),
+        (lambda path: path.write_text('id,name\nada,"' + "A" * 200_000), "field larger"),
+        (lambda path: path.write_text('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
+        (lambda path: path.write_bytes(b"PK\3\4\x14\0\6\0\x9c"), "not in UTF-8; save it"),  # a spreadsheet
+        (lambda path: path.write_text("id;name\nada;Ada\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
+    ],
+)
 def test_a_roster_that_cannot_be_used(place, make, words):
     make(place / "roster.csv")
     with pytest.raises(HandInError, match=f"The roster .*{words}"):

@@ -1,4 +1,6 @@
-"""Faults of the machine and of the instructor: each ends in a sentence, keeps what was marked, and costs no learner a point."""
+"""Faults of the machine and of the instructor: each ends in a sentence, keeps what was marked, and costs no learner a
+point.
+"""
 
 import contextlib
 import hashlib
@@ -47,7 +49,14 @@ def no_patience(monkeypatch):
 
 
 def entry(learner="ada", file="ada/04_pooling.ipynb", sha256="1", found=None):
-    return {"learner": learner, "name": "", "file": file, "sha256": sha256, "made_with": MADE_WITH, "result": found or result(*ALL_04)}
+    return {
+        "learner": learner,
+        "name": "",
+        "file": file,
+        "sha256": sha256,
+        "made_with": MADE_WITH,
+        "result": found or result(*ALL_04),
+    }
 
 
 @pytest.fixture
@@ -72,9 +81,11 @@ def nothing_to_mark(tmp_path):
 
 def run(source, out, expected=0, **more):
     """`grade` without isolation. expected: how many notebooks it must mark."""
+
     def watched(results, total):
         assert total == expected
         return results
+
     return grade(source, out, lessons=("04",), isolated=False, workers=1, progress=watched, **more)
 
 
@@ -84,34 +95,44 @@ def sentence(error):
     return text
 
 
-# --- results of another shape ------------------------------------------------------------------------------------------------------------
+# --- results of another shape
+# ------------------------------------------------------------------------------------------------------------
 
 
 def database(*statements, entries=()):
     """Make a spoiler: it writes a store, and then does this to it."""
+
     def spoil(path):
         with Store(path) as made:
             made.put(*entries)
         with contextlib.closing(sqlite3.connect(path)) as db, db:
             for statement in statements:
                 db.execute(*statement) if isinstance(statement, tuple) else db.execute(statement)
+
     return spoil
 
 
 def damaged_in(place, length=2000):
     """Make a spoiler: of a store with many results some bytes are others, or all from there are gone."""
+
     def spoil(path):
         database(entries=[entry(learner=f"s{number}") for number in range(30)])(path)
         content = path.read_bytes()
         start = int(place * len(content))
-        path.write_bytes(content[:start] + (os.urandom(length) + content[start + length:] if length else b""))
+        path.write_bytes(content[:start] + (os.urandom(length) + content[start + length :] if length else b""))
+
     return spoil
 
 
 def row(**values):
     one = {**entry(), **values}
-    return ("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", [one[column] if column != "result" or isinstance(one[column], (str, bytes)) else json.dumps(one[column])
-                                                              for column in store.COLUMNS])
+    return (
+        "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            one[column] if column != "result" or isinstance(one[column], (str, bytes)) else json.dumps(one[column])
+            for column in store.COLUMNS
+        ],
+    )
 
 
 def mark(**values):
@@ -160,7 +181,13 @@ OTHER_SHAPES = {
 
 
 def content(path):
-    return [one.name for one in path.iterdir()] if path.is_dir() else path.read_bytes() if path.is_file() else path.lstat().st_mode
+    return (
+        [one.name for one in path.iterdir()]
+        if path.is_dir()
+        else path.read_bytes()
+        if path.is_file()
+        else path.lstat().st_mode
+    )
 
 
 @pytest.mark.parametrize("shape", OTHER_SHAPES)
@@ -191,23 +218,38 @@ def test_the_command_starts_anew_when_told_to(name, nothing_to_mark):
     assert run(source, out), "and what is kept disturbs nobody"
 
 
-@pytest.mark.parametrize("name, spoil, words", [
-    ("manual.csv", lambda path: path.mkdir(), "is not a file"),
-    ("manual.csv", os.mkfifo, "is not a file"),
-    ("manual.csv", lambda path: path.write_bytes(b"\x00\xff\xfe" * 99), "cannot be read as CSV in UTF-8"),
-    ("manual.csv", lambda path: path.write_text("learner,cell,points\nada,12-report,5\n", "utf-16"), "cannot be read as CSV in UTF-8"),
-    ("manual.csv", lambda path: path.write_text("learner,cell,points\nada,12-report," + "9" * 200_000), "cannot be read as CSV in UTF-8"),
-    ("manual.csv", lambda path: path.write_text("a\0b,c\n1,2\n"), "needs the columns"),
-    ("manual.csv", lambda path: path.write_text('learner,cell,points,comment\nada,12-report,3,"good\nbob,12-report,2,\n'), "line 2: unexpected end"),
-    ("grades.csv", lambda path: path.mkdir(), "It is not a file"),
-    ("moodle.csv", os.mkfifo, "It is not a file"),
-    ("results.jsonl", lambda path: path.mkdir(), "It is not a file"),
-    ("summary.html", lambda path: path.mkdir(), "It is not a file"),
-    ("left_out.csv", lambda path: path.mkdir(), "Is a directory"),
-    ("feedback", lambda path: path.write_text(""), "File exists"),
-    ("feedback/dan.html", lambda path: path.mkdir(parents=True), "It is not a file"),
-    ("feedback/zoe.html", lambda path: path.mkdir(parents=True), "Is a directory"),
-])
+@pytest.mark.parametrize(
+    "name, spoil, words",
+    [
+        ("manual.csv", lambda path: path.mkdir(), "is not a file"),
+        ("manual.csv", os.mkfifo, "is not a file"),
+        ("manual.csv", lambda path: path.write_bytes(b"\x00\xff\xfe" * 99), "cannot be read as CSV in UTF-8"),
+        (
+            "manual.csv",
+            lambda path: path.write_text("learner,cell,points\nada,12-report,5\n", "utf-16"),
+            "cannot be read as CSV in UTF-8",
+        ),
+        (
+            "manual.csv",
+            lambda path: path.write_text("learner,cell,points\nada,12-report," + "9" * 200_000),
+            "cannot be read as CSV in UTF-8",
+        ),
+        ("manual.csv", lambda path: path.write_text("a\0b,c\n1,2\n"), "needs the columns"),
+        (
+            "manual.csv",
+            lambda path: path.write_text('learner,cell,points,comment\nada,12-report,3,"good\nbob,12-report,2,\n'),
+            "line 2: unexpected end",
+        ),
+        ("grades.csv", lambda path: path.mkdir(), "It is not a file"),
+        ("moodle.csv", os.mkfifo, "It is not a file"),
+        ("results.jsonl", lambda path: path.mkdir(), "It is not a file"),
+        ("summary.html", lambda path: path.mkdir(), "It is not a file"),
+        ("left_out.csv", lambda path: path.mkdir(), "Is a directory"),
+        ("feedback", lambda path: path.write_text(""), "File exists"),
+        ("feedback/dan.html", lambda path: path.mkdir(parents=True), "It is not a file"),
+        ("feedback/zoe.html", lambda path: path.mkdir(parents=True), "Is a directory"),
+    ],
+)
 def test_files_of_another_shape_stop_the_run_and_stay(name, spoil, words, nothing_to_mark):
     source, out = nothing_to_mark
     spoil(out / name)
@@ -229,16 +271,24 @@ def test_a_link_in_the_place_of_the_unpacked_files_is_not_followed(nothing_to_ma
     assert run(source, out) and (tmp_path / "mine" / "file").exists() and not list(out.glob(".unpacked*"))
 
 
-@pytest.mark.parametrize("spoil", [lambda out: (out / "results.sqlite").symlink_to(out.parent / "elsewhere.sqlite"), lambda out: (out / "results.sqlite").write_bytes(b""),
-                                   lambda out: (out / "results.sqlite-wal").write_bytes(os.urandom(5000)), lambda out: (out / "results.sqlite-journal").write_bytes(b"")],
-                         ids=["dangling link", "empty file", "log without its database", "empty journal"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda out: (out / "results.sqlite").symlink_to(out.parent / "elsewhere.sqlite"),
+        lambda out: (out / "results.sqlite").write_bytes(b""),
+        lambda out: (out / "results.sqlite-wal").write_bytes(os.urandom(5000)),
+        lambda out: (out / "results.sqlite-journal").write_bytes(b""),
+    ],
+    ids=["dangling link", "empty file", "log without its database", "empty journal"],
+)
 def test_what_does_no_harm_is_no_fault(spoil, nothing_to_mark):
     source, out = nothing_to_mark
     spoil(out)
     assert run(source, out) and run(source, out)
 
 
-# --- the results' folder -------------------------------------------------------------------------------------------------------------------
+# --- the results' folder
+# -------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", ["the same", "inside", "a link inside", "through a link", "with dots", "nbgrader"])
@@ -246,8 +296,14 @@ def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path
     source, out = nothing_to_mark
     (tmp_path / "link").symlink_to(source)
     (source / "to").symlink_to(tmp_path / "class" / "dan")
-    folder = {"the same": source, "inside": source / "dan" / "results", "a link inside": source / "to" / "new", "through a link": tmp_path / "link" / "results",
-              "with dots": tmp_path / "out" / ".." / "class", "nbgrader": source / "course"}[case]
+    folder = {
+        "the same": source,
+        "inside": source / "dan" / "results",
+        "a link inside": source / "to" / "new",
+        "through a link": tmp_path / "link" / "results",
+        "with dots": tmp_path / "out" / ".." / "class",
+        "nbgrader": source / "course",
+    }[case]
     before = sorted(source.rglob("*"))
     with pytest.raises(GradeError, match="is the folder of the submissions, or lies in it"):
         run(source, *([out] if case == "nbgrader" else [folder]), beside=[folder] if case == "nbgrader" else [])
@@ -296,40 +352,68 @@ def on_a_small_disk(tmp_path, script, source=""):
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
         pytest.skip("only root may mount a disk")
     (tmp_path / "disk").mkdir()
-    done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=300k tmpfs "$4" && exec "$@"', "sh", sys.executable, "-c", SMALL_DISK + script, tmp_path / "disk", source],
-                          cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            'mount -t tmpfs -o size=300k tmpfs "$4" && exec "$@"',
+            "sh",
+            sys.executable,
+            "-c",
+            SMALL_DISK + script,
+            tmp_path / "disk",
+            source,
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_a_full_disk_keeps_the_results_before(tmp_path):
-    on_a_small_disk(tmp_path, """
+    on_a_small_disk(
+        tmp_path,
+        """
 with Store(disk / "results.sqlite") as known, pytest.raises(GradeError) as error:
     for number in range(1000):
         known.put(entry(learner=f"s{number}"))
-assert 1 < number < 999 and "full" in sentence(error) and "goes on" in sentence(error) and "--regrade" not in sentence(error)
+said = sentence(error)
+assert 1 < number < 999 and "full" in said and "goes on" in said and "--regrade" not in said
 remount("size=20m")
 with Store(disk / "results.sqlite") as known:
     assert len(known.entries) == number
     known.put(entry(learner=f"s{number}"))
-""")
+""",
+    )
 
 
 def test_a_disk_too_full_for_the_tables(tmp_path, marked):
     source, out = marked
-    on_a_small_disk(tmp_path, f"""
+    on_a_small_disk(
+        tmp_path,
+        f"""
 shutil.copytree({str(out)!r}, disk / "out")
 fill()
 with pytest.raises(GradeError) as error:
     run(source, disk / "out")
-assert "goes on" in sentence(error) and ("No space left" in sentence(error) or "full" in sentence(error)), sentence(error)
+assert "goes on" in sentence(error) and ("No space left" in sentence(error)
+    or "full" in sentence(error)), sentence(error)
 (disk / "filler").unlink()
 assert run(source, disk / "out")[0]["points"] == 7
-""", source)
+""",
+        source,
+    )
 
 
 def test_a_disk_that_may_not_be_written(tmp_path, marked):
     source, out = marked
-    on_a_small_disk(tmp_path, f"""
+    on_a_small_disk(
+        tmp_path,
+        f"""
 shutil.copytree({str(out)!r}, disk / "out")
 remount("ro")
 for folder in (disk / "out", disk / "new"):
@@ -337,14 +421,27 @@ for folder in (disk / "out", disk / "new"):
         run(source, folder)
 remount("rw")
 assert run(source, disk / "out")[0]["points"] == 7
-""", source)
+""",
+        source,
+    )
 
 
 def test_nobody_can_be_told(nothing_to_mark):
     source, out = nothing_to_mark
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*COURSE, "grade", source, "--out", out, "--unsafe-no-isolation"], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    assert done.returncode != 0 and "All results are in" in done.stderr and "Traceback" not in done.stderr and (out / "grades.csv").exists()
+        done = subprocess.run(
+            [*COURSE, "grade", source, "--out", out, "--unsafe-no-isolation"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+    assert (
+        done.returncode != 0
+        and "All results are in" in done.stderr
+        and "Traceback" not in done.stderr
+        and (out / "grades.csv").exists()
+    )
 
 
 def test_there_is_nowhere_to_show_progress(monkeypatch):
@@ -356,12 +453,17 @@ def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
     environment, (source, out) = needs_extras(), nothing_to_mark
     (tmp_path / "nb").mkdir()
     (tmp_path / "nb" / "gradebook.db").write_bytes(b"no database" * 99)
-    done = course("grade", source, "--out", out, "--nbgrader", tmp_path / "nb", "--unsafe-no-isolation", env=environment)
-    assert done.returncode == 1 and "Cannot write the nbgrader course" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    done = course(
+        "grade", source, "--out", out, "--nbgrader", tmp_path / "nb", "--unsafe-no-isolation", env=environment
+    )
+    assert (
+        done.returncode == 1 and "Cannot write the nbgrader course" in done.stderr and "Traceback" not in done.stderr
+    ), done.stderr
     assert (tmp_path / "nb" / "gradebook.db").read_bytes() == b"no database" * 99 and (out / "grades.csv").exists()
 
 
-# --- writers that meet, or die ------------------------------------------------------------------------------------------------------------
+# --- writers that meet, or die
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_two_writers(marked):
@@ -402,11 +504,21 @@ def test_a_part_that_was_taken_in_while_another_waited(tmp_path):
         assert len(again.entries) == 1
 
 
-@pytest.mark.parametrize("last", ["", "known.db.execute('BEGIN'); known.db.executemany('DELETE FROM results WHERE learner > ?', [['a']]);"], ids=["between", "within"])
+@pytest.mark.parametrize(
+    "last",
+    ["", "known.db.execute('BEGIN'); known.db.executemany('DELETE FROM results WHERE learner > ?', [['a']]);"],
+    ids=["between", "within"],
+)
 def test_a_writer_that_is_killed(tmp_path, last):
-    script = ("import os, sys; from tests.grading.test_faults_results import *; known = Store(sys.argv[1])\n"
-              f"for number in range(3): known.put(entry(learner=f's{{number}}'))\n{last}\nos.kill(os.getpid(), 9)")
-    done = subprocess.run([sys.executable, "-c", script, tmp_path / "results.sqlite"], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    script = (
+        "import os, sys; from tests.grading.test_faults_results import *; known = Store(sys.argv[1])\n"
+        f"for number in range(3): known.put(entry(learner=f's{{number}}'))\n{last}\nos.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / "results.sqlite"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert done.returncode == -signal.SIGKILL
     with Store(tmp_path / "results.sqlite") as known:
         assert sorted(learner for learner, _ in known.entries) == ["s0", "s1", "s2"]
@@ -421,7 +533,12 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
                 archive.writestr(f"class/s{number}/04_pooling.ipynb", text)
     out = tmp_path / "out"
     command = ["grade", "--out", out, "--workers", "1", "--lessons", "04"]
-    running = subprocess.Popen([*COURSE, *command, tmp_path / "class.zip"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    running = subprocess.Popen(
+        [*COURSE, *command, tmp_path / "class.zip"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
     deadline = time.monotonic() + 90
     while not any(b'"exercises"' in path.read_bytes() for path in out.glob("*-wal")):
         assert time.monotonic() < deadline and running.poll() is None
@@ -441,53 +558,83 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"])
 def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
     source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
-    running = subprocess.Popen([*COURSE, "grade", source, "--out", out, "--workers", "1", "--lessons", "04", "--unsafe-no-isolation"], text=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)},
-                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # the tests themselves may run under `nohup`
+    running = subprocess.Popen(
+        [*COURSE, "grade", source, "--out", out, "--workers", "1", "--lessons", "04", "--unsafe-no-isolation"],
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        # the tests themselves may run under `nohup`
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
     deadline = time.monotonic() + 90
     while not (below := psutil.Process(running.pid).children(recursive=True)):
         assert time.monotonic() < deadline and running.poll() is None
         time.sleep(0.05)
     running.send_signal(number)
     said = running.communicate(timeout=60)[1]
-    assert running.returncode == 128 + number and f"Stopped. What was marked is kept in {out}; the same command goes on from there." in said
-    assert not psutil.wait_procs(below, 20)[1] and not list(out.glob(".*")) and not list(tmp_path.glob("course-grade-*"))
+    assert (
+        running.returncode == 128 + number
+        and (f"Stopped. What was marked is kept in {out}; the same command goes on from there.") in said
+    )
+    assert (
+        not psutil.wait_procs(below, 20)[1] and not list(out.glob(".*")) and not list(tmp_path.glob("course-grade-*"))
+    )
 
 
-# --- marking processes ----------------------------------------------------------------------------------------------------------------------
+# --- marking processes
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def shard(monkeypatch, tmp_path):
     """Put another program in the place of the marking process."""
+
     def put(program):
         path = tmp_path / "python"
         path.write_text(f"#!{PYTHON}\nimport json, sys, time\nline = sys.stdin.readline\nline()\n{program}")
         path.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(path))
+
     return put
 
 
 READY = "print(json.dumps({'filter': True}), flush=True)\n"
-WORKS = READY + f"while job := line():\n    print(json.dumps({{'key': json.loads(job)['key'], 'result': {result(*ALL_04)!r}}}), flush=True)\n"
+WORKS = READY + (
+    f"while job := line():\n    print(json.dumps({{'key': json.loads(job)['key'], 'result': "
+    f"{result(*ALL_04)!r}}}), flush=True)\n"
+)
 
 
-@pytest.mark.parametrize("program", ["line()", "line(); print('{\"key\": 0, \"resu', end='')", "sys.stdin.close(); time.sleep(1)"], ids=["dies", "dies in a line", "hears nothing"])
+@pytest.mark.parametrize(
+    "program",
+    ["line()", "line(); print('{\"key\": 0, \"resu', end='')", "sys.stdin.close(); time.sleep(1)"],
+    ids=["dies", "dies in a line", "hears nothing"],
+)
 def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, shard, tmp_path):
     source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
     shard(READY + program)
     arguments = ["grade", str(source), "--out", str(out), "--unsafe-no-isolation", "--workers", "1", "--lessons", "04"]
     done = CliRunner().invoke(cli.main, arguments)
     assert done.exit_code == 3 and "Not marked: ada. They have no points yet" in done.output, done.output
-    row, = read_table(out / "grades.csv")
+    (row,) = read_table(out / "grades.csv")
     assert {row["total"], *(row[one] for one in ALL_04)} == {""} and row["status"] == "not marked"
     shard(WORKS)
     done = CliRunner().invoke(cli.main, arguments)
     assert done.exit_code == 0 and read_table(out / "grades.csv")[0]["total"] == "7", "the next run tries again"
 
 
-@pytest.mark.parametrize("program, words", [("", "ended before it was ready"), ("print(json.dumps({'fatal': 'No sandbox: why.'}))", "No sandbox: why."),
-                                            (READY + "line(); print(json.dumps({'fatal': 'The sandbox is gone.'}), flush=True); line()", "The sandbox is gone.")])
+@pytest.mark.parametrize(
+    "program, words",
+    [
+        ("", "ended before it was ready"),
+        ("print(json.dumps({'fatal': 'No sandbox: why.'}))", "No sandbox: why."),
+        (
+            READY + ("line(); print(json.dumps({'fatal': 'The sandbox is gone.'}), flush=True); line()"),
+            "The sandbox is gone.",
+        ),
+    ],
+)
 def test_a_marking_process_that_cannot_work_stops_the_run(program, words, shard, tmp_path):
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
     shard(program)
@@ -510,7 +657,9 @@ def test_a_disk_that_is_full_in_the_middle(tmp_path, shard):
     source = write_class(tmp_path / "class", **{f"s{number}": hand_in("04") for number in range(20)})
     shard(WORKS.replace("'result':", "'pad': 0, 'result':"))
     program = sys.executable
-    on_a_small_disk(tmp_path, f"""
+    on_a_small_disk(
+        tmp_path,
+        f"""
 sys.executable = {program!r}
 with pytest.raises(GradeError) as error:
     run(source, disk / "out", expected=20)
@@ -520,13 +669,15 @@ with Store(disk / "out" / "results.sqlite") as known:
 assert 0 < kept < 20
 remount("size=20m")
 assert [one["points"] for one in run(source, disk / "out", expected=20 - kept)] == [7] * 20
-""", source)
+""",
+        source,
+    )
 
 
 def test_a_clock_that_goes_backwards(tmp_path, shard, monkeypatch):
     source = write_class(tmp_path / "class", ada=("old.ipynb", hand_in("04")))
     write_class(source, ada=("new.ipynb", hand_in("04", all="solution")), bob=hand_in("04"))
-    os.utime(source / "ada" / "old.ipynb", (-10**9, -10**9))
+    os.utime(source / "ada" / "old.ipynb", (-(10**9), -(10**9)))
     os.utime(source / "ada" / "new.ipynb", (10**10, 10**10))
     shard(WORKS)
     ticks = iter(range(10**9, 0, -86400))
@@ -542,13 +693,16 @@ def test_submissions_that_vanish(tmp_path, shard):
     def vanish(results, total):
         shutil.rmtree(source / "ada")
         return results
+
     learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=vanish)
     assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", 7)]
     assert [one["points"] for one in run(source, tmp_path / "out")] == [7], "who is gone has no row"
 
 
 def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
-    """What was marked may be half of a file that is being copied, so that its marks are not those of what was found, nor of what lies there now."""
+    """What was marked may be half of a file that is being copied, so that its marks are not those of what was found,
+    nor of what lies there now.
+    """
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
     shard(WORKS)
     before, path = hand_in("04"), source / "ada" / "04_pooling.ipynb"
@@ -556,6 +710,7 @@ def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
     def change(results, total):
         path.write_text(before[:100])
         return results
+
     learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=change)
     assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", 7)]
     assert "was changed while" in learners[0]["reason"]
@@ -572,8 +727,16 @@ def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
 
 def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, shard):
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
-    shard(READY + "from pathlib import Path\nif not Path('died').exists():\n    line(), Path('died').touch(), sys.exit()\n".replace("'died'", repr(str(tmp_path / "died"))) + WORKS[len(READY):])
-    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [7, 7] and (tmp_path / "died").exists()
+    shard(
+        READY
+        + (
+            "from pathlib import Path\nif not Path('died').exists():\n    line(), Path('died').touch(), sys.exit()\n"
+        ).replace("'died'", repr(str(tmp_path / "died")))
+        + WORKS[len(READY) :]
+    )
+    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [7, 7] and (
+        tmp_path / "died"
+    ).exists()
 
 
 def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
@@ -581,7 +744,9 @@ def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
     jobs = [{"key": name, "name": name, "path": str(tmp_path / name)} for name in "abc"]
     for job, answers in zip(jobs, [{"normalise": "solution"}, {"max_pool": SLOW}, {}]):
         Path(job["path"]).write_text(hand_in("04", **answers))
-    results = mark_here(jobs, {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}, workers=1)
+    results = mark_here(
+        jobs, {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}, workers=1
+    )
     assert next(results)[1]["status"] == "ok"
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -16,16 +16,7 @@ from course_utils.tools.grading import submissions
 from course_utils.tools.grading.marking import STATES, Marker
 from course_utils.tools.grading.sandbox import Sandbox, why_not
 
-from .hostile import (
-    ADAS,
-    EVES,
-    HOSTILE,
-    HOSTILE_CLASSES,
-    REPOSITORY,
-    TOKEN,
-    file,
-    right,
-)
+from .hostile import ADAS, EVES, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
 
 FULL = 7  # points of lesson 04
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
@@ -99,16 +90,22 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     notebook, start = attack.notebook(), time.monotonic()
     result = marker.mark(notebook, "04_pooling.ipynb" if attack.build is None else "")
     took = time.monotonic() - start
-    said = " ".join([result["reason"], *(message for mark in result["exercises"].values() for message in mark["messages"])])
+    said = " ".join(
+        [result["reason"], *(message for mark in result["exercises"].values() for message in mark["messages"])]
+    )
     assert points(result) == 0
     assert result["status"] in attack.status and result["status"] in STATES, said[:1000]
     assert attack.said in said, said[:1000]
     assert took < 25
-    assert len(json.dumps(result, ensure_ascii=False).encode()) < 300_000, "it bloats the report, or no file can hold it"
+    assert len(json.dumps(result, ensure_ascii=False).encode()) < 300_000, (
+        "it bloats the report, or no file can hold it"
+    )
     assert settled(marker.sandbox, servers), "a process is left"
     assert traces() == sorted(map(str, secrets))
     assert {path: path.stat().st_mtime_ns for path in secrets} == secrets
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - marker.memory < 1.5 * 2**20, "the grader itself took more than 1.5 GB"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - marker.memory < 1.5 * 2**20, (
+        "the grader itself took more than 1.5 GB"
+    )
     start = time.monotonic()
     assert points(marker.mark(right())) == FULL, "the next submission suffered"
     assert time.monotonic() - start < 8
@@ -133,7 +130,9 @@ def test_no_name_or_archive_harms_another_learner(attack, tmp_path, record_prope
         whose.setdefault(one.learner, set()).add(one.path.read_bytes() if one.path else EVES)
     assert time.monotonic() - start < 10, "it holds the class up"
     hers = [learner for learner, files in whose.items() if ADAS in files]
-    assert all(EVES not in whose[learner] for learner in hers), f"what is Ada's and what is Eve's counts as one learner's: {list(whose)}"
+    assert all(EVES not in whose[learner] for learner in hers), (
+        f"what is Ada's and what is Eve's counts as one learner's: {list(whose)}"
+    )
     record_property("hand-in", "hostile")
 
 
@@ -143,7 +142,9 @@ def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypa
         result = marker.mark(file([{"cell_type": "markdown", "source": "x"}] * 400_000))
         assert result["status"] == "unreadable" and "longer than" in result["reason"]
     assert settled(marker.sandbox, servers)
-    assert len(psutil.Process(marker.sandbox.process.pid).children(recursive=True)) <= len(servers) + 1, "zombies are left"
+    assert len(psutil.Process(marker.sandbox.process.pid).children(recursive=True)) <= len(servers) + 1, (
+        "zombies are left"
+    )
     monkeypatch.undo()
     assert points(marker.mark(right())) == FULL
 
@@ -156,5 +157,8 @@ def test_nothing_of_an_attack_is_left_in_the_repository(marker):
     """The last one: what git sees, and the text of what attacks wanted to change."""
     status = subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True)
     assert TOKEN not in status.stdout
-    for path in (*(REPOSITORY / "course_utils").glob("*.py"), *(REPOSITORY / "course_utils/tools/grading").glob("*.py")):
+    for path in (
+        *(REPOSITORY / "course_utils").glob("*.py"),
+        *(REPOSITORY / "course_utils/tools/grading").glob("*.py"),
+    ):
         assert TOKEN not in path.read_text()

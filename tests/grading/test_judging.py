@@ -1,4 +1,6 @@
-"""What judges outside the sandbox: it looks at little, depends on what it says it depends on, and ends with whoever started it."""
+"""What judges outside the sandbox: it looks at little, depends on what it says it depends on, and ends with whoever
+started it.
+"""
 
 import os
 import random
@@ -32,9 +34,17 @@ def grown(action):
     return action(), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
 
 
-@pytest.mark.parametrize("outcome", [
-    torch.zeros(42, 10**6, dtype=torch.uint8), torch.zeros(1).expand(42, 10**6), torch.zeros(1).expand(10**12),
-    [torch.zeros(1).expand(10**6)] * 42, [[0] * 1000] * 1000], ids=["bytes", "expanded", "expanded far", "a list of tensors", "lists"])
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        torch.zeros(42, 10**6, dtype=torch.uint8),
+        torch.zeros(1).expand(42, 10**6),
+        torch.zeros(1).expand(10**12),
+        [torch.zeros(1).expand(10**6)] * 42,
+        [[0] * 1000] * 1000,
+    ],
+    ids=["bytes", "expanded", "expanded far", "a list of tensors", "lists"],
+)
 def test_what_is_far_too_large_is_not_iterated(outcome, one_thread):
     exercise = find("12-search")
     cases = exercise.cases(random.Random(1))
@@ -53,13 +63,22 @@ def test_a_tuple_of_two_lists_is_an_answer_to_two_queries():
 
 def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path):
     isolation()
-    nested = SEND + ('def my_mean_pool(t, m):\n    send(text=b\'{"dict": [["value", {"list": [\' + b",".join([b\'{"list": []}\'] * 550_000) + b"]}]]}")\n    return 1')
+    nested = SEND + (
+        'def my_mean_pool(t, m):\n    send(text=b\'{"dict": [["value", {"list": [\' + '
+        'b",".join([b\'{"list": []}\'] * 550_000) + b"]}]]}")\n    return 1'
+    )
     (tmp_path / "eve.ipynb").write_bytes(file(lesson({**RIGHT, ID: nested})))
     (tmp_path / "ada.ipynb").write_text(hand_in("04", all="solution"))
     settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31, "judging": 100 * 2**20}
     with Shard(settings) as shard:
-        eve, ada = (shard.asked({"key": name, "name": name, "path": str(tmp_path / name)})["result"] for name in ("eve.ipynb", "ada.ipynb"))
-    assert (eve["exercises"][ID]["state"], eve["exercises"][ID]["reason"]) == ("memory", "what it returned is too large to be judged")
+        eve, ada = (
+            shard.asked({"key": name, "name": name, "path": str(tmp_path / name)})["result"]
+            for name in ("eve.ipynb", "ada.ipynb")
+        )
+    assert (eve["exercises"][ID]["state"], eve["exercises"][ID]["reason"]) == (
+        "memory",
+        "what it returned is too large to be judged",
+    )
     assert sum(mark["points"] for mark in eve["exercises"].values()) == 5
     assert sum(mark["points"] for mark in ada["exercises"].values()) == 7
 
@@ -79,16 +98,31 @@ def my_mean_pool(token_embeddings, attention_mask):
 """
     (tmp_path / "ada.ipynb").write_bytes(file([code(threads, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]))
     with Shard({"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}) as shard:
-        marks = [shard.asked({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})["result"]["exercises"][ID] for _ in range(40)]
+        marks = [
+            shard.asked({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})["result"]["exercises"][ID]
+            for _ in range(40)
+        ]
     assert [mark["messages"] for mark in marks if mark["status"] != "passed"] == []
 
 
 def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
-    package = shutil.copytree(marking.PACKAGE, tmp_path / "course_utils", ignore=shutil.ignore_patterns("*.safetensors", "__pycache__", "publish"))
+    package = shutil.copytree(
+        marking.PACKAGE,
+        tmp_path / "course_utils",
+        ignore=shutil.ignore_patterns("*.safetensors", "__pycache__", "publish"),
+    )
     monkeypatch.setattr(marking, "PACKAGE", package)
     fingerprint.cache_clear()
     seen = {fingerprint()}
-    changed = ["pooling.py", "attention.py", "data.py", "embedding.py", "tables/review_queries.csv", "exercises/lesson_04.py", "tools/grading/wire.py"]
+    changed = [
+        "pooling.py",
+        "attention.py",
+        "data.py",
+        "embedding.py",
+        "tables/review_queries.csv",
+        "exercises/lesson_04.py",
+        "tools/grading/wire.py",
+    ]
     for name in changed:
         with open(package / name, "a") as handle:
             handle.write("# changed\n")
@@ -102,7 +136,9 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
 
 
 def ended(processes, seconds):
-    """Whether they end within so many seconds; one that nobody waits for stays in the list as a zombie, and runs nothing."""
+    """Whether they end within so many seconds; one that nobody waits for stays in the list as a zombie, and runs
+    nothing.
+    """
     end = time.monotonic() + seconds
     while any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes):
         if time.monotonic() > end:
@@ -114,8 +150,17 @@ def ended(processes, seconds):
 def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     isolation()
     settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
-    script = f"import time; from course_utils.tools.grading.fleet import Shard; shard = Shard({settings!r}); print('ready', flush=True); time.sleep(100)"
-    grader = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    script = (
+        f"import time; from course_utils.tools.grading.fleet import Shard; shard = Shard({settings!r}); "
+        "print('ready', flush=True); time.sleep(100)"
+    )
+    grader = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
     assert grader.stdout.readline() == "ready\n"
     below = psutil.Process(grader.pid).children(recursive=True)
     assert any(process.name() == "bwrap" for process in below)
@@ -139,7 +184,9 @@ def marker(one_thread):
 
 
 def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
-    """A process that is killed, as for lack of memory, is tried once more; an answer that came while the grader was stopped counts."""
+    """A process that is killed, as for lack of memory, is tried once more; an answer that came while the grader was
+    stopped counts.
+    """
     waits = "import time\n" + RIGHT[ID].replace("    weight", "    time.sleep(0.2)\n    weight", 1)
     notebook, killed = file([code(waits, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]), []
 
@@ -158,7 +205,10 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
     thread.join()
     assert killed and (mark["status"], mark["state"]) == ("passed", "ok"), mark
 
-    script = f"import os, signal, time; time.sleep(0.5); os.kill({os.getpid()}, signal.SIGSTOP); time.sleep(4); os.kill({os.getpid()}, signal.SIGCONT)"
+    script = (
+        f"import os, signal, time; time.sleep(0.5); os.kill({os.getpid()}, signal.SIGSTOP); time.sleep(4); "
+        f"os.kill({os.getpid()}, signal.SIGCONT)"
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(framework, "SECONDS", 2)
         other = subprocess.Popen([sys.executable, "-c", script])

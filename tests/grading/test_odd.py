@@ -27,5 +27,7 @@ def marker(one_thread):
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
 def test_odd_but_honest_notebooks_get_what_they_deserve(odd, marker, record_property):
     marks = marker.mark(odd.build())["exercises"]
-    assert sum(mark["points"] for mark in marks.values()) == odd.points, {one: mark["messages"] for one, mark in marks.items()}
+    assert sum(mark["points"] for mark in marks.values()) == odd.points, {
+        one: mark["messages"] for one, mark in marks.items()
+    }
     record_property("hand-in", "honest")  # counted and printed by tests/conftest.py

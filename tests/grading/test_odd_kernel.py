@@ -1,11 +1,12 @@
 """A real kernel gives each odd notebook the points that the table says it deserves.
 
-Code cells run in order, in an empty working folder, 4 seconds each, after which a cell is interrupted; an error does not stop the notebook. A kernel that a
-cell ends is started again, as Jupyter does. After the last cell `check` is called for each exercise that is still open. An exercise is passed if any check
-passed it, be it in a cell of the notebook or at the end.
+Code cells run in order, in an empty working folder, 4 seconds each, after which a cell is interrupted; an error does
+not stop the notebook. A kernel that a cell ends is started again, as Jupyter does. After the last cell `check` is
+called for each exercise that is still open. An exercise is passed if any check passed it, be it in a cell of the
+notebook or at the end.
 
-A kernel that a notebook leaves as it was, but for its names, serves the next notebook without these names; else a new one is forked. FRESH_KERNELS=1 forks
-one for each notebook.
+A kernel that a notebook leaves as it was, but for its names, serves the next notebook without these names; else a new
+one is forked. FRESH_KERNELS=1 forks one for each notebook.
 """
 
 import ast
@@ -36,13 +37,21 @@ def start():
 
     def state():
         shell = get_ipython()
-        own = {name for name, module in sys.modules.items() if not str(getattr(module, '__file__', '')).startswith((sys.prefix, sys.base_prefix))}
-        return [dict(os.environ), list(sys.path), own, sys.stdout, sys.stderr, list(sys.argv), list(warnings.filters), threading.enumerate(),
-                [{**vars(thing), 'input': None} for thing in (builtins, math, torch.Tensor, np.ndarray)], torch.get_default_dtype(), torch.is_grad_enabled(),
-                torch.get_num_threads(), repr(torch._tensor_str.PRINT_OPTS), np.geterr(), np.get_printoptions(), list(logging.root.handlers), logging.root.level,
-                [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM, signal.SIGUSR1)], shell.InteractiveTB.mode, shell.autocall,
-                {kind: set(names) for kind, names in shell.magics_manager.magics.items()}, set(shell.extension_manager.loaded),
-                shell.display_formatter.formatters['text/plain'].float_precision, shell.display_formatter.formatters['text/plain'].pprint]
+        course = (sys.prefix, sys.base_prefix)
+        own = {name for name, module in sys.modules.items()
+               if not str(getattr(module, '__file__', '')).startswith(course)}
+        things = (builtins, math, torch.Tensor, np.ndarray)
+        text = shell.display_formatter.formatters['text/plain']
+        return [
+            dict(os.environ), list(sys.path), own, sys.stdout, sys.stderr, list(sys.argv),
+            list(warnings.filters), threading.enumerate(), [{**vars(thing), 'input': None} for thing in things],
+            torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(),
+            repr(torch._tensor_str.PRINT_OPTS), np.geterr(), np.get_printoptions(),
+            list(logging.root.handlers), logging.root.level,
+            [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM, signal.SIGUSR1)],
+            shell.InteractiveTB.mode, shell.autocall,
+            {kind: set(names) for kind, names in shell.magics_manager.magics.items()},
+            set(shell.extension_manager.loaded), text.float_precision, text.pprint]
 
     def again(folder, fresh=False):
         assert fresh or state() == before
@@ -72,7 +81,8 @@ def warm(tmp_path_factory):
         patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")  # start_warm puts its own in its place
         for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):  # nothing of the person who runs the tests
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
-        for name in ("OMP_NUM_THREADS", "PIP_NO_INDEX", "PIP_DISABLE_PIP_VERSION_CHECK"):  # pip in a cell stays off the network
+        # pip in a cell stays off the network
+        for name in ("OMP_NUM_THREADS", "PIP_NO_INDEX", "PIP_DISABLE_PIP_VERSION_CHECK"):
             patch.setenv(name, "1")
         process = start_warm()
         KernelProvisionerFactory.clear_instance()  # another test may have asked it before its default was set
@@ -113,7 +123,10 @@ class Kernel:
     def begin(self, folder):
         """Be as new, in an empty folder."""
         self.folder = folder
-        if os.environ.get("FRESH_KERNELS") or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok":
+        if (
+            os.environ.get("FRESH_KERNELS")
+            or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok"
+        ):
             self.restart()
         self.passed = set()
 
@@ -125,8 +138,16 @@ class Kernel:
         self.passed = passed
 
     def run(self, source, seconds=SECONDS, store_history=True):
-        """How a cell ended: "ok", "error", or None if it ended the kernel or could not be stopped; then a new kernel is there."""
-        message = self.client.execute(source, store_history=store_history, allow_stdin=False, stop_on_error=False, user_expressions={"passed": PASSED})
+        """How a cell ended: "ok", "error", or None if it ended the kernel or could not be stopped; then a new kernel is
+        there.
+        """
+        message = self.client.execute(
+            source,
+            store_history=store_history,
+            allow_stdin=False,
+            stop_on_error=False,
+            user_expressions={"passed": PASSED},
+        )
         content = self.reply(message, seconds)
         if content is None and self.manager.is_alive():
             self.manager.interrupt_kernel()
@@ -135,7 +156,9 @@ class Kernel:
             self.passed |= set(ast.literal_eval(content["user_expressions"]["passed"]["data"]["text/plain"]))
         if source == START:
             return content and content["status"]
-        if content is None or any(one["source"] == "ask_exit" and not one["keepkernel"] for one in content.get("payload", ())):
+        if content is None or any(
+            one["source"] == "ask_exit" and not one["keepkernel"] for one in content.get("payload", ())
+        ):
             self.restart()
             return None
         return content["status"]
@@ -177,7 +200,9 @@ def test_a_real_kernel_gives_these_points(odd, kernel, tmp_path):
     for one, (name, _) in EXERCISES.items():
         if one not in kernel.passed:
             kernel.run(f"__import__('course_utils').check({one!r}, {name}, seed=4)", store_history=False)
-    assert sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points, f"passed: {sorted(kernel.passed)}"
+    assert sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points, (
+        f"passed: {sorted(kernel.passed)}"
+    )
 
 
 def test_there_are_enough_and_each_has_a_name_of_its_own():

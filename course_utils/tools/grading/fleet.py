@@ -13,7 +13,14 @@ from pathlib import Path
 
 from .sandbox import STARTING, SandboxError
 
-NOT_MARKED = {"status": "not marked", "reason": "its marking process ended, twice", "lessons": [], "exercises": {}, "texts": {}, "problems": []}
+NOT_MARKED = {
+    "status": "not marked",
+    "reason": "its marking process ended, twice",
+    "lessons": [],
+    "exercises": {},
+    "texts": {},
+    "problems": [],
+}
 TRIES = 2  # a job whose marking process dies is tried once more, in a new one
 
 
@@ -21,12 +28,29 @@ class Shard:
     """A marking process. Use it in a `with`."""
 
     def __init__(self, settings):
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-        self.folder = None if settings["isolated"] else tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+        }
+        self.folder = (
+            None
+            if settings["isolated"]
+            else tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+        )
         if self.folder:
             environment["TMPDIR"] = self.folder.name  # a process that is killed removes nothing itself
-        self.process = subprocess.Popen([sys.executable, "-m", "course_utils.tools.grading.shard"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True, env=environment, start_new_session=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "course_utils.tools.grading.shard"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
         try:
             self.patience = 2 * settings["seconds"] + 60
             self.filtered = self.asked(settings, STARTING)["filter"]
@@ -35,7 +59,9 @@ class Shard:
             raise
 
     def asked(self, message, seconds=None):
-        """Send a line and wait for one. Raises SandboxError, or EOFError if the process is gone, or takes so long that it is ended."""
+        """Send a line and wait for one. Raises SandboxError, or EOFError if the process is gone, or takes so long that
+        it is ended.
+        """
         watch = threading.Timer(seconds or self.patience, self.process.kill)
         watch.start()
         try:
@@ -71,7 +97,10 @@ def mark_here(jobs, settings, workers):
     todo, done, shards, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
     for job in jobs:
         todo.put(job)
-    threads = [threading.Thread(target=_work, args=(todo, done, settings, shards, over), daemon=True) for _ in range(min(workers, len(jobs)))]
+    threads = [
+        threading.Thread(target=_work, args=(todo, done, settings, shards, over), daemon=True)
+        for _ in range(min(workers, len(jobs)))
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -107,7 +136,9 @@ def _work(todo, done, settings, shards, over):
                     break
                 except EOFError:
                     if shard is None:
-                        raise SandboxError("A marking process ended before it was ready; `course doctor` may say why.") from None
+                        raise SandboxError(
+                            "A marking process ended before it was ready; `course doctor` may say why."
+                        ) from None
                     _let_go(shard, shards)
                     shard = None
                     if tries == TRIES:
@@ -129,7 +160,9 @@ def mark_on_cluster(jobs, settings, scheduler):
     try:
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
-        raise SandboxError("--scheduler needs dask.distributed: pip install -e '.[cluster]', here and on the cluster.") from None
+        raise SandboxError(
+            "--scheduler needs dask.distributed: pip install -e '.[cluster]', here and on the cluster."
+        ) from None
     try:
         client = Client(scheduler, timeout=20)
     except (OSError, ValueError) as error:
@@ -139,8 +172,10 @@ def mark_on_cluster(jobs, settings, scheduler):
         if not threads:
             raise SandboxError(f"The Dask scheduler at {scheduler} has no workers.")
         size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # a shard warms up once
-        batches = [jobs[start:start + size] for start in range(0, len(jobs), size)]
-        futures = [client.submit(mark_batch, [with_data(job) for job in batch], settings, pure=False) for batch in batches]
+        batches = [jobs[start : start + size] for start in range(0, len(jobs), size)]
+        futures = [
+            client.submit(mark_batch, [with_data(job) for job in batch], settings, pure=False) for batch in batches
+        ]
         try:
             for future in as_completed(futures):
                 try:

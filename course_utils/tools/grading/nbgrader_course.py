@@ -1,4 +1,6 @@
-"""Results into an nbgrader course, so that hand-marked cells can be marked in its formgrader. Needs the extra "nbgrader"."""
+"""Results into an nbgrader course, so that hand-marked cells can be marked in its formgrader. Needs the extra
+"nbgrader".
+"""
 
 import html
 import os
@@ -19,19 +21,24 @@ def export(learners, course):
     try:
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError:  # `_export` says what is missing
-        SQLAlchemyError = OSError
+        SQLAlchemyError = OSError  # noqa: N806
     try:
         return _export(learners, course)
     except (OSError, SQLAlchemyError) as error:
         why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
-        raise GradeError(f"Cannot write the nbgrader course {course}: {why}; the tables are complete, and the same command tries this again.") from None
+        raise GradeError(
+            f"Cannot write the nbgrader course {course}: {why}; the tables are complete, and the same "
+            "command tries this again."
+        ) from None
 
 
 def _export(learners, course):
-    """Write points, comments and hand-ins of the learners into the nbgrader course in the folder `course`. Returns how many hand-ins.
+    """Write points, comments and hand-ins of the learners into the nbgrader course in the folder `course`. Returns how
+    many hand-ins.
 
-    One assignment a lesson, "lesson-04", made from the source lesson if the course has none of that name. Learners' notebooks are
-    rebuilt from the lesson with their answers' texts in it; no output and no HTML of theirs gets there. Raises GradeError.
+    One assignment a lesson, "lesson-04", made from the source lesson if the course has none of that name. Learners'
+    notebooks are rebuilt from the lesson with their answers' texts in it; no output and no HTML of theirs gets there.
+    Raises GradeError.
     """
     try:
         from nbgrader.api import Gradebook
@@ -39,7 +46,8 @@ def _export(learners, course):
         from traitlets.config import Config
     except ImportError:
         raise GradeError("--nbgrader needs the package nbgrader: pip install -e '.[nbgrader]'.") from None
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # nbgrader calls alembic by its name
+    # nbgrader calls alembic by its name
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     course = Path(course).resolve()
     address, config, count = f"sqlite:///{course / 'gradebook.db'}", Config(), 0
     config.CourseDirectory.root, config.CourseDirectory.db_url = str(course), address
@@ -55,10 +63,19 @@ def _export(learners, course):
                     shutil.copyfile(source, course / "source" / assignment / source.name)
                 made = NbGraderAPI(config=config).generate_assignment(assignment, force=True, create=True)
                 if not made["success"]:
-                    raise GradeError(f"nbgrader did not accept {assignment}: {(made.get('error') or made.get('log', '')).strip()[-300:]}")
+                    raise GradeError(
+                        f"nbgrader did not accept {assignment}: "
+                        f"{(made.get('error') or made.get('log', '')).strip()[-300:]}"
+                    )
                 book.db.expire_all()
             for learner in learners:
-                if learner["points"] is not None and learner["files"] and any(one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()):
+                if (
+                    learner["points"] is not None
+                    and learner["files"]
+                    and any(
+                        one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()
+                    )
+                ):
                     _put(book, learner, lesson, assignment, source.stem)
                     target = course / "autograded" / student_id(learner) / assignment / source.name
                     target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,9 +85,15 @@ def _export(learners, course):
 
 
 def student_id(learner):
-    """A learner's key where it is fit for a folder's name, else one made of that of the feedback page. No two learners share one."""
+    """A learner's key where it is fit for a folder's name, else one made of that of the feedback page. No two learners
+    share one.
+    """
     key = learner["learner"]
-    return key if re.fullmatch(r"\w[\w.@-]*", key) and not key.startswith("hand-in-") else f"hand-in-{Path(learner['page']).stem}"
+    return (
+        key
+        if re.fullmatch(r"\w[\w.@-]*", key) and not key.startswith("hand-in-")
+        else f"hand-in-{Path(learner['page']).stem}"
+    )
 
 
 def rebuilt(released, texts):
@@ -85,7 +108,9 @@ def rebuilt(released, texts):
 def _put(book, learner, lesson, assignment, notebook):
     student = student_id(learner)
     first, _, last = learner["name"].rpartition(" ")
-    book.update_or_create_student(student, first_name=first or None, last_name=last or None, email=learner["email"] or None)
+    book.update_or_create_student(
+        student, first_name=first or None, last_name=last or None, email=learner["email"] or None
+    )
     book.update_or_create_submission(assignment, student)
     for one, mark in learner["exercises"].items():
         if one[:2] == lesson:
@@ -96,7 +121,8 @@ def _put(book, learner, lesson, assignment, notebook):
     for one, cell in learner["by_hand"].items():
         if one[:2] == lesson:
             grade = book.find_grade(one, notebook, assignment, student)
-            grade.auto_score, grade.needs_manual_grade = None, cell["points"] is None and grade.manual_score is None  # what is marked there stays
+            # what is marked there stays
+            grade.auto_score, grade.needs_manual_grade = None, cell["points"] is None and grade.manual_score is None
             if cell["points"] is not None:
                 grade.manual_score = cell["points"]
                 book.find_comment(one, notebook, assignment, student).manual_comment = cell["comment"] or None

@@ -1,7 +1,9 @@
-"""Whose a hand-in is: by what the platform wrote into its name, then by the roster. What a learner can choose decides nothing.
+"""Whose a hand-in is: by what the platform wrote into its name, then by the roster. What a learner can choose decides
+nothing.
 
-Moodle names `Full Name_ID_assignsubmission_file_...`, Canvas `name[_LATE]_ID_NUMBER_...`. A learner chooses what comes after that, and on some
-platforms the name before it. So an entry may be read in two ways; where another's number is among them, nobody gets it.
+Moodle names `Full Name_ID_assignsubmission_file_...`, Canvas `name[_LATE]_ID_NUMBER_...`. A learner chooses what comes
+after that, and on some platforms the name before it. So an entry may be read in two ways; where another's number is
+among them, nobody gets it.
 """
 
 import hashlib
@@ -27,12 +29,18 @@ FITTED = re.compile(r".*~[0-9a-f]{8}", re.DOTALL)
 def alike(text):
     """A text without what differs between spellings of one name: case, accents, spaces, punctuation."""
     text = unicodedata.normalize("NFKD", str(text)).casefold()
-    return "".join(letter for letter in text if letter.isalnum() or unicodedata.category(letter)[0] == "M" and not "\u0300" <= letter <= "\u036f")
+    return "".join(
+        letter
+        for letter in text
+        if letter.isalnum() or unicodedata.category(letter)[0] == "M" and not "\u0300" <= letter <= "\u036f"
+    )
 
 
 def shown(text, most=120):
     """A text from a stranger, fit to be shown: no control characters, no change of writing direction, not too long."""
-    text = "".join(letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text))
+    text = "".join(
+        letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
+    )
     return text.strip()[:most]
 
 
@@ -65,7 +73,9 @@ def stem_of(name):
 
 @dataclass(frozen=True)
 class Reading:
-    """A way to read an entry: a platform, the learner's number there, and the name before it. file: Canvas's number of the file."""
+    """A way to read an entry: a platform, the learner's number there, and the name before it. file: Canvas's number of
+    the file.
+    """
 
     start: int
     platform: str
@@ -76,16 +86,24 @@ class Reading:
 
 def readings(entry):
     """All ways to read an entry, from the front."""
-    found = [Reading(match.start(), "moodle", match[1], entry[:match.start()]) for match in MOODLE.finditer(entry) if match.start()]
+    found = [
+        Reading(match.start(), "moodle", match[1], entry[: match.start()])
+        for match in MOODLE.finditer(entry)
+        if match.start()
+    ]
     undated = DATE.sub(lambda match: "-" * len(match[0]), entry)
-    found += [Reading(match.start(), "canvas", match[1], entry[:match.start()].removesuffix("_LATE"), match[2])
-              for match in CANVAS.finditer(undated) if match.start()]
+    found += [
+        Reading(match.start(), "canvas", match[1], entry[: match.start()].removesuffix("_LATE"), match[2])
+        for match in CANVAS.finditer(undated)
+        if match.start()
+    ]
     first, *later = sorted(found, key=lambda one: one.start) or [None]
     return [first, *(one for one in later if not LONG_DATE.fullmatch(one.file))] if first else []
 
 
 class Roster:
-    """What means whom: the very text of an id, then one that differs in case, then other spellings of ids, e-mails and names.
+    """What means whom: the very text of an id, then one that differs in case, then other spellings of ids, e-mails and
+    names.
 
     What two could claim, nobody gets.
     """
@@ -94,9 +112,11 @@ class Roster:
         self.people = people.values()
         self.exact = {_raw(person): person for person in self.people}
         self.folded = self._claimed(lambda person: [_folded(_raw(person))])
-        self.spellings = {**self._claimed(lambda person: map(alike, _rotations(person.name))),
-                          **self._claimed(lambda person: [alike(person.email), alike(person.email.partition("@")[0])]),
-                          **self._claimed(lambda person: [alike(_raw(person))])}
+        self.spellings = {
+            **self._claimed(lambda person: map(alike, _rotations(person.name))),
+            **self._claimed(lambda person: [alike(person.email), alike(person.email.partition("@")[0])]),
+            **self._claimed(lambda person: [alike(_raw(person))]),
+        }
 
     def _claimed(self, forms):
         """Whose each text is; nobody's where several claim it, so that no weaker claim gets it."""
@@ -146,25 +166,29 @@ def _rotations(name):
 
 
 class Owners:
-    """Says of each of these files whose it is. They are judged together: what all paths share, and which numbers there are.
+    """Says of each of these files whose it is. They are judged together: what all paths share, and which numbers there
+    are.
 
-    files: objects with `parts`, the path; `outer`, how many of the parts no learner chose (what is in a learner's zip, she chose);
-    `notebook`, whether it counts as one. root: the name of the whole.
+    files: objects with `parts`, the path; `outer`, how many of the parts no learner chose (what is in a learner's zip,
+    she chose); `notebook`, whether it counts as one. root: the name of the whole.
     """
 
     def __init__(self, files, root, people):
         self.root, self.roster = root, Roster(people)
         self.strong = cache(self._strong)
         notebooks = [one for one in files if one.notebook]
-        folders = [one.parts[:-1] for one in files if one.notebook or len(one.parts) > 1]  # a roster beside them is no hand-in
+        # a roster beside them is no hand-in
+        folders = [one.parts[:-1] for one in files if one.notebook or len(one.parts) > 1]
         self.common = os.path.commonprefix(folders) if folders else ()
-        self.alone = len({one.parts[:one.outer] for one in notebooks}) == 1
+        self.alone = len({one.parts[: one.outer] for one in notebooks}) == 1
         self.ids_not_lessons = ()
         self.ids_not_lessons = self._ids_not_lessons(notebooks)
         self._read([self._entry(one)[0] for one in files])
 
     def _read(self, entries):
-        """What the download says as a whole: platforms, numbers, and the names beside them, of entries that can be read in one way only."""
+        """What the download says as a whole: platforms, numbers, and the names beside them, of entries that can be read
+        in one way only.
+        """
         self.platforms, self.ids, self.lengths, self.names, self.doubtful, by_name = set(), set(), set(), {}, {}, {}
         entries = [found for found in map(readings, set(entries)) if found]
         for first, *later in entries:
@@ -192,7 +216,12 @@ class Owners:
         if person is None:
             named = self.roster.among(own, exact=not is_file)
             if len(named) > 1:
-                return "", "", "", f"its name names {_list(person.learner for person in named)}; rename it, so that it names one"
+                return (
+                    "",
+                    "",
+                    "",
+                    (f"its name names {_list(person.learner for person in named)}; rename it, so that it names one"),
+                )
             person = next(iter(named), None)
         return (person.learner, person.name, "", "") if person else (fitted(own or self.root or "nameless"), "", "", "")
 
@@ -201,13 +230,29 @@ class Owners:
         first, *later = found
         others = [one for one in later if one.id != first.id]
         names, name = self.names.get(first.id) or self.doubtful[first.id], _beside(first)
-        if (clash := [one for one in others if one.platform == "moodle" or one.id in self.known]) or (
-                clash := [one for one in others if one.platform != first.platform and one.platform in self.platforms]) or (
-                clash := [one for one in others if one.start <= first.start + len(first.id) + 1 and (len(one.file), one.file) > (len(one.id), one.id)
-                          and self.lengths and len(first.file) not in self.lengths]):
-            return f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it, so that it is one learner's"
+        if (
+            (clash := [one for one in others if one.platform == "moodle" or one.id in self.known])
+            or (clash := [one for one in others if one.platform != first.platform and one.platform in self.platforms])
+            or (
+                clash := [
+                    one
+                    for one in others
+                    if one.start <= first.start + len(first.id) + 1
+                    and (len(one.file), one.file) > (len(one.id), one.id)
+                    and self.lengths
+                    and len(first.file) not in self.lengths
+                ]
+            )
+        ):
+            return (
+                f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename "
+                "it, so that it is one learner's"
+            )
         if first.id not in self.roster.exact and (len(names) > 1 or name not in names):
-            return f"{first.platform.title()}'s number {first.id} stands beside different names; rename the files that are not this learner's"
+            return (
+                f"{first.platform.title()}'s number {first.id} stands beside different names; rename the files "
+                "that are not this learner's"
+            )
         return ""
 
     def _on_platform(self, found):
@@ -219,23 +264,36 @@ class Owners:
         else:
             person = self.roster.find(first.name.replace("_", " "))
             if person in self.contested:
-                return "", "", "", (f"{person.learner} of the roster has the same name as {_list(number for _, number in self.contested[person])}; "
-                                    f"put the platform's numbers into the roster's column id")
+                return (
+                    "",
+                    "",
+                    "",
+                    (
+                        f"{person.learner} of the roster has the same name as "
+                        f"{_list(number for _, number in self.contested[person])}; "
+                        f"put the platform's numbers into the roster's column id"
+                    ),
+                )
         platform = f"{first.platform} {first.id}"
         own = first.name.replace("_", " ")
-        return (person.learner, person.name or shown(own), platform, "") if person else (fitted(first.id), shown(own), platform, "")
+        return (
+            (person.learner, person.name or shown(own), platform, "")
+            if person
+            else (fitted(first.id), shown(own), platform, "")
+        )
 
     def _entry(self, one):
         """The part of a path that says whose it is, and whether that is a file.
 
-        It is the outermost below what all paths share, since what lies within a learner's folder or zip the learner chose.
+        It is the outermost below what all paths share, since what lies within a learner's folder or zip the learner
+        chose.
         """
-        *folders, last = one.parts[:one.outer]
+        *folders, last = one.parts[: one.outer]
         last += ".zip" * (one.outer < len(one.parts))
         for depth, part in enumerate(folders):
             if self.strong(part) if depth < len(self.common) else not self.is_lesson(part):
                 return part, False
-        shared = [part for part in folders[:len(self.common)] if not self.is_lesson(part)]
+        shared = [part for part in folders[: len(self.common)] if not self.is_lesson(part)]
         if readings(last):
             return last, True
         if shared and self.alone:
@@ -243,7 +301,7 @@ class Owners:
         if own_part(stem_of(last)) and not self.is_lesson(stem_of(last)):
             return last, True
         if one.outer < len(one.parts):  # in a zip that is named like a lesson
-            for depth, part in enumerate(one.parts[one.outer:-1], one.outer):
+            for depth, part in enumerate(one.parts[one.outer : -1], one.outer):
                 if depth >= len(self.common) and not self.is_lesson(part):
                     return part, False
             if own_part(stem_of(one.parts[-1])):
@@ -268,17 +326,27 @@ class Owners:
         return word == "week" or number.zfill(2) in _lessons() and (bool(word) or len(number) == 2)
 
     def _ids_not_lessons(self, notebooks):
-        """Folders that have the number of a lesson, and are learners: no file says whose it is, and one lesson is in several, or in another's."""
+        """Folders that have the number of a lesson, and are learners: no file says whose it is, and one lesson is in
+        several, or in another's.
+        """
         held = {}
         for one in notebooks:
-            folders, last = one.parts[:one.outer - 1], one.parts[one.outer - 1]
-            below = folders[len(self.common):] or folders
-            if below and all(map(self.is_lesson, below)) and (match := NUMBERED.fullmatch(below[0])) and (match[1] or "").lower() in ("", "ps", "hw") \
-                    and not readings(last) and not self.roster.find(own_part(stem_of(last))):
+            folders, last = one.parts[: one.outer - 1], one.parts[one.outer - 1]
+            below = folders[len(self.common) :] or folders
+            if (
+                below
+                and all(map(self.is_lesson, below))
+                and (match := NUMBERED.fullmatch(below[0]))
+                and (match[1] or "").lower() in ("", "ps", "hw")
+                and not readings(last)
+                and not self.roster.find(own_part(stem_of(last)))
+            ):
                 held.setdefault(below[0], set()).add(last)
         all_names = {name for names in held.values() for name in names}
         same_name = len(held) > 1 and len(all_names) == 1
-        lessons = {part: {stem[:2] for stem in _stems() for name in names if stem in name} for part, names in held.items()}
+        lessons = {
+            part: {stem[:2] for stem in _stems() for name in names if stem in name} for part, names in held.items()
+        }
         if any(own_part(stem_of(name)) for name in all_names):
             lessons = {}
         counts = Counter(lesson for found in lessons.values() for lesson in found)
@@ -297,5 +365,10 @@ def _lessons():
 
 def _list(names):
     names = sorted(set(names))
-    return f"{', '.join(map(shown, names[:4]))} and {shown(names[4]) if len(names) == 5 else f'{len(names) - 4} others'}" if len(names) > 4 \
-        else " and ".join([", ".join(map(shown, names[:-1])), shown(names[-1])]) if len(names) > 1 else shown(names[0])
+    return (
+        (f"{', '.join(map(shown, names[:4]))} and {shown(names[4]) if len(names) == 5 else f'{len(names) - 4} others'}")
+        if len(names) > 4
+        else " and ".join([", ".join(map(shown, names[:-1])), shown(names[-1])])
+        if len(names) > 1
+        else shown(names[0])
+    )

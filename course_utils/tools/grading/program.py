@@ -26,7 +26,8 @@ from . import wire
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 TRANSPARENT_MAGICS = ("time", "capture", "prun")  # what they run is Python, and binds its names in the notebook
-BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}  # called with plain names, they change nothing here
+# called with plain names, they change nothing here
+BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}
 DYNAMIC = {"globals", "eval", "exec", "vars", "locals", "getattr", "get_ipython", "__main__", "__import__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -47,6 +48,7 @@ class TooSlow(BaseException):
 
 # ---------------------------------------------------------------- reading a notebook
 
+
 def read_notebook(data):
     """The cells of a notebook: dicts with kind, source and grade_id. Raises Broken if the bytes are no notebook."""
     try:
@@ -60,8 +62,15 @@ def read_notebook(data):
         found = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(found, list):
         raise Broken("this file is no notebook: it has no cells")
-    return [{"kind": cell.get("cell_type"), "source": _text(cell.get("source", cell.get("input", ""))), "grade_id": _grade_id(cell)}
-            for cell in found if isinstance(cell, dict)]
+    return [
+        {
+            "kind": cell.get("cell_type"),
+            "source": _text(cell.get("source", cell.get("input", ""))),
+            "grade_id": _grade_id(cell),
+        }
+        for cell in found
+        if isinstance(cell, dict)
+    ]
 
 
 def _text(source):
@@ -84,7 +93,9 @@ def checksum(source):
 
 
 def shell():
-    """IPython's shell of this process. It starts no program and opens no window: `!ls` and `%pip install` do nothing and give nothing."""
+    """IPython's shell of this process. It starts no program and opens no window: `!ls` and `%pip install` do nothing
+    and give nothing.
+    """
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.text import SList
     from traitlets.config import Config
@@ -112,9 +123,11 @@ def _instead_of_a_program(command):
 
 @functools.cache
 def reading(source):
-    """A cell's text as Python, its statements, and these with what stands under `%%time` and the like taken out of it. Raises what Python raises.
+    """A cell's text as Python, its statements, and these with what stands under `%%time` and the like taken out of it.
+    Raises what Python raises.
 
-    Kept, with what follows from a statement alone (`bound`, `used`, ...): the warm server reads the lesson's own cells once for all submissions.
+    Kept, with what follows from a statement alone (`bound`, `used`, ...): the warm server reads the lesson's own cells
+    once for all submissions.
     """
     text = shell().transform_cell(source)
     body = ast.parse(text).body
@@ -131,6 +144,7 @@ def prepare(sources):
 
 
 def compiled(statement, file="<cell>", mode="exec", flags=0):
+    """A statement as code that may say `await` at the top level."""
     tree = ast.Expression(statement.value) if mode == "eval" else ast.Module([statement], [])
     return compile(tree, file, mode, flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
@@ -149,8 +163,9 @@ def _unwrapped(statement):
 class Program:
     """The code cells of a notebook, parsed.
 
-    statements: [(number of the cell, statement)] in order, with what stands under `%%time` and the like taken out of it; problems: a sentence
-    for each cell that cannot be read, by its number; mine: numbers of cells that are not the lesson's own, whose checksums are `known`.
+    statements: [(number of the cell, statement)] in order, with what stands under `%%time` and the like taken out of
+    it; problems: a sentence for each cell that cannot be read, by its number; mine: numbers of cells that are not the
+    lesson's own, whose checksums are `known`.
     """
 
     def __init__(self, cells, known=()):
@@ -165,7 +180,9 @@ class Program:
                 source, body, parts = reading(cell["source"])
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
-                self.problems[number] = f"cell {number + 1}{line}: {type(error).__name__}: {getattr(error, 'msg', error)}"[:300].rstrip(": ")
+                self.problems[number] = (
+                    f"cell {number + 1}{line}: {type(error).__name__}: {getattr(error, 'msg', error)}"
+                )[:300].rstrip(": ")
                 continue
             file = f"<cell {number + 1}>"
             linecache.cache[file] = (len(source), None, source.split("\n"), file)  # for `inspect.getsource`
@@ -190,22 +207,38 @@ class Program:
     # ------------------------------------------------------------ what an answer needs
 
     def answer_name(self, cells, exercise_id, name):
-        """The name under which an exercise is answered: the given one; else what `check` is called with; else the one function of its cell."""
-        if any(name in names and not isinstance(statement, IMPORTS) for names, (_, statement) in zip(self.binding, self.statements)):
+        """The name under which an exercise is answered: the given one; else what `check` is called with; else the one
+        function of its cell.
+        """
+        if any(
+            name in names and not isinstance(statement, IMPORTS)
+            for names, (_, statement) in zip(self.binding, self.statements)
+        ):
             return name
         for _, node in self.calls:
             if _checks(node, exercise_id) and isinstance(node.args[1], ast.Name):
                 return node.args[1].id
-        own = [statement.name for number, statement in self.statements if cells[number]["grade_id"] == exercise_id and isinstance(statement, ast.FunctionDef)]
+        own = [
+            statement.name
+            for number, statement in self.statements
+            if cells[number]["grade_id"] == exercise_id and isinstance(statement, ast.FunctionDef)
+        ]
         return own[0] if len(own) == 1 else name
 
     def answer(self, name, kinds=(ast.stmt,), last=None):
-        """The place of the statement that answers: the last one of these kinds that binds the name and is not the stub; an import is no answer.
+        """The place of the statement that answers: the last one of these kinds that binds the name and is not the stub;
+        an import is no answer.
 
         last: the number of the last cell that counts. Raises Broken if there is none.
         """
-        places = [place for place, (number, statement) in enumerate(self.statements) if (last is None or number <= last) and
-                  name in self.binding[place] and isinstance(statement, kinds) and not isinstance(statement, IMPORTS)]
+        places = [
+            place
+            for place, (number, statement) in enumerate(self.statements)
+            if (last is None or number <= last)
+            and name in self.binding[place]
+            and isinstance(statement, kinds)
+            and not isinstance(statement, IMPORTS)
+        ]
         if not places and kinds != (ast.stmt,):
             return self.answer(name, last=last)
         if not places:
@@ -219,8 +252,8 @@ class Program:
     def slice(self, name, answer):
         """The places of all that must run, in order, for `name` to be what it is in the notebook.
 
-        Of the names that the answer uses, the definitions that stand before it (or in its cell), as when one runs the notebook from the top;
-        if there are none, any.
+        Of the names that the answer uses, the definitions that stand before it (or in its cell), as when one runs the
+        notebook from the top; if there are none, any.
         """
         found, binding = self.statements, self.binding
         wanted, open_names, seen = {answer}, [(name, answer) for name in used(found[answer][1])], set()
@@ -235,18 +268,35 @@ class Program:
             before = [place for place in places if found[place][0] <= found[answer][0]]
             places = before or ([] if hasattr(builtins, needed) else places)
             if places and not isinstance(found[places[-1]][1], IMPORTS):
-                places += [place for place, (cell, statement) in enumerate(found) if needed in changed(statement) and place != answer and
-                           cell <= max(found[answer][0], found[places[-1]][0])]
+                places += [
+                    place
+                    for place, (cell, statement) in enumerate(found)
+                    if needed in changed(statement)
+                    and place != answer
+                    and cell <= max(found[answer][0], found[places[-1]][0])
+                ]
             for place in places:
                 if place not in wanted:
                     wanted.add(place)
                     open_names += [(other, place) for other in used(found[place][1])]
-        wanted |= {place for place, (cell, statement) in enumerate(found)  # my_function.cache = {}
-                   if name in changed(statement) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and answer < place and cell <= found[answer][0] + 1}
-        return wanted | {place for place, (_, statement) in enumerate(found) if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"}
+        wanted |= {
+            place
+            for place, (cell, statement) in enumerate(found)  # my_function.cache = {}
+            if name in changed(statement)
+            and isinstance(statement, (ast.Assign, ast.AnnAssign))
+            and answer < place
+            and cell <= found[answer][0] + 1
+        }
+        return wanted | {
+            place
+            for place, (_, statement) in enumerate(found)
+            if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
+        }
 
     def whole(self, name, last):
-        """What a run from the top would do: the cells of the learner's up to this one, and the places of what they need of the lesson's own."""
+        """What a run from the top would do: the cells of the learner's up to this one, and the places of what they need
+        of the lesson's own.
+        """
         cells, needs = {number for number in self.mine if number <= last and number in self.bodies}, set()
         for place, (number, _) in enumerate(self.statements):
             if number in cells:
@@ -254,20 +304,28 @@ class Program:
         return cells, {place for place in needs if self.statements[place][0] not in self.mine}
 
     def further_runs(self, exercise_id, name, answer, sliced):
-        """What may change a result beyond what the answer names: "check", all that stands above the cell that checks it, and "end", what stands below."""
+        """What may change a result beyond what the answer names: "check", all that stands above the cell that checks
+        it, and "end", what stands below.
+        """
         last = self.checked(exercise_id)
         above, runs = self.statements[answer][0] if last is None else last, []
         try:
             seen = self.answer(name, last=last)
         except Broken:
             seen = None
-        if seen != answer or self._acts_within(range(above + 1), sliced) or DYNAMIC & set().union(*(used(self.statements[place][1]) for place in sliced)):
+        if (
+            seen != answer
+            or self._acts_within(range(above + 1), sliced)
+            or DYNAMIC & set().union(*(used(self.statements[place][1]) for place in sliced))
+        ):
             runs.append("check")
         return runs + ["end"] * self._acts_within(range(above + 1, max(self.bodies) + 1), sliced)
 
     def _acts_within(self, cells, sliced):
-        return any(number in self.mine and number in cells and place not in sliced and _acts(statement)
-                   for place, (number, statement) in enumerate(self.statements))
+        return any(
+            number in self.mine and number in cells and place not in sliced and _acts(statement)
+            for place, (number, statement) in enumerate(self.statements)
+        )
 
 
 def _checks(node, exercise_id):
@@ -277,8 +335,13 @@ def _checks(node, exercise_id):
 
 def _magic(node):
     """The texts that a call of `get_ipython().run_line_magic` or `run_cell_magic` is given, or None."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run_line_magic", "run_cell_magic") and \
-            node.args and all(isinstance(arg, ast.Constant) and isinstance(arg.value, str) for arg in node.args):
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("run_line_magic", "run_cell_magic")
+        and node.args
+        and all(isinstance(arg, ast.Constant) and isinstance(arg.value, str) for arg in node.args)
+    ):
         return [arg.value for arg in node.args]
     return None
 
@@ -309,8 +372,15 @@ def used(statement):
 
 @functools.cache
 def calls_of_check(statement):
-    return [node for node in ast.walk(statement)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and len(node.args) > 1]
+    """The calls of `check` in a statement."""
+    return [
+        node
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "check"
+        and len(node.args) > 1
+    ]
 
 
 @functools.cache
@@ -332,7 +402,8 @@ def bound(statement):
             names.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             names.add(node.rest)
-        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):  # its own names stay inside, those of := do not
+        # its own names stay inside, those of := do not
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             names |= {inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)}
         elif not isinstance(node, ast.Lambda):
             left += ast.iter_child_nodes(node)
@@ -341,7 +412,9 @@ def bound(statement):
 
 @functools.cache
 def changed(statement):
-    """Names whose values a statement, or one within it, changes without binding them: x[0] = 1, x.y = 1, x.append(1)."""
+    """Names whose values a statement, or one within it, changes without binding them: x[0] = 1, x.y = 1,
+    x.append(1).
+    """
     names, left = set(), [statement]
     while left:
         node = left.pop()
@@ -350,7 +423,11 @@ def changed(statement):
             targets = node.targets
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
             targets = [node.target]
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        elif (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Attribute)
+        ):
             targets = [node.value.func]
         elif isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.ExceptHandler)):
             left += [part for part in ast.iter_child_nodes(node) if isinstance(part, (ast.stmt, ast.ExceptHandler))]
@@ -377,17 +454,30 @@ def _acts(statement):
     """Whether a statement may do more than bind names: a call, a decorator."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return bool(statement.decorator_list) or isinstance(statement, ast.ClassDef)
-    if isinstance(statement, IMPORTS) or isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Name)):
+    if (
+        isinstance(statement, IMPORTS)
+        or isinstance(statement, ast.Expr)
+        and isinstance(statement.value, (ast.Constant, ast.Name))
+    ):
         return False
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in BY_NAME_ONLY and
-                all(isinstance(part, (ast.Constant, ast.Name)) for part in [*call.args, *(word.value for word in call.keywords)]))
+    return not (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in BY_NAME_ONLY
+        and all(
+            isinstance(part, (ast.Constant, ast.Name)) for part in [*call.args, *(word.value for word in call.keywords)]
+        )
+    )
 
 
 # ---------------------------------------------------------------- running it
 
+
 class Space:
-    """A namespace as a new kernel has it, in which statements are run one after the other. What fails is noted and passed over."""
+    """A namespace as a new kernel has it, in which statements are run one after the other. What fails is noted and
+    passed over.
+    """
 
     def __init__(self, program):
         self.program, self.problems = program, []
@@ -415,7 +505,10 @@ class Space:
     def owns(self, value):
         """Whether the notebook defines this function, or a module that it wrote does."""
         module = sys.modules.get(getattr(value, "__module__", None))
-        return module is not None and (module.__dict__ is self.names or os.path.dirname(os.path.abspath(getattr(module, "__file__", None) or "/")) == os.getcwd())
+        return module is not None and (
+            module.__dict__ is self.names
+            or os.path.dirname(os.path.abspath(getattr(module, "__file__", None) or "/")) == os.getcwd()
+        )
 
     def run_slice(self, places):
         """Run statements on their own: what fails is missing below, and may not be needed."""
@@ -424,7 +517,9 @@ class Space:
             self.run(statement, number)
 
     def run_cells(self, cells, places):
-        """Run these cells as Jupyter does, each until a statement of it fails or its time is up, and of the others the statements at these places."""
+        """Run these cells as Jupyter does, each until a statement of it fails or its time is up, and of the others the
+        statements at these places.
+        """
         end, parts = time.monotonic() + SECONDS_OF_ALL, [(number, None) for number in cells]
         parts += [(self.program.statements[place][0], place) for place in places]
         last = max(cells, default=None)
@@ -432,11 +527,11 @@ class Space:
             if time.monotonic() > end and number != last:
                 continue
             body = self.program.bodies[number] if place is None else [self.program.statements[place][1]]
-            with _alarm(SECONDS_OF_A_CELL):
+            with _Alarm(SECONDS_OF_A_CELL):
                 all(self.run(statement, number) for statement in body)
 
 
-class _alarm:
+class _Alarm:
     """Raise TooSlow in the main thread after so many seconds."""
 
     def __init__(self, seconds):
@@ -456,6 +551,7 @@ class _alarm:
 
 def _in_loop(code, names):
     """Run code inside the event loop, as Jupyter's kernel does, and wait for it if it says `await` at the top level."""
+
     async def run():
         value = eval(code, names)
         return await value if code.co_flags & inspect.CO_COROUTINE else value

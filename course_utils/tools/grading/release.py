@@ -14,10 +14,13 @@ from .marking import assignment
 
 
 def write_release(lessons, out, due="", sources=NOTEBOOKS):
-    """Write graded copies of some lessons: points at each exercise, a note on what counts and until when, and manifest.json.
+    """Write graded copies of some lessons: points at each exercise, a note on what counts and until when, and
+    manifest.json.
 
-    lessons: such as ("04", "05"). due: a text, such as "Friday, 4 December, 18:00". The same input gives the same bytes.
-    Returns the manifest. Raises CopyError with one sentence: for an unknown lesson, or a file there that no release wrote.
+    lessons: such as ("04", "05"). due: a text, such as "Friday, 4 December, 18:00". The same input gives the same
+    bytes.
+    Returns the manifest. Raises CopyError with one sentence: for an unknown lesson, or a file there that no release
+    wrote.
     """
     try:
         work = assignment(tuple(sorted(set(lessons))), Path(sources))
@@ -26,22 +29,32 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
     points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
     files = {}
     for lesson in work["titles"]:
-        path, = Path(sources).glob(f"{lesson}_*.ipynb")
+        (path,) = Path(sources).glob(f"{lesson}_*.ipynb")
         mine = {one: most for one, most in points.items() if one[:2] == lesson}
         files[path.name] = nbformat.writes(_graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)) + "\n"
     files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons have links to it
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
-    manifest = {"course": __version__, "lessons": list(work["titles"]), "due": due, "points": points, "of": sum(points.values()),
-                "marked_by_hand": sorted(work["by_hand"]), "sha256": digests}
+    manifest = {
+        "course": __version__,
+        "lessons": list(work["titles"]),
+        "due": due,
+        "points": points,
+        "of": sum(points.values()),
+        "marked_by_hand": sorted(work["by_hand"]),
+        "sha256": digests,
+    }
     files["manifest.json"] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     try:
         out.mkdir(parents=True, exist_ok=True)
         earlier = read_record(out / "manifest.json").get("sha256", {})
-        for name, text in files.items():
+        for name in files:
             if name in digests and (out / name).exists():
                 found = hashlib.sha256((out / name).read_bytes()).hexdigest()
                 if found not in (digests[name], earlier.get(name)):
-                    raise CopyError(f"{out / name} was changed after its release, and stays. Choose another folder, or move it away.")
+                    raise CopyError(
+                        f"{out / name} was changed after its release, and stays. Choose another folder, "
+                        "or move it away."
+                    )
         for name, text in files.items():
             write_whole(out / name, text)
     except OSError as error:
@@ -53,13 +66,23 @@ def _graded(copy, points, due):
     """A learner's copy with the points of its exercises, and a note on what counts."""
     before = None
     for cell in copy.cells:
-        most = points.get(cell.metadata.get("nbgrader", {}).get("grade_id")) if cell.metadata.get("nbgrader", {}).get("solution") else None
+        most = (
+            points.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+            if cell.metadata.get("nbgrader", {}).get("solution")
+            else None
+        )
         if most is not None and before is not None:
             before.source += f"\n\n**{most} {'point' if most == 1 else 'points'}.**"
         before = cell
-    note = f"**Graded.** This lesson gives {sum(points.values())} points: {', '.join(f'`{one}` {most}' for one, most in points.items())}."
+    note = (
+        f"**Graded.** This lesson gives {sum(points.values())} points: "
+        f"{', '.join(f'`{one}` {most}' for one, most in points.items())}."
+    )
     note += f" Due: {due}." if due else ""
-    note += ("\n\nHand in this one file, under any name. Your functions are called on inputs drawn afresh, as `check` does it; what else "
-             "stands in the notebook, outputs and timing too, does not count. Keep the names of the functions.")
+    note += (
+        "\n\nHand in this one file, under any name. Your functions are called on inputs drawn afresh, as "
+        "`check` does it; what else "
+        "stands in the notebook, outputs and timing too, does not count. Keep the names of the functions."
+    )
     copy.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="graded"))
     return copy

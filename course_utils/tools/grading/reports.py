@@ -1,4 +1,6 @@
-"""The grader's pages: feedback for each learner, a summary of the class. What came from learners is shown as text, never as markup."""
+"""The grader's pages: feedback for each learner, a summary of the class. What came from learners is shown as text,
+never as markup.
+"""
 
 import base64
 import io
@@ -17,8 +19,12 @@ from ...exercises.framework import _code_marks
 from ...plots import HATCHES, use_style
 
 LONGEST = 2000  # characters of one text; where a template does not say less
-WORDS = {"passed": ("✓", "passed"), "failed": ("✗", "not there yet"), "not attempted": ("○", "not attempted"),
-         "missing": ("—", "missing")}
+WORDS = {
+    "passed": ("✓", "passed"),
+    "failed": ("✗", "not there yet"),
+    "not attempted": ("○", "not attempted"),
+    "missing": ("—", "missing"),
+}
 COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494", "missing": "#ffffff"}
 STATUSES = {  # in plain words, for the learner
     "ok": "",
@@ -26,7 +32,9 @@ STATUSES = {  # in plain words, for the learner
     "memory": "Some of your code asked for more memory than a submission may use, and was stopped.",
     "crashed": "Some of your code ended the Python process that ran it.",
     "unreadable": "What was handed in could not be read.",
-    "not marked": "What you handed in is not marked yet, because the grader failed. That is not your fault, and costs no points.",
+    "not marked": (
+        "What you handed in is not marked yet, because the grader failed. That is not your fault, and costs no points."
+    ),
     "unreadable cell": "For at least one exercise the cell could not be read.",
     "missing exercise": "For at least one exercise there was no answer to mark.",
     "nothing handed in": "Nothing was handed in under this name.",
@@ -36,11 +44,18 @@ HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, h
 
 
 def clean(text, longest=LONGEST):
-    """A text that is safe to look at: not too long, and what would be invisible or turn text around is named instead."""
+    """A text that is safe to look at: not too long, and what would be invisible or turn text around is named
+    instead.
+    """
     text = str(text)
     left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""
     text = text[:longest].replace("\r\n", "\n")
-    return "".join(f"⟨U+{ord(one):04X}⟩" if one not in KEPT and unicodedata.category(one) in HIDDEN else one for one in text) + left_off
+    return (
+        "".join(
+            f"⟨U+{ord(one):04X}⟩" if one not in KEPT and unicodedata.category(one) in HIDDEN else one for one in text
+        )
+        + left_off
+    )
 
 
 def cut(text, longest):
@@ -53,33 +68,56 @@ def sentence(text, longest=LONGEST):
     return Markup(_code_marks(clean(text, longest)))
 
 
-PAGES = Environment(loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True, undefined=StrictUndefined,
-                    trim_blocks=True, lstrip_blocks=True,
-                    finalize=lambda value: clean(value) if type(value) is str else value)  # all that a template writes, unless markup
-PAGES.filters.update(cut=cut, sentence=sentence, number=lambda points: f"{round(points, 2):g}",
-                     link=lambda page: quote(os.fsencode(page), safe=""))
+PAGES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("templates")),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    # all that a template writes, unless markup
+    finalize=lambda value: clean(value) if type(value) is str else value,
+)
+PAGES.filters.update(
+    cut=cut,
+    sentence=sentence,
+    number=lambda points: f"{round(points, 2):g}",
+    link=lambda page: quote(os.fsencode(page), safe=""),
+)
 PAGES.globals.update(words=WORDS)
 
 
 def write_feedback(folder: Path, learners: list[dict], titles: dict):
-    """Write a page for each of these learners. It holds nothing about others, and no hidden inputs or expected values."""
+    """Write a page for each of these learners. It holds nothing about others, and no hidden inputs or expected
+    values.
+    """
     template = PAGES.get_template("feedback.html.j2")
     folder.mkdir(parents=True, exist_ok=True)
     for learner in learners:
         if Path(learner["page"]).name != learner["page"] or not learner["page"].endswith(".html"):
             raise ValueError(f"{learner['page']!r} is no name of a page")
-        lessons = {one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner["exercises"], *learner["by_hand"]))}
+        lessons = {
+            one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner["exercises"], *learner["by_hand"]))
+        }
         exercises = {one: mark for one, mark in learner["exercises"].items() if mark["points"] is not None}
         for one, mark in exercises.items():
             told = dict.fromkeys(filter(None, (mark["mistake"], *mark["discreet"])))
             lessons[one[:2]]["exercises"].append((one, mark, list(told)))
         for one, mark in learner["by_hand"].items():
             lessons[one[:2]]["by_hand"].append((one, mark))
-        parts = [(titles.get(lesson, lesson), part, all(mark["status"] == "missing" and not told for _, mark, told in part["exercises"]))
-                 for lesson, part in lessons.items() if part["exercises"] or part["by_hand"]]
+        parts = [
+            (
+                titles.get(lesson, lesson),
+                part,
+                all(mark["status"] == "missing" and not told for _, mark, told in part["exercises"]),
+            )
+            for lesson, part in lessons.items()
+            if part["exercises"] or part["by_hand"]
+        ]
         counts = Counter(mark["status"] for mark in exercises.values())
         said = STATUSES.get(learner["status"], f"Marking ended with: {learner['status']}.")
-        write_whole(folder / learner["page"], template.render(learner=learner, lessons=parts, counts=counts, said=said) + "\n")
+        write_whole(
+            folder / learner["page"], template.render(learner=learner, lessons=parts, counts=counts, said=said) + "\n"
+        )
 
 
 def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
@@ -87,20 +125,34 @@ def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
     marked = [learner for learner in learners if learner["points"] is not None]
     scores, exercises = _scores(marked), _exercises(marked)
     page = PAGES.get_template("summary.html.j2").render(
-        learners=learners, about={"left_out": [], **about}, not_marked=[learner for learner in learners if learner["points"] is None], lessons=[titles.get(lesson, lesson) for lesson in about["lessons"]],
-        scores=scores, exercises=exercises, pictures=_pictures(scores, exercises), mistakes=_mistakes(marked),
+        learners=learners,
+        about={"left_out": [], **about},
+        not_marked=[learner for learner in learners if learner["points"] is None],
+        lessons=[titles.get(lesson, lesson) for lesson in about["lessons"]],
+        scores=scores,
+        exercises=exercises,
+        pictures=_pictures(scores, exercises),
+        mistakes=_mistakes(marked),
         statuses=Counter(learner["status"] for learner in learners).most_common(),
-        look_at=[learner for learner in learners if learner["status"] != "ok" or learner["notes"]])
+        look_at=[learner for learner in learners if learner["status"] != "ok" or learner["notes"]],
+    )
     write_whole(path, page + "\n")
 
 
 def _scores(learners):
-    """How scores are spread: learners in each tenth of their points, and a few numbers. Learners who could get no points are left out."""
+    """How scores are spread: learners in each tenth of their points, and a few numbers. Learners who could get no
+    points are left out.
+    """
     shares = [100 * learner["points"] / learner["of"] for learner in learners if learner["of"]]
     tenths = Counter(max(0, min(9, int(share // 10))) for share in shares)
-    return {"tenths": [tenths[tenth] for tenth in range(10)], "counted": len(shares), "full": sum(share >= 100 for share in shares),
-            "mean": f"{statistics.fmean(shares or [0]):.1f}%", "median": f"{statistics.median(shares or [0]):.1f}%",
-            "of": sorted({learner["of"] for learner in learners})}
+    return {
+        "tenths": [tenths[tenth] for tenth in range(10)],
+        "counted": len(shares),
+        "full": sum(share >= 100 for share in shares),
+        "mean": f"{statistics.fmean(shares or [0]):.1f}%",
+        "median": f"{statistics.median(shares or [0]):.1f}%",
+        "of": sorted({learner["of"] for learner in learners}),
+    }
 
 
 def _exercises(learners):
@@ -108,7 +160,9 @@ def _exercises(learners):
     found = {}
     for learner in learners:
         for one, mark in learner["exercises"].items():
-            row = found.setdefault(one, {"id": one, "title": mark["title"], "points": 0, "of": 0, **dict.fromkeys(WORDS, 0)})
+            row = found.setdefault(
+                one, {"id": one, "title": mark["title"], "points": 0, "of": 0, **dict.fromkeys(WORDS, 0)}
+            )
             row[mark["status"]] += 1
             row["points"] += mark["points"]
             row["of"] = max(row["of"], mark["of"])
@@ -164,12 +218,25 @@ def _pictures(scores, exercises):
             places, left = range(len(exercises)), [0] * len(exercises)
             for status, hatch in zip(WORDS, HATCHES, strict=True):
                 counts = [row[status] for row in exercises]
-                axes.barh(places, counts, 0.74, left=left, label=status, color=COLOURS[status], hatch=hatch, linewidth=0.5,
-                          edgecolor="#767676" if status == "missing" else "white")
+                axes.barh(
+                    places,
+                    counts,
+                    0.74,
+                    left=left,
+                    label=status,
+                    color=COLOURS[status],
+                    hatch=hatch,
+                    linewidth=0.5,
+                    edgecolor="#767676" if status == "missing" else "white",
+                )
                 left = [before + count for before, count in zip(left, counts, strict=True)]
             for place, row in zip(places, exercises, strict=True):
                 axes.text(1.02, place, row["share"], va="center", transform=axes.get_yaxis_transform())
-            axes.set(xlabel="learners; at the right: share of the points", xlim=(0, max(left)), ylim=(len(exercises) - 0.4, -0.6))
+            axes.set(
+                xlabel="learners; at the right: share of the points",
+                xlim=(0, max(left)),
+                ylim=(len(exercises) - 0.4, -0.6),
+            )
             axes.set_yticks(places, [clean(row["id"][:30]) for row in exercises])
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
             axes.tick_params(axis="y", length=0)

@@ -1,7 +1,7 @@
 """The outside of the sandbox: starts the warm server behind walls, and speaks with one submission at a time.
 
-Bubblewrap builds the walls: no network, a process tree of its own, and of the files only programs and packages, read-only.
-Each submission is a fork of the warm server behind further walls (`sandbox_server.shut_in`).
+Bubblewrap builds the walls: no network, a process tree of its own, and of the files only programs and packages,
+read-only. Each submission is a fork of the warm server behind further walls (`sandbox_server.shut_in`).
 """
 
 import contextlib
@@ -25,8 +25,10 @@ PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
 SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/usr/lib/locale", "/usr/share/zoneinfo")
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
-IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}  # what a check goes by, of the files that the helpers read
-VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")  # of the grader; the exercises are hidden altogether
+# what a check goes by, of the files that the helpers read
+IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}
+# of the grader; the exercises are hidden altogether
+VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
 MOST_LATE = 500  # parts of a reply that are still taken when its time is up
 STARTING = 300  # seconds that the server may take to warm up, on a slow disk
 
@@ -36,7 +38,8 @@ class SandboxError(RuntimeError):
 
 
 class Ended(BaseException):
-    """A submission's process is gone, or spoke nonsense. No subclass of Exception, so that no check takes it for an answer's error.
+    """A submission's process is gone, or spoke nonsense. No subclass of Exception, so that no check takes it for an
+    answer's error.
 
     `state` is "crashed", "timeout", "memory" or, if the system killed it, "killed"; `reason` a sentence.
     """
@@ -49,11 +52,22 @@ class Ended(BaseException):
 def why_not():
     """Why this machine cannot isolate a submission, in a sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
-        return f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or a Linux container"
+        return (
+            f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or "
+            "a Linux container"
+        )
     if shutil.which("bwrap") is None:
-        return "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
-    probe = [*walls(), sys.executable, "-I", "-c", "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); "
-             "from course_utils.tools.grading import sandbox_server; sandbox_server.probe()"]
+        return (
+            "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
+        )
+    probe = [
+        *walls(),
+        sys.executable,
+        "-I",
+        "-c",
+        "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); "
+        "from course_utils.tools.grading import sandbox_server; sandbox_server.probe()",
+    ]
     try:
         done = subprocess.run(probe, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -66,8 +80,24 @@ def why_not():
 
 def walls():
     """Bubblewrap's command line: what the sandbox sees and may do."""
-    command = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--unshare-pid", "--unshare-net", "--unshare-ipc",
-               "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev"]
+    command = [
+        "bwrap",
+        "--die-with-parent",
+        "--new-session",
+        "--as-pid-1",
+        "--clearenv",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--hostname",
+        "sandbox",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
     if os.geteuid() == 0:
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
@@ -85,23 +115,44 @@ def walls():
         command += ["--ro-bind", str(PACKAGE / other), str(PACKAGE / secret)]
     if not any(path.is_relative_to("/tmp") for path in shown):
         command += ["--symlink", sandbox_server.SCRATCH, "/tmp"]
-    command += ["--perms", "1777", "--tmpfs", sandbox_server.SCRATCH, "--remount-ro", "/dev", "--remount-ro", str(PACKAGE / "exercises"), "--remount-ro", str(GRADER),
-                "--remount-ro", "/"]
+    command += [
+        "--perms",
+        "1777",
+        "--tmpfs",
+        sandbox_server.SCRATCH,
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        str(PACKAGE / "exercises"),
+        "--remount-ro",
+        str(GRADER),
+        "--remount-ro",
+        "/",
+    ]
     for name, value in surroundings(sandbox_server.SCRATCH).items():
         command += ["--setenv", name, value]
     return command
 
 
 def made_of():
-    """The files, links and folders that this Python, its packages and the course are made of, parents before what they hold.
+    """The files, links and folders that this Python, its packages and the course are made of, parents before what they
+    hold.
 
-    Of a prefix such as /usr, which the whole machine shares, only Python's own folders are shown and the system's shared libraries.
+    Of a prefix such as /usr, which the whole machine shares, only Python's own folders are shown and the system's
+    shared libraries.
     """
-    paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE)} | {Path(sysconfig.get_path(one)) for one in ("stdlib", "platstdlib", "purelib", "platlib")}
+    paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE)} | {
+        Path(sysconfig.get_path(one)) for one in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
     for prefix in {Path(sys.prefix), Path(sys.base_prefix)}:
-        paths |= set(prefix.glob("lib*/libpython3*")) if prefix in SHARED_BY_ALL else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
+        paths |= (
+            set(prefix.glob("lib*/libpython3*"))
+            if prefix in SHARED_BY_ALL
+            else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
+        )
     for root in ("/usr", "/"):
-        several = Path(root, "lib", f"{platform.machine()}-linux-gnu")  # as Debian keeps them; else they lie in lib itself
+        # as Debian keeps them; else they lie in lib itself
+        several = Path(root, "lib", f"{platform.machine()}-linux-gnu")
         paths |= {several if several.is_dir() else Path(root, "lib"), Path(root, "lib64"), Path(root, "lib32")}
     program = Path(sys.executable)
     while program.is_symlink():
@@ -113,22 +164,42 @@ def made_of():
             paths = {path for path in paths if not path.is_relative_to(Path("/", name))} | {Path("/", name)}
     shown = []
     for path in sorted(paths):
-        if (path.exists() or path.is_symlink()) and not any(path.is_relative_to(other) and not other.is_symlink() for other in shown):
+        if (path.exists() or path.is_symlink()) and not any(
+            path.is_relative_to(other) and not other.is_symlink() for other in shown
+        ):
             shown.append(path)
     return shown
 
 
 def read_only(path):
-    """Bubblewrap's words for a file or folder that may be read. Left to itself, it makes parents that only root may enter."""
+    """Bubblewrap's words for a file or folder that may be read. Left to itself, it makes parents that only root may
+    enter.
+    """
     parents = [word for parent in reversed(path.parents[:-1]) for word in ("--perms", "0755", "--dir", str(parent))]
     return [*parents, "--ro-bind", str(path), str(path)]
 
 
 def surroundings(folder):
     """The environment variables of the server: nothing of the user's."""
-    return {"PATH": "/usr/bin:/bin", "HOME": folder, "TMPDIR": folder, "MPLCONFIGDIR": folder, "PYTHONPATH": str(PACKAGE.parent), "LANG": "C.UTF-8",
-            "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
-            "RAYON_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": folder, "TQDM_DISABLE": "1", "IPYTHONDIR": folder, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": folder,
+        "TMPDIR": folder,
+        "MPLCONFIGDIR": folder,
+        "PYTHONPATH": str(PACKAGE.parent),
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "RAYON_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": folder,
+        "TQDM_DISABLE": "1",
+        "IPYTHONDIR": folder,
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    }
 
 
 def texts(value):
@@ -137,11 +208,21 @@ def texts(value):
     return isinstance(items, list) and all(isinstance(item, str) for item in items)
 
 
-FORMS = {"cells": lambda value: type(value) is int, "present": texts, "titles": texts, "problems": texts, "broken": lambda value: isinstance(value, str),
-         "unreadable": lambda value: isinstance(value, str), "more": texts,
-         "texts": lambda value: isinstance(value, dict) and texts(value), "raised": lambda value: texts(value) and len(value) == 2,
-         "callable": lambda value: value is True, "foreign": lambda value: value is None or isinstance(value, str), "args": lambda value: isinstance(value, list),
-         "value": lambda value: True}
+FORMS = {
+    "cells": lambda value: type(value) is int,
+    "present": texts,
+    "titles": texts,
+    "problems": texts,
+    "broken": lambda value: isinstance(value, str),
+    "unreadable": lambda value: isinstance(value, str),
+    "more": texts,
+    "texts": lambda value: isinstance(value, dict) and texts(value),
+    "raised": lambda value: texts(value) and len(value) == 2,
+    "callable": lambda value: value is True,
+    "foreign": lambda value: value is None or isinstance(value, str),
+    "args": lambda value: isinstance(value, list),
+    "value": lambda value: True,
+}
 
 
 def well_formed(reply):
@@ -161,16 +242,33 @@ class Sandbox:
 
     def __init__(self, isolated=True, seconds=120, memory=2 * 2**30):
         if not hasattr(os, "fork"):
-            raise SandboxError("The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL.")
+            raise SandboxError(
+                "The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL."
+            )
         ours, theirs = socket.socketpair()
         self.folder = None if isolated else tempfile.TemporaryDirectory(prefix="course-grade-")
         self.seconds = seconds
         command, environment = (walls(), None) if isolated else ([], surroundings(self.folder.name))
-        command = [*command, sys.executable, "-m", "course_utils.tools.grading.sandbox_server", str(theirs.fileno()),
-                   "walls" if isolated else "open", str(seconds), str(memory)]
-        self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors, env=environment,
-                                        pass_fds=[theirs.fileno()], cwd="/")
+        command = [
+            *command,
+            sys.executable,
+            "-m",
+            "course_utils.tools.grading.sandbox_server",
+            str(theirs.fileno()),
+            "walls" if isolated else "open",
+            str(seconds),
+            str(memory),
+        ]
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the sandbox)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=self.errors,
+            stderr=self.errors,
+            env=environment,
+            pass_fds=[theirs.fileno()],
+            cwd="/",
+        )
         theirs.close()
         self.control = ours
         self.pending = b""
@@ -210,11 +308,14 @@ class Sandbox:
         status = self.process.poll() or 0
         self.errors.seek(0)
         last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
-        why = f"signal {max(-status, status - 128)} ended it" if status < 0 or status > 128 else last[:300]  # bubblewrap adds 128
+        # bubblewrap adds 128
+        why = f"signal {max(-status, status - 128)} ended it" if status < 0 or status > 128 else last[:300]
         return SandboxError(f"The sandbox stopped ({why}). What was marked is kept; run the command again.")
 
     def prepare(self, cells):
-        """Let the server read cells that many submissions hold, so that none of these has to. cells: their texts, from the course, not from a learner."""
+        """Let the server read cells that many submissions hold, so that none of these has to. cells: their texts, from
+        the course, not from a learner.
+        """
         with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
             json.dump(cells, file)
             file.seek(0)
@@ -249,7 +350,9 @@ def _write_all(file, data):
 
 
 class Session:
-    """One submission in its process. Every method raises `Ended` if the process is gone, or OutOfTime after so many seconds."""
+    """One submission in its process. Every method raises `Ended` if the process is gone, or OutOfTime after so many
+    seconds.
+    """
 
     def __init__(self, sandbox, patience=20):
         self.sandbox, self.line, self.ended = sandbox, sandbox.start(), None
@@ -270,7 +373,8 @@ class Session:
     def call(self, seconds, **request):
         """As `ask`, for a call of an answer. Returns its reply, and the request as it is afterwards.
 
-        Arrays lie in memory that this process shares with the submission's, so that a change of them is seen here, whatever is said there.
+        Arrays lie in memory that this process shares with the submission's, so that a change of them is seen here,
+        whatever is said there.
         """
         if not hasattr(os, "memfd_create"):
             return self.ask(seconds, **request), request
@@ -283,10 +387,8 @@ class Session:
             _write_all(shared, arrays)
             fcntl.fcntl(shared, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
             self.line.settimeout(seconds)
-            try:
+            with contextlib.suppress(OSError):  # `listen` finds out why
                 socket.send_fds(self.line, [wire.HEADER.pack(len(text), wire.SHARED)], [shared])
-            except OSError:
-                pass  # `listen` finds out why
             self.tell(seconds, text)
             reply = self.listen(seconds)
             after = os.pread(shared, len(arrays), 0)
@@ -335,12 +437,15 @@ class Session:
         how = self.close(gone=True)
         if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
             return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
-        if not how["alive"] and how["signal"] == 9:  # no process can do this to the first one of its namespace; for lack of memory the system does
+        # no process can do this to the first one of its namespace; for lack of memory the system does
+        if not how["alive"] and how["signal"] == 9:
             return Ended("killed", "the system ended your code's process, perhaps for lack of memory")
         if how["alive"]:
             return Ended("crashed", "your code closed its connection to the grader")
         if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
-            raise SandboxError("This machine does not let the sandbox shut a submission in, though it did at first. Nothing was run.")
+            raise SandboxError(
+                "This machine does not let the sandbox shut a submission in, though it did at first. Nothing was run."
+            )
         what = f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
         return Ended("crashed", f"your code ended its process ({what})")
 

@@ -1,10 +1,12 @@
 """What runs inside the sandbox: a warm server that forks one child for each submission, and that child.
 
 Nothing here judges, and nothing here knows what is right. The server imports what answers use, loads the encoder, and
-then only forks. A child shuts itself in (`shut_in`), reads the notebook, and runs what an answer needs of it. Everything that a
-child says may be a lie, since a learner's code can change the child; so whoever listens believes only values.
+then only forks. A child shuts itself in (`shut_in`), reads the notebook, and runs what an answer needs of it.
+Everything that a child says may be a lie, since a learner's code can change the child; so whoever listens believes only
+values.
 """
 
+import contextlib
 import ctypes
 import gc
 import json
@@ -33,6 +35,7 @@ NOT_SHUT_IN = 77  # the exit status of a child that could not be
 
 # ---------------------------------------------------------------- one submission
 
+
 class Submission:
     """One notebook in its process: answers requests until the line is closed."""
 
@@ -40,27 +43,49 @@ class Submission:
         self.cells, self.program, self.answers = [], None, {}
 
     def open(self, exercises, by_hand, known=()):
-        """Says which exercises the notebook has, what stands in its answers' cells, and what does not parse. known: checksums of the lesson's own cells."""
+        """Says which exercises the notebook has, what stands in its answers' cells, and what does not parse. known:
+        checksums of the lesson's own cells.
+        """
         self.program = program.Program(self.cells, frozenset(known))
         grade_ids = {cell["grade_id"] for cell in self.cells if isinstance(cell["grade_id"], str)}
         text = "\n".join(cell["source"] for cell in self.cells if cell["kind"] == "code")
-        present = [one for one in exercises if one in grade_ids or f"{one}-check" in grade_ids or f'check("{one}"' in text or f"check('{one}'" in text]
-        titles = [match[1] for cell in self.cells if cell["kind"] in ("markdown", "heading") and (match := re.match(r"#?\s*(\d\d) ", cell["source"]))]
-        return {"present": present, "titles": titles[:3], "problems": list(self.program.problems.values())[:20],
-                "texts": {one: "\n\n".join(cell["source"] for cell in self.cells if cell["grade_id"] == one)[:50_000]
-                          for one in [*exercises, *by_hand] if one in grade_ids}}
+        present = [
+            one
+            for one in exercises
+            if one in grade_ids or f"{one}-check" in grade_ids or f'check("{one}"' in text or f"check('{one}'" in text
+        ]
+        titles = [
+            match[1]
+            for cell in self.cells
+            if cell["kind"] in ("markdown", "heading") and (match := re.match(r"#?\s*(\d\d) ", cell["source"]))
+        ]
+        return {
+            "present": present,
+            "titles": titles[:3],
+            "problems": list(self.program.problems.values())[:20],
+            "texts": {
+                one: "\n\n".join(cell["source"] for cell in self.cells if cell["grade_id"] == one)[:50_000]
+                for one in [*exercises, *by_hand]
+                if one in grade_ids
+            },
+        }
 
     def define(self, exercise_id, name, run="slice"):
-        """Run what an answer needs. run: "slice", what it names; "check", all of the learner's own cells up to the one that checks it; "end", all of them.
+        """Run what an answer needs. run: "slice", what it names; "check", all of the learner's own cells up to the one
+        that checks it; "end", all of them.
 
-        Says whether it is a function, and which further runs might give another result; another value is sent as it is. Raises CellUnreadable.
+        Says whether it is a function, and which further runs might give another result; another value is sent as it is.
+        Raises CellUnreadable.
         """
         name = self.program.answer_name(self.cells, exercise_id, name)
         try:
             place = self.program.answer(name)
         except program.Broken as missing:
-            own = [problem for number, problem in self.program.problems.items()
-                   if self.cells[number]["grade_id"] == exercise_id or f"def {name}" in self.cells[number]["source"]]
+            own = [
+                problem
+                for number, problem in self.program.problems.items()
+                if self.cells[number]["grade_id"] == exercise_id or f"def {name}" in self.cells[number]["source"]
+            ]
             if own:
                 raise program.CellUnreadable(own[-1]) from None
             if run == "slice":
@@ -74,21 +99,35 @@ class Submission:
             if name in space.names and not callable(space.names[name]):  # rank = rank(scores), below the answer
                 space = program.Space(self.program)
                 space.run_slice(self.program.slice(name, self.program.answer(name, program.FUNCTIONS)))
-            more = ["check", *more] if space.problems and "check" not in more else more  # it may lack what another cell does
+            # it may lack what another cell does
+            more = ["check", *more] if space.problems and "check" not in more else more
         else:
             last = self.program.checked(exercise_id) if run == "check" else None
             if last is None:
-                last = max(self.program.bodies, default=0) if run == "end" or place is None else self.program.statements[place][0]
+                last = (
+                    max(self.program.bodies, default=0)
+                    if run == "end" or place is None
+                    else self.program.statements[place][0]
+                )
             space.run_cells(*self.program.whole(name, last))
             if place is None and name in space.names and not space.owns(space.names[name]):
                 return {"broken": f"`{name}` is imported, and not defined anywhere in this notebook"}
         if name not in space.names:
-            return {"broken": f"running its cell failed ({(space.problems or ['no reason given'])[-1][:300]})", "more": more}
+            return {
+                "broken": f"running its cell failed ({(space.problems or ['no reason given'])[-1][:300]})",
+                "more": more,
+            }
         answer = self.answers[exercise_id] = space.names[name]
-        return {"callable": True, "foreign": notebook_data(answer), "more": more} if callable(answer) else {"value": answer, "more": more}
+        return (
+            {"callable": True, "foreign": notebook_data(answer), "more": more}
+            if callable(answer)
+            else {"value": answer, "more": more}
+        )
 
     def call(self, exercise_id, args):
-        """Call an answer. Sends back what it returned or raised, and the arguments if they are no longer what they were."""
+        """Call an answer. Sends back what it returned or raised, and the arguments if they are no longer what they
+        were.
+        """
         values = [None if callable(arg) else arg for arg in args]  # a function stays what it is
         before = wire.pack({"args": values})
         try:
@@ -147,6 +186,7 @@ def _received(line, size):
 
 # ---------------------------------------------------------------- the walls
 
+
 def _libc(name, *args):
     if ctypes.CDLL(None, use_errno=True)[name](*args) != 0:
         number = ctypes.get_errno()
@@ -154,7 +194,9 @@ def _libc(name, *args):
 
 
 def own_users(new=0):
-    """A new user namespace for this process, in which it keeps its name and has all rights, and other new namespaces."""
+    """A new user namespace for this process, in which it keeps its name and has all rights, and other new
+    namespaces.
+    """
     user, group = os.getuid(), os.getgid()
     _libc("unshare", NEW_USER | new)
     for file, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
@@ -175,13 +217,15 @@ def fork_apart(home):
 
 
 def shut_in():
-    """Namespaces of its own for this process: users, mounts, IPC, network; and empty folders of its own over what can be written."""
+    """Namespaces of its own for this process: users, mounts, IPC, network; and empty folders of its own over what can
+    be written.
+    """
     own_users(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
     _libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
-    try:  # mount_setattr, of all mounts: not even the times and modes of device files can be changed
+    with contextlib.suppress(
+        OSError
+    ):  # mount_setattr, which Linux has since 5.12: even device files keep times and modes
         _libc("syscall", 442, -100, b"/", 0x8000, (ctypes.c_uint64 * 4)(READ_ONLY), ctypes.c_size_t(32))
-    except OSError:
-        pass  # before Linux 5.12
     tame = NO_SUID | NO_DEVICES | NO_PROGRAMS
     _libc("mount", b"tmpfs", b"/proc", b"tmpfs", ctypes.c_ulong(tame | READ_ONLY), b"size=4k,mode=555")
     _libc("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", ctypes.c_ulong(tame), b"size=64m,nr_inodes=4096,mode=700")
@@ -195,14 +239,16 @@ def give_up_rights():
 
 
 def system_call_filter():
-    """What a learner's code may not ask of the kernel: new programs, processes, namespaces, sockets, and looking into others.
+    """What a learner's code may not ask of the kernel: new programs, processes, namespaces, sockets, and looking into
+    others.
 
     None where libseccomp is missing: then the namespaces and limits stand alone.
     """
     import ctypes.util
 
     find, names = ctypes.util.find_library, {"c": "libc.so.6", "seccomp": "libseccomp.so.2"}
-    ctypes.util.find_library = lambda name: names.get(name) or find(name)  # which runs programs that the sandbox does not show
+    # which runs programs that the sandbox does not show
+    ctypes.util.find_library = lambda name: names.get(name) or find(name)
     try:
         import pyseccomp
     except (ImportError, OSError, RuntimeError):
@@ -211,20 +257,87 @@ def system_call_filter():
         ctypes.util.find_library = find
     rules = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
     refuse = pyseccomp.ERRNO(1)
-    for call in ("execve", "execveat", "fork", "vfork", "socket", "connect", "bind", "listen", "accept", "accept4", "ptrace",
-                 "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "unshare", "setns",
-                 "mount", "umount2", "move_mount", "fsmount", "fsopen", "fsconfig", "fspick", "open_tree", "mount_setattr", "pivot_root", "chroot",
-                 "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "keyctl", "add_key",
-                 "request_key", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "open_by_handle_at",
-                 "name_to_handle_at", "kcmp", "personality", "quotactl", "acct", "swapon", "swapoff", "reboot", "sethostname", "setdomainname",
-                 "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "vhangup", "syslog", "memfd_create", "memfd_secret", "shmget",
-                 "shmat", "msgget", "semget", "mq_open", "vmsplice", "mknod", "mknodat"):
+    for call in (
+        "execve",
+        "execveat",
+        "fork",
+        "vfork",
+        "socket",
+        "connect",
+        "bind",
+        "listen",
+        "accept",
+        "accept4",
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "process_madvise",
+        "pidfd_open",
+        "pidfd_getfd",
+        "pidfd_send_signal",
+        "unshare",
+        "setns",
+        "mount",
+        "umount2",
+        "move_mount",
+        "fsmount",
+        "fsopen",
+        "fsconfig",
+        "fspick",
+        "open_tree",
+        "mount_setattr",
+        "pivot_root",
+        "chroot",
+        "bpf",
+        "perf_event_open",
+        "io_uring_setup",
+        "io_uring_enter",
+        "io_uring_register",
+        "userfaultfd",
+        "keyctl",
+        "add_key",
+        "request_key",
+        "kexec_load",
+        "kexec_file_load",
+        "init_module",
+        "finit_module",
+        "delete_module",
+        "open_by_handle_at",
+        "name_to_handle_at",
+        "kcmp",
+        "personality",
+        "quotactl",
+        "acct",
+        "swapon",
+        "swapoff",
+        "reboot",
+        "sethostname",
+        "setdomainname",
+        "settimeofday",
+        "clock_settime",
+        "adjtimex",
+        "clock_adjtime",
+        "vhangup",
+        "syslog",
+        "memfd_create",
+        "memfd_secret",
+        "shmget",
+        "shmat",
+        "msgget",
+        "semget",
+        "mq_open",
+        "vmsplice",
+        "mknod",
+        "mknodat",
+    ):
         try:
             rules.add_rule(refuse, call)
         except (ValueError, OSError, RuntimeError):  # not a call of this processor
             continue
-    rules.add_rule(refuse, "socketpair", pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))  # event loops wake themselves through such a pair
-    rules.add_rule(pyseccomp.ERRNO(38), "clone3")  # "not implemented": the C library then uses clone, which shows its flags
+    # event loops wake themselves through such a pair
+    rules.add_rule(refuse, "socketpair", pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
+    # "not implemented": the C library then uses clone, which shows its flags
+    rules.add_rule(pyseccomp.ERRNO(38), "clone3")
     thread = 0x00010000
     rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, thread, 0))
     return rules
@@ -256,8 +369,16 @@ def end_with_parent():
 
 def limit(seconds, memory, mapped):
     """Limits on processor time (seconds), memory beyond what is mapped (bytes), file size, processes, open files."""
-    for what, most in (("RLIMIT_CPU", seconds), ("RLIMIT_AS", mapped + memory if mapped else None), ("RLIMIT_FSIZE", 64 * 2**20),
-                       ("RLIMIT_NPROC", 32), ("RLIMIT_NOFILE", 128), ("RLIMIT_CORE", 0), ("RLIMIT_MEMLOCK", 0), ("RLIMIT_MSGQUEUE", 0)):
+    for what, most in (
+        ("RLIMIT_CPU", seconds),
+        ("RLIMIT_AS", mapped + memory if mapped else None),
+        ("RLIMIT_FSIZE", 64 * 2**20),
+        ("RLIMIT_NPROC", 32),
+        ("RLIMIT_NOFILE", 128),
+        ("RLIMIT_CORE", 0),
+        ("RLIMIT_MEMLOCK", 0),
+        ("RLIMIT_MSGQUEUE", 0),
+    ):
         if most is not None and hasattr(resource, what):
             try:
                 resource.setrlimit(getattr(resource, what), (most, most))
@@ -267,12 +388,13 @@ def limit(seconds, memory, mapped):
 
 # ---------------------------------------------------------------- the warm server
 
+
 def warm_up():
     """Import what lessons and answers import, and load the encoder, so that children find all of it ready."""
     import matplotlib
 
     matplotlib.use("agg")
-    import numpy  # noqa: E401,F401
+    import numpy  # noqa: F401
     import torch
 
     program.shell().transform_cell("%time warm = 1")
@@ -281,16 +403,7 @@ def warm_up():
     stand_ins.check = stand_ins.hint = stand_ins.solution = lambda *args, **kwargs: None
     sys.modules[stand_ins.__name__] = stand_ins
     import course_utils
-    from course_utils import (  # noqa: F401
-        data,
-        embedding,
-        models,
-        nearest,
-        plots,
-        pooling,
-        settings,
-        training,
-    )
+    from course_utils import data, embedding, models, nearest, plots, pooling, settings, training  # noqa: F401
 
     models.load_encoder()
     embedding.embed(["The first sentence lays the weights out."])
@@ -352,7 +465,8 @@ class Server:
             sys.path.insert(0, "")  # a notebook may import what it wrote
             import torch
 
-            torch.set_num_threads(1)  # else each thread of the learner's renews torch's pool, which fails now and then after a fork
+            # else each thread of the learner's renews torch's pool, which fails now and then after a fork
+            torch.set_num_threads(1)
             limit(self.seconds, self.memory, self.mapped)
             if self.walls:
                 give_up_rights()
@@ -373,7 +487,9 @@ class Server:
             return {"alive": False, "signal": 0, "status": NOT_SHUT_IN, "seconds": 0}
         pid, self.child = self.child, None
         patience = time.monotonic() + gone
-        while (alive := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None) and time.monotonic() < patience:
+        while (
+            alive := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        ) and time.monotonic() < patience:
             time.sleep(0.005)
         if alive:
             os.kill(pid, signal.SIGKILL)
@@ -381,7 +497,12 @@ class Server:
             return {"alive": True, "signal": 0, "status": 0, "seconds": 0}
         _, status, used = os.wait4(pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        return {"alive": False, "signal": max(0, -code), "status": max(0, code), "seconds": used.ru_utime + used.ru_stime}
+        return {
+            "alive": False,
+            "signal": max(0, -code),
+            "status": max(0, code),
+            "seconds": used.ru_utime + used.ru_stime,
+        }
 
 
 def leave_root():
@@ -424,6 +545,7 @@ def probe():
 
 
 def main():
+    """The server process; see `sandbox.Sandbox` for its arguments."""
     control, walls, seconds, memory = int(sys.argv[1]), sys.argv[2] == "walls", int(sys.argv[3]), int(sys.argv[4])
     if walls:
         settle()

@@ -1,7 +1,8 @@
 """A marking process: one sandbox, and jobs one after the other. Lines of JSON in, lines of JSON out.
 
-The first line is the settings: lessons, seed, isolated, seconds, memory, and perhaps judging (bytes). Each further line is a job: key, name,
-and either path or data (base64). Each answer bears its job's key. It ends when its input ends, or the process that started it.
+The first line is the settings: lessons, seed, isolated, seconds, memory, and perhaps judging (bytes). Each further line
+is a job: key, name, and either path or data (base64). Each answer bears its job's key. It ends when its input ends, or
+the process that started it.
 """
 
 import base64
@@ -16,6 +17,7 @@ JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has wh
 
 
 def main():
+    """Mark what comes as lines of JSON on standard input, one result a line."""
     sandbox_server.end_with_parent()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")  # what some library prints goes elsewhere
     os.dup2(2, 1)
@@ -51,14 +53,18 @@ def main():
 
 
 def read(path, most):
-    """A hand-in's bytes. Raises SandboxError: it could be read a moment ago, so that it is gone now is no fault of the learner's."""
+    """A hand-in's bytes. Raises SandboxError: it could be read a moment ago, so that it is gone now is no fault of the
+    learner's.
+    """
     try:
         with open(path, "rb") as file:
             return file.read(min(most, os.fstat(file.fileno()).st_size))  # which is also how much is set aside for it
     except OSError as error:
         from .sandbox import SandboxError
 
-        raise SandboxError(f"{path} cannot be read any more: {error.strerror}. What was marked is kept; run the command again.") from None
+        raise SandboxError(
+            f"{path} cannot be read any more: {error.strerror}. What was marked is kept; run the command again."
+        ) from None
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from .reports import WORDS
 VERSION = 1
 PATIENCE = 5  # seconds to wait for another writer
 COLUMNS = ("learner", "name", "file", "sha256", "made_with", "result")
-SCHEMA = f"CREATE TABLE results ({', '.join(f'{column} TEXT NOT NULL' for column in COLUMNS)}, PRIMARY KEY (learner, file))"
+SCHEMA = (
+    f"CREATE TABLE results ({', '.join(f'{column} TEXT NOT NULL' for column in COLUMNS)}, PRIMARY KEY (learner, file))"
+)
 OF_THE_MACHINE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
 TEXTS, NUMBERS = ("title", "state", "reason", "mistake"), ("points", "of")
 
@@ -26,7 +28,8 @@ class Damaged(GradeError):
 
 
 class Store:
-    """The results in one file, by learner and file name. Use it in a `with`: until its end nobody else reads or writes them.
+    """The results in one file, by learner and file name. Use it in a `with`: until its end nobody else reads or writes
+    them.
 
     anew: if they cannot be read, rename the file, and start without results. Raises GradeError.
     """
@@ -56,14 +59,15 @@ class Store:
                 finally:
                     if entries is None or not self.path.exists():
                         self.db.close()
-            if self.path.exists() and entries is not None:  # else another run took the file in, and removed it, while this one waited for the lock
+            # else another run took the file in, and removed it, while this one waited for the lock
+            if self.path.exists() and entries is not None:
                 return entries
 
     def _locked(self):
         """Lock the file until it is closed, and read it. A file of another kind is not written to."""
         self.db.execute("PRAGMA locking_mode = EXCLUSIVE")  # also: no shared memory, which network file systems lack
         self.db.execute("BEGIN EXCLUSIVE")
-        version, = self.db.execute("PRAGMA user_version").fetchone()
+        (version,) = self.db.execute("PRAGMA user_version").fetchone()
         if not version and not self.db.execute("SELECT * FROM sqlite_master").fetchone():
             self.db.execute(SCHEMA)
             self.db.execute(f"PRAGMA user_version = {VERSION}")
@@ -90,8 +94,10 @@ class Store:
     def put(self, *entries):
         """Write results, all or none."""
         with self._sentences(), self.db:
-            self.db.executemany(f"INSERT OR REPLACE INTO results ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})",
-                                [[*(entry[column] for column in COLUMNS[:-1]), json.dumps(entry["result"])] for entry in entries])
+            self.db.executemany(
+                f"INSERT OR REPLACE INTO results ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})",
+                [[*(entry[column] for column in COLUMNS[:-1]), json.dumps(entry["result"])] for entry in entries],
+            )
         self.entries.update({(entry["learner"], entry["file"]): entry for entry in entries})
 
     def keep(self, keys):
@@ -114,7 +120,10 @@ class Store:
         self.db.close()
 
     def _damaged(self, why):
-        return Damaged(f"{self.path} cannot be used: {' '.join(str(why).split())[:200]}; with --regrade it is kept under another name, and all is marked anew.")
+        return Damaged(
+            f"{self.path} cannot be used: {' '.join(str(why).split())[:200]}; with --regrade it is kept "
+            "under another name, and all is marked anew."
+        )
 
     @contextmanager
     def _sentences(self):
@@ -125,20 +134,38 @@ class Store:
             if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise GradeError(f"Another `course grade` is writing to {self.path.parent} at this moment.") from None
             if code.startswith(OF_THE_MACHINE):
-                raise GradeError(f"Cannot write {self.path}: {error}; once that is fixed, the same command goes on from what was marked.") from None
+                raise GradeError(
+                    f"Cannot write {self.path}: {error}; once that is fixed, the same command goes on "
+                    "from what was marked."
+                ) from None
             raise self._damaged(error) from None
 
 
 def well_formed(result):
     """Whether a result has the form that `Marker.mark` gives it."""
+
     def texts(value):
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
-    return isinstance(result, dict) and all(isinstance(result.get(key), str) for key in ("status", "reason")) and texts(result.get("lessons")) and texts(
-        result.get("problems")) and isinstance(result.get("texts"), dict) and texts(list(result["texts"].values())) and isinstance(result.get("exercises"), dict) and all(
-        isinstance(mark, dict) and mark.get("status") in WORDS and all(isinstance(mark.get(key), str) for key in TEXTS) and "seed" in mark
-        and all(type(mark.get(key)) in (int, float) and 0 <= mark[key] < 1e9 for key in NUMBERS) and texts(mark.get("messages")) and texts(mark.get("discreet"))
-        for mark in result["exercises"].values())
+    return (
+        isinstance(result, dict)
+        and all(isinstance(result.get(key), str) for key in ("status", "reason"))
+        and texts(result.get("lessons"))
+        and texts(result.get("problems"))
+        and isinstance(result.get("texts"), dict)
+        and texts(list(result["texts"].values()))
+        and isinstance(result.get("exercises"), dict)
+        and all(
+            isinstance(mark, dict)
+            and mark.get("status") in WORDS
+            and all(isinstance(mark.get(key), str) for key in TEXTS)
+            and "seed" in mark
+            and all(type(mark.get(key)) in (int, float) and 0 <= mark[key] < 1e9 for key in NUMBERS)
+            and texts(mark.get("messages"))
+            and texts(mark.get("discreet"))
+            for mark in result["exercises"].values()
+        )
+    )
 
 
 def set_aside(path):

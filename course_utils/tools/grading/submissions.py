@@ -1,6 +1,8 @@
-"""Hand-ins as a learning platform gives them; `owners` says which file is whose. Nothing is parsed but archives and the roster.
+"""Hand-ins as a learning platform gives them; `owners` says which file is whose. Nothing is parsed but archives and the
+roster.
 
-No name from an archive is ever used as a path, links are not followed, and what unpacks to more than a limit is refused.
+No name from an archive is ever used as a path, links are not followed, and what unpacks to more than a limit is
+refused.
 """
 
 import csv
@@ -30,14 +32,30 @@ MOST_TOLD = 20  # problems of one kind, one by one
 LARGEST_ROSTER = 2**26  # bytes
 ZIP, ARCHIVE = re.compile(r"\.zip$", re.IGNORECASE), re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
 JUNK = re.compile(r"thumbs\.db|desktop\.ini|icon\r", re.IGNORECASE)
-BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)  # beside the hand-ins, that is; within a folder it is handed in
-FIRST_KEY = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:(cells)"\s*:\s*\[|(?:metadata|nbformat|nbformat_minor|worksheets)"\s*:)')
-ADVICE = {errno.ENOSPC: "free some space there, or set TMPDIR to a folder on a larger disk", errno.EDQUOT: "free some space there, or set TMPDIR to another disk",
-          errno.EACCES: "give yourself the right to it", errno.EPERM: "give yourself the right to it", errno.EROFS: "set TMPDIR to a folder that can be written to",
-          errno.ENOENT: "leave the submissions alone while they are read", errno.EMFILE: "raise `ulimit -n`", errno.EIO: "check the disk"}
-IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved")  # the last: what a learner had before a reset (copies.SAVED)
-KEYS = {"id": ("learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid"), "name": ("name", "fullname", "student"),
-        "email": ("email", "emailaddress", "mail"), "first": ("firstname", "givenname"), "last": ("lastname", "surname", "familyname")}
+# beside the hand-ins, that is; within a folder it is handed in
+BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
+FIRST_KEY = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:(cells)"\s*:\s*\[|(?:metadata|nbformat|nbformat_minor|worksheets)"\s*:)'
+)
+ADVICE = {
+    errno.ENOSPC: "free some space there, or set TMPDIR to a folder on a larger disk",
+    errno.EDQUOT: "free some space there, or set TMPDIR to another disk",
+    errno.EACCES: "give yourself the right to it",
+    errno.EPERM: "give yourself the right to it",
+    errno.EROFS: "set TMPDIR to a folder that can be written to",
+    errno.ENOENT: "leave the submissions alone while they are read",
+    errno.EMFILE: "raise `ulimit -n`",
+    errno.EIO: "check the disk",
+}
+# the last: what a learner had before a reset (copies.SAVED)
+IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved")
+KEYS = {
+    "id": ("learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid"),
+    "name": ("name", "fullname", "student"),
+    "email": ("email", "emailaddress", "mail"),
+    "first": ("firstname", "givenname"),
+    "last": ("lastname", "surname", "familyname"),
+}
 
 
 class HandInError(ValueError):
@@ -45,7 +63,9 @@ class HandInError(ValueError):
 
 
 class MachineFault(HandInError):
-    """Something cannot be read or written, and no learner is to blame: a full disk, a missing right. One sentence says what to do."""
+    """Something cannot be read or written, and no learner is to blame: a full disk, a missing right. One sentence says
+    what to do.
+    """
 
 
 class Gathered(list):
@@ -66,7 +86,9 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Found:
-    """A file before it is known whose it is. outer: how many parts of its path are not from a learner's zip. nested: it is a zip in a zip."""
+    """A file before it is known whose it is. outer: how many parts of its path are not from a learner's zip. nested: it
+    is a zip in a zip.
+    """
 
     parts: tuple
     outer: int
@@ -113,7 +135,8 @@ class Learner:
 
 
 def read_roster(path):
-    """The learners of a CSV file. Of its columns count an id (or username, learner, ...), a name (or first and last name), an email.
+    """The learners of a CSV file. Of its columns count an id (or username, learner, ...), a name (or first and last
+    name), an email.
 
     Raises HandInError if there is neither an id nor an email, or one stands there twice.
     """
@@ -122,16 +145,24 @@ def read_roster(path):
     except UnicodeDecodeError:
         raise HandInError(f"The roster {shown(path, 300)} is not in UTF-8; save it as CSV in UTF-8.") from None
     except (OSError, csv.Error) as error:
-        raise HandInError(f"The roster {shown(path, 300)} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise HandInError(
+            f"The roster {shown(path, 300)} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from None
     learners = {}
     for number, row in enumerate(rows, 2):
-        cells = {alike(key): (value or "").strip() for key, value in row.items() if isinstance(key, str) and isinstance(value, (str, type(None)))}
+        cells = {
+            alike(key): (value or "").strip()
+            for key, value in row.items()
+            if isinstance(key, str) and isinstance(value, (str, type(None)))
+        }
         found = {what: next((cells[key] for key in keys if cells.get(key)), "") for what, keys in KEYS.items()}
         key = found["id"] or found["email"]
         if not key and not any(cells.values()):
             continue
         if not key:
-            raise HandInError(f"The roster {path} has no id and no email in line {number}; name the columns id, name, email.")
+            raise HandInError(
+                f"The roster {path} has no id and no email in line {number}; name the columns id, name, email."
+            )
         if fitted(key) in learners:
             raise HandInError(f"The roster {path} has {shown(key)!r} twice (again in line {number}).")
         name = shown(found["name"] or f"{found['first']} {found['last']}".strip())
@@ -142,7 +173,8 @@ def read_roster(path):
 
 
 def read_table(path):
-    """The rows of a CSV file in UTF-8, separated by commas or, as spreadsheets write it in much of Europe, by semicolons.
+    """The rows of a CSV file in UTF-8, separated by commas or, as spreadsheets write it in much of Europe, by
+    semicolons.
 
     Raises csv.Error, with the line, also for a quotation mark that is not closed: it would swallow the lines after it.
     """
@@ -152,7 +184,9 @@ def read_table(path):
         raise csv.Error(f"it is larger than {LARGEST_ROSTER // 2**20} MB")
     text = data.decode("utf-8-sig")
     first = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if first.count(";") > first.count(",") else ",", strict=True)
+    reader = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=";" if first.count(";") > first.count(",") else ",", strict=True
+    )
     try:
         return list(reader)
     except csv.Error as error:
@@ -160,10 +194,12 @@ def read_table(path):
 
 
 def gather(source, folder, roster=None, skip=()):
-    """The hand-ins in a folder, a zip, or one notebook, in order of learner and file, as a list. Its `left_out` says what is nobody's.
+    """The hand-ins in a folder, a zip, or one notebook, in order of learner and file, as a list. Its `left_out` says
+    what is nobody's.
 
-    folder: an empty one, for what archives hold. roster: see `read_roster`. skip: folders that hold none, such as that of
-    the results. Raises HandInError if there is nothing, MachineFault if something cannot be read or unpacked for no learner's fault.
+    folder: an empty one, for what archives hold. roster: see `read_roster`. skip: folders that hold none, such as that
+    of the results. Raises HandInError if there is nothing, MachineFault if something cannot be read or unpacked for no
+    learner's fault.
     """
     source, folder, skip = Path(source), Path(folder), {Path(path).resolve() for path in skip}
     people = roster or {}
@@ -182,14 +218,17 @@ def gather(source, folder, roster=None, skip=()):
             seen = [_in_place(source, (source.name,))]
         else:
             raise HandInError(f"{shown(source, 300)} is neither a folder, nor a zip, nor a notebook.")
-    found = [one for one in seen if isinstance(one, Found) and one.parts[-1].lower() != GLOSSARY]  # it comes along with a whole workspace
+    # it comes along with a whole workspace
+    found = [one for one in seen if isinstance(one, Found) and one.parts[-1].lower() != GLOSSARY]
     result = Gathered(one for one in seen if isinstance(one, LeftOut))
     mine = {}
     owners = Owners(found, source.resolve().stem, people)
     for one in found:
         learner, name, platform, why = owners.of(one)
         if not why:
-            mine.setdefault(learner, []).append((one, HandIn(learner, shown(name), one.file, one.path, one.sha256, one.modified, one.problem, platform)))
+            mine.setdefault(learner, []).append(
+                (one, HandIn(learner, shown(name), one.file, one.path, one.sha256, one.modified, one.problem, platform))
+            )
         elif one.notebook or ARCHIVE.search(one.parts[-1]) or len(one.parts) == 1:
             result.left_out.append(LeftOut(one.file, why))
     for learner, files in sorted(mine.items()):
@@ -197,7 +236,11 @@ def gather(source, folder, roster=None, skip=()):
     result.left_out.sort(key=lambda one: one.file)
     if not result:
         first, *more = result.left_out or [None]
-        why = f" that belong to a learner; {first.file}: {first.why}{f' (and {len(more)} more)' if more else ''}" if first else ""
+        why = (
+            f" that belong to a learner; {first.file}: {first.why}{f' (and {len(more)} more)' if more else ''}"
+            if first
+            else ""
+        )
         raise HandInError(f"There are no hand-ins in {shown(source, 300)}{why}.")
     return result
 
@@ -207,21 +250,42 @@ def _kept(files, listed, left_out):
     files.sort(key=lambda pair: (pair[1].file, pair[1].sha256))
     notebooks = sorted((one for raw, one in files if raw.notebook), key=lambda one: -one.modified)
     others = [(raw, one) for raw, one in files if not raw.notebook and not JUNK.fullmatch(raw.parts[-1])]
-    kept = [one for one in notebooks if one.path][:MOST_OF_ONE] + [one for one in notebooks if not one.path][:MOST_TOLD + 1]
+    kept = [one for one in notebooks if one.path][:MOST_OF_ONE] + [one for one in notebooks if not one.path][
+        : MOST_TOLD + 1
+    ]
     if len(kept) < len(notebooks):
-        kept.append(replace(notebooks[0], file=f"{len(notebooks) - len(kept)} more", path=None, sha256="",
-                            problem=f"they are left out; of a learner, at most {MOST_OF_ONE} notebooks are marked and {MOST_TOLD} problems named"))
+        kept.append(
+            replace(
+                notebooks[0],
+                file=f"{len(notebooks) - len(kept)} more",
+                path=None,
+                sha256="",
+                problem=f"they are left out; of a learner, at most {MOST_OF_ONE} notebooks are marked "
+                f"and {MOST_TOLD} problems named",
+            )
+        )
     untold = 0
     for raw, one in others:
         name = shown(raw.parts[-1])
         if not notebooks and (len(raw.parts) > 1 or listed or one.platform):
             untold += len(kept) >= MOST_TOLD
             if not untold:
-                kept.append(replace(one, path=None, problem=f"{name} is {'in a zip within a zip, which is not opened' if raw.nested else 'no notebook'}"))
+                kept.append(
+                    replace(
+                        one,
+                        path=None,
+                        problem=f"{name} is "
+                        f"{'in a zip within a zip, which is not opened' if raw.nested else 'no notebook'}",
+                    )
+                )
         elif not notebooks and not BESIDE.fullmatch(name):
             left_out.append(LeftOut(one.file, "it is no notebook, and its name is no learner's"))
         elif notebooks and ARCHIVE.search(name):
-            left_out.append(LeftOut(one.file, f"it is an archive that is not opened; {shown(one.learner)} has handed in other files"))
+            left_out.append(
+                LeftOut(
+                    one.file, f"it is an archive that is not opened; {shown(one.learner)} has handed in other files"
+                )
+            )
     if untold:
         left_out.append(LeftOut(files[0][1].learner, f"{untold} more files of this learner are no notebooks"))
     numbers, taken = Counter(), set()
@@ -242,7 +306,9 @@ def _faults(what):
     try:
         yield
     except OSError as error:
-        raise MachineFault(f"{what}: {error.strerror or error}; {ADVICE.get(error.errno, 'see to it')}, and run the command again.") from None
+        raise MachineFault(
+            f"{what}: {error.strerror or error}; {ADVICE.get(error.errno, 'see to it')}, and run the command again."
+        ) from None
 
 
 def _in_folder(source, folder, skip, people):
@@ -254,7 +320,10 @@ def _in_folder(source, folder, skip, people):
         inner = [name for name in sorted(folders) if name not in IGNORED and (Path(here) / name).resolve() not in skip]
         for name in inner:
             if name.startswith("."):
-                yield from _hidden((*place, name), sum(_is_hidden_notebook(file) for _, _, files in os.walk(Path(here) / name) for file in files))
+                yield from _hidden(
+                    (*place, name),
+                    sum(_is_hidden_notebook(file) for _, _, files in os.walk(Path(here) / name) for file in files),
+                )
         folders[:] = [name for name in inner if not name.startswith(".")]
         for name in [*(name for name in folders if (Path(here) / name).is_symlink()), *sorted(files)]:
             path, label = Path(here) / name, (*place, name)
@@ -275,9 +344,17 @@ def _raise(error):
 
 
 def _is_whole(source, folders, files, people):
-    """Whether a folder holds nothing but the platform's zip: its name is no learner's, and entries of the platform or learners are in it."""
-    rest = [name for name in files if not name.startswith(".") and not JUNK.fullmatch(name) and not BESIDE.fullmatch(name)]
-    if [name for name in folders if name not in IGNORED and not name.startswith(".")] or len(rest) != 1 or not ZIP.search(rest[0]):
+    """Whether a folder holds nothing but the platform's zip: its name is no learner's, and entries of the platform or
+    learners are in it.
+    """
+    rest = [
+        name for name in files if not name.startswith(".") and not JUNK.fullmatch(name) and not BESIDE.fullmatch(name)
+    ]
+    if (
+        [name for name in folders if name not in IGNORED and not name.startswith(".")]
+        or len(rest) != 1
+        or not ZIP.search(rest[0])
+    ):
         return False
     owners = Owners([], "", people)
     if owners.strong(stem_of(rest[0])) or (source / rest[0]).is_symlink():
@@ -293,8 +370,12 @@ def _is_whole(source, folders, files, people):
 
 def _hidden(parts, notebooks):
     if notebooks:
-        yield LeftOut(fitted("/".join(parts), 300), f"its name begins with a dot, and so {'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
-                                                    f"passed over; rename it if it is a hand-in")
+        yield LeftOut(
+            fitted("/".join(parts), 300),
+            "its name begins with a dot, and so "
+            f"{'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
+            f"passed over; rename it if it is a hand-in",
+        )
 
 
 def _is_hidden_notebook(name):
@@ -312,6 +393,7 @@ def _in_place(path, parts):
 
 
 def checksum(path):
+    """Hexadecimal SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -336,7 +418,9 @@ def _refused(parts, problem, outer=None):
 
 
 class _Packed(io.BufferedReader):
-    """An archive's bytes. Its directory is read at once; one that is too long is not. fault: what `zipfile` keeps to itself."""
+    """An archive's bytes. Its directory is read at once; one that is too long is not. fault: what `zipfile` keeps to
+    itself.
+    """
 
     def __init__(self, path, most):
         super().__init__(io.FileIO(path))
@@ -370,16 +454,23 @@ def _parts(member):
     """A member's path as names of folders and a file. What leads out of it is gone."""
     name = member.filename
     if not member.flag_bits & 0x800:  # said to be in the old encoding; macOS writes UTF-8 all the same
-        try:
+        with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            pass
     return tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "..", "."))
 
 
 def _in_archive(path, folder, label, whole=False):
-    """Unpack the files of an archive under numbers of our own. whole: it is the class's, not one learner's; zips in it are opened, too."""
-    left, notebooks, looked, refused, target, outer = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE, 0, 0, [], None, len(label) or None
+    """Unpack the files of an archive under numbers of our own. whole: it is the class's, not one learner's; zips in it
+    are opened, too.
+    """
+    left, notebooks, looked, refused, target, outer = (
+        LARGEST_ARCHIVE if whole else LARGEST_OF_ONE,
+        0,
+        0,
+        [],
+        None,
+        len(label) or None,
+    )
     same, hidden = Counter(), Counter()
     try:
         with _open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
@@ -388,7 +479,10 @@ def _in_archive(path, folder, label, whole=False):
                 if member.is_dir() or not inner or set(inner) & set(IGNORED):
                     continue
                 parts, name = (*label, *inner), inner[-1]
-                dotted = next((number for number, part in enumerate(parts[len(label):], len(label) + 1) if part.startswith(".")), 0)
+                dotted = next(
+                    (number for number, part in enumerate(parts[len(label) :], len(label) + 1) if part.startswith(".")),
+                    0,
+                )
                 if dotted:
                     hidden[parts[:dotted]] += _is_hidden_notebook(name)
                     continue
@@ -408,12 +502,19 @@ def _in_archive(path, folder, label, whole=False):
                 most, same[inner] = LARGEST_OF_ONE if nested else LARGEST, same[inner] + 1
                 notebooks += not nested
                 if member.file_size > min(most, left) or (same[inner] if whole else notebooks) > MOST_OF_ONE:
-                    refused.append(_refused(parts, f"it unpacks to more than {min(most, left) // 2**20} MB, or is one of too many", outer))
+                    refused.append(
+                        _refused(
+                            parts,
+                            f"it unpacks to more than {min(most, left) // 2**20} MB, or is one of too many",
+                            outer,
+                        )
+                    )
                     continue
                 target = Path(folder) / f"{next(NUMBERS):06d}.{'zip' if nested else 'ipynb'}"
                 digest, size = hashlib.sha256(), member.file_size
                 with archive.open(member) as packed, open(target, "wb") as unpacked:
-                    while size and (data := packed.read(min(size, 2**20))):  # an archive that lies about sizes does no harm
+                    # an archive that lies about sizes does no harm
+                    while size and (data := packed.read(min(size, 2**20))):
                         size -= len(data)
                         digest.update(data)
                         unpacked.write(data)
@@ -426,7 +527,11 @@ def _in_archive(path, folder, label, whole=False):
                 target = None
         yield from refused[:MOST_TOLD]
         if len(refused) > MOST_TOLD:
-            yield _refused(refused[-1].parts, f"it is one of {len(refused)} files that are too many or too large, of which {MOST_TOLD} are named", outer)
+            yield _refused(
+                refused[-1].parts,
+                f"it is one of {len(refused)} files that are too many or too large, of which {MOST_TOLD} are named",
+                outer,
+            )
         for parts, number in hidden.items():
             yield from _hidden(parts, number)
     except Exception as error:  # each way of packing has errors of its own
@@ -436,11 +541,18 @@ def _in_archive(path, folder, label, whole=False):
         if isinstance(error, MachineFault):
             raise
         if isinstance(error, OSError) and error.errno not in DAMAGED:
-            with _faults(f"Cannot unpack {shown('/'.join(label) or path, 300)} into {folder}" if target else f"Cannot read {shown(path, 300)}"):
+            with _faults(
+                f"Cannot unpack {shown('/'.join(label) or path, 300)} into {folder}"
+                if target
+                else f"Cannot read {shown(path, 300)}"
+            ):
                 raise
         problem = str(error) or type(error).__name__
         if whole:
-            raise HandInError(f"The archive {shown(path, 300)} cannot be unpacked ({shown(problem, 300).rstrip('.')}); download it again.") from None
+            raise HandInError(
+                f"The archive {shown(path, 300)} cannot be unpacked "
+                f"({shown(problem, 300).rstrip('.')}); download it again."
+            ) from None
         yield _refused(label, f"the archive cannot be unpacked: {shown(problem, 300)}")
 
 

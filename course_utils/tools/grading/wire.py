@@ -75,7 +75,8 @@ class _Arrays(list):
 def unpack(text, arrays, recipes=False, align=1, shared=False):
     """The message of one frame, from its two parts. recipes: whether functions may be made. Raises WireError.
 
-    shared: the arrays lie in memory that the sender sees: what is built does not copy them, so that changes are seen, too.
+    shared: the arrays lie in memory that the sender sees: what is built does not copy them, so that changes are seen,
+    too.
     """
     try:
         message = _Decoder(arrays, recipes, align, shared).value(json.loads(text))
@@ -92,7 +93,9 @@ def lengths(header, largest=LARGEST_REPLY, largest_json=LARGEST_REPLY_JSON):
     """The two lengths in a header. Raises WireError if they pass the limits."""
     text, arrays = HEADER.unpack(header)
     if text > largest_json or text + arrays > largest:
-        raise WireError(f"what came back is too large: {(text + arrays) / 2**20:,.0f} MB, of which {text / 2**20:,.0f} MB are text")
+        raise WireError(
+            f"what came back is too large: {(text + arrays) / 2**20:,.0f} MB, of which {text / 2**20:,.0f} MB are text"
+        )
     return text, arrays
 
 
@@ -147,7 +150,9 @@ def _stored_tensor(tensor, arrays):
 
 
 class _Decoder:
-    """Builds the values of one frame. Arrays must follow each other in its bytes, so that what is built is no larger than what was sent."""
+    """Builds the values of one frame. Arrays must follow each other in its bytes, so that what is built is no larger
+    than what was sent.
+    """
 
     def __init__(self, arrays, recipes, align=1, shared=False):
         self.arrays, self.recipes, self.align, self.shared = arrays, recipes, align, shared
@@ -158,7 +163,7 @@ class _Decoder:
             return node
         if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
             raise WireError("what came back is no value")
-        (kind, content), = node.items()
+        ((kind, content),) = node.items()
         if kind in ("thing", "number", "array", "tensor", "parameter", "recipe"):
             self.parts += 1
             if self.parts > MOST_PARTS:
@@ -175,7 +180,8 @@ class _Decoder:
         if kind in ("dict", "set"):
             self.keys += sum(not isinstance(one[0] if kind == "dict" else one, str) for one in content)
             if self.keys > MOST_KEYS:
-                raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are no texts")  # they may be chosen to collide
+                # they may be chosen to collide
+                raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are no texts")
         if kind == "dict":
             return {_hashable(self.value(key, depth + 1)): self.value(value, depth + 1) for key, value in content}
         items = [self.value(item, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
@@ -184,7 +190,11 @@ class _Decoder:
         return {"list": list, "tuple": tuple, "set": lambda found: set(map(_hashable, found))}[kind](items)
 
     def array(self, name, shape, place):
-        if name not in DTYPES or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place)) or len(shape) > 32:
+        if (
+            name not in DTYPES
+            or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place))
+            or len(shape) > 32
+        ):
             raise WireError("what came back holds an array of no known kind")
         dtype, count = np.dtype(name), math.prod(shape)
         if place != -(-self.place // self.align) * self.align or place + count * dtype.itemsize > len(self.arrays):
@@ -202,7 +212,10 @@ class _Decoder:
         found = torch.from_numpy(self.array("int16" if name == "bfloat16" else name, stored_shape, place))
         found = found.view(torch.bfloat16) if name == "bfloat16" else found
         if shape != stored_shape:
-            if not all(type(number) is int and number >= 0 for number in shape) or math.prod(shape) > LARGEST_REPLY // 8:
+            if (
+                not all(type(number) is int and number >= 0 for number in shape)
+                or math.prod(shape) > LARGEST_REPLY // 8
+            ):
                 raise WireError("what came back holds a tensor of no possible shape")
             try:
                 found = found.expand(shape)
@@ -231,5 +244,3 @@ def raised(name, text):
     if name == "NotImplementedError":
         return NotImplementedError(text)
     return type(name if name.isidentifier() else "Exception", (Exception,), {})(text)
-
-

@@ -24,7 +24,9 @@ from .server import LAUNCH, receive
 NAME = "course-warm"  # the entry point in pyproject.toml
 SOCKET = "COURSE_WARM_SOCKET"  # where the warm process listens
 COLD = "COURSE_COLD_KERNELS"  # set to anything, kernels start in the ordinary way
-PATIENCE = 30  # seconds: a warm process that is still importing answers when it is done; on a slow machine an ordinary kernel takes as long
+# seconds: a warm process that is still importing answers when it is done; on a slow machine an ordinary kernel takes as
+# long
+PATIENCE = 30
 
 
 def why_not():
@@ -49,9 +51,11 @@ def listens():
 
 
 def start_warm():
-    """Start a warm process that ends with this one (also after an exec), and make the kernels of Jupyter in this process and its children come from it.
+    """Start a warm process that ends with this one (also after an exec), and make the kernels of Jupyter in this
+    process and its children come from it.
 
-    Returns the process; None where there is one already, or where it cannot be had. Changes os.environ: the socket's path and Jupyter's default provisioner.
+    Returns the process; None where there is one already, or where it cannot be had. Changes os.environ: the socket's
+    path and Jupyter's default provisioner.
     """
     if why_not() or listens():
         return None
@@ -63,9 +67,22 @@ def start_warm():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             listening.bind(path)
             listening.listen(64)
-            process = subprocess.Popen([sys.executable, "-Xfrozen_modules=off", "-m", f"{__package__}.server", str(listening.fileno()), str(os.getpid())],
-                                       pass_fds=[listening.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                       start_new_session=True, env=environment)
+            process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-Xfrozen_modules=off",
+                    "-m",
+                    f"{__package__}.server",
+                    str(listening.fileno()),
+                    str(os.getpid()),
+                ],
+                pass_fds=[listening.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env=environment,
+            )
     except OSError:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
@@ -118,7 +135,7 @@ def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdo
     """A kernel from the warm process, as Forked. None where it cannot, or will not, give one."""
     place = os.environ.get(SOCKET)
     arguments = [argument for argument in command[1:] if argument != "-Xfrozen_modules=off"]
-    if not place or os.environ.get(COLD) or more or arguments[:len(LAUNCH)] != LAUNCH or not _this_python(command[0]):
+    if not place or os.environ.get(COLD) or more or arguments[: len(LAUNCH)] != LAUNCH or not _this_python(command[0]):
         return None
     environment = dict(os.environ if env is None else env)
     parent = 0 if independent else os.getpid()
@@ -128,10 +145,15 @@ def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdo
     try:
         connection.settimeout(PATIENCE)
         connection.connect(place)
-        message = {"arguments": arguments, "folder": str(cwd or os.getcwd()), "environment": environment, "parent": parent}
+        message = {
+            "arguments": arguments,
+            "folder": str(cwd or os.getcwd()),
+            "environment": environment,
+            "parent": parent,
+        }
         streams = [nothing, *(_descriptor(stream, number, nothing) for number, stream in ((1, stdout), (2, stderr)))]
         text = json.dumps(message).encode() + b"\n"
-        connection.sendall(text[socket.send_fds(connection, [text], streams):])
+        connection.sendall(text[socket.send_fds(connection, [text], streams) :])
         answer, lines = receive(connection)
         if "pid" not in answer:
             connection.close()
@@ -145,7 +167,9 @@ def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdo
 
 
 def _descriptor(stream, inherited, nothing):
-    """The number of a stream as Popen understands it: None is inherited, DEVNULL is nothing. Raises ValueError for pipes."""
+    """The number of a stream as Popen understands it: None is inherited, DEVNULL is nothing. Raises ValueError for
+    pipes.
+    """
     if stream is None:
         return inherited
     if stream == subprocess.DEVNULL:
@@ -156,14 +180,18 @@ def _descriptor(stream, inherited, nothing):
 
 
 def _this_python(program):
-    return Path(program).name.startswith("python") and Path(program).parent.resolve() == Path(sys.executable).parent.resolve()
+    return (
+        Path(program).name.startswith("python")
+        and Path(program).parent.resolve() == Path(sys.executable).parent.resolve()
+    )
 
 
 class WarmProvisioner(LocalProvisioner):
     """Jupyter's own provisioner, but for where the kernel comes from."""
 
     async def launch_kernel(self, cmd, **kwargs):
-        kernel = await asyncio.to_thread(fork_kernel, cmd, **self._scrub_kwargs(kwargs))  # Jupyter goes on while the warm process imports
+        # Jupyter goes on while the warm process imports
+        kernel = await asyncio.to_thread(fork_kernel, cmd, **self._scrub_kwargs(kwargs))
         if kernel is None:
             return await super().launch_kernel(cmd, **kwargs)
         self.process, self.pid, self.pgid = kernel, kernel.pid, kernel.pid

@@ -1,10 +1,13 @@
-"""The warm process: it imports what lessons import, loads the encoder, and forks a kernel for whoever asks on its socket.
+"""The warm process: it imports what lessons import, loads the encoder, and forks a kernel for whoever asks on its
+socket.
 
-`python -m course_utils.tools.kernels.server SOCKET PARENT`: the number of a listening Unix socket that it inherits, and the process with which it ends. A request is
-one line of JSON (arguments, folder, environment) with the three standard streams; the answer is {"pid": N} with a file descriptor of that process, and
-{"exit": status} when it has ended, or {"no": reason}, after which the asker starts a kernel in the ordinary way.
+`python -m course_utils.tools.kernels.server SOCKET PARENT`: the number of a listening Unix socket that it inherits, and
+the process with which it ends. A request is one line of JSON (arguments, folder, environment) with the three standard
+streams; the answer is {"pid": N} with a file descriptor of that process, and {"exit": status} when it has ended, or
+{"no": reason}, after which the asker starts a kernel in the ordinary way.
 
-It never computes with more than one thread: OpenMP's threads do not survive a fork, and a child that waits for them waits for ever.
+It never computes with more than one thread: OpenMP's threads do not survive a fork, and a child that waits for them
+waits for ever.
 """
 
 import contextlib
@@ -21,27 +24,50 @@ import socket
 import sys
 import threading
 
-# What may differ between this process and a kernel: who asks and where, and how a terminal looks. Anything else may have been looked at while importing.
-FREE = re.compile(r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|LS_COLORS|(OLD)?PWD$|SHLVL$|_$|"
-                  r"COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)")
+# What may differ between this process and a kernel: who asks and where, and how a terminal looks. Anything else may
+# have been looked at while importing.
+FREE = re.compile(
+    r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|LS_COLORS|(OLD)?PWD$|SHLVL$|_$|"
+    r"COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
+)
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
 LONGEST = 2**20
-LATER = ("matplotlib.pyplot", "pandas", "seaborn", "...plots", "...data", "...nearest", "...training", "..doctor", *(f"...exercises.lesson_{number:02d}" for number in range(13)),
-         "scipy.stats", "sklearn.decomposition", "sklearn.linear_model", "sklearn.feature_extraction.text", "...benchmark", "bertviz", "ipywidgets", "sentence_transformers")
+LATER = (
+    "matplotlib.pyplot",
+    "pandas",
+    "seaborn",
+    "...plots",
+    "...data",
+    "...nearest",
+    "...training",
+    "..doctor",
+    *(f"...exercises.lesson_{number:02d}" for number in range(13)),
+    "scipy.stats",
+    "sklearn.decomposition",
+    "sklearn.linear_model",
+    "sklearn.feature_extraction.text",
+    "...benchmark",
+    "bertviz",
+    "ipywidgets",
+    "sentence_transformers",
+)
 
 
 def warm_up():
-    """What every lesson needs: import it, and run the encoder once. Returns the number of threads that torch would have used.
+    """What every lesson needs: import it, and run the encoder once. Returns the number of threads that torch would have
+    used.
 
-    matplotlib's backend for notebooks is left to the kernels: on its import it ties itself to a shell, and there is none here.
+    matplotlib's backend for notebooks is left to the kernels: on its import it ties itself to a shell, and there is
+    none here.
     """
-    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as ipykernel sets it, before anything imports matplotlib
+    # as ipykernel sets it, before anything imports matplotlib
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    import ipykernel.ipkernel  # noqa: E401,F401
+    import ipykernel.ipkernel  # noqa: F401
 
     from ... import embedding, exercises, models, settings  # noqa: F401
 
@@ -127,10 +153,8 @@ def receive(connection):
 
 
 def _tell(connection, message):
-    try:
+    with contextlib.suppress(OSError):  # nobody listens any more
         connection.sendall(json.dumps(message).encode() + b"\n")
-    except OSError:
-        pass  # nobody listens any more
 
 
 def _refuse(request, streams, asked):
@@ -138,7 +162,7 @@ def _refuse(request, streams, asked):
     arguments, wanted = request["arguments"], request["environment"]
     if len(streams) != 3:
         return "no streams"
-    if arguments[:len(LAUNCH)] != LAUNCH:
+    if arguments[: len(LAUNCH)] != LAUNCH:
         return "another program"
     differ = [name for name in {*asked, *wanted} if asked.get(name) != wanted.get(name) and not FREE.match(name)]
     if differ:
@@ -179,6 +203,7 @@ def end_with(parent):
 
 
 def main():
+    """The warm process, and in its children a kernel each."""
     listening, starter, asked = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does

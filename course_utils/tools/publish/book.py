@@ -1,7 +1,7 @@
 """All lessons as a book: a site that needs no server and no network, and one PDF. `make book` writes build/book.
 
-Sphinx with MyST-NB sets the stored outputs; nothing is run. What a lesson's notebook holds for other readers is changed on the way: instructors' cells go,
-a solution becomes a stub with the solution folded away below it.
+Sphinx with MyST-NB sets the stored outputs; nothing is run. What a lesson's notebook holds for other readers is changed
+on the way: instructors' cells go, a solution becomes a stub with the solution folded away below it.
 """
 
 import contextlib
@@ -24,19 +24,20 @@ SETTINGS = Path(__file__).parent / "book"
 MARKER = ".made-by-make-book"  # a folder without it is somebody else's
 PDF = "sentence-embeddings.pdf"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-LIBRARIES = re.compile(r"(?:<script>(?:(?!</script>).){20000,}?</script>)+", re.DOTALL)  # jQuery and d3 in an attention view
+# jQuery and d3 in an attention view
+LIBRARIES = re.compile(r"(?:<script>(?:(?!</script>).){20000,}?</script>)+", re.DOTALL)
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
 INDEX = """# Sentence embeddings
 
 <p class="subtitle">From the first token to a fine-tuned encoder</p>
 
-A course for people who want to understand sentence embeddings by running them: {count} lessons, about {hours} of work. They run on a laptop, without a
-graphics card and, once installed, without the internet, on a real encoder of the BERT family. This book shows each lesson with everything that it printed
-and drew.
+A course for people who want to understand sentence embeddings by running them: {count} lessons, about {hours} of work.
+They run on a laptop, without a graphics card and, once installed, without the internet, on a real encoder of the BERT
+family. This book shows each lesson with everything that it printed and drew.
 
-Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and why. Below each exercise,
-*One way to write it* opens a solution; yours may well differ. To write your own and have it checked, run the lessons in JupyterLab: `make lab` in the folder
-of the course.
+Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and
+why. Below each exercise, *One way to write it* opens a solution; yours may well differ. To write your own and have it
+checked, run the lessons in JupyterLab: `make lab` in the folder of the course.
 
 {extras}
 
@@ -77,16 +78,21 @@ def read_lessons(sources=NOTEBOOKS):
         except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError, AttributeError, KeyError) as error:
             if type(error) is ValueError:
                 raise BookError(f"The lesson {path} cannot go into the book: {error}.") from None
-            raise BookError(f"The lesson {path} is damaged. Fetch it again, for example with: git checkout {path}") from None
+            raise BookError(
+                f"The lesson {path} is damaged. Fetch it again, for example with: git checkout {path}"
+            ) from None
     if not found.keys() - {"glossary"}:
         raise BookError(f"There are no lessons in {sources}. Install the course from a checkout: pip install -e .")
     for cell in found["glossary"].cells if "glossary" in found else ():
-        cell.source = re.sub("(?m)^### ", "## ", cell.source)  # its terms stand right below its title, and no level may be left out
+        # its terms stand right below its title, and no level may be left out
+        cell.source = re.sub("(?m)^### ", "## ", cell.source)
     return found
 
 
 def for_readers(cells):
-    """The cells that a reader gets. Raises ValueError for a picture without alt text, a formula that cannot be read, a solution mark without a partner."""
+    """The cells that a reader gets. Raises ValueError for a picture without alt text, a formula that cannot be read, a
+    solution mark without a partner.
+    """
     kept, shared = [], ""
     for cell in cells:
         if "instructor" in cell.metadata.get("tags", []):
@@ -112,7 +118,8 @@ def for_readers(cells):
 
 
 def _lighter(view, shared):
-    """An attention view whose libraries stand once in the page, before the first view; book.js puts them back. Returns it, and the libraries.
+    """An attention view whose libraries stand once in the page, before the first view; book.js puts them back. Returns
+    it, and the libraries.
 
     Its page and its menus get the names that a screen reader says.
     """
@@ -127,15 +134,22 @@ def _lighter(view, shared):
 
 
 def title_page(lessons, extras=""):
-    """The first page as Markdown: what this is, and each lesson with its minutes and exercises, counted in the lessons."""
+    """The first page as Markdown: what this is, and each lesson with its minutes and exercises, counted in the
+    lessons.
+    """
     rows, total = [], 0
     for name, notebook in lessons.items():
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", text)
         if name != "glossary":
             total += int(minutes[1]) if minutes else 0
-            exercises = sum(cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False) for cell in notebook.cells)
-            rows.append(f"| [{title[1] if title else name}]({name}.ipynb) | {minutes[1] if minutes else ''} | {exercises} |")
+            exercises = sum(
+                cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
+                for cell in notebook.cells
+            )
+            rows.append(
+                f"| [{title[1] if title else name}]({name}.ipynb) | {minutes[1] if minutes else ''} | {exercises} |"
+            )
     if "glossary" in lessons:
         extras = f"[The glossary](glossary.ipynb) explains each term in a sentence or two. {extras}"
     hours = f"{round(total / 60)} hour{'s' * (round(total / 60) != 1)}"
@@ -143,14 +157,20 @@ def title_page(lessons, extras=""):
 
 
 def _sphinx(builder, source, out, lessons):
-    """Run Sphinx once. Raises BookError with the first thing that it warns of: nothing is let through, unless conf.py lists it with a reason."""
+    """Run Sphinx once. Raises BookError with the first thing that it warns of: nothing is let through, unless conf.py
+    lists it with a reason.
+    """
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     warnings = io.StringIO()
     pages = len(lessons) + 1
-    with patch_docutils(SETTINGS), docutils_namespace(), tqdm(total=2 * pages, desc=f"Setting {pages} pages ({builder})", unit="page", disable=None) as bar:
+    with (
+        patch_docutils(SETTINGS),
+        docutils_namespace(),
+        tqdm(total=2 * pages, desc=f"Setting {pages} pages ({builder})", unit="page", disable=None) as bar,
+    ):
         try:
             app = Sphinx(source, SETTINGS, out, source.parent / "doctrees", builder, status=None, warning=warnings)
             app.connect("source-read", lambda *_: bar.update())
@@ -168,9 +188,20 @@ def print_pdf(page, target):
     if browser is None:
         return "There is no Chromium here, so there is no PDF. The pages themselves can be printed."
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
-        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", f"--user-data-dir={profile}",
-                   "--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer", "--generate-pdf-document-outline",
-                   f"--print-to-pdf={target}", page.as_uri()]  # no sandbox, since a container has none and the page is our own
+        command = [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            f"--user-data-dir={profile}",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--no-pdf-header-footer",
+            "--generate-pdf-document-outline",
+            # no sandbox, since a container has none and the page is our own
+            f"--print-to-pdf={target}",
+            page.as_uri(),
+        ]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(command, capture_output=True, timeout=300, check=False)
     if not target.exists() or target.read_bytes()[:4] != b"%PDF":
@@ -179,21 +210,27 @@ def print_pdf(page, target):
 
 
 def write_book(out, sources=NOTEBOOKS, say=print):
-    """Write the site and, where there is a Chromium, the PDF into a folder, in place of the book that stood there. Returns index.html.
+    """Write the site and, where there is a Chromium, the PDF into a folder, in place of the book that stood there.
+    Returns index.html.
 
-    Raises BookError with one sentence: no Sphinx, a damaged lesson, a link to nothing, nowhere to write, a folder that is not a book's.
-    An older book then stays.
+    Raises BookError with one sentence: no Sphinx, a damaged lesson, a link to nothing, nowhere to write, a folder that
+    is not a book's. An older book then stays.
     """
     try:
         import myst_nb  # noqa: F401
         import pydata_sphinx_theme  # noqa: F401
         import sphinx  # noqa: F401
     except ImportError:
-        raise BookError("The book needs Sphinx, MyST-NB and the PyData theme, which are not installed here. Try: pip install -e \".[publish]\"") from None
+        raise BookError(
+            "The book needs Sphinx, MyST-NB and the PyData theme, which are not installed here. Try: pip "
+            'install -e ".[publish]"'
+        ) from None
     lessons, out = read_lessons(sources), Path(out).resolve()
     try:
         if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
-            raise BookError(f"{out} was not made by make book, and stays. Choose another folder with --out, or move it away.")
+            raise BookError(
+                f"{out} was not made by make book, and stays. Choose another folder with --out, or move it away."
+            )
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix="book-", ignore_cleanup_errors=True) as room:
             source, paper, site = (Path(room) / name for name in ("source", "paper", "site"))
@@ -204,14 +241,18 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             say(f"Reading {len(lessons)} lessons.")
             _sphinx("singlehtml", source, paper, lessons)
             whole = (paper / "index.html").read_text(encoding="utf-8")
-            (paper / "index.html").write_text(re.sub(r'href="#document-[\w-]+#', 'href="#', whole), encoding="utf-8")  # Sphinx 9 names no id there
+            # Sphinx 9 names no id there
+            (paper / "index.html").write_text(re.sub(r'href="#document-[\w-]+#', 'href="#', whole), encoding="utf-8")
             say("Printing the PDF, which takes about half a minute.")
             problem = print_pdf(paper / "index.html", paper / PDF)
             if problem:
                 say(problem)
             else:
                 size = f"{(paper / PDF).stat().st_size / 1e6:.1f} MB"
-                (source / "index.md").write_text(title_page(lessons, f'<a href="{PDF}">The whole book as a PDF</a> ({size}) is for paper.'), encoding="utf-8")
+                (source / "index.md").write_text(
+                    title_page(lessons, f'<a href="{PDF}">The whole book as a PDF</a> ({size}) is for paper.'),
+                    encoding="utf-8",
+                )
             say("Writing the pages.")
             _sphinx("html", source, site, lessons)
             if not problem:
@@ -226,8 +267,13 @@ def write_book(out, sources=NOTEBOOKS, say=print):
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--out", type=click.Path(path_type=Path), default=Path("build/book"), show_default=True,
-              help="Folder for the book; an older book there is replaced.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("build/book"),
+    show_default=True,
+    help="Folder for the book; an older book there is replaced.",
+)
 def main(out):
     """Make the book of all lessons: a static site and a PDF."""
     try:

@@ -2,15 +2,20 @@
 
 import re
 
-CODE_OR_FORMULA = re.compile(r"(?P<code>^ *(`{3,}|~{3,}).*?^ *\2`*$|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))|\\\$|"
-                             r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\w$])", re.MULTILINE | re.DOTALL)
+CODE_OR_FORMULA = re.compile(
+    r"(?P<code>^ *(`{3,}|~{3,}).*?^ *\2`*$|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))|\\\$|"
+    r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\w$])",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def with_mathml(markdown):
-    """A text with each LaTeX formula, `$a$` or `$$a$$`, as MathML in its place. Code stays as it is, and so does what is no formula ("$5").
+    """A text with each LaTeX formula, `$a$` or `$$a$$`, as MathML in its place. Code stays as it is, and so does what
+    is no formula ("$5").
 
     Raises ValueError for a formula that cannot be read.
     """
+
     def draw(found):
         formula = found["block"] or found["inline"]
         if formula is None:

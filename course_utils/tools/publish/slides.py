@@ -1,8 +1,10 @@
 """A lesson as a lecture deck: one HTML file with everything inside, made by nbconvert and reveal.js.
 
-What stands on a slide is marked in the lesson, in the usual metadata `slideshow.slide_type`: "slide" begins one, "-" goes on, "fragment" comes at the next key
-press, "notes" are for the speaker; a cell without it is not shown. Tags say how a code cell is shown: `slide-input` or `slide-output` for one half of it, `reveal` for
-an output that comes at the next key press, `slide-columns` for code and output side by side, `slide-small` and `slide-large` for the size of type or view.
+What stands on a slide is marked in the lesson, in the usual metadata `slideshow.slide_type`: "slide" begins one, "-"
+goes on, "fragment" comes at the next key press, "notes" are for the speaker; a cell without it is not shown. Tags say
+how a code cell is shown: `slide-input` or `slide-output` for one half of it, `reveal` for an output that comes at the
+next key press, `slide-columns` for code and output side by side, `slide-small` and `slide-large` for the size of type
+or view.
 """
 
 import re
@@ -34,38 +36,64 @@ def find_lesson(number, sources=NOTEBOOKS):
 
 
 def timing(notebook):
-    """The sections of the lecture with their minutes, from the table in the lecture plan: [("Too many vectors", 6), ...], and the total stated there.
+    """The sections of the lecture with their minutes, from the table in the lecture plan: [("Too many vectors", 6),
+    ...], and the total stated there.
 
-    Raises ValueError if there is no plan, or its parts do not add up to its total, or its sections are not those of the slides.
+    Raises ValueError if there is no plan, or its parts do not add up to its total, or its sections are not those of the
+    slides.
     """
     plan = next((cell.source for cell in notebook.cells if cell.id == "plan"), None)
     if plan is None:
         raise ValueError("it has no lecture plan")
-    rows = [(name.strip(), int(minutes)) for name, minutes in re.findall(r"^\| *([^|]+?) *\| *(\d+) *\|$", plan, re.MULTILINE)]
+    rows = [
+        (name.strip(), int(minutes))
+        for name, minutes in re.findall(r"^\| *([^|]+?) *\| *(\d+) *\|$", plan, re.MULTILINE)
+    ]
     total = re.search(r"^Total: (\d+) minutes", plan, re.MULTILINE)
     if not rows or total is None or sum(minutes for _, minutes in rows) != int(total[1]):
         raise ValueError("the minutes of its lecture plan do not add up to the stated total")
-    opened = [name for cell in notebook.cells if _slide_type(cell) == "slide" for marks, name in HEADING.findall(cell.source)[:1] if marks == "##"]
+    opened = [
+        name
+        for cell in notebook.cells
+        if _slide_type(cell) == "slide"
+        for marks, name in HEADING.findall(cell.source)[:1]
+        if marks == "##"
+    ]
     if [name for name, _ in rows] != opened:
         raise ValueError(f"the sections of its lecture plan are not the ## headings of its slides: {opened}")
     return rows, int(total[1])
 
 
 def deck_cells(notebook):
-    """The cells of a lesson that are on slides or in speaker notes, each with `metadata.deck`: what the template wants to know."""
+    """The cells of a lesson that are on slides or in speaker notes, each with `metadata.deck`: what the template wants
+    to know.
+    """
     rows, total = timing(notebook)
-    starts = {name: (sum(minutes for _, minutes in rows[:place]), minutes) for place, (name, minutes) in enumerate(rows)}
+    starts = {
+        name: (sum(minutes for _, minutes in rows[:place]), minutes) for place, (name, minutes) in enumerate(rows)
+    }
     cells = []
     for cell in notebook.cells:
         kind = _slide_type(cell)
         if kind in ("", "skip"):
             continue
-        tags, heading = cell.metadata.get("tags", []), HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+        tags, heading = (
+            cell.metadata.get("tags", []),
+            HEADING.search(cell.source) if cell.cell_type == "markdown" else None,
+        )
         level = len(heading[1]) if heading else 3
         cell.metadata["deck"] = {
-            "type": kind, "opens": kind == "slide" or not cells, "kind": {1: "title", 2: "opening"}.get(level, "plain"), "closes": False,
-            "input": "slide-output" not in tags, "output": "slide-input" not in tags, "reveal": "reveal" in tags, "columns": "slide-columns" in tags,
-            "small": "slide-small" in tags, "large": "slide-large" in tags}
+            "type": kind,
+            "opens": kind == "slide" or not cells,
+            "kind": {1: "title", 2: "opening"}.get(level, "plain"),
+            "closes": False,
+            "input": "slide-output" not in tags,
+            "output": "slide-input" not in tags,
+            "reveal": "reveal" in tags,
+            "columns": "slide-columns" in tags,
+            "small": "slide-small" in tags,
+            "large": "slide-large" in tags,
+        }
         if cell.cell_type == "markdown":
             cell.source = with_mathml(cell.source)
         else:
@@ -73,7 +101,9 @@ def deck_cells(notebook):
         cells.append(cell)
         if kind == "slide" and level == 2:
             start, minutes = starts[heading[2]]
-            cells.append(_notes(f"**{heading[2]}:** {minutes} minutes, from minute {start} to {start + minutes} of {total}."))
+            cells.append(
+                _notes(f"**{heading[2]}:** {minutes} minutes, from minute {start} to {start + minutes} of {total}.")
+            )
         elif kind == "slide" and level == 1:
             cells.append(_notes(next(cell.source for cell in notebook.cells if cell.id == "plan")))
     if not cells or not any(cell.metadata.deck["opens"] for cell in cells):
@@ -92,27 +122,44 @@ def _notes(text):
 
 
 def render(path):
-    """The deck of one lesson as HTML text. Raises SlidesError with one sentence: not a notebook, no slide tags, a plan that does not add up."""
+    """The deck of one lesson as HTML text. Raises SlidesError with one sentence: not a notebook, no slide tags, a plan
+    that does not add up.
+    """
     package = find_spec("sphinx_revealjs")
     if package is None or find_spec("nbconvert") is None:
-        raise SlidesError("The decks need nbconvert and reveal.js, which are not installed here. Try: pip install -e \".[publish]\"")
+        raise SlidesError(
+            'The decks need nbconvert and reveal.js, which are not installed here. Try: pip install -e ".[publish]"'
+        )
     from nbconvert.exporters import HTMLExporter
     from pygments.formatters import HtmlFormatter
 
     try:
         notebook = nbformat.read(path, as_version=4)
-    except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError, OSError):  # by what is wrong with it
-        raise SlidesError(f"{path} is no notebook that can be read. Fetch it again, for example with: git checkout {path}") from None
+    # by what is wrong with it
+    except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError, OSError):
+        raise SlidesError(
+            f"{path} is no notebook that can be read. Fetch it again, for example with: git checkout {path}"
+        ) from None
     if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
-        raise SlidesError(f"{path.name} has no slide tags: no cell has slideshow.slide_type \"slide\" in its metadata.")
+        raise SlidesError(f'{path.name} has no slide tags: no cell has slideshow.slide_type "slide" in its metadata.')
     try:
         notebook.cells = deck_cells(notebook)
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None
     reveal = Path(package.submodule_search_locations[0]) / "_static" / "revealjs"
-    files = {name: (reveal / name).read_text(encoding="utf-8") for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "plugin/notes/notes.js")}
-    css = [files["dist/reset.css"], files["dist/reveal.css"], HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"), (DECK / "deck.css").read_text(encoding="utf-8")]
-    script = "\n".join(files[name].replace("</script", "<\\/script") for name in ("dist/reveal.js", "plugin/notes/notes.js"))
+    files = {
+        name: (reveal / name).read_text(encoding="utf-8")
+        for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "plugin/notes/notes.js")
+    }
+    css = [
+        files["dist/reset.css"],
+        files["dist/reveal.css"],
+        HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"),
+        (DECK / "deck.css").read_text(encoding="utf-8"),
+    ]
+    script = "\n".join(
+        files[name].replace("</script", "<\\/script") for name in ("dist/reveal.js", "plugin/notes/notes.js")
+    )
     title = HEADING.search(notebook.cells[0].source)
     deck = {"title": title[2] if title else path.stem, "css": "\n".join(css), "script": script}
     exporter = HTMLExporter(extra_template_basedirs=[str(DECK.parent)], template_name="deck")
@@ -120,7 +167,9 @@ def render(path):
 
 
 def write_deck(number, out, sources=NOTEBOOKS):
-    """Write NN_name.slides.html to a folder, which is made if it is not there. Returns its path. Raises SlidesError with one sentence."""
+    """Write NN_name.slides.html to a folder, which is made if it is not there. Returns its path. Raises SlidesError
+    with one sentence.
+    """
     path = find_lesson(number, sources)
     text, target = render(path), Path(out) / f"{path.stem}.slides.html"
     try:

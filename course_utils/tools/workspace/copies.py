@@ -10,16 +10,7 @@ import nbformat
 from ..._support.files import alone, save_beside, write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from ..._support.passed import RECORD, SAVED
-from .merging import (
-    STUB,
-    checksums,
-    fingerprint,
-    in_words,
-    merge,
-    read_notebook,
-    recover,
-    write_notebook,
-)
+from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
 from .overview import existing
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's words
@@ -51,7 +42,9 @@ def stub_out(source):
 
 
 def learner_copy(notebook):
-    """What a learner gets of a source notebook: solutions and reports become stubs; outputs, instructors' cells and marks for slides go."""
+    """What a learner gets of a source notebook: solutions and reports become stubs; outputs, instructors' cells and
+    marks for slides go.
+    """
     copy = deepcopy(notebook)
     copy.cells = [cell for cell in copy.cells if "instructor" not in cell.metadata.get("tags", [])]
     for cell in copy.cells:
@@ -73,8 +66,10 @@ def write_workspace(workspace, sources=NOTEBOOKS):
     A copy that was only run, not edited, counts as never edited: JupyterLab stores outputs by itself.
 
     Returns a list of (file name, what was done): "written", "renewed" and "unchanged" say themselves; "kept" means that
-    the learner's version stays although the lesson has changed; "unreadable" that the file is no notebook, and stays too.
-    Raises CopyError with one sentence if there are no sources, or nowhere to write. What was done until then is recorded.
+    the learner's version stays although the lesson has changed; "unreadable" that the file is no notebook, and stays
+    too.
+    Raises CopyError with one sentence if there are no sources, or nowhere to write. What was done until then is
+    recorded.
     """
     workspace, lessons = Path(workspace), _sources(sources)
     report, target = [], workspace
@@ -90,10 +85,12 @@ def write_workspace(workspace, sources=NOTEBOOKS):
 
 
 def update_workspace(workspace, sources=NOTEBOOKS):
-    """Bring a workspace up to date as `write_workspace` does, and merge lessons that both the learner and the course changed.
+    """Bring a workspace up to date as `write_workspace` does, and merge lessons that both the learner and the course
+    changed.
 
-    A learner's file is saved in the folder SAVED before it is touched. Returns a list of (file name, what was done, in words): "written",
-    "renewed", "unchanged" and "unreadable" as there, without words, and "merged". Raises CopyError or NoWorkspace with one sentence.
+    A learner's file is saved in the folder SAVED before it is touched. Returns a list of (file name, what was done, in
+    words): "written", "renewed", "unchanged" and "unreadable" as there, without words, and "merged". Raises CopyError
+    or NoWorkspace with one sentence.
     """
     workspace, lessons = existing(workspace), _sources(sources)
     report, target = [], workspace
@@ -101,10 +98,13 @@ def update_workspace(workspace, sources=NOTEBOOKS):
         with alone(workspace / RECORD, PATIENCE):
             for lesson in lessons:
                 target = workspace / lesson.name
-                with _recording(workspace) as record:  # each on its own, so that an interruption leaves no lesson without its record
+                # each on its own, so that an interruption leaves no lesson without its record
+                with _recording(workspace) as record:
                     text = copied(lesson)
                     action = _place(target, text, record)
-                    report.append((lesson.name, *(_merge_into(target, text, record) if action == "kept" else (action, ""))))
+                    report.append(
+                        (lesson.name, *(_merge_into(target, text, record) if action == "kept" else (action, "")))
+                    )
     except TimeoutError:
         raise CopyError(_BUSY.format(workspace)) from None
     except OSError as error:
@@ -115,10 +115,13 @@ def update_workspace(workspace, sources=NOTEBOOKS):
 def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     """Write one lesson, such as "04", as the course gives it, after the learner's file was saved in the folder SAVED.
 
-    Returns (file name, path of what was saved or None). Raises CopyError or NoWorkspace with one sentence; the learner's file is then
-    where it was.
+    Returns (file name, path of what was saved or None). Raises CopyError or NoWorkspace with one sentence; the
+    learner's file is then where it was.
     """
-    workspace, lessons = existing(workspace), {path.name[:2]: path for path in _sources(sources) if path.name != GLOSSARY}
+    workspace, lessons = (
+        existing(workspace),
+        {path.name[:2]: path for path in _sources(sources) if path.name != GLOSSARY},
+    )
     if lesson not in lessons:
         raise CopyError(f"There is no lesson {lesson}; the lessons are {', '.join(lessons)}.")
     target, text = workspace / lessons[lesson].name, copied(lessons[lesson])
@@ -155,8 +158,9 @@ def copied(lesson):
     try:
         return nbformat.writes(learner_copy(nbformat.read(lesson, as_version=4))) + "\n"
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError):
-        raise CopyError(f"The source lesson {lesson} is damaged. Fetch it again, for example with: git checkout "
-                        f"{lesson}") from None
+        raise CopyError(
+            f"The source lesson {lesson} is damaged. Fetch it again, for example with: git checkout {lesson}"
+        ) from None
 
 
 def _place(target, text, record):
@@ -187,8 +191,12 @@ def _merge_into(target, text, record):
         return "unreadable", ""
     base = _cells_of(record, target.name) or recover(mine["cells"], new["cells"], _whole_of(record, target.name))
     cells, done = merge(mine["cells"], new["cells"], base)
-    merged = {**mine, "cells": cells, "metadata": {**new["metadata"], **mine["metadata"]},
-              "nbformat_minor": max(new["nbformat_minor"], mine["nbformat_minor"])}
+    merged = {
+        **mine,
+        "cells": cells,
+        "metadata": {**new["metadata"], **mine["metadata"]},
+        "nbformat_minor": max(new["nbformat_minor"], mine["nbformat_minor"]),
+    }
     try:
         merged_text = write_notebook(merged)
     except RecursionError:  # outputs that nest deeper than can be written
@@ -199,12 +207,18 @@ def _merge_into(target, text, record):
     saved = save_beside(before, target.parent / SAVED, target.name)
     _replace(target, before, merged_text)
     record[target.name] = _entry(text)
-    unknown = "" if base is not None else "; which cells you changed is not on record, so all texts that differ count as yours"
+    unknown = (
+        ""
+        if base is not None
+        else ("; which cells you changed is not on record, so all texts that differ count as yours")
+    )
     return "merged", f"{in_words(done)}{unknown}; your file before is {SAVED}/{saved.name}"
 
 
 def _replace(target, before, text):
-    """Write a file whose content was `before` (None: there was none). Raises CopyError if it was saved anew meanwhile."""
+    """Write a file whose content was `before` (None: there was none). Raises CopyError if it was saved anew
+    meanwhile.
+    """
     if (target.read_bytes() if target.exists() else None) != before:
         raise CopyError(f"{target} was saved by another program at this very moment, and stays. Run this again.")
     write_whole(target, text)
@@ -224,7 +238,9 @@ def _recording(workspace):
 
 
 def _entry(text):
-    """What the record says of a lesson: a checksum of the whole, and one of each cell by its id. Earlier ones were a text, the first."""
+    """What the record says of a lesson: a checksum of the whole, and one of each cell by its id. Earlier ones were a
+    text, the first.
+    """
     return {"whole": fingerprint(text), "cells": checksums(text)}
 
 
@@ -239,6 +255,7 @@ def _cells_of(record, name):
 
 
 def read_record(path):
+    """What a workspace, or a release, has on record; empty if there is nothing that can be read."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

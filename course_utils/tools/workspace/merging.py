@@ -1,6 +1,8 @@
-"""A lesson that the learner edited and the course changed: both in one, cell by cell, with nothing of the learner's lost.
+"""A lesson that the learner edited and the course changed: both in one, cell by cell, with nothing of the learner's
+lost.
 
-Cells are plain dictionaries, as they stand in a notebook's JSON. What the course last wrote is known by a checksum for each cell's id.
+Cells are plain dictionaries, as they stand in a notebook's JSON. What the course last wrote is known by a checksum for
+each cell's id.
 """
 
 import hashlib
@@ -8,11 +10,15 @@ import json
 import re
 from collections import Counter
 
-BY_PROGRAMS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?")  # ids that editors give; the course's are words
+# ids that editors give; the course's are words
+BY_PROGRAMS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?")
 OURS = re.compile(r".*-(yours|frame)(-\d+)?")  # ids of the notes below
 TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text stands above.*\n\n"
 CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code stands above.*\n\n"
-FRAME_NOTE = "*The course has changed the given lines of this exercise. Your answer stands above as it was; the new lines are:*\n\n"
+FRAME_NOTE = (
+    "*The course has changed the given lines of this exercise. Your answer stands above as it was; the new "
+    "lines are:*\n\n"
+)
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's words
 
 
@@ -21,15 +27,21 @@ def read_notebook(content):
     try:
         notebook = json.loads(content)
         for cell in notebook["cells"]:
-            if cell["cell_type"] not in ("code", "markdown", "raw") or not isinstance(cell.setdefault("metadata", {}), dict):
+            if cell["cell_type"] not in ("code", "markdown", "raw") or not isinstance(
+                cell.setdefault("metadata", {}), dict
+            ):
                 return None
             text_of(cell)
             cell["source"] = "".join(cell["source"])
             if cell["cell_type"] == "code":
                 cell.setdefault("outputs", [])
                 cell.setdefault("execution_count", None)
-        sound = (isinstance(notebook["cells"], list) and isinstance(notebook.setdefault("metadata", {}), dict) and notebook["nbformat"] == 4
-                 and isinstance(notebook.setdefault("nbformat_minor", 0), int))
+        sound = (
+            isinstance(notebook["cells"], list)
+            and isinstance(notebook.setdefault("metadata", {}), dict)
+            and notebook["nbformat"] == 4
+            and isinstance(notebook.setdefault("nbformat_minor", 0), int)
+        )
         return notebook if sound else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -62,14 +74,16 @@ def _whole(cells):
 
 def checksums(notebook_text):
     """The checksum of each cell by its id."""
-    return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}  # the course's cells have ids, by test
+    # the course's cells have ids, by test
+    return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}
 
 
 def recover(mine, new, whole):
-    """The checksums of the copy that a learner started from, where only that of the whole copy is known; None if it cannot be told.
+    """The checksums of the copy that a learner started from, where only that of the whole copy is known; None if it
+    cannot be told.
 
-    It can if the learner only wrote answers and added cells, and the frames of the exercises are still the same: then the copy without
-    them has that checksum.
+    It can if the learner only wrote answers and added cells, and the frames of the exercises are still the same: then
+    the copy without them has that checksum.
     """
     frames = {cell["id"]: cell for cell in new if _is_answer(cell)}
     before = [frames.get(cell.get("id"), cell) for cell in mine if not BY_PROGRAMS.fullmatch(str(cell.get("id", "")))]
@@ -82,16 +96,21 @@ def recover(mine, new, whole):
 def merge(mine, new, base):
     """The learner's cells and the course's new ones in one list, and what was done, as a Counter with these keys:
 
-    new, renewed, removed: cells of the course. answers, edited, own: the learner's that stay: answers to exercises, other cells of the course
-    that the learner changed, cells that the learner added. both: cells that both changed; the course's stands there, and the learner's text
-    in a note below. frames: exercises whose frame changed; a note says so. away: cells that the learner deleted and the course left as they
-    were; they stay away.
+    new, renewed, removed: cells of the course. answers, edited, own: the learner's that stay: answers to exercises,
+    other cells of the course that the learner changed, cells that the learner added. both: cells that both changed; the
+    course's stands there, and the learner's text in a note below. frames: exercises whose frame changed; a note says
+    so. away: cells that the learner deleted and the course left as they were; they stay away.
 
-    base: checksum by id of what the course wrote last, or None if that is not known; then whatever differs counts as changed by both.
+    base: checksum by id of what the course wrote last, or None if that is not known; then whatever differs counts as
+    changed by both.
     """
     course = {cell["id"]: cell for cell in new}
     mine = _identified(mine, course, base)
-    texts, done, taken = {cell["source"] for cell in mine}, Counter(), {cell["id"] for cell in mine} | set(course) | set(base or ())
+    texts, done, taken = (
+        {cell["source"] for cell in mine},
+        Counter(),
+        {cell["id"] for cell in mine} | set(course) | set(base or ()),
+    )
     theirs = {cell["id"]: cell for cell in mine if cell["id"] in course}
 
     followers, last = {None: []}, None  # cells that the course no longer has, or never had, by the one that they follow
@@ -108,8 +127,15 @@ def merge(mine, new, base):
 
     def note(cell, kind, text):
         if text not in texts:  # of an update that was cut off
-            merged.append({"cell_type": "markdown", "id": _free(f"{cell['id'][:50]}-{kind}", taken), "metadata": {}, "source": text,
-                           **({"attachments": cell["attachments"]} if cell.get("attachments") else {})})
+            merged.append(
+                {
+                    "cell_type": "markdown",
+                    "id": _free(f"{cell['id'][:50]}-{kind}", taken),
+                    "metadata": {},
+                    "source": text,
+                    **({"attachments": cell["attachments"]} if cell.get("attachments") else {}),
+                }
+            )
 
     for cell in new:
         name, found = cell["id"], theirs.get(cell["id"])
@@ -126,22 +152,30 @@ def merge(mine, new, base):
             done["answers" if _is_answer(cell) else "edited"] += 1
             if _is_answer(cell) and (was != is_now if base is not None else _other_frame(found, cell)):
                 done["frames"] += 1
-                note(cell, "frame", FRAME_NOTE + _fenced(cell["source"], "python" if cell["cell_type"] == "code" else ""))
+                note(
+                    cell, "frame", FRAME_NOTE + _fenced(cell["source"], "python" if cell["cell_type"] == "code" else "")
+                )
         else:
             merged.append(cell)
             done["both"] += 1
             if found["source"].strip():
                 is_text = found["cell_type"] == "markdown"
-                text = TEXT_NOTE + found["source"] if is_text else CODE_NOTE + _fenced(found["source"], "python" if found["cell_type"] == "code" else "")
+                text = (
+                    TEXT_NOTE + found["source"]
+                    if is_text
+                    else CODE_NOTE + _fenced(found["source"], "python" if found["cell_type"] == "code" else "")
+                )
                 note({**found, "id": name}, "yours", text)
         merged += followers.get(name, [])
     return merged, done
 
 
 def _identified(mine, course, base):
-    """The learner's cells, each with an id of its own: that of the cell of the course that it is, or one that nobody has.
+    """The learner's cells, each with an id of its own: that of the cell of the course that it is, or one that nobody
+    has.
 
-    An editor may have dropped ids, or given them twice. Then a cell is known by its text, an answer by the name of its exercise.
+    An editor may have dropped ids, or given them twice. Then a cell is known by its text, an answer by the name of its
+    exercise.
     """
     base, taken, names = base or {}, set(course) | set(base or ()), {}
     wanted = [cell.get("id") if isinstance(cell.get("id"), str) else None for cell in mine]
@@ -153,8 +187,17 @@ def _identified(mine, course, base):
     for place, cell in enumerate(mine):
         if place not in names:
             exercise = _exercise(cell)
-            same = next((name for name in left if checksum(cell) in (base.get(name), checksum(course[name]) if name in course else None)
-                         or exercise is not None and name in course and _exercise(course[name]) == exercise), None)
+            same = next(
+                (
+                    name
+                    for name in left
+                    if checksum(cell) in (base.get(name), checksum(course[name]) if name in course else None)
+                    or exercise is not None
+                    and name in course
+                    and _exercise(course[name]) == exercise
+                ),
+                None,
+            )
             if same is not None:
                 names[place] = same
                 left = [name for name in left if name != same]
@@ -162,7 +205,13 @@ def _identified(mine, course, base):
     first = set(names.values())
     for place, name in enumerate(wanted):
         if place not in names:
-            fit = name is not None and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) and name not in first and name not in course and name not in base
+            fit = (
+                name is not None
+                and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)
+                and name not in first
+                and name not in course
+                and name not in base
+            )
             names[place] = name if fit else _free("own", taken)
             first.add(names[place])
     return [{**cell, "id": names[place]} for place, cell in enumerate(mine)]
@@ -211,18 +260,33 @@ def in_words(done):
     if course:
         number, what = course[0].split()
         course[0] = f"{_count(int(number), 'cell')} {what}"
-    yours = [_count(done[key], words) for key, words in (("answers", "answer"), ("edited", "edited cell"), ("own", "own cell")) if done[key]]
+    yours = [
+        _count(done[key], words)
+        for key, words in (("answers", "answer"), ("edited", "edited cell"), ("own", "own cell"))
+        if done[key]
+    ]
     parts = [", ".join(course)]
     if done["both"]:
-        parts.append(f"{_count(done['both'], 'cell')} changed by the course and by you: your text stands below the course's")
+        parts.append(
+            f"{_count(done['both'], 'cell')} changed by the course and by you: your text stands below the course's"
+        )
     if yours:
         alone = done["answers"] + done["edited"] + done["own"] == 1
-        parts.append(f"your {', '.join(yours[:-1])}{' and ' if yours[1:] else ''}{yours[-1]} {'is' if alone else 'are'} kept")
+        parts.append(
+            f"your {', '.join(yours[:-1])}{' and ' if yours[1:] else ''}{yours[-1]} {'is' if alone else 'are'} kept"
+        )
     if done["frames"]:
-        parts.append(f"the given lines of {_count(done['frames'], 'exercise')} changed: a note below your answer shows the new ones")
+        parts.append(
+            f"the given lines of {_count(done['frames'], 'exercise')} changed: a note below your answer "
+            "shows the new ones"
+        )
     if done["away"]:
         parts.append(f"{_count(done['away'], 'cell')} that you deleted {'stays' if done['away'] == 1 else 'stay'} away")
-    return "; ".join(filter(None, parts)) if course or done["both"] or done["frames"] else "; ".join(["cells put in the course's order", *parts[1:]])
+    return (
+        "; ".join(filter(None, parts))
+        if course or done["both"] or done["frames"]
+        else "; ".join(["cells put in the course's order", *parts[1:]])
+    )
 
 
 def _count(number, word):

@@ -1,7 +1,7 @@
 """The course at a glance: what is passed, what is open, how long a lesson takes.
 
-A workspace is a folder with the learner's copies of the lessons. There, `check` notes in a small file which exercises were passed;
-elsewhere, it notes nothing.
+A workspace is a folder with the learner's copies of the lessons. There, `check` notes in a small file which exercises
+were passed; elsewhere, it notes nothing.
 """
 
 import html
@@ -27,12 +27,16 @@ class NoWorkspace(ValueError):
 def existing(folder):
     """The path of a workspace. Raises NoWorkspace for anything else."""
     if not (Path(folder) / RECORD).is_file():
-        raise NoWorkspace(f"{Path(folder).resolve()} is no folder with your lessons (there is no {RECORD} in it). Go to the folder that holds your lessons, or "
-                          f"name it with --workspace; `make lab` or `course lab` makes one.")
+        raise NoWorkspace(
+            f"{Path(folder).resolve()} is no folder with your lessons (there is no {RECORD} in it). Go "
+            "to the folder that holds your lessons, or "
+            f"name it with --workspace; `make lab` or `course lab` makes one."
+        )
     return Path(folder)
 
 
 # ---------------------------------------------------------------- the lessons
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -56,7 +60,9 @@ def lessons(folder=NOTEBOOKS):
             minutes = int(said[1]) if said else lesson_minutes(notebook)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
             continue
-        exercises = tuple((one["id"], one["title"][:1].upper() + one["title"][1:]) for one in EXERCISE.finditer("\n\n".join(texts)))
+        exercises = tuple(
+            (one["id"], one["title"][:1].upper() + one["title"][1:]) for one in EXERCISE.finditer("\n\n".join(texts))
+        )
         found.append(Lesson(number, title, minutes, exercises))
     return tuple(found)
 
@@ -64,23 +70,29 @@ def lessons(folder=NOTEBOOKS):
 def lesson_minutes(notebook):
     """How long a lesson takes, in minutes, to the next five: reading, cells, exercises and quizzes, each counted.
 
-    notebook: a lesson as nbformat or json reads it. Markdown counts with 130 words a minute, without code blocks and the addresses of
-    links, each code cell with 40 seconds, an exercise with the minutes that stand above it, a quiz with one. Cells for instructors do not count.
+    notebook: a lesson as nbformat or json reads it. Markdown counts with 130 words a minute, without code blocks and
+    the addresses of links, each code cell with 40 seconds, an exercise with the minutes that stand above it, a quiz
+    with one. Cells for instructors do not count.
     """
     cells = list(_read_cells(notebook))
     texts = [text for _, kind, text in cells if kind == "markdown"]
-    minutes = (sum(map(_words, texts)) / WORDS_A_MINUTE
-               + sum(kind == "code" for _, kind, _ in cells) * CODE_CELL_SECONDS / 60
-               + sum(int(stated) for text in texts for stated in STATED.findall(text))
-               + sum(name.startswith("quiz-") for name, _, _ in cells) * QUIZ_MINUTES)
+    minutes = (
+        sum(map(_words, texts)) / WORDS_A_MINUTE
+        + sum(kind == "code" for _, kind, _ in cells) * CODE_CELL_SECONDS / 60
+        + sum(int(stated) for text in texts for stated in STATED.findall(text))
+        + sum(name.startswith("quiz-") for name, _, _ in cells) * QUIZ_MINUTES
+    )
     return max(5, 5 * int(minutes / 5 + 0.5))
 
 
 def _read_cells(notebook):
-    """(id, kind, text) of each cell that a learner reads. A text that the learner is to write, such as a report, is not read."""
+    """(id, kind, text) of each cell that a learner reads. A text that the learner is to write, such as a report, is not
+    read.
+    """
     for cell in notebook["cells"]:
         if "instructor" not in cell["metadata"].get("tags", []) and not (
-                cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")):
+            cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")
+        ):
             yield cell.get("id", ""), cell["cell_type"], "".join(cell["source"])
 
 
@@ -94,6 +106,7 @@ def _words(markdown):
 
 # ---------------------------------------------------------------- the picture
 
+
 def progress():
     """Your way through the course: each lesson with its exercises, those that you passed ticked, and what comes next.
 
@@ -106,9 +119,13 @@ def progress():
 
 
 def overview(folder):
-    """The state of a workspace. Of a folder that is none, and of None, every exercise is open. Raises OSError if the notes may not be read."""
+    """The state of a workspace. Of a folder that is none, and of None, every exercise is open. Raises OSError if the
+    notes may not be read.
+    """
     at_work = folder is not None and (Path(folder) / RECORD).is_file()
-    return Overview(lessons() or (lessons(folder) if at_work else ()), frozenset(passed(folder)) if at_work else frozenset())
+    return Overview(
+        lessons() or (lessons(folder) if at_work else ()), frozenset(passed(folder)) if at_work else frozenset()
+    )
 
 
 @dataclass(frozen=True)
@@ -121,7 +138,9 @@ class Overview:
     @property
     def next(self):
         """(lesson, id of its first open exercise), or None if nothing is open."""
-        return next(((lesson, one) for lesson in self.lessons for one, _ in lesson.exercises if one not in self.passed), None)
+        return next(
+            ((lesson, one) for lesson in self.lessons for one, _ in lesson.exercises if one not in self.passed), None
+        )
 
     def done(self, lesson):
         """How many exercises of a lesson are passed."""
@@ -132,8 +151,11 @@ class Overview:
         of = sum(len(lesson.exercises) for lesson in self.lessons)
         whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in self.lessons)
         hours = int(sum(lesson.minutes for lesson in self.lessons) / 60 + 0.5)
-        return (f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(self.lessons)} lessons finished. "
-                f"The whole course takes about {hours} hours.")
+        return (
+            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(self.lessons)} "
+            "lessons finished. "
+            f"The whole course takes about {hours} hours."
+        )
 
     @property
     def advice(self):
@@ -145,9 +167,12 @@ class Overview:
     def __repr__(self):
         width = max((len(lesson.title) for lesson in self.lessons), default=0)
         squares = max((len(lesson.exercises) for lesson in self.lessons), default=0)
-        rows = [f"{lesson.number}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
-                f"{''.join('✓' if one in self.passed else '○' for one, _ in lesson.exercises):{squares}}  "
-                f"{self.done(lesson)} of {len(lesson.exercises)}" for lesson in self.lessons]
+        rows = [
+            f"{lesson.number}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
+            f"{''.join('✓' if one in self.passed else '○' for one, _ in lesson.exercises):{squares}}  "
+            f"{self.done(lesson)} of {len(lesson.exercises)}"
+            for lesson in self.lessons
+        ]
         return "\n".join([self.totals, "", *rows, "", self.advice])
 
     def plain(self):
@@ -160,28 +185,52 @@ class Overview:
             squares = "".join(_square(one, title, one in self.passed) for one, title in lesson.exercises)
             cells = f'<td style="{CELL}; text-align: right">{lesson.minutes}</td><td style="{CELL}">{squares}</td>'
             count = f'<td style="{CELL}">{self.done(lesson)} of {len(lesson.exercises)}</td>'
-            rows.append(f'<tr><th scope="row" style="{CELL}; font-weight: normal">{lesson.number} {html.escape(lesson.title)}</th>{cells}{count}</tr>')
-        head = "".join(f'<th scope="col" style="{CELL}">{name}</th>' for name in ("Lesson", "Minutes", "Exercises", "Passed"))
-        return (f'<table style="border-collapse: collapse"><caption style="text-align: left; color: inherit; padding: 0.3em 0.6em">'
-                f"{html.escape(self.totals)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-                f'<p style="padding: 0 0.6em"><strong>{html.escape(self.advice)}</strong></p>')
+            rows.append(
+                f'<tr><th scope="row" style="{CELL}; font-weight: normal">{lesson.number} '
+                f"{html.escape(lesson.title)}</th>{cells}{count}</tr>"
+            )
+        head = "".join(
+            f'<th scope="col" style="{CELL}">{name}</th>' for name in ("Lesson", "Minutes", "Exercises", "Passed")
+        )
+        return (
+            '<table style="border-collapse: collapse"><caption style="text-align: left; color: inherit; '
+            'padding: 0.3em 0.6em">'
+            f"{html.escape(self.totals)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            f'<p style="padding: 0 0.6em"><strong>{html.escape(self.advice)}</strong></p>'
+        )
 
     def page(self):
         """The picture as a page of its own."""
-        return (f'{PAGE_MARK}\n<html lang="en">\n<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-                f"<title>Progress in the course</title><style>:root {{ color-scheme: light dark }} body {{ font: 1rem/1.5 sans-serif; margin: 2rem auto; "
-                f"max-width: 56rem; padding: 0 1rem }}</style></head>\n<body><main><h1>Sentence embeddings: your progress</h1>\n"
-                f"{self._repr_html_()}\n</main></body>\n</html>\n")
+        return (
+            f'{PAGE_MARK}\n<html lang="en">\n<head><meta charset="utf-8"><meta name="viewport" '
+            'content="width=device-width, initial-scale=1">'
+            f"<title>Progress in the course</title><style>:root {{ color-scheme: light dark }} body {{ font: "
+            "1rem/1.5 sans-serif; margin: 2rem auto; "
+            f"max-width: 56rem; padding: 0 1rem }}</style></head>\n<body><main><h1>Sentence embeddings: your "
+            "progress</h1>\n"
+            f"{self._repr_html_()}\n</main></body>\n</html>\n"
+        )
 
 
 PAGE_MARK = "<!doctype html><!-- course progress -->"  # a file that begins with it may be written anew
 CELL = "text-align: left; padding: 0.15em 0.6em; vertical-align: middle"
-SQUARE = ("display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: 1.45em; margin-right: 0.25em; text-align: center; "
-          "border-radius: 3px")
-DONE, OPEN = "background: #007a5e; color: #ffffff; border: 1px solid #007a5e", "background: transparent; color: inherit; border: 1px solid #808080"
+SQUARE = (
+    "display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: 1.45em; "
+    "margin-right: 0.25em; text-align: center; "
+    "border-radius: 3px"
+)
+DONE, OPEN = (
+    "background: #007a5e; color: #ffffff; border: 1px solid #007a5e",
+    ("background: transparent; color: inherit; border: 1px solid #808080"),
+)
 
 
 def _square(exercise_id, title, done):
-    """A square with a tick, or an empty one with a circle. Its name is read aloud, and shown where the pointer rests."""
+    """A square with a tick, or an empty one with a circle. Its name is read aloud, and shown where the pointer
+    rests.
+    """
     words = html.escape(f"{exercise_id}, {title}: {'passed' if done else 'open'}")
-    return f'<span role="img" aria-label="{words}" title="{words}" style="{SQUARE}; {DONE if done else OPEN}">{"✓" if done else "○"}</span>'
+    return (
+        f'<span role="img" aria-label="{words}" title="{words}" style="{SQUARE}; '
+        f'{DONE if done else OPEN}">{"✓" if done else "○"}</span>'
+    )

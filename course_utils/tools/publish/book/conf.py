@@ -1,11 +1,14 @@
-"""How Sphinx sets the book; read by course_utils.tools.publish.book. Nothing here asks for anything from the network."""
+"""How Sphinx sets the book; read by course_utils.tools.publish.book. Nothing here asks for anything from the
+network.
+"""
 
 project = html_title = "Sentence embeddings, from the first token to a fine-tuned encoder"
 language = "en"
 extensions = ["myst_nb"]
 
 nb_execution_mode = "off"  # the lessons' stored outputs are compared with fresh ones by the tests
-nb_mime_priority_overrides = [("singlehtml", "image/png", 0)]  # paper shows the picture of a view that a screen draws live
+# paper shows the picture of a view that a screen draws live
+nb_mime_priority_overrides = [("singlehtml", "image/png", 0)]
 myst_heading_anchors = 3
 myst_heading_slug_func = "course_utils.tools.publish.book.jupyter_anchor"
 
