@@ -24,9 +24,8 @@ def main(flags):
     for command in FIRST:  # seconds, so before everything else
         done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True)
         if done.returncode:
-            print(
-                f"{done.stdout}{done.stderr}\n{' '.join(command)} failed; `ruff check --fix` and `ruff format` mend most."
-            )
+            print(done.stdout, done.stderr)
+            print(f"{' '.join(command)} failed. `ruff check --fix` and `ruff format` mend most.")
             return done.returncode
     reason = block_network()
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
