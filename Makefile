@@ -20,7 +20,7 @@ help:
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
 	@echo "make tables     run the stored trainings of lessons 10 and 11 anew (about 40 minutes)"
-	@echo "make bench      measure embed against Sentence Transformers, the grader against nbgrader, and renew the README's tables"
+	@echo "make bench      measure embed against Sentence Transformers, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
 	@echo "make lock       resolve requirements.lock anew from pyproject.toml"
 

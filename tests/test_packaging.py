@@ -108,27 +108,47 @@ def test_every_dependency_says_what_it_is_for():
         assert re.search(rf'"{re.escape(str(need))}",\s+# \w', text), f"{need.name} has no comment"
 
 
-def readme_commands():
-    blocks = re.findall(r"```(?:bash|sh|console)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    return [
-        line.strip() for block in blocks for line in block.splitlines() if line.strip() and not line.startswith("#")
-    ]
+PAGES = sorted(
+    path for path in ROOT.rglob("*.md") if not {".venv", "build", "workspace"} & {*path.relative_to(ROOT).parts}
+)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+PROGRAMS = {"git", "conda", "pip", ".venv/bin/pytest", ".venv/bin/ruff"}
 
 
-def test_readme_commands_exist():
+@each_page
+def test_commands_of_the_documents_exist(page):
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    commands = readme_commands()
-    assert any(command.startswith("make lab") for command in commands)
-    assert any(command.startswith("make test") for command in commands)
-    for command in commands:
+    blocks = re.findall(r"```(?:bash|sh|console)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    for command in (line.strip() for block in blocks for line in block.splitlines()):
         for part in command.split("&&"):
             words = [word for word in shlex.split(part, comments=True) if "=" not in word or word.startswith("-")]
-            if words[0] == "make":
+            if words[:1] == ["make"]:
                 assert set(words[1:]) <= targets, command
-            elif words[0] == "course":
+            elif words[:1] == ["course"]:
                 assert words[1] in course.commands, command
             else:
-                assert words[0] in {"git", "conda", "pip", ".venv/bin/pytest"}, command
+                assert not words or words[0] in PROGRAMS, command
+
+
+@each_page
+def test_links_between_the_documents_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for address in re.findall(r"\]\((?!https?://)([^)\s]+)\)", text):
+        name, _, anchor = address.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), address
+        assert not anchor or anchor in anchors(target), address
+
+
+def anchors(page):
+    """The names of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#{1,6} +(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_is_for_two_minutes():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 100 and "make lab" in text and "make test" in text
 
 
 def test_no_machine_path_and_no_leftover_in_the_repository():

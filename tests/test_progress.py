@@ -459,19 +459,12 @@ def test_a_lesson_says_how_long_it_takes(path):
     assert said == [str(lesson_minutes(notebook))]
 
 
-def in_words(minutes):
-    """Minutes as the README writes them: from an hour on in quarters of an hour."""
-    if minutes < 60:
-        return f"{minutes} minutes"
-    hours, quarter = divmod(int(minutes / 15 + 0.5), 4)
-    return f"{hours}{['', '¼', '½', '¾'][quarter]} {'hour' if (hours, quarter) == (1, 0) else 'hours'}"
-
-
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_the_readme_says_the_same(path):
     (row,) = re.findall(rf"^\| `{path.stem}` \|.*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    (said,) = re.findall(r"\(([^()]*(?:minutes|hours?))\)", row)
-    assert said == in_words(lesson_minutes(json.loads(path.read_text(encoding="utf-8"))))
+    *_, minutes, exercises, _ = (part.strip() for part in row.split("|"))
+    assert minutes == str(lesson_minutes(json.loads(path.read_text(encoding="utf-8"))))
+    assert exercises == str(sum(one.startswith(path.stem[:2]) for one in all_exercises()))
 
 
 # ---------------------------------------------------------------- files

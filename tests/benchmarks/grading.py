@@ -19,6 +19,7 @@ import click
 from ..grader import COURSE, EXTRAS, ROOT, hand_in
 from .speed import machine, renew
 
+PAGE = ROOT / "course_utils/tools/grading/README.md"
 BEGIN, END = "<!-- bench grading: begin -->", "<!-- bench grading: end -->"
 LESSONS = {"04": "04_pooling.ipynb", "12": "12_capstone.ipynb"}
 NBGRADER = """
@@ -87,9 +88,9 @@ def theirs(room, lesson, size):
 @click.command()
 @click.option("--size", default=200, show_default=True, help="Hand-ins of the class.")
 @click.option("--nbgrader", "few", default=4, show_default=True, help="Hand-ins that nbgrader marks.")
-@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in the README.")
+@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in the grader's README.md.")
 def main(size, few, write):
-    """Measure, print a table, and put it into the README."""
+    """Measure, print a table, and put it into the grader's README.md."""
     cores = len(os.sched_getaffinity(0))
     several, rows, both = sorted({1, 2, cores, 2 * cores}), [], [0.0, 0.0]
     with tempfile.TemporaryDirectory(prefix="bench-") as room:
@@ -127,7 +128,7 @@ def main(size, few, write):
     ]
     click.echo("\n".join(lines))
     if write:
-        renew(lines, BEGIN, END)
+        renew(PAGE, lines, BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """How fast `embed`, `search` and `closest_pairs` are on this machine, beside Sentence Transformers: `make bench`.
 
 Both sides run in turn, in one process, on the same sentences, so that whatever else the machine does hits both. What is
-printed are medians of ratios. Peak memory is that of a fresh process for each side. The table in the README is renewed.
+printed are medians of ratios. Peak memory is that of a fresh process for each side. The table in README.md beside this
+file is renewed.
 """
 
 import json
@@ -16,7 +17,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = Path(__file__).with_name("README.md")
 BATCHES = (8, 16)  # smaller ones and larger ones were slower on every text
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
@@ -106,7 +108,7 @@ def fresh(program):
     program += "\nfrom tests.benchmarks.speed import peak_memory; print(peak_memory())"
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=README.parent
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     *printed, memory = done.stdout.split()
     return printed, time.perf_counter() - start, float(memory)
@@ -136,9 +138,9 @@ CLOSEST = (
 
 @click.command()
 @click.option("--rounds", default=5, show_default=True, help="How often both sides take turns.")
-@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in the README.")
+@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in README.md.")
 def main(rounds, write):
-    """Measure, print a table, and put it into the README."""
+    """Measure, print a table, and put it into README.md beside this file."""
     import torch
 
     names, loads, seconds = sides(), texts(), {}
@@ -226,13 +228,16 @@ def main(rounds, write):
     ]
     click.echo("\n".join(lines))
     if write:
-        renew(lines, BEGIN, END)
+        renew(PAGE, lines, BEGIN, END)
 
 
-def renew(lines, begin, end):
-    """Put lines between two marks of the README."""
-    before, _, rest = README.read_text(encoding="utf-8").partition(begin)
-    README.write_text(before + "\n".join([begin, *lines, end]) + rest.partition(end)[2], encoding="utf-8")
+def renew(page, lines, begin, end):
+    """Put lines between two marks of a page. Raises ValueError if the page does not have them."""
+    before, mark, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, last, after = rest.partition(end)
+    if not mark or not last:
+        raise ValueError(f"{page} has no block from {begin} to {end}")
+    page.write_text(before + "\n".join([begin, *lines, end]) + after, encoding="utf-8")
 
 
 def machine():
