@@ -9,7 +9,7 @@ LAB_FLAGS ?=
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 
-.PHONY: help setup lab test matrix lock notebooks adapter tables bench book doctor clean
+.PHONY: help setup lab test lesson matrix lock notebooks adapter tables bench book doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -17,6 +17,7 @@ help:
 	@echo "make matrix     the lessons under other instruction sets and thread counts"
 	@echo "make doctor     check this machine"
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
+	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
 	@echo "make tables     run the stored trainings of lessons 10 and 11 anew (about 40 minutes)"
@@ -56,6 +57,11 @@ doctor:
 tables: setup
 	$(BIN)/python -m course_utils.trainings.learning_curve
 	$(BIN)/python -m course_utils.trainings.negation
+
+# One lesson, after a change to it: make lesson L=04
+lesson: setup
+	@test -n "$(L)" || (echo "Which one? make lesson L=04"; exit 1)
+	$(BIN)/python -m tests.lesson $(L)
 
 notebooks: setup
 	$(BIN)/python -m tests.execute

@@ -45,7 +45,7 @@ def test_wrong_answers_fail_and_are_told_why(exercise_id, wrong):
 def test_every_exercise_is_complete(exercise):
     answers = ANSWERS[exercise.lesson]
     assert len(answers.RIGHT[exercise.id]) >= 2
-    assert len({words for _, words in answers.WRONG[exercise.id]}) >= 5, "five different mistakes at least"
+    assert len({mistake.says for mistake in exercise.mistakes}) >= 5, "five different mistakes at least"
     assert len(exercise.hints) >= 2
     assert exercise.minutes > 0 and exercise.difficulty in (1, 2, 3)
 

@@ -26,7 +26,7 @@ def rows():
             [
                 (exercise_id, kind, number)
                 for kind in ("RIGHT", "WRONG")
-                for number in range(len(getattr(module, kind)[exercise_id]))
+                for number in range(len(getattr(module, kind).get(exercise_id, [])))
             ]
             for exercise_id in module.RIGHT
         ]

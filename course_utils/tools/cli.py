@@ -472,6 +472,48 @@ def slides(lesson, out):
     )
 
 
+@main.command("new-exercise")
+@click.argument("lesson", metavar="NN")
+@click.argument("name")
+@click.option("--title", help="Left out, made from the name.")
+def new_exercise(lesson, name, title):
+    """For authors: write the skeleton of exercise NAME, such as weighted-pool, into lesson NN."""
+    from . import authoring
+
+    try:
+        path, code = authoring.new_exercise(lesson, name, title)
+    except (authoring.AuthoringError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Written: text, answer and check in {_short(path)}; cases, mistakes and hints in {_short(code)}.")
+    click.echo(f"Fill in what says TODO, then: make lesson L={lesson}. Other right styles go to tests/answers/.")
+
+
+@main.command("new-lesson")
+@click.argument("number", metavar="NN")
+@click.argument("title")
+@click.option(
+    "--kind",
+    type=click.Choice(["full", "short", "page"]),
+    default="full",
+    show_default=True,
+    help="full and short: exercises, questions and a deck. page: text and code only.",
+)
+def new_lesson(number, title, kind):
+    """For authors: write the skeleton of lesson NN."""
+    from . import authoring
+
+    try:
+        path = authoring.new_lesson(number, title, kind)
+    except (authoring.AuthoringError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Written: {_short(path)}, and a row in the table of README.md.")
+    click.echo(f"Fill in what says TODO, then: make lesson L={number}.")
+
+
+def _short(path):
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def running_lab(workspace):
     """The Jupyter server of this user that runs in a workspace, as {"port": ..., "address": ...}, or None."""
     try:

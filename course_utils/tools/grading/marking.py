@@ -40,8 +40,11 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
     exercises, by_hand, titles, known = {}, {}, {}, {}
     for lesson in lessons:
         paths = sorted(Path(folder).glob(f"{lesson}_*.ipynb"))
-        if len(paths) != 1 or lesson not in LESSONS:
-            raise ValueError(f"lesson {lesson!r} is not in this course; its lessons are {LESSONS[0]} to {LESSONS[-1]}")
+        if len(paths) != 1:
+            there = sorted(path.name[:2] for path in Path(folder).glob("[0-9][0-9]_*.ipynb"))
+            raise ValueError(f"lesson {lesson!r} is not in this course; its lessons are {there[0]} to {there[-1]}")
+        if lesson not in LESSONS:
+            raise ValueError(f"lesson {lesson!r} has no exercises, so there is nothing to mark")
         cells = nbformat.read(paths[0], as_version=4).cells
         titles[lesson] = cells[0].source.splitlines()[0].lstrip("# ")
         for cell in cells:

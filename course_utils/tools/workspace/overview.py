@@ -146,13 +146,18 @@ class Overview:
         """How many exercises of a lesson are passed."""
         return sum(one in self.passed for one, _ in lesson.exercises)
 
+    def count(self, lesson):
+        """Such as "2 of 4" for a lesson; nothing for one without exercises."""
+        return f"{self.done(lesson)} of {len(lesson.exercises)}" if lesson.exercises else ""
+
     @property
     def totals(self):
         of = sum(len(lesson.exercises) for lesson in self.lessons)
-        whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in self.lessons)
+        with_exercises = [lesson for lesson in self.lessons if lesson.exercises]
+        whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in with_exercises)
         hours = int(sum(lesson.minutes for lesson in self.lessons) / 60 + 0.5)
         return (
-            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(self.lessons)} "
+            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} "
             "lessons finished. "
             f"The whole course takes about {hours} hours."
         )
@@ -170,7 +175,7 @@ class Overview:
         rows = [
             f"{lesson.number}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
             f"{''.join('✓' if one in self.passed else '○' for one, _ in lesson.exercises):{squares}}  "
-            f"{self.done(lesson)} of {len(lesson.exercises)}"
+            f"{self.count(lesson)}"
             for lesson in self.lessons
         ]
         return "\n".join([self.totals, "", *rows, "", self.advice])
@@ -184,7 +189,7 @@ class Overview:
         for lesson in self.lessons:
             squares = "".join(_square(one, title, one in self.passed) for one, title in lesson.exercises)
             cells = f'<td style="{CELL}; text-align: right">{lesson.minutes}</td><td style="{CELL}">{squares}</td>'
-            count = f'<td style="{CELL}">{self.done(lesson)} of {len(lesson.exercises)}</td>'
+            count = f'<td style="{CELL}">{self.count(lesson)}</td>'
             rows.append(
                 f'<tr><th scope="row" style="{CELL}; font-weight: normal">{lesson.number} '
                 f"{html.escape(lesson.title)}</th>{cells}{count}</tr>"

@@ -1,0 +1,202 @@
+"""For those who change the course: skeletons of exercises and lessons, and what derives from a lesson's text."""
+
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from .._support.files import write_whole
+from .._support.notebooks import BEGIN, END, NOTEBOOKS
+from .workspace.overview import lesson_minutes
+
+ROOT = NOTEBOOKS.parent
+EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
+KINDS = {
+    "full": "exercises, questions before results, and a deck of 45 minutes",
+    "short": "as full, with a deck of 25 minutes or less",
+    "page": "text and code, nothing else",
+}
+SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
+EXERCISE = """
+
+def _{name}_cases(rng):
+    return (Case("TODO: the property that this case shows.", (normal(rng, 3, 4),)),)
+
+
+{constant} = Exercise(
+    id="{id}",
+    title="{title}",
+    arguments=("vectors",),
+    cases=_{name}_cases,
+    reference=lambda vectors: vectors,
+    minutes=10,
+    difficulty=2,
+    points=2,
+    mistakes=(Mistake("TODO: what went wrong, in one sentence.", lambda vectors: -vectors),),
+    hints=("TODO: a first hint.", "TODO: a more direct one."),
+)
+"""
+HEAD = '''"""Exercises of lesson {number}: TODO."""
+
+from .framework import Case, Exercise, Mistake, normal
+{exercise}
+EXERCISES = ({constant},)
+'''
+
+
+class AuthoringError(ValueError):
+    """A skeleton cannot be written. One sentence says why; nothing was changed."""
+
+
+def kind_of(notebook):
+    """The kind of a lesson, one of KINDS, as the metadata of its first cell say; "full" where they say nothing."""
+    kind = notebook["cells"][0]["metadata"].get("course", {}).get("kind", "full")
+    if kind not in KINDS:
+        raise AuthoringError(f"The kind of a lesson is one of {', '.join(KINDS)}; got {kind!r}.")
+    return kind
+
+
+def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES):
+    """Write the skeleton of an exercise: its text, answer and check in the lesson, before "What you have seen", and its
+    cases and mistakes in the file of the lesson's exercises. Returns the two paths.
+
+    lesson: such as "04". name: such as "weighted-pool". title: left out, made from the name. Raises AuthoringError.
+    """
+    path, code = _lesson(lesson, folder), exercises / f"lesson_{lesson}.py"
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise AuthoringError(
+            f"The name of an exercise is lower-case words with hyphens, such as weighted-pool; got {name!r}."
+        )
+    notebook, exercise_id, function = nbformat.read(path, as_version=4), f"{lesson}-{name}", name.replace("-", "_")
+    if any(cell.id in (exercise_id, f"ex-{name}") for cell in notebook.cells):
+        raise AuthoringError(f"{path.name} has {exercise_id} already.")
+    title = title or name.replace("-", " ").capitalize()
+    end = next((n for n, cell in enumerate(notebook.cells) if cell.source.startswith("## What you have seen")), None)
+    if end is None:
+        raise AuthoringError(f'{path.name} has no cell "## What you have seen" to write it before.')
+    marks = {"schema_version": 3, "grade_id": exercise_id, "task": False}
+    text = (
+        f"## Exercise: {title[:1].lower()}{title[1:]}\n\n`{exercise_id}` · difficulty 2 of 3 · 10 minutes\n\n"
+        "TODO: what the function takes and returns: types, shapes, ties, edge cases. This text is the contract."
+    )
+    answer = f"def {function}(vectors):\n    {BEGIN}\n    return vectors\n    {END}"
+    notebook.cells[end:end] = [
+        new_markdown_cell(text, id=f"ex-{name}"),
+        new_code_cell(
+            answer, id=exercise_id, metadata={"nbgrader": {**marks, "grade": False, "locked": False, "solution": True}}
+        ),
+        new_code_cell(
+            f'check("{exercise_id}", {function})',
+            id=f"{exercise_id}-check",
+            metadata={
+                "nbgrader": {
+                    **marks,
+                    "grade_id": f"{exercise_id}-check",
+                    "grade": True,
+                    "locked": True,
+                    "points": 2,
+                    "solution": False,
+                }
+            },
+        ),
+    ]
+    names = {"id": exercise_id, "name": function, "constant": function.upper(), "title": title, "number": lesson}
+    added = EXERCISE.format(**names)
+    if not code.exists():
+        source = HEAD.format(exercise=added, **names)
+    else:
+        source = code.read_text(encoding="utf-8")
+        before, found, rest = source.rpartition("\nEXERCISES = (")
+        if not found:
+            raise AuthoringError(f"{code} has no line that begins with EXERCISES = (")
+        others = rest[: rest.index(")")].strip().rstrip(",")
+        source = f"{before}{added}\nEXERCISES = ({others}, {names['constant']}){rest[rest.index(')') + 1 :]}"
+    write_whole(code, source)
+    write_whole(path, nbformat.writes(notebook) + "\n")
+    return path, code
+
+
+def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "README.md"):
+    """Write the skeleton of a lesson and its row in the README's table. Returns the path of the lesson.
+
+    number: two digits that no lesson has, such as "13". kind: one of KINDS. Raises AuthoringError.
+    """
+    if not re.fullmatch(r"\d\d", number) or list(Path(folder).glob(f"{number}_*.ipynb")):
+        raise AuthoringError(f"The number of a lesson is two digits that no other lesson has; got {number!r}.")
+    if not title.strip() or "\n" in title:
+        raise AuthoringError("A lesson needs a title, in one line.")
+    first = (
+        f"# {number} {title}\n\nTODO: what this is about.\n\nAfter this lesson you can\n\n- TODO\n\nAbout 5 minutes."
+    )
+    cells = [
+        new_markdown_cell(first, id="title", metadata={"course": {"kind": kind}}),
+        new_code_cell(SETUP, id="setup"),
+        new_markdown_cell("## TODO", id="first-step"),
+        new_markdown_cell("## What you have seen\n\n- TODO", id="recap"),
+        new_markdown_cell("## Further reading\n\n- TODO", id="reading"),
+    ]
+    if kind != "page":
+        minutes = 45 if kind == "full" else 20
+        cells.append(
+            new_markdown_cell(
+                "## Lecture plan\n\nFor the instructor; learners' copies do not have it.\n\n| section | minutes |\n"
+                f"|---|---|\n| TODO | {minutes} |\n\nTotal: {minutes} minutes.\n\n**Aims.** TODO\n\n"
+                "**On the board.** TODO\n\n**Common misunderstandings.** TODO\n\n**Exercises.** TODO",
+                id="plan",
+                metadata={"tags": ["instructor"]},
+            )
+        )
+    notebook = new_notebook(
+        cells=cells,
+        metadata={
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+        },
+    )
+    kind_of(notebook)
+    path = Path(folder) / f"{number}_{re.sub('[^a-z0-9]+', '_', title.lower()).strip('_')}.ipynb"
+    text = readme.read_text(encoding="utf-8")
+    rows = list(re.finditer(r"^\| `\d\d_\w+` \|.*\n", text, re.MULTILINE))
+    if not rows:
+        raise AuthoringError(f"{readme} has no table of lessons.")
+    before = [row for row in rows if row[0][3:5] < number]
+    place = before[-1].end() if before else rows[0].start()
+    write_whole(readme, f"{text[:place]}| `{path.stem}` | TODO | 5 | 0 |\n{text[place:]}")
+    write_whole(path, nbformat.writes(notebook) + "\n")
+    return path
+
+
+def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
+    """Bring what is stated about a lesson into line with its text: the minutes in its first cell, and its minutes and
+    exercises in the README's table. Returns the paths that changed. Raises AuthoringError.
+    """
+    path, changed = _lesson(lesson, folder), []
+    notebook = nbformat.read(path, as_version=4)
+    minutes = lesson_minutes(notebook)
+    if "About" not in notebook.cells[0].source:
+        raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
+    notebook.cells[0].source = re.sub(r"About \d+ minutes", f"About {minutes} minutes", notebook.cells[0].source)
+    answers = sum(
+        bool(cell.metadata.get("nbgrader", {}).get("solution")) and cell.cell_type == "code" for cell in notebook.cells
+    )
+    text = readme.read_text(encoding="utf-8")
+    row = re.compile(rf"^(\| `{path.stem}` \| .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE)
+    if not row.search(text):
+        raise AuthoringError(f"{readme} has no row for {path.stem} that ends with minutes and exercises.")
+    for file, new in (
+        (path, nbformat.writes(notebook) + "\n"),
+        (readme, row.sub(rf"\1 {minutes} | {answers} |", text)),
+    ):
+        if file.read_text(encoding="utf-8") != new:
+            write_whole(file, new)
+            changed.append(file)
+    return changed
+
+
+def _lesson(number, folder):
+    found = sorted(Path(folder).glob(f"{number}_*.ipynb")) if re.fullmatch(r"\d\d", number) else []
+    if len(found) != 1:
+        there = ", ".join(sorted(path.name[:2] for path in Path(folder).glob("[0-9][0-9]_*.ipynb")))
+        raise AuthoringError(f"There is no lesson {number!r}; the lessons are {there}.")
+    return found[0]

@@ -1,0 +1,49 @@
+"""One lesson, after a change: `make lesson L=04`. Renews what derives from it, executes it, and runs its tests."""
+
+import os
+import sys
+
+import pytest
+
+from course_utils.tools.authoring import ROOT, AuthoringError, renew
+from course_utils.tools.workspace.overview import overview
+
+from .execute import execute, lessons
+
+# each lesson's own cases in the files about all lessons
+SHARED = ("notebooks", "exercises", "glossary", "progress", "decks", "grading_parity")
+
+
+def main(number):
+    """Returns pytest's exit status, or a sentence on what is wrong with the lesson."""
+    try:
+        changed = renew(number)
+    except AuthoringError as error:
+        return str(error)
+    os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
+    (path,) = lessons([f"{number}_"])
+    (start,) = lessons(["00_"])
+    todo = [path]
+    if start != path and not stands_in(start, repr(overview(None))):
+        todo.append(start)  # it shows the whole course
+    for one in todo:
+        print(f"Executing {one.name}", flush=True)
+        execute(one)
+    print("Renewed: " + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"), flush=True)
+    files = [f"tests/test_{name}.py" for name in (*SHARED, f"lesson_{number}")]
+    chosen = f"({number}_ or {number}- or [{number} or test_lesson_{number}) and not browser"
+    return pytest.main(
+        ["-q", "-p", "no:cacheprovider", "-k", chosen, *(file for file in files if (ROOT / file).exists())]
+    )
+
+
+def stands_in(path, text):
+    """Whether an output of a notebook is this text."""
+    import nbformat
+
+    cells = nbformat.read(path, as_version=4).cells
+    return any(output.get("data", {}).get("text/plain") == text for cell in cells for output in cell.get("outputs", []))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
