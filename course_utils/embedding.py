@@ -1,20 +1,17 @@
 """Many sentences to vectors. Derived in lesson 04."""
 
-import contextlib
 import os
 import warnings
 
 import numpy as np
 import torch
 
-from ._support.fast_bert import TOKENS, fits, packed_bert
-from .models import light_encoder, load_encoder, max_tokens, progress_bar
+from ._support.downloads import progress_bar
+from ._support.fast_bert import fits
+from ._support.routes import PRECISIONS, PackedRoute, TransformersRoute, packaged_tokens, tokens_of
+from ._support.workers import each
+from .models import load_encoder, max_tokens, untouched_weights
 from .pooling import POOLINGS, normalise
-
-# positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
-BATCH_TOKENS = 512
-WORTH = 512  # tokens: for fewer, laying out the weights for the processor takes longer than it saves
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def embed(sentences, pooling="mean", normalize=True, model=None, precision="float32"):
@@ -44,27 +41,40 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
             "slower "
             "than float32. Leave precision out"
         )
-    light = light_encoder() if model is None else None
-    tokenizer, encoder = (None, None) if light else _pair(model)
-    # what comes twice is computed once
-    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}
+    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # duplicates are encoded once
+    route = _route(list(row_of), model, precision)
+    _warn_of_cuts(route, list(row_of), sentences)
+
+    def vectors_of(batch):
+        with torch.inference_mode():
+            pooled = [(places, POOLINGS[pooling](states, mask).float()) for places, states, mask in route.states(batch)]
+            return [(places, (normalise(found) if normalize else found).cpu().numpy()) for places, found in pooled]
+
     vectors = None
-    with contextlib.nullcontext() if light else _as_made(tokenizer, encoder), torch.inference_mode():
-        if light:
-            ids = _light_ids(list(row_of), sentences, light[0])
-            groups = _packed_states(ids, *light[1:], precision)
-        else:
-            rows = _token_ids(list(row_of), sentences, tokenizer, max_tokens(tokenizer, encoder))
-            ids = [row["input_ids"] for row in rows]
-            groups = _last_states(rows, ids, tokenizer, encoder, precision)
-        with _token_bar(ids) as bar:
-            for places, states, mask in groups:
-                pooled = POOLINGS[pooling](states, mask).float()
+    with route, _token_bar(route) as bar:
+        for parts in each(vectors_of, route.batches(), route.threads):
+            for places, found in parts:
                 if vectors is None:
-                    vectors = np.empty((len(row_of), pooled.shape[1]), dtype=np.float32)
-                vectors[places] = (normalise(pooled) if normalize else pooled).cpu().numpy()
-                bar.update(int(mask.sum()))
+                    vectors = np.empty((len(row_of), found.shape[1]), dtype=np.float32)
+                vectors[places] = found
+                bar.update(sum(route.lengths[place] for place in places))
     return vectors[[row_of[sentence] for sentence in sentences]]
+
+
+def _route(sentences, model, precision):
+    """How these sentences, all different, are encoded: see `_support.routes`.
+
+    The packaged encoder needs no transformers, whose import takes seconds, as long as nobody has loaded the model and
+    could have changed it. Any other plain BERT runs through the same forward pass, and everything else through its own.
+    """
+    if model is None and (untouched := untouched_weights()):
+        tokenizer, weights, config = untouched
+        return PackedRoute(packaged_tokens(sentences, tokenizer), weights, config, precision)
+    tokenizer, encoder = _pair(model)
+    tokens = tokens_of(sentences, tokenizer, max_tokens(tokenizer, encoder))
+    if fits(encoder):
+        return PackedRoute(tokens, encoder.state_dict(), encoder.config, precision)
+    return TransformersRoute(tokens, tokenizer, encoder, precision)
 
 
 def hidden_states(sentences, model=None):
@@ -75,17 +85,28 @@ def hidden_states(sentences, model=None):
     """
     sentences = _checked(sentences)
     tokenizer, encoder = _pair(model)
-    with _as_made(tokenizer, encoder), torch.inference_mode():
-        rows = _token_ids(sentences, sentences, tokenizer, max_tokens(tokenizer, encoder))
-        with _token_bar([row["input_ids"] for row in rows]) as bar:
-            for places, inputs in _padded(rows, tokenizer, encoder):
-                yield places, encoder(**inputs, output_hidden_states=True).hidden_states, inputs["attention_mask"]
-                bar.update(int(inputs["attention_mask"].sum()))
+    route = TransformersRoute(tokens_of(sentences, tokenizer, max_tokens(tokenizer, encoder)), tokenizer, encoder)
+    _warn_of_cuts(route, sentences, sentences)
+    with route, torch.inference_mode(), _token_bar(route) as bar:
+        for batch in route.batches():
+            yield batch, *route.hidden_states(batch)
+            bar.update(sum(route.lengths[place] for place in batch))
 
 
-def _token_bar(ids):
+def _token_bar(route):
     """A bar in tokens: long sentences come first, so a bar in sentences would expect too much time."""
-    return progress_bar(total=sum(map(len, ids)), unit="token", unit_scale=True)
+    return progress_bar(total=sum(route.lengths), unit="token", unit_scale=True)
+
+
+def _warn_of_cuts(route, sentences, given):
+    """Warn how many of the sentences that the caller gave, duplicates included, lose their end."""
+    if route.cut:
+        cut = {sentences[place] for place in route.cut}
+        warnings.warn(
+            f"{sum(sentence in cut for sentence in given)} of {len(given)} sentences are longer than the model's "
+            f"{route.longest} tokens; the rest of each was cut off",
+            stacklevel=3,
+        )
 
 
 def has_bfloat16():
@@ -95,98 +116,6 @@ def has_bfloat16():
         and torch.backends.mkldnn.is_available()
         and torch.ops.mkldnn._is_mkldnn_bf16_supported()
     )
-
-
-@contextlib.contextmanager
-def _as_made(tokenizer, encoder):
-    """Both as `load_encoder` made them; they are shared, and somebody may have turned them. Put back even if
-    interrupted.
-    """
-    side, training = tokenizer.truncation_side, encoder.training
-    tokenizer.truncation_side = "right"
-    encoder.eval()
-    try:
-        yield
-    finally:
-        tokenizer.truncation_side = side
-        encoder.train(training)
-
-
-def _token_ids(unique, sentences, tokenizer, longest):
-    """What the tokenizer makes of each of `unique`, cut to `longest`; a warning counts what `sentences` lost."""
-    encoded = tokenizer(unique, truncation=True, max_length=longest, return_overflowing_tokens=True)
-    owner = encoded.pop("overflow_to_sample_mapping")
-    first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold what was cut off
-    _warn_of_cuts({unique[place] for place in np.delete(owner, first)}, sentences, longest)
-    return [{name: values[i] for name, values in encoded.items()} for i in first]
-
-
-def _warn_of_cuts(long, sentences, longest):
-    if long:
-        warnings.warn(
-            f"{sum(sentence in long for sentence in sentences)} of {len(sentences)} sentences are longer "
-            "than the "
-            f"model's {longest} tokens; the rest of each was cut off",
-            stacklevel=4,
-        )
-
-
-def _light_ids(unique, sentences, tokenizer):
-    """As `_token_ids`, for the tokenizer of `light_encoder`, and the ids alone."""
-    encoded = tokenizer.encode_batch(unique)
-    _warn_of_cuts(
-        {sentence for sentence, found in zip(unique, encoded) if found.overflowing},
-        sentences,
-        tokenizer.truncation["max_length"],
-    )
-    return [found.ids for found in encoded]
-
-
-def _last_states(rows, ids, tokenizer, encoder, precision):
-    """Yield (places, last hidden states, attention mask) for groups of rows, whose token ids are `ids`, the longest
-    first.
-    """
-    if fits(encoder):
-        yield from _packed_states(ids, encoder.state_dict(), encoder.config, precision)
-        return
-    half = torch.autocast(encoder.device.type, torch.bfloat16, enabled=precision == "bfloat16")
-    for places, inputs in _padded(rows, tokenizer, encoder):
-        with half:
-            yield places, encoder(**inputs).last_hidden_state, inputs["attention_mask"]
-
-
-def _packed_states(ids, weights, config, precision):
-    forward = packed_bert(
-        weights,
-        config.num_attention_heads,
-        config.layer_norm_eps,
-        PRECISIONS[precision],
-        lay_out=sum(map(len, ids)) >= WORTH,
-    )
-    for batch in _batches([len(row) for row in ids], TOKENS):
-        for start, states in forward([ids[place] for place in batch]):
-            yield batch[start : start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
-
-
-def _padded(rows, tokenizer, encoder):
-    """Yield (places, the encoder's inputs) for batches of rows of like length."""
-    for batch in _batches([len(row["input_ids"]) for row in rows], BATCH_TOKENS):
-        yield (
-            batch,
-            tokenizer.pad([rows[i] for i in batch], padding_side="right", return_tensors="pt").to(encoder.device),
-        )
-
-
-def _batches(lengths, budget):
-    """Yield lists of positions, longest sentences first, so that a batch holds equals and little padding."""
-    batch, widest = [], 0
-    for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        widest = widest or lengths[position]
-        if batch and widest * (len(batch) + 1) > budget:
-            yield batch
-            batch, widest = [], lengths[position]
-        batch.append(position)
-    yield batch
 
 
 def _pair(model):

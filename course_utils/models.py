@@ -32,7 +32,7 @@ def load_encoder(name=None):
     return _load_folder(_folder_of(name))
 
 
-def light_encoder():
+def untouched_weights():
     """The packaged encoder without transformers, whose import takes seconds: (tokenizer, weights by name,
     configuration).
 

@@ -302,7 +302,7 @@ def test_an_interrupt_puts_the_shared_pair_back(encoder, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("course_utils.embedding._batches", interrupted)
+    monkeypatch.setattr("course_utils._support.routes.by_length", interrupted)
     model.train()
     tokenizer.truncation_side = "left"
     try:

@@ -22,7 +22,8 @@ from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertMode
 from course_utils import embed, load_encoder, load_reviews
 from course_utils._support.downloads import packaged_encoder
 from course_utils._support.fast_bert import _attend, fits, packaged_weights, packed_bert
-from course_utils.embedding import WORTH, _batches, _light_ids, _token_ids, has_bfloat16
+from course_utils._support.routes import MIN_TOKENS_TO_PACK, by_length, packaged_tokens, tokens_of
+from course_utils.embedding import has_bfloat16
 from course_utils.pooling import POOLINGS
 
 from .conftest import PIECES, SIZES
@@ -127,7 +128,6 @@ def listening(encoder):
     [
         exchanged,
         listening,
-        lambda encoder: encoder.train(),
         lambda encoder: encoder.double(),
         lambda encoder: setattr(encoder.config, "hidden_act", "relu"),
     ],
@@ -181,7 +181,7 @@ def test_many_sentences_are_as_sentence_transformers_makes_them(pooling, texts):
     assert np.abs(embed(texts, pooling=pooling) - theirs).max() <= 1e-6
 
 
-@pytest.mark.parametrize("number", [WORTH // 3 - 1, WORTH // 3 + 1])
+@pytest.mark.parametrize("number", [MIN_TOKENS_TO_PACK // 3 - 1, MIN_TOKENS_TO_PACK // 3 + 1])
 def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encoder, monkeypatch):
     sentences = [f"{i}" for i in range(number)]  # [CLS], one piece or more, [SEP]
     ours = embed(sentences)
@@ -201,9 +201,9 @@ def light():
 @example(["[MASK] [CLS] x", "ÀÉ café\u0301 \u200b 你好 😀", "", " \n", "a" * 300, "word " * 400])
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 def test_the_light_tokenizer_gives_the_same_ids(light, encoder, sentences):
-    assert _light_ids(sentences, sentences, light[0]) == [
-        row["input_ids"] for row in _token_ids(sentences, sentences, encoder[0], 256)
-    ]
+    ids, cut, longest = packaged_tokens(sentences, light[0])
+    rows, *rest = tokens_of(sentences, encoder[0], 256)
+    assert ids == [row["input_ids"] for row in rows] and [cut, longest] == rest
 
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
@@ -312,8 +312,8 @@ def test_an_unknown_precision_is_named(precision):
 def test_what_comes_twice_is_computed_once(tiny, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "course_utils.embedding._batches",
-        lambda lengths, budget: seen.append(len(lengths)) or _batches(lengths, budget),
+        "course_utils._support.routes.by_length",
+        lambda lengths, budget: seen.append(len(lengths)) or by_length(lengths, budget),
     )
     vectors = embed(["a b", "c", "a b", "c", "a b"], model=tiny)
     assert seen == [2] and vectors.shape == (5, 32)

@@ -17,7 +17,7 @@ from torch.nn.functional import gelu, layer_norm, linear
 
 from .downloads import packaged_encoder
 
-TOKENS = 4096  # in one forward pass
+TOKENS = 4096  # in one forward pass: the weights are laid out for about so many
 SCORES = 150_000  # attention scores of all heads at one time: what a processor core keeps near
 
 
@@ -37,7 +37,6 @@ def fits(encoder):
         and encoder.dtype == torch.float32
         and config.hidden_act == "gelu"
         and not config.is_decoder
-        and not encoder.training
         and getattr(config, "position_embedding_type", "absolute") == "absolute"
         and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in encoder.modules())
         # those stay after output_hidden_states

@@ -39,13 +39,24 @@ def ranks_mean_rank(found, wanted):
     return sum((p.index(w) + 1 if w in p else 0) for p, w in zip(found, wanted)) / len(found)
 
 
+SEEN = {}
+
+
+def vectors(sentences, pooling="mean"):
+    """As `embed`, which is asked once for each sentence: the checks search the same texts again and again."""
+    new = [sentence for sentence in dict.fromkeys(sentences) if (sentence, pooling) not in SEEN]
+    if new:
+        SEEN.update(zip([(sentence, pooling) for sentence in new], embed(new, pooling=pooling)))
+    return np.stack([SEEN[sentence, pooling] for sentence in sentences])
+
+
 def find_course(queries, texts, k):
-    places, _ = search(embed(queries), embed(texts), k)
+    places, _ = search(vectors(queries), vectors(texts), k)
     return places.tolist()
 
 
 def find_argsort(queries, texts, k):
-    cosines = embed(queries) @ embed(texts).T
+    cosines = vectors(queries) @ vectors(texts).T
     return [list(np.argsort(row)[::-1][:k]) for row in cosines]
 
 
@@ -54,7 +65,7 @@ def find_torch(queries, texts, k):
 
     tokenizer, encoder = load_encoder()
 
-    def vectors(sentences):
+    def mean(sentences):
         rows = []
         for start in range(0, len(sentences), 64):
             batch = tokenizer(sentences[start : start + 64], padding=True, truncation=True, return_tensors="pt")
@@ -62,7 +73,7 @@ def find_torch(queries, texts, k):
                 rows.append(mean_pool(encoder(**batch).last_hidden_state, batch["attention_mask"]))
         return torch.nn.functional.normalize(torch.cat(rows), dim=1)
 
-    return (vectors(queries) @ vectors(texts).T).topk(k).indices
+    return (mean(queries) @ mean(texts).T).topk(k).indices
 
 
 def find_and_words(queries, texts, k):
@@ -70,12 +81,12 @@ def find_and_words(queries, texts, k):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer(sublinear_tf=True).fit(texts)
-    scores = embed(queries) @ embed(texts).T + 0.2 * (words.transform(queries) @ words.transform(texts).T).toarray()
+    scores = vectors(queries) @ vectors(texts).T + 0.2 * (words.transform(queries) @ words.transform(texts).T).toarray()
     return np.argsort(-scores, axis=1)[:, :k]
 
 
 def find_cls(queries, texts, k):
-    return np.argsort(-(embed(queries, pooling="cls") @ embed(texts, pooling="cls").T), axis=1)[:, :k].tolist()
+    return np.argsort(-(vectors(queries, pooling="cls") @ vectors(texts, pooling="cls").T), axis=1)[:, :k].tolist()
 
 
 def find_glove(queries, texts, k):
@@ -85,7 +96,7 @@ def find_glove(queries, texts, k):
 
 
 def find_too_many(queries, texts, k):
-    return np.argsort(-(embed(queries) @ embed(texts).T), axis=1).tolist()
+    return np.argsort(-(vectors(queries) @ vectors(texts).T), axis=1).tolist()
 
 
 def find_twice(queries, texts, k):
@@ -97,7 +108,7 @@ def find_one_list(queries, texts, k):
 
 
 def find_both(queries, texts, k):
-    return search(embed(queries), embed(texts), k)
+    return search(vectors(queries), vectors(texts), k)
 
 
 def find_pairs(queries, texts, k):

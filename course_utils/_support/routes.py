@@ -1,0 +1,130 @@
+"""Ways from sentences to what an encoder makes of their tokens. `embedding.embed` chooses one.
+
+A route has `lengths`, the number of tokens of each sentence; `longest`, the most that it takes, and `cut`, the places
+of the sentences that were longer; `batches()`, lists of the places of sentences, the longest first; `states(batch)`,
+which yields (places, last hidden states, attention mask); and `threads`, how many batches may be computed at a time.
+It is a context: what it borrows is put back afterwards.
+"""
+
+import numpy as np
+import torch
+
+from .fast_bert import packed_bert
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+# positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
+PADDED_TOKENS = 512
+PACKED_TOKENS = 4096  # in one forward pass of ours, by all threads together
+QUEUED_TOKENS = 1024  # the same, by one thread
+MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
+MIN_TOKENS_TO_PACK = 512  # for fewer, laying out the weights for the processor takes longer than it saves
+
+
+class PackedRoute:
+    """`fast_bert` over sentences without padding, several batches at a time.
+
+    tokens: from `packaged_tokens` or `tokens_of`. weights: by their names in a BertModel. config: its configuration.
+    """
+
+    def __init__(self, tokens, weights, config, precision):
+        self.rows, self.cut, self.longest = tokens
+        self.ids = [row["input_ids"] if isinstance(row, dict) else row for row in self.rows]
+        self.lengths = [len(row) for row in self.ids]
+        total = sum(self.lengths)
+        self.threads = torch.get_num_threads() if total >= MIN_TOKENS_TO_QUEUE else 1
+        self.forward = packed_bert(
+            weights,
+            config.num_attention_heads,
+            config.layer_norm_eps,
+            PRECISIONS[precision],
+            lay_out=total >= MIN_TOKENS_TO_PACK,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def batches(self):
+        return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else PACKED_TOKENS))
+
+    def states(self, batch):
+        for start, states in self.forward([self.ids[place] for place in batch]):
+            yield batch[start : start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
+
+
+class TransformersRoute:
+    """transformers' own forward pass, over padded batches, one at a time. `hidden_states` gives all layers.
+
+    tokens: from `tokens_of`.
+    """
+
+    threads = 1
+
+    def __init__(self, tokens, tokenizer, encoder, precision="float32"):
+        self.rows, self.cut, self.longest = tokens
+        self.lengths = [len(row["input_ids"]) for row in self.rows]
+        self.tokenizer, self.encoder, self.half = tokenizer, encoder, precision == "bfloat16"
+
+    def __enter__(self):
+        """The model is shared, and may be in training mode."""
+        self.training = self.encoder.training
+        self.encoder.eval()
+        return self
+
+    def __exit__(self, *_):
+        self.encoder.train(self.training)
+
+    def batches(self):
+        return list(by_length(self.lengths, PADDED_TOKENS))
+
+    def inputs(self, batch):
+        rows = [self.rows[place] for place in batch]
+        return self.tokenizer.pad(rows, padding_side="right", return_tensors="pt").to(self.encoder.device)
+
+    def states(self, batch):
+        inputs = self.inputs(batch)
+        with torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=self.half):
+            states = self.encoder(**inputs).last_hidden_state
+        yield batch, states, inputs["attention_mask"]
+
+    def hidden_states(self, batch):
+        """(hidden states of every layer, attention mask)."""
+        inputs = self.inputs(batch)
+        return self.encoder(**inputs, output_hidden_states=True).hidden_states, inputs["attention_mask"]
+
+
+def tokens_of(sentences, tokenizer, longest):
+    """(what transformers' tokenizer makes of each sentence, cut to `longest` on the right; places of those cut;
+    `longest`).
+    """
+    side = tokenizer.truncation_side
+    tokenizer.truncation_side = "right"  # it is shared, and may have been changed
+    try:
+        encoded = tokenizer(sentences, truncation=True, max_length=longest, return_overflowing_tokens=True)
+    finally:
+        tokenizer.truncation_side = side
+    owner = encoded.pop("overflow_to_sample_mapping")
+    first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold what was cut off
+    rows = [{name: values[i] for name, values in encoded.items()} for i in first]
+    return rows, set(np.delete(owner, first).tolist()), longest
+
+
+def packaged_tokens(sentences, tokenizer):
+    """As `tokens_of`, for the tokenizer of `fast_bert.packaged_weights`, and of each row the ids alone."""
+    encoded = tokenizer.encode_batch(sentences)
+    cut = {place for place, found in enumerate(encoded) if found.overflowing}
+    return [found.ids for found in encoded], cut, tokenizer.truncation["max_length"]
+
+
+def by_length(lengths, budget):
+    """Yield lists of places, longest sentences first, so that a batch holds equals and little padding."""
+    batch, widest = [], 0
+    for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        widest = widest or lengths[place]
+        if batch and widest * (len(batch) + 1) > budget:
+            yield batch
+            batch, widest = [], lengths[place]
+        batch.append(place)
+    yield batch

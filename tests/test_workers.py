@@ -1,0 +1,93 @@
+"""Several workers, one queue: what comes back, errors and interrupts, and torch's threads."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils import embed, load_reviews
+from course_utils._support import routes
+from course_utils._support.workers import each
+
+
+@pytest.fixture(autouse=True)
+def three_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    assert torch.get_num_threads() == 3, "the caller's number of threads"
+    torch.set_num_threads(before)
+
+
+def test_every_item_is_worked_on_once_by_threads_that_compute_alone():
+    seen = []
+
+    def work(item):
+        seen.append((threading.get_ident(), torch.get_num_threads()))
+        time.sleep(0.001 * (item % 3))
+        return item * item
+
+    assert sorted(each(work, range(50), 3)) == [item * item for item in range(50)]
+    assert {number for _, number in seen} == {1} and len({thread for thread, _ in seen}) == 3
+
+
+@pytest.mark.parametrize("items, threads", [([], 3), ([7], 3), ([7, 8, 9], 1), ([7, 8], 0)])
+def test_little_work_is_done_by_the_caller(items, threads):
+    here = threading.get_ident()
+    assert list(each(lambda item: (item, threading.get_ident()), items, threads)) == [(item, here) for item in items]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError])
+def test_an_error_stops_the_others_and_comes_out(error):
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        if item == 2:
+            raise error("broken")
+        time.sleep(0.01)
+
+    with pytest.raises(error, match="broken"):
+        list(each(work, range(1000), 2))
+    assert len(begun) < 20
+
+
+def test_a_caller_that_stops_asking_stops_the_work():
+    begun = []
+    found = each(lambda item: begun.append(item) or time.sleep(0.01), range(1000), 2)
+    next(found)
+    found.close()
+    assert len(begun) < 20
+
+
+def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
+    texts = load_reviews()["text"].sample(300, random_state=1).tolist()
+    several = embed(texts)
+    torch.set_num_threads(1)
+    one = embed(texts)
+    torch.set_num_threads(3)
+    assert np.abs(several - one).max() <= 1e-6
+    monkeypatch.setattr(routes, "QUEUED_TOKENS", 300)
+    assert np.abs(embed(texts) - one).max() <= 1e-6
+
+
+def test_ctrl_c_ends_a_long_embedding_within_a_moment():
+    program = (
+        "import threading, os, signal, time, torch\ntorch.set_num_threads(2)\n"
+        "from course_utils import embed, load_reviews\ntexts = load_reviews('imdb')['text'].tolist()[:4000]\n"
+        "embed(texts[:50])\nthreading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "start = time.monotonic()\ntry:\n    embed(texts)\nexcept KeyboardInterrupt:\n"
+        "    print(time.monotonic() - start < 10, torch.get_num_threads(), len(embed(texts[:3])))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COURSE_ENCODER": ""},
+    )
+    assert done.stdout.split() == ["True", "2", "3"], done.stderr
