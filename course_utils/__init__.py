@@ -4,7 +4,8 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-_HOME = {
+# where each name lives
+HOME = {
     "setup": "settings",
     "load_encoder": "models",
     "load_masked_lm": "models",
@@ -26,14 +27,14 @@ _HOME = {
     "solution": "exercises",
     "progress": "tools.workspace.overview",
 }
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(HOME)  # noqa: PLE0605
 
 
 def __getattr__(name):
     if name == "doctor":  # a module, which lesson 00 runs
         return import_module(f"{__name__}.tools.doctor")
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in HOME:
+        return getattr(import_module(f"{__name__}.{HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -3,6 +3,7 @@
 import os
 
 os.environ["TQDM_DISABLE"] = "1"
+os.environ["COURSE_COLD_SANDBOX"] = "1"  # the grader starts in a third of the time; tests of answers ask for a warm one
 os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when huggingface_hub is imported; tests of the hub switch it off
 
 import ipaddress
@@ -12,6 +13,8 @@ from collections import Counter
 
 import pytest
 from hypothesis import settings
+
+from course_utils._support import fast_nbformat  # noqa: F401 (before anything else imports nbformat, slowly)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)  # a red run can be run again
 settings.load_profile("repeatable")

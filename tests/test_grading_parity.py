@@ -53,7 +53,7 @@ def sandbox():
     if reason := why_not():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
-    with Sandbox() as sandbox:
+    with Sandbox(cold=False) as sandbox:
         sandbox.wait()
         yield sandbox
 

@@ -15,18 +15,26 @@ from .framework import Note, Report, examine
 LESSONS = tuple(sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__) if name.startswith("lesson_")))
 
 
-def all_exercises():
-    """Every exercise of the course by its id, in reading order."""
+def exercises_of(lessons):
+    """The exercises of some lessons, such as ("04", "05"), by their ids, in reading order."""
     return {
         exercise.id: exercise
-        for lesson in LESSONS
+        for lesson in lessons
         for exercise in import_module(f"{__name__}.lesson_{lesson}").EXERCISES
     }
 
 
+def all_exercises():
+    """Every exercise of the course by its id, in reading order."""
+    return exercises_of(LESSONS)
+
+
 def find(exercise_id):
     """The exercise with this id. Raises ValueError, naming the nearest id, if there is none."""
-    exercises = all_exercises()
+    lesson = str(exercise_id)[:2]
+    exercises = exercises_of([lesson] if lesson in LESSONS else LESSONS)
+    if exercise_id not in exercises:
+        exercises = all_exercises()
     if exercise_id in exercises:
         return exercises[exercise_id]
     near = difflib.get_close_matches(str(exercise_id), exercises, n=1, cutoff=0.3)

@@ -3,9 +3,7 @@
 import re
 from pathlib import Path
 
-import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-
+from .._support.fast_nbformat import nbformat
 from .._support.files import write_whole
 from .._support.notebooks import BEGIN, END, NOTEBOOKS
 from .workspace.overview import lesson_minutes
@@ -82,11 +80,11 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
     )
     answer = f"def {function}(vectors):\n    {BEGIN}\n    return vectors\n    {END}"
     notebook.cells[end:end] = [
-        new_markdown_cell(text, id=f"ex-{name}"),
-        new_code_cell(
+        nbformat.v4.new_markdown_cell(text, id=f"ex-{name}"),
+        nbformat.v4.new_code_cell(
             answer, id=exercise_id, metadata={"nbgrader": {**marks, "grade": False, "locked": False, "solution": True}}
         ),
-        new_code_cell(
+        nbformat.v4.new_code_cell(
             f'check("{exercise_id}", {function})',
             id=f"{exercise_id}-check",
             metadata={
@@ -130,16 +128,16 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
         f"# {number} {title}\n\nTODO: what this is about.\n\nAfter this lesson you can\n\n- TODO\n\nAbout 5 minutes."
     )
     cells = [
-        new_markdown_cell(first, id="title", metadata={"course": {"kind": kind}}),
-        new_code_cell(SETUP, id="setup"),
-        new_markdown_cell("## TODO", id="first-step"),
-        new_markdown_cell("## What you have seen\n\n- TODO", id="recap"),
-        new_markdown_cell("## Further reading\n\n- TODO", id="reading"),
+        nbformat.v4.new_markdown_cell(first, id="title", metadata={"course": {"kind": kind}}),
+        nbformat.v4.new_code_cell(SETUP, id="setup"),
+        nbformat.v4.new_markdown_cell("## TODO", id="first-step"),
+        nbformat.v4.new_markdown_cell("## What you have seen\n\n- TODO", id="recap"),
+        nbformat.v4.new_markdown_cell("## Further reading\n\n- TODO", id="reading"),
     ]
     if kind != "page":
         minutes = 45 if kind == "full" else 20
         cells.append(
-            new_markdown_cell(
+            nbformat.v4.new_markdown_cell(
                 "## Lecture plan\n\nFor the instructor; learners' copies do not have it.\n\n| section | minutes |\n"
                 f"|---|---|\n| TODO | {minutes} |\n\nTotal: {minutes} minutes.\n\n**Aims.** TODO\n\n"
                 "**On the board.** TODO\n\n**Common misunderstandings.** TODO\n\n**Exercises.** TODO",
@@ -147,7 +145,7 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
                 metadata={"tags": ["instructor"]},
             )
         )
-    notebook = new_notebook(
+    notebook = nbformat.v4.new_notebook(
         cells=cells,
         metadata={
             "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},

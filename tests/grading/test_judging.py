@@ -178,7 +178,7 @@ def test_a_hand_in_that_is_gone_stops_the_run_and_is_nobodys_fault(tmp_path):
 @pytest.fixture
 def marker(one_thread):
     isolation()
-    with Sandbox(seconds=60) as sandbox:
+    with Sandbox(seconds=60, cold=False) as sandbox:
         sandbox.wait()
         yield Marker(sandbox, ("04",), seed=4)
 

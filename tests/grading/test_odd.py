@@ -16,7 +16,7 @@ def marker(one_thread):
     if reason := why_not():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
-    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=10, memory=2**30) as sandbox:
+    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=10, memory=2**30, cold=False) as sandbox:
         patch.setattr(framework, "SECONDS", 2)
         patch.setattr(Marker, "sandbox_patience", 3)
         marker = Marker(sandbox, ("04",), seed=4, seconds=10)

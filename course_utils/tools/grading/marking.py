@@ -12,8 +12,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-import nbformat
-
+from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import NOTEBOOKS
 from ...exercises import LESSONS, find
 from ...exercises.framework import OutOfTime, examine

@@ -10,8 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 
-import nbformat
-
+from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import NOTEBOOKS
 from .gradebook import GradeError
 

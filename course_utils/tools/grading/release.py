@@ -4,9 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
-import nbformat
-
 from ... import __version__
+from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS
 from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy, read_record

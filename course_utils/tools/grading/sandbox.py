@@ -30,6 +30,8 @@ IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}
 # of the grader; the exercises are hidden altogether
 VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
 MOST_LATE = 500  # parts of a reply that are still taken when its time is up
+# set to anything, the server imports nothing ahead: it starts sooner, and each submission takes longer
+COLD = "COURSE_COLD_SANDBOX"
 STARTING = 300  # seconds that the server may take to warm up, on a slow disk
 
 
@@ -186,6 +188,7 @@ def surroundings(folder):
         "HOME": folder,
         "TMPDIR": folder,
         "MPLCONFIGDIR": folder,
+        "MPLBACKEND": "agg",
         "PYTHONPATH": str(PACKAGE.parent),
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -237,10 +240,11 @@ class Sandbox:
     """The warm server. Use it in a `with`; `Session` speaks with one submission.
 
     isolated: False runs learners' code with your own rights; only for code that you would run yourself.
-    seconds: processor time, and memory: bytes, that one submission may use. Raises SandboxError if it cannot start.
+    seconds: processor time, and memory: bytes, that one submission may use. cold: import nothing ahead; left out, what
+    the environment says (COLD). Raises SandboxError if it cannot start.
     """
 
-    def __init__(self, isolated=True, seconds=120, memory=2 * 2**30):
+    def __init__(self, isolated=True, seconds=120, memory=2 * 2**30, cold=None):
         if not hasattr(os, "fork"):
             raise SandboxError(
                 "The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL."
@@ -258,6 +262,7 @@ class Sandbox:
             "walls" if isolated else "open",
             str(seconds),
             str(memory),
+            *(["cold"] if (bool(os.environ.get(COLD)) if cold is None else cold) else []),
         ]
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the sandbox)
         self.process = subprocess.Popen(

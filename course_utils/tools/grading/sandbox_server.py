@@ -25,6 +25,7 @@ except ImportError:  # Windows, where nothing is run, but `course release` reads
     resource = None
 
 from ..._support.values import notebook_data
+from .. import warm
 from . import program, wire
 
 NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_IPC, NEW_NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x08000000, 0x40000000
@@ -389,12 +390,21 @@ def limit(seconds, memory, mapped):
 # ---------------------------------------------------------------- the warm server
 
 
-def warm_up():
-    """Import what lessons and answers import, and load the encoder, so that children find all of it ready."""
-    import matplotlib
+# what answers use beside what the course's own functions import
+ANSWERS_USE = (
+    "pandas",
+    "scipy.stats",
+    "sklearn.decomposition",
+    "sklearn.feature_extraction.text",
+    "sklearn.linear_model",
+    *(f"course_utils.{name}" for name in ("data", "models", "nearest", "plots", "pooling", "settings", "training")),
+)
 
-    matplotlib.use("agg")
-    import numpy  # noqa: F401
+
+def warm_up(cold=False):
+    """Import what lessons and answers import, and load the encoder, so that children find all of it ready. cold: only
+    what every child needs.
+    """
     import torch
 
     program.shell().transform_cell("%time warm = 1")
@@ -402,12 +412,11 @@ def warm_up():
     stand_ins = types.ModuleType("course_utils.exercises")  # the real ones know what is right, and are not in here
     stand_ins.check = stand_ins.hint = stand_ins.solution = lambda *args, **kwargs: None
     sys.modules[stand_ins.__name__] = stand_ins
-    import course_utils
-    from course_utils import data, embedding, models, nearest, plots, pooling, settings, training  # noqa: F401
+    if not cold:
+        import course_utils
 
-    models.load_encoder()
-    embedding.embed(["The first sentence lays the weights out."])
-    course_utils.setup()
+        warm.load(ANSWERS_USE)
+        course_utils.setup()
 
 
 class Server:
@@ -547,13 +556,12 @@ def probe():
 def main():
     """The server process; see `sandbox.Sandbox` for its arguments."""
     control, walls, seconds, memory = int(sys.argv[1]), sys.argv[2] == "walls", int(sys.argv[3]), int(sys.argv[4])
+    cold = sys.argv[5:] == ["cold"]
     if walls:
         settle()
     control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=control)
-    warm_up()
-    gc.collect()
-    gc.freeze()
-    gc.disable()  # a collection in a child would copy pages that all children share
+    warm_up(cold)
+    warm.set_aside()
     Server(control, walls, seconds, memory).serve()
 
 

@@ -33,13 +33,13 @@ def main():
         with Sandbox(settings["isolated"], settings["seconds"], settings["memory"]) as sandbox:
             import torch  # while the sandbox warms up
 
-            from ...exercises import all_exercises
+            from ...exercises import exercises_of
             from .marking import Marker
             from .submissions import LARGEST
 
             torch.set_num_threads(1)
             marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
-            all_exercises()  # imports what the checks import, before memory is limited
+            exercises_of(settings["lessons"])  # imports what the checks import, before memory is limited
             ready = sandbox.wait()
             sandbox_server.limit_memory(settings.get("judging", JUDGING))
             say({"ready": True, "filter": ready})

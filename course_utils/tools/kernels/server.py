@@ -24,6 +24,9 @@ import socket
 import sys
 import threading
 
+from ...exercises import LESSONS
+from ..warm import lesson_modules, load, set_aside
+
 # What may differ between this process and a kernel: who asks and where, and how a terminal looks. Anything else may
 # have been looked at while importing.
 FREE = re.compile(
@@ -32,52 +35,11 @@ FREE = re.compile(
 )
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
 LONGEST = 2**20
-LATER = (
-    "matplotlib.pyplot",
-    "pandas",
-    "seaborn",
-    "...plots",
-    "...data",
-    "...nearest",
-    "...training",
-    "..doctor",
-    *(f"...exercises.lesson_{number:02d}" for number in range(13)),
-    "scipy.stats",
-    "sklearn.decomposition",
-    "sklearn.linear_model",
-    "sklearn.feature_extraction.text",
-    "...benchmark",
-    "bertviz",
-    "ipywidgets",
-    "sentence_transformers",
-)
+FIRST = ("ipykernel.ipkernel", "ipykernel.kernelapp", "course_utils.exercises", "course_utils.settings")
 
 
-def warm_up():
-    """What every lesson needs: import it, and run the encoder once. Returns the number of threads that torch would have
-    used.
-
-    matplotlib's backend for notebooks is left to the kernels: on its import it ties itself to a shell, and there is
-    none here.
-    """
-    # as ipykernel sets it, before anything imports matplotlib
-    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    import ipykernel.ipkernel  # noqa: F401
-
-    from ... import embedding, exercises, models, settings  # noqa: F401
-
-    models.load_encoder()
-    embedding.embed(["The first sentence lays the weights out."])
-    return threads
-
-
-def serve(listening, parent, asked, later=LATER):
-    """Answer until the parent process ends; while nobody asks, import what some lessons need.
+def serve(listening, parent, asked, later=()):
+    """Answer until the parent process ends; while nobody asks, import `later`, the names of modules.
 
     In a forked child, returns what the asker wants run; in the warm process, None.
     """
@@ -88,9 +50,8 @@ def serve(listening, parent, asked, later=LATER):
     while True:
         events = poll.poll(0 if later else None)
         if not events:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(later.pop(0), __package__)
-            _set_aside()
+            importlib.import_module(later.pop(0))
+            set_aside()
         for line, _ in events:
             if line == parent:
                 return None
@@ -129,13 +90,6 @@ def serve(listening, parent, asked, later=LATER):
             finally:
                 for stream in streams:
                     os.close(stream)
-
-
-def _set_aside():
-    """Keep the collector from touching what is here now: each page that it touches in a child would be copied."""
-    gc.collect()
-    gc.freeze()
-    gc.disable()
 
 
 def receive(connection):
@@ -211,9 +165,17 @@ def main():
     try:
         parent = os.pidfd_open(starter)
         if os.getppid() == starter:  # else it ended meanwhile
-            threads = warm_up()
-            _set_aside()
-            request = serve(listening, parent, asked)
+            # as ipykernel sets it, before anything imports matplotlib, whose backend is left to the kernels: on its
+            # import it ties itself to a shell, and there is none here
+            os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+            threads = load(FIRST)
+            set_aside()
+            request = serve(
+                listening,
+                parent,
+                asked,
+                [*lesson_modules(), *(f"course_utils.exercises.lesson_{number}" for number in LESSONS)],
+            )
     finally:
         if request is None:
             shutil.rmtree(os.path.dirname(listening.getsockname()), ignore_errors=True)

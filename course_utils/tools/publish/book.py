@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 
 import click
-import nbformat
 from tqdm import tqdm
 
+from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from ..workspace.copies import stub_out
 from .mathematics import with_mathml

@@ -11,8 +11,7 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
-import nbformat
-
+from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from .mathematics import with_mathml

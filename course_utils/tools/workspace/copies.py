@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 
-import nbformat
-
+from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from ..._support.passed import RECORD, SAVED

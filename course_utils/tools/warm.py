@@ -1,0 +1,67 @@
+"""Getting a process ready that others are forked from: kernels (`kernels.server`) and submissions
+(`grading.sandbox_server`).
+
+Such a process never computes with more than one thread: OpenMP's threads do not survive a fork, and a child that waits
+for them waits for ever.
+"""
+
+import ast
+import gc
+import importlib
+import json
+import os
+from collections import Counter
+from importlib.util import find_spec
+
+import course_utils
+
+from .._support.notebooks import NOTEBOOKS
+
+
+def lesson_modules(folder=NOTEBOOKS):
+    """The modules that the lessons import and this environment has, those of most lessons first."""
+    found = Counter()
+    for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        found.update(
+            {name for cell in cells if cell["cell_type"] == "code" for name in imported("".join(cell["source"]))}
+        )
+    return [name for name, _ in found.most_common() if find_spec(name.partition(".")[0])]
+
+
+def imported(source):
+    """The names of the modules that a text of Python imports. Of `course_utils` they are those where its names live."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "course_utils":
+            names |= {
+                f"course_utils.{course_utils.HOME[one.name]}" for one in node.names if one.name in course_utils.HOME
+            }
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return names
+
+
+def load(modules):
+    """Import modules, and load the packaged encoder and run it once. Returns torch's number of threads before."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    for name in modules:
+        importlib.import_module(name)
+    from .. import embedding, models
+
+    models.load_encoder()
+    embedding.embed(["The first sentence lays the weights out."])
+    return threads
+
+
+def set_aside():
+    """Keep the garbage collector from touching what is here now: each page that it touches in a child is copied."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
