@@ -94,6 +94,14 @@ def test_other_poolings(pooling, normalize, library, mixed):
     assert np.allclose(lengths, 1) == normalize
 
 
+def test_several_poolings_in_one_reading_are_those_of_one_each(tiny):
+    texts = ["a b", "x", "", "a b", "x y z x"]
+    together = embed(texts, pooling=("cls", "mean"), model=tiny)
+    assert isinstance(together, tuple)
+    for name, vectors in zip(("cls", "mean"), together, strict=True):
+        assert_same(vectors, embed(texts, pooling=name, model=tiny))
+
+
 def test_a_folder_that_the_library_saved(tiny, tmp_path):
     transformer = Transformer(str(tiny), processor_kwargs={"model_max_length": 20})
     saved = SentenceTransformer(modules=[transformer, Pooling(32, pooling_mode="cls")], device="cpu")
@@ -208,7 +216,7 @@ def test_bad_sentences_are_named(case, tiny):
         embed(sentences, model=tiny)
 
 
-@pytest.mark.parametrize("pooling", ["average", "MEAN", "", None, 3, ["mean"]])
+@pytest.mark.parametrize("pooling", ["average", "MEAN", "", None, 3, ["mean"], (), ("mean", "average")])
 def test_an_unknown_pooling_is_named(pooling, tiny):
     with pytest.raises(ValueError, match=r"pooling must be one of \['cls', 'max', 'mean'\]; got"):
         embed(["a"], pooling=pooling, model=tiny)

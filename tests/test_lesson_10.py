@@ -59,6 +59,7 @@ def small(tiny, monkeypatch):
     monkeypatch.setattr(learning_curve, "LONGEST", 60)  # it has 64 positions
     monkeypatch.setattr(learning_curve, "SIZES", (20, 24))
     monkeypatch.setattr(learning_curve, "SEEDS", (0, 1))
+    monkeypatch.setattr(learning_curve, "CHECKED", 20)
     train, validation, test = learning_curve.review_parts()
     monkeypatch.setattr(learning_curve, "review_parts", lambda: (train, validation, test[:30]))
     return tiny
@@ -95,6 +96,13 @@ def test_the_same_seed_trains_the_same_model(small):
     assert np.allclose(first, second, atol=1e-6) and not np.allclose(first, other, atol=1e-4)
 
 
+def test_a_training_that_stops_early_begins_as_the_whole_one(small):
+    texts, labels, whole, part = ["a b", "x y z", "a a", "y"] * 9, [0, 1, 0, 1] * 9, [], []
+    learning_curve.fine_tuned(texts, labels, losses=whole)
+    learning_curve.fine_tuned(texts, labels, losses=part, steps=4)
+    assert len(whole) == 9 and len(part) == 4 and np.allclose(part, whole[:4], atol=1e-5)
+
+
 def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
     monkeypatch.setattr(learning_curve, "classifier", lambda: pytest.fail("loaded"))
     with pytest.raises(ExampleError, match="all 2 examples have the label 1"):
@@ -104,7 +112,10 @@ def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     done = CliRunner().invoke(learning_curve.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == [learning_curve.CURVE.name, learning_curve.ANSWERS.name]
+    files = (learning_curve.CURVE, learning_curve.ANSWERS, learning_curve.LOSSES)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(file.name for file in files)
+    losses = pd.read_csv(tmp_path / learning_curve.LOSSES.name)
+    assert list(losses.columns) == list(pd.read_csv(learning_curve.LOSSES).columns) and len(losses) == 3 * 2
     curve, stored = pd.read_csv(tmp_path / learning_curve.CURVE.name), pd.read_csv(learning_curve.CURVE)
     assert (
         list(curve.columns) == list(stored.columns)

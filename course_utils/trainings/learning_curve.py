@@ -22,6 +22,8 @@ SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), (0, 1, 2), 16,
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
 FOLDER = Path(__file__).parent
 CURVE = FOLDER / "learning_curve.csv"  # one row for each classifier, number of examples and seed
+# the loss at each step of one fine-tuning: CHECKED examples, seed 0, the head on [CLS]
+LOSSES, CHECKED = FOLDER / "learning_curve_losses.csv", 100
 # two classifiers' probabilities for each test sentence, 1,600 examples, seed 0
 ANSWERS = FOLDER / "learning_curve_answers.csv"
 
@@ -78,9 +80,13 @@ def classifier(dropout=0.1, pooling="cls"):
     return AutoTokenizer.from_pretrained(packaged_encoder()), model
 
 
-def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls"):
-    """(tokenizer, model) trained on texts and labels by transformers' Trainer. Few examples are read several times."""
-    from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
+def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None):
+    """(tokenizer, model) trained on texts and labels by transformers' Trainer. Few examples are read several times.
+
+    steps: stop after so many, with the rates of the whole training. losses: a list to which the loss of each step is
+    added.
+    """
+    from transformers import DataCollatorWithPadding, Trainer, TrainerCallback, TrainingArguments
 
     from ..training import checked_labels, training_settings, watch
 
@@ -101,8 +107,16 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls"):
         train_dataset=rows,
         data_collator=DataCollatorWithPadding(tokenizer),
     )
-    watch(trainer)
+
+    class Stop(TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            control.should_training_stop = state.global_step == steps or control.should_training_stop
+
+    trainer.add_callback(Stop())
+    seen = watch(trainer)
     trainer.train()
+    if losses is not None:
+        losses += [loss for _, loss in seen]
     return tokenizer, model.eval()
 
 
@@ -170,9 +184,12 @@ def main(folder):
         chosen = train.sample(size, random_state=seed)
         found = baselines(chosen["text"], chosen["label"], test["text"])
         for pooling, name in TUNED.items():
+            losses = []
             found[name] = probabilities(
-                *fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling), test["text"]
+                *fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling, losses=losses), test["text"]
             )
+            if (size, seed, pooling) == (CHECKED, SEEDS[0], "cls"):
+                write_table({"loss": np.round(losses, 3)}, folder / LOSSES.name)
         rows += [
             {
                 "examples": size,
