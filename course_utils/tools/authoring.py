@@ -1,20 +1,17 @@
 """For those who change the course: skeletons of exercises and lessons, and what derives from a lesson's text."""
 
+import keyword
 import re
 from pathlib import Path
 
 from .._support.fast_nbformat import nbformat
 from .._support.files import write_whole
-from .._support.notebooks import BEGIN, END, NOTEBOOKS
-from .workspace.overview import lesson_minutes
+from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, kind_of
+from .workspace.overview import Overview, lesson_minutes, lessons
 
 ROOT = NOTEBOOKS.parent
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
-KINDS = {
-    "full": "exercises, questions before results, and a deck of 45 minutes",
-    "short": "as full, with a deck of 25 minutes or less",
-    "page": "text and code, nothing else",
-}
+COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 EXERCISE = """
 
@@ -47,14 +44,6 @@ class AuthoringError(ValueError):
     """A skeleton cannot be written. One sentence says why; nothing was changed."""
 
 
-def kind_of(notebook):
-    """The kind of a lesson, one of KINDS, as the metadata of its first cell say; "full" where they say nothing."""
-    kind = notebook["cells"][0]["metadata"].get("course", {}).get("kind", "full")
-    if kind not in KINDS:
-        raise AuthoringError(f"The kind of a lesson is one of {', '.join(KINDS)}; got {kind!r}.")
-    return kind
-
-
 def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES):
     """Write the skeleton of an exercise: its text, answer and check in the lesson, before "What you have seen", and its
     cases and mistakes in the file of the lesson's exercises. Returns the two paths.
@@ -67,8 +56,20 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
             f"The name of an exercise is lower-case words with hyphens, such as weighted-pool; got {name!r}."
         )
     notebook, exercise_id, function = nbformat.read(path, as_version=4), f"{lesson}-{name}", name.replace("-", "_")
-    if any(cell.id in (exercise_id, f"ex-{name}") for cell in notebook.cells):
+    source = code.read_text(encoding="utf-8") if code.exists() else ""
+    ids = {cell.id for cell in notebook.cells}
+    if exercise_id in ids:
         raise AuthoringError(f"{path.name} has {exercise_id} already.")
+    if kind_of(notebook) == "page":
+        raise AuthoringError(f'{path.name} is a page, which has no exercises; its first cell says so ("course.kind").')
+    names = rf"^(def |class )?{function}\s*[=(]|^(from|import) .*\b{function}\b"
+    if (
+        keyword.iskeyword(function)
+        or f"ex-{name}" in ids
+        or any(re.search(names, cell.source, re.MULTILINE) for cell in notebook.cells if cell.cell_type == "code")
+        or re.search(rf"^({function.upper()} =|def _{function}_cases\b)", source, re.MULTILINE)
+    ):
+        raise AuthoringError(f"{function!r} has another meaning in lesson {lesson}; choose another name than {name!r}.")
     title = title or name.replace("-", " ").capitalize()
     end = next((n for n, cell in enumerate(notebook.cells) if cell.source.startswith("## What you have seen")), None)
     if end is None:
@@ -101,10 +102,9 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
     ]
     names = {"id": exercise_id, "name": function, "constant": function.upper(), "title": title, "number": lesson}
     added = EXERCISE.format(**names)
-    if not code.exists():
+    if not source:
         source = HEAD.format(exercise=added, **names)
     else:
-        source = code.read_text(encoding="utf-8")
         before, found, rest = source.rpartition("\nEXERCISES = (")
         if not found:
             raise AuthoringError(f"{code} has no line that begins with EXERCISES = (")
@@ -122,11 +122,13 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     """
     if not re.fullmatch(r"\d\d", number) or list(Path(folder).glob(f"{number}_*.ipynb")):
         raise AuthoringError(f"The number of a lesson is two digits that no other lesson has; got {number!r}.")
-    if not title.strip() or "\n" in title:
-        raise AuthoringError("A lesson needs a title, in one line.")
-    first = (
-        f"# {number} {title}\n\nTODO: what this is about.\n\nAfter this lesson you can\n\n- TODO\n\nAbout 5 minutes."
-    )
+    name = re.sub("[^a-z0-9]+", "_", title.lower()).strip("_")
+    if not name or "\n" in title:
+        raise AuthoringError(f"A lesson needs a title, in one line, with letters a to z; got {title!r}.")
+    if kind not in KINDS:
+        raise AuthoringError(f"The kind of a lesson is one of {', '.join(KINDS)}; got {kind!r}.")
+    time = "About 5 minutes." if kind == "page" else "About 5 minutes, with no exercises."
+    first = f"# {number} {title}\n\nTODO: what this is about.\n\n**After this lesson you can**\n\n- TODO\n\n{time}"
     cells = [
         nbformat.v4.new_markdown_cell(first, id="title", metadata={"course": {"kind": kind}}),
         nbformat.v4.new_code_cell(SETUP, id="setup"),
@@ -152,8 +154,7 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
             "language_info": {"name": "python"},
         },
     )
-    kind_of(notebook)
-    path = Path(folder) / f"{number}_{re.sub('[^a-z0-9]+', '_', title.lower()).strip('_')}.ipynb"
+    path = Path(folder) / f"{number}_{name}.ipynb"
     text = readme.read_text(encoding="utf-8")
     rows = list(re.finditer(r"^\| `\d\d_\w+` \|.*\n", text, re.MULTILINE))
     if not rows:
@@ -166,30 +167,36 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
 
 
 def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
-    """Bring what is stated about a lesson into line with its text: the minutes in its first cell, and its minutes and
-    exercises in the README's table. Returns the paths that changed. Raises AuthoringError.
+    """Bring what is stated about a lesson into line with its text: minutes and exercises in its first cell and in the
+    README's table, and the hours of the whole course in the README. Returns the paths that changed. Raises
+    AuthoringError.
     """
     path, changed = _lesson(lesson, folder), []
     notebook = nbformat.read(path, as_version=4)
     minutes = lesson_minutes(notebook)
-    if "About" not in notebook.cells[0].source:
+    if not re.search(r"About \d+ minutes", notebook.cells[0].source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
-    notebook.cells[0].source = re.sub(r"About \d+ minutes", f"About {minutes} minutes", notebook.cells[0].source)
     answers = sum(
         bool(cell.metadata.get("nbgrader", {}).get("solution")) and cell.cell_type == "code" for cell in notebook.cells
     )
+    first = re.sub(r"About \d+ minutes", f"About {minutes} minutes", notebook.cells[0].source)
+    exercises = f"{COUNTS[answers] if answers < len(COUNTS) else answers} {'exercise' if answers == 1 else 'exercises'}"
+    notebook.cells[0].source = re.sub(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first, count=1)
     text = readme.read_text(encoding="utf-8")
     row = re.compile(rf"^(\| `{path.stem}` \| .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE)
     if not row.search(text):
         raise AuthoringError(f"{readme} has no row for {path.stem} that ends with minutes and exercises.")
-    for file, new in (
-        (path, nbformat.writes(notebook) + "\n"),
-        (readme, row.sub(rf"\1 {minutes} | {answers} |", text)),
-    ):
-        if file.read_text(encoding="utf-8") != new:
-            write_whole(file, new)
-            changed.append(file)
+    _write(path, nbformat.writes(notebook) + "\n", changed)
+    text = row.sub(rf"\1 {minutes} | {answers} |", text)
+    hours = Overview(lessons(folder), frozenset()).hours
+    _write(readme, re.sub(r"about \d+ hours", f"about {hours} hours", text), changed)
     return changed
+
+
+def _write(path, text, changed):
+    if path.read_text(encoding="utf-8") != text:
+        write_whole(path, text)
+        changed.append(path)
 
 
 def _lesson(number, folder):

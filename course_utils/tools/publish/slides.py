@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of
 from .mathematics import with_mathml
 
 DECK = Path(__file__).parent / "deck"
@@ -139,9 +139,11 @@ def render(path):
         raise SlidesError(
             f"{path} is no notebook that can be read. Fetch it again, for example with: git checkout {path}"
         ) from None
-    if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
-        raise SlidesError(f'{path.name} has no slide tags: no cell has slideshow.slide_type "slide" in its metadata.')
     try:
+        if kind_of(notebook) == "page":
+            raise ValueError("it is a page, which has no deck")
+        if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
+            raise ValueError('it has no slide tags: no cell has slideshow.slide_type "slide" in its metadata')
         notebook.cells = deck_cells(notebook)
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None

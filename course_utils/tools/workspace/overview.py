@@ -151,15 +151,19 @@ class Overview:
         return f"{self.done(lesson)} of {len(lesson.exercises)}" if lesson.exercises else ""
 
     @property
+    def hours(self):
+        """How long the whole course takes."""
+        return int(sum(lesson.minutes for lesson in self.lessons) / 60 + 0.5)
+
+    @property
     def totals(self):
         of = sum(len(lesson.exercises) for lesson in self.lessons)
         with_exercises = [lesson for lesson in self.lessons if lesson.exercises]
         whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in with_exercises)
-        hours = int(sum(lesson.minutes for lesson in self.lessons) / 60 + 0.5)
         return (
             f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} "
             "lessons finished. "
-            f"The whole course takes about {hours} hours."
+            f"The whole course takes about {self.hours} hours."
         )
 
     @property
@@ -175,7 +179,7 @@ class Overview:
         rows = [
             f"{lesson.number}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
             f"{''.join('✓' if one in self.passed else '○' for one, _ in lesson.exercises):{squares}}  "
-            f"{self.count(lesson)}"
+            f"{self.count(lesson)}".rstrip()
             for lesson in self.lessons
         ]
         return "\n".join([self.totals, "", *rows, "", self.advice])

@@ -1,0 +1,114 @@
+"""The commands for authors, on a copy of a few files: what they write, and that bad input changes nothing."""
+
+import ast
+import re
+import shutil
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from course_utils.tools import authoring, cli
+from course_utils.tools.authoring import EXERCISES, NOTEBOOKS, ROOT, renew
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course of lessons 04 and 05: `course(*words)` runs a command in it and returns its output and exit status,
+    `course.files()` is all that is there.
+    """
+    for name in ("04_pooling.ipynb", "05_attention.ipynb"):
+        shutil.copy(NOTEBOOKS / name, tmp_path)
+    shutil.copy(EXERCISES / "lesson_04.py", tmp_path)
+    shutil.copy(ROOT / "README.md", tmp_path)
+    places = {"folder": tmp_path, "exercises": tmp_path, "readme": tmp_path / "README.md"}
+    for command, defaults in (("new_exercise", ("folder", "exercises")), ("new_lesson", ("folder", "readme"))):
+        write = getattr(authoring, command)
+        rest = {name: places[name] for name in defaults}
+        monkeypatch.setattr(authoring, command, lambda *words, write=write, rest=rest: write(*words, **rest))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        done = CliRunner().invoke(cli.main, words)
+        return done.output, done.exit_code
+
+    run.files = lambda: {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    return run
+
+
+def row(course, name):
+    return re.findall(rf"^\| `{name}` \|.*$", course.files()["README.md"], re.MULTILINE)
+
+
+def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
+    before = course.files()
+    said, status = course("new-exercise", "04", "weighted-pool")
+    assert status == 0 and "make lesson L=04" in said
+    after = course.files()
+    assert {name for name in after if after[name] != before[name]} == {"04_pooling.ipynb", "lesson_04.py"}
+    notebook = nbformat.reads(after["04_pooling.ipynb"], as_version=4)
+    nbformat.validate(notebook)
+    ids = [cell.id for cell in notebook.cells]
+    place = ids.index("04-weighted-pool")
+    assert ids[place - 1 : place + 3] == ["ex-weighted-pool", "04-weighted-pool", "04-weighted-pool-check", "recap"]
+    last = ast.parse(after["lesson_04.py"]).body[-1]
+    assert [name.id for name in last.value.elts][-2:] == ["BASELINE", "WEIGHTED_POOL"]
+    assert "Weighted pool" in after["lesson_04.py"]
+
+    changed = renew("04", ".", authoring.Path("README.md"))
+    assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
+    assert "with five exercises." in course.files()["04_pooling.ipynb"]
+    assert row(course, "04_pooling")[0].endswith("| 5 |")
+    assert renew("04", ".", authoring.Path("README.md")) == []
+
+
+@pytest.mark.parametrize("kind", ["full", "short", "page"])
+def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
+    said, status = course("new-lesson", "13", "Where to go: a map", "--kind", kind)
+    assert status == 0 and "make lesson L=13" in said
+    notebook = nbformat.reads(course.files()["13_where_to_go_a_map.ipynb"], as_version=4)
+    nbformat.validate(notebook)
+    assert authoring.kind_of(notebook) == kind
+    assert ("plan" in [cell.id for cell in notebook.cells]) == (kind != "page")
+    assert row(course, r"1\w+")[-1] == "| `13_where_to_go_a_map` | TODO | 5 | 0 |"
+    said, status = course("new-exercise", "13", "first")
+    assert (status, "is a page, which has no exercises" in said) == ((1, True) if kind == "page" else (0, False))
+    if kind != "page":
+        assert course.files()["lesson_13.py"].endswith("\nEXERCISES = (FIRST,)\n")
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["new-exercise", "04", "Weighted-Pool"], "lower-case words with hyphens, such as weighted-pool; got"),
+        (["new-exercise", "04", "weighted_pool"], "lower-case words with hyphens"),
+        (["new-exercise", "04", "mean-pool"], "04_pooling.ipynb has 04-mean-pool already"),
+        (["new-exercise", "04", "mean"], "'mean' has another meaning in lesson 04"),  # MEAN, of another exercise
+        (["new-exercise", "04", "max"], "'max' has another meaning"),
+        (["new-exercise", "04", "check"], "'check' has another meaning"),
+        (["new-exercise", "04", "lambda"], "'lambda' has another meaning"),
+        (["new-exercise", "13", "first"], "There is no lesson '13'; the lessons are 04, 05."),
+        (["new-exercise", "../04", "first"], "There is no lesson '../04'"),
+        (["new-exercise", "04"], "Missing argument 'NAME'"),
+        (["new-lesson", "04", "Again"], "two digits that no other lesson has; got '04'"),
+        (["new-lesson", "4", "Four"], "two digits that no other lesson has; got '4'"),
+        (["new-lesson", "13"], "Missing argument 'TITLE'"),
+        (["new-lesson", "13", " "], "A lesson needs a title, in one line"),
+        (["new-lesson", "13", "?"], "A lesson needs a title, in one line"),
+        (["new-lesson", "13", "one\ntwo"], "A lesson needs a title, in one line"),
+        (["new-lesson", "13", "One", "--kind", "leaf"], "'leaf' is not one of 'full', 'short', 'page'"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(course, words, sentence):
+    before = course.files()
+    said, status = course(*words)
+    assert status in (1, 2) and sentence in said.splitlines()[-1] and "Traceback" not in said
+    assert course.files() == before
+
+
+@pytest.mark.parametrize("words", [["new-exercise", "04", "weighted-pool"], ["new-lesson", "13", "A page"]])
+def test_run_twice_nothing_is_written_twice(course, words):
+    assert course(*words)[1] == 0
+    before = course.files()
+    said, status = course(*words)
+    assert status == 1 and ("already" in said or "no other lesson has" in said) and course.files() == before
