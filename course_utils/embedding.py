@@ -49,16 +49,6 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
     _warn_of_cuts(route, list(row_of), sentences)
 
     def vectors_of(batch):
-        with torch.inference_mode():
-            pooled = [(places, POOLINGS[pooling](states, mask).float()) for places, states, mask in route.states(batch)]
-            return [(places, (normalise(found) if normalize else found).cpu().numpy()) for places, found in pooled]
-
-    vectors = None
-    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # duplicates are encoded once
-    route = _route(list(row_of), model, precision)
-    _warn_of_cuts(route, list(row_of), sentences)
-
-    def vectors_of(batch):
         found = []
         with torch.inference_mode():
             for places, states, mask in route.states(batch):

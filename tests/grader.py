@@ -1,6 +1,7 @@
 """For the grader's tests: hand-ins made from the lessons, and `course grade` as a person runs it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import nbformat
 import pytest
 
 from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS
+from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.sandbox import read_only, why_not
 from course_utils.tools.workspace.copies import learner_copy
 
@@ -33,25 +35,37 @@ def needs_extras():
     return {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": f"{EXTRAS / 'bin'}:{os.environ['PATH']}"}
 
 
+def points_of(*asked):
+    """The points of lessons and exercises together: points_of("04", "05-entropy")."""
+    work = assignment()
+    points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
+    assert {*asked} <= {*points, *(one[:2] for one in points)}
+    return sum(most for one, most in points.items() if one in asked or one[:2] in asked)
+
+
+def solutions(lesson):
+    """The lesson's own answers by their exercises: {"04-mean-pool": source}."""
+    cells = nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4).cells
+    return {
+        cell.metadata.nbgrader.grade_id: re.sub(f" *({BEGIN}|{END})\n?", "", cell.source)
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+
+
 def hand_in(lesson, **answers):
     """A learner's copy of a lesson with answers in it: {name of the exercise with "_" for "-": source}, "solution" for
     the lesson's own.
 
     Others stay stubs. all="solution" solves everything.
     """
-    source = nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4)
-    copy = learner_copy(source)
-    solved = {
-        cell.metadata.nbgrader.grade_id: cell.source
-        for cell in source.cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
-    }
+    copy = learner_copy(nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4))
     for cell in copy.cells:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
             answer = answers.get(marks["grade_id"][3:].replace("-", "_"), answers.get("all"))
             if answer == "solution":
-                answer = solved[marks["grade_id"]].replace(BEGIN, "").replace(END, "")
+                answer = solutions(lesson)[marks["grade_id"]]
             cell.source = cell.source if answer is None else answer
     return nbformat.writes(copy) + "\n"
 

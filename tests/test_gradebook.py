@@ -17,6 +17,8 @@ from course_utils.tools.grading.marking import STATES, assignment
 from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import HandIn
 
+from .grader import points_of
+
 WORK = assignment()
 
 
@@ -56,27 +58,32 @@ def learners(*hand_ins, lessons=None, people=None):
 
 ALL_04 = [one for one in WORK["exercises"] if one[:2] == "04"]
 ALL_05 = [one for one in WORK["exercises"] if one[:2] == "05"]
+FULL, BOTH, REPORT = points_of("04"), points_of("04", "05"), points_of("12-report")
 
 
 def test_a_hand_in_that_was_replaced_says_nothing_any_more():
     ada = learners(("ada", "old.ipynb", 1, result(state="timeout")), ("ada", "new.ipynb", 2, result(*ALL_04)))["ada"]
-    assert (ada["points"], ada["status"], ada["files"], ada["problems"]) == (7, "ok", ["new.ipynb"], ["problem of ok"])
+    assert (ada["points"], ada["status"], ada["files"]) == (FULL, "ok", ["new.ipynb"])
+    assert ada["problems"] == ["problem of ok"]
     assert "more than once; the latest counts, new.ipynb" in ada["notes"][0]
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():
     mixed = result(*ALL_05, lesson="05")
-    mixed["exercises"].update(result("04-baseline", missing=ALL_04[:3])["exercises"])
+    mixed["exercises"].update(result("04-baseline", missing={*ALL_04} - {"04-baseline"})["exercises"])
     mixed["lessons"] = ["04", "05"]
     ada = learners(("ada", "04.ipynb", 1, result(*ALL_04)), ("ada", "05.ipynb", 2, mixed))["ada"]
-    assert (ada["points"], ada["status"]) == (14, "ok")
+    assert (ada["points"], ada["status"]) == (BOTH, "ok")
 
 
 def test_lessons_that_were_not_handed_in():
     found = learners(("ada", "04.ipynb", 1, result(*ALL_04)), ("bob", "05.ipynb", 1, result(*ALL_05, lesson="05")))
-    assert [(one["points"], one["of"], one["status"]) for one in found.values()] == [(7, 14, "missing exercise")] * 2
+    assert [(one["points"], one["of"], one["status"]) for one in found.values()] == [
+        (FULL, BOTH, "missing exercise"),
+        (BOTH - FULL, BOTH, "missing exercise"),
+    ]
     assert "05-entropy: lesson 05 was not handed in" in found["ada"]["reason"]
-    assert learners(("ada", "04.ipynb", 1, result(*ALL_04)), lessons=("04",))["ada"]["of"] == 7
+    assert learners(("ada", "04.ipynb", 1, result(*ALL_04)), lessons=("04",))["ada"]["of"] == FULL
 
 
 def test_a_cell_that_cannot_be_read_is_not_missing(monkeypatch):
@@ -96,7 +103,7 @@ def test_a_cell_that_cannot_be_read_is_not_missing(monkeypatch):
     assert (ada["status"], ada["reason"], ada["points"]) == (
         "unreadable cell",
         f"{ALL_04[0]}: its cell is no Python",
-        5,
+        FULL - points_of(ALL_04[0]),
     )
 
 
@@ -112,7 +119,7 @@ def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
         ("cleo", "new.ipynb", 2, NOT_MARKED),
     )
     assert [(one["status"], one["points"]) for one in found.values()] == [
-        ("ok", 7),
+        ("ok", FULL),
         ("not marked", None),
         ("not marked", None),
     ], "the latest counts, whatever is in it"
@@ -130,11 +137,13 @@ def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
             and "0</strong> of" not in page
             and "look for this exercise" not in page
         )
-    assert rows["ada"]["total"] == "7"
-    assert [row["Grade"] for row in gradebook.read_table(tmp_path / "moodle.csv")] == ["7", "", ""]
-    assert [list(row.values())[-1] for row in gradebook.read_table(tmp_path / "canvas.csv")] == ["7", "7", "", ""], (
-        "the first row says the most"
-    )
+    assert rows["ada"]["total"] == str(FULL)
+    assert [row["Grade"] for row in gradebook.read_table(tmp_path / "moodle.csv")] == [str(FULL), "", ""]
+    assert [list(row.values())[-1] for row in gradebook.read_table(tmp_path / "canvas.csv")] == [
+        *[str(FULL)] * 2,
+        "",
+        "",
+    ], "the first row says the most"
     summary = (tmp_path / "summary.html").read_text()
     assert (
         "failed on 2 learners, who are not marked and in no number below: <bdi>bob</bdi>, <bdi>cleo</bdi>" in summary
@@ -144,7 +153,7 @@ def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
 
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():
     ada = learners(("ada", "a.ipynb", 1, NOT_MARKED), ("ada", "b.ipynb", 2, result(*ALL_04)))["ada"]
-    assert (ada["points"], ada["status"]) == (7, "ok") and ada["notes"] == [
+    assert (ada["points"], ada["status"]) == (FULL, "ok") and ada["notes"] == [
         "not marked: a.ipynb: its marking process ended, twice"
     ]
     both = learners(("ada", "a.ipynb", 1, NOT_MARKED), ("ada", "b.ipynb", 2, result(*ALL_04)), lessons=("04", "05"))[
@@ -298,7 +307,7 @@ def test_what_a_person_writes_stays(tmp_path, capstone):
         read_manual(path, list(capstone.values()))
         assert capstone["ada"]["by_hand"]["12-report"] == {
             "points": 6.5,
-            "of": 8,
+            "of": REPORT,
             "comment": "+ clear writing",
             "text": "My report.",
         }
@@ -320,7 +329,10 @@ def test_what_a_person_writes_stays(tmp_path, capstone):
             "learner,cell,points,comment\nada,12-report,5,good, but short\n",
             "line 2: there are more values than columns",
         ),
-        ("learner,cell,points\nada,12-report,9\n", "line 2: points must be a number from 0 to 8, got '9'"),
+        (
+            f"learner,cell,points\nada,12-report,{REPORT + 1}\n",
+            f"line 2: points must be a number from 0 to {REPORT}, got '{REPORT + 1}'",
+        ),
     ],
 )
 def test_bad_tables_change_nothing(tmp_path, capstone, text, words):

@@ -19,8 +19,20 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import HandInError
 
-from .grader import COURSE, NOBODY, ROOT, course, hand_in, isolation, needs_extras, ordinary_user, write_class
+from .grader import (
+    COURSE,
+    NOBODY,
+    ROOT,
+    course,
+    hand_in,
+    isolation,
+    needs_extras,
+    ordinary_user,
+    points_of,
+    write_class,
+)
 
+FULL, UNIT = points_of("04"), points_of("04-normalise")
 # over the padding, too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
@@ -90,8 +102,8 @@ def test_everybody_has_a_row_with_points_and_a_status(out):
     assert list(rows) == ["'=fay", "ada", "bob", "cleo", "dan", "eve", "gus"], (
         "no spreadsheet takes a name for a formula"
     )
-    assert {row["of"] for row in rows.values()} == {"7"}
-    assert [rows[one]["total"] for one in rows] == ["1", "7", "1", "0", "0", "0", "0"]
+    assert {row["of"] for row in rows.values()} == {str(FULL)}
+    assert [rows[one]["total"] for one in rows] == [*map(str, (UNIT, FULL, UNIT, 0, 0, 0, 0))]
     assert [rows[one]["status"] for one in rows] == [
         "ok",
         "ok",
@@ -102,7 +114,7 @@ def test_everybody_has_a_row_with_points_and_a_status(out):
         "nothing handed in",
     ]
     assert (
-        rows["ada"]["04-mean-pool"] == "2"
+        rows["ada"]["04-mean-pool"] == str(points_of("04-mean-pool"))
         and rows["ada"]["name"] == "Ada Lovelace"
         and rows["'=fay"]["notes"] == "not on the roster"
     )
@@ -155,14 +167,13 @@ def test_pages(out):
 
 def test_layouts_of_moodle_and_canvas(out):
     moodle = {row["Full name"]: row for row in table(out / "moodle.csv")}
-    assert moodle["Ada Lovelace"]["Grade"] == "7" and moodle["Ada Lovelace"]["Email address"] == "ada@example.org"
+    assert moodle["Ada Lovelace"]["Grade"] == str(FULL) and moodle["Ada Lovelace"]["Email address"] == "ada@example.org"
     assert "04-max-pool" in moodle["Bob"]["Feedback comments"]
     canvas = table(out / "canvas.csv")
     title = assignment(("04",))["titles"]["04"]
-    assert (
-        canvas[0]["Student"] == "Points Possible"
-        and [row for row in canvas if row["SIS Login ID"] == "ada"][0][title] == "7"
-    )
+    assert canvas[0]["Student"] == "Points Possible" and [row for row in canvas if row["SIS Login ID"] == "ada"][0][
+        title
+    ] == str(FULL)
 
 
 def counted(*args, **kwargs):
@@ -183,12 +194,12 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
 
     write_class(source, cleo=hand_in("04", baseline="solution"))
     marked, learners = counted(source, mine)
-    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["cleo"] == 2
+    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["cleo"] == points_of("04-baseline")
     assert "gus" not in {one["learner"] for one in learners}
 
     write_class(source, cleo=hand_in("04", all="solution"), ada=hand_in("04"))
     marked, learners = counted(source, mine, only=("cleo",))
-    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["ada"] == 7, (
+    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["ada"] == FULL, (
         "of the others, the old result stays"
     )
     assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
@@ -246,7 +257,7 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
     # a job without a name kills a process
     found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], settings, workers=1))
     assert found["deadly"]["status"] == "not marked" and found["good"]["status"] == "ok"
-    assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == 7
+    assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == FULL
 
 
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
@@ -365,6 +376,7 @@ def test_an_ordinary_user_gets_the_same(folder, out):
 
 def test_hand_marked_cells(tmp_path):
     isolation()
+    auto, most = points_of("12-reciprocal-rank"), points_of("12-report")
     report = "**Result.** I wrote <script>alert(1)</script> this."
     source = write_class(
         tmp_path / "class",
@@ -378,29 +390,29 @@ def test_hand_marked_cells(tmp_path):
         learners["ada"]["of"],
         learners["ada"]["waiting"],
         learners["bob"]["waiting"],
-    ) == (2, 14, 8, 0)
+    ) == (auto, points_of("12"), most, 0)
     rows = table(out / "manual.csv")
     assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in rows] == [
-        ("ada", "12-report", "", "8"),
-        ("bob", "12-report", "", "8"),
+        ("ada", "12-report", "", str(most)),
+        ("bob", "12-report", "", str(most)),
     ]
 
     text = (out / "manual.csv").read_text()
     (out / "manual.csv").write_text(
-        text.replace("ada,,12-report,,8,,", 'ada,,12-report,"6,5",8,"Well said, <b>Ada</b>",')
-        + "zoe,,12-report,3,8,gone,\n"
+        text.replace(f"ada,,12-report,,{most},,", f'ada,,12-report,"6,5",{most},"Well said, <b>Ada</b>",')
+        + f"zoe,,12-report,3,{most},gone,\n"
     )
     learners = {one["learner"]: one for one in grade(source, out, workers=1)}
-    assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (8.5, 0)
+    assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (auto + 6.5, 0)
     assert "zoe" in (out / "manual.csv").read_text() and "Well said" in (out / "manual.csv").read_text(), (
         "what a person wrote stays"
     )
     page = (out / "feedback" / "ada.html").read_text()
     assert "6.5" in page and "<b>Ada" not in page and "<script>alert" not in page and "&lt;script&gt;" in page
 
-    for wrong in ("9", "-1", "six", "nan"):
-        (out / "manual.csv").write_text(text.replace("12-report,,8", f"12-report,{wrong},8"))
-        with pytest.raises(GradeError, match="line 2: points must be a number from 0 to 8"):
+    for wrong in (str(most + 1), "-1", "six", "nan"):
+        (out / "manual.csv").write_text(text.replace(f"12-report,,{most}", f"12-report,{wrong},{most}"))
+        with pytest.raises(GradeError, match=f"line 2: points must be a number from 0 to {most}"):
             grade(source, out, workers=1)
 
 
@@ -429,7 +441,8 @@ def test_into_nbgrader(tmp_path):
         text=True,
         env=environment,
     )
-    assert told.stdout.strip() == f"2.0 14.0 True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
+    points = f"{points_of('12-reciprocal-rank'):.1f} {points_of('12'):.1f}"
+    assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-12" / "12_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
     feedback = subprocess.run(
@@ -514,9 +527,9 @@ def test_the_latest_hand_in_of_a_lesson_counts(folder, tmp_path):
     )
     os.utime(tmp_path / "class" / "ada" / "04_pooling.ipynb", (1, 1))
     learners = {one["learner"]: one for one in grade(tmp_path / "class", tmp_path / "out", workers=1)}
-    assert learners["ada"]["points"] == 7 and "more than once" in learners["ada"]["notes"][0]
+    assert learners["ada"]["points"] == FULL and "more than once" in learners["ada"]["notes"][0]
     assert (
-        learners["bob"]["points"] == 1
+        learners["bob"]["points"] == UNIT
         and learners["bob"]["status"] == "ok"
         and "unreadable" in learners["bob"]["notes"][0]
     )

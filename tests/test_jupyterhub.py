@@ -8,6 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_utils.exercises import all_exercises
+from course_utils.tools.workspace.overview import overview
+
 from .grader import NOBODY, course, isolation, ordinary_user
 
 RUN = """
@@ -38,7 +41,7 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     home = room / "sentence embeddings"
     for _ in range(2):  # a hub may do it before each start
         done = course("lab", "--write-only", "--workspace", home, **student)
-        assert done.returncode == 0 and "13 lessons" in done.stdout, done.stderr
+        assert done.returncode == 0 and f"{len(overview(None).lessons)} lessons" in done.stdout, done.stderr
     assert (home / "00_start_here.ipynb").stat().st_uid == NOBODY and (home / "glossary.ipynb").exists()
 
     lesson = nbformat.read(home / "00_start_here.ipynb", as_version=4)
@@ -53,10 +56,10 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
         for cell in run.cells
         for output in cell.get("outputs", [])
     ]
-    assert any("1 of 44 exercises passed" in text for text in texts)
+    assert any(f"1 of {len(all_exercises())} exercises passed" in text for text in texts)
     assert not any(text.startswith("FAIL") for text in texts)
 
     done = course("progress", "--workspace", home, **student)
-    assert "1 of 44 exercises passed" in done.stdout
+    assert f"1 of {len(all_exercises())} exercises passed" in done.stdout
     done = course("update", "--workspace", home, **student)
     assert done.returncode == 0 and "up to date" in done.stdout, done.stdout + done.stderr

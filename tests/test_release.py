@@ -13,7 +13,10 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.workspace.copies import CopyError
 
-from .grader import ROOT, course, needs_extras
+from .grader import ROOT, course, needs_extras, points_of
+
+BOTH = points_of("04", "05")
+LAST = max(path.name[:2] for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
 
 
 def release(folder, *lessons, due=""):
@@ -30,19 +33,22 @@ def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
         == [*found, "glossary.ipynb", "manifest.json"]
         == sorted([*manifest["sha256"], "manifest.json"])
     )
-    assert manifest["points"]["04-mean-pool"] == 2 and manifest["of"] == sum(manifest["points"].values()) == 14
+    assert manifest["points"]["04-mean-pool"] == points_of("04-mean-pool")
+    assert manifest["of"] == sum(manifest["points"].values()) == BOTH
     for name, notebook in found.items():
+        full, exercises = points_of(name[:2]), assignment((name[:2],))["exercises"]
         nbformat.validate(notebook)
         assert BEGIN not in str(notebook) and not any(cell.get("outputs") for cell in notebook.cells)
-        assert "Due: Friday, 18:00." in notebook.cells[1].source and "7 points" in notebook.cells[1].source
+        assert "Due: Friday, 18:00." in notebook.cells[1].source and f"{full} points" in notebook.cells[1].source
         shown = [
             cell.source.rpartition("**")[0].rpartition("**")[2]
             for cell in notebook.cells
             if cell.source.endswith(("points.**", "point.**"))
         ]
-        assert len(shown) == 4 and sum(int(text.split()[0]) for text in shown) == 7
-    graded = [cell.metadata.nbgrader for cell in found["04_pooling.ipynb"].cells if "nbgrader" in cell.metadata]
-    assert sum(cell.grade for cell in graded) == 4 and sum(cell.get("points", 0) for cell in graded) == 7
+        assert len(shown) == len(exercises) and sum(int(text.split()[0]) for text in shown) == full
+        graded = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
+        assert sum(cell.grade for cell in graded) == len(exercises)
+        assert sum(cell.get("points", 0) for cell in graded) == full
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
@@ -73,9 +79,9 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--lessons", "04", "05", "--out", "out"], "2 lessons of 14 points in out."),
-        (["--lessons", "04,05", "--out", "out", "--due", "Friday"], "2 lessons of 14 points in out."),
-        (["--lessons", "99", "--out", "out"], "Lesson '99' is not in this course; its lessons are 00 to 12."),
+        (["--lessons", "04", "05", "--out", "out"], f"2 lessons of {BOTH} points in out."),
+        (["--lessons", "04,05", "--out", "out", "--due", "Friday"], f"2 lessons of {BOTH} points in out."),
+        (["--lessons", "99", "--out", "out"], f"Lesson '99' is not in this course; its lessons are 00 to {LAST}."),
         (["--out", "out"], "Missing option '--lessons'"),
         (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),
     ],

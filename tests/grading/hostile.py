@@ -12,37 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent, indent
 
+from course_utils.tools.grading.marking import assignment
+
+from ..grader import points_of, solutions
+
 # in the name or text of all that an attack leaves, and of all that it must not find
 TOKEN = f"hostile-{secrets.token_hex(4)}"
 REPOSITORY = Path(__file__).resolve().parents[2]
 ID = "04-mean-pool"
-RIGHT = {
-    ID: """
-def my_mean_pool(token_embeddings, attention_mask):
-    weight = attention_mask.unsqueeze(-1).to(token_embeddings.dtype)
-    return (token_embeddings * weight).sum(dim=1) / weight.sum(dim=1)
-""",
-    "04-max-pool": """
-def my_max_pool(token_embeddings, attention_mask):
-    return token_embeddings.masked_fill(attention_mask.unsqueeze(-1) == 0, float("-inf")).amax(dim=1)
-""",
-    "04-normalise": """
-def my_normalise(vectors):
-    return vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
-""",
-    "04-baseline": """
-def baseline(vectors):
-    unit = vectors / vectors.norm(dim=1, keepdim=True)
-    cosines = unit @ unit.T
-    return ((cosines.sum() - cosines.diagonal().sum()) / (len(vectors) * (len(vectors) - 1))).item()
-""",
-}
-WRONG = {
-    "04-max-pool": "def my_max_pool(token_embeddings, attention_mask):\n    return token_embeddings",
-    "04-normalise": "def my_normalise(vectors):\n    return vectors * 3",
-    "04-baseline": "def baseline(vectors):\n    return 7.5",
-}
-NAMES = {ID: "my_mean_pool", "04-max-pool": "my_max_pool", "04-normalise": "my_normalise", "04-baseline": "baseline"}
+NAMES = {one: name for one, (name, _) in assignment(("04",))["exercises"].items()}
+RIGHT = solutions("04")
+WRONG = {one: f"def {name}(*args):\n    return 'wrong'" for one, name in NAMES.items() if one != ID}
+FULL = points_of("04")
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,19 @@
 r"""Notebooks that are odd but honest, as data: what is odd, and the points that each deserves.
 
 test_odd_kernel.py proves the points with a real kernel, test_odd.py compares the grader with them. Most answer lesson
-04 rightly, with mean pooling (2 points) the odd one; those at the end deserve less.
+04 rightly, with mean pooling the odd one; those at the end deserve less.
 """
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle
 from textwrap import indent
 
-from .hostile import ID, NAMES, RIGHT, code, file, instead, lesson, right
+from ..grader import points_of
+from .hostile import FULL, ID, NAMES, RIGHT, code, file, instead, lesson, right
 
-FULL = 7  # points of lesson 04
+REST = FULL - points_of(ID)  # without mean pooling
 MEAN = RIGHT[ID].strip()
 STUB = instead("# YOUR CODE HERE\nraise NotImplementedError()").strip()
 NEEDS_DIM = MEAN.replace("dim=1", "dim=DIM")
@@ -1660,7 +1662,7 @@ FORMATS = [
         "Out of order, missing, a text.",
         cells(
             lambda found: [
-                {**cell, "execution_count": count} for cell, count in zip(found, (99, 1, None, "x", 5, 5, 2, 1))
+                {**cell, "execution_count": count} for cell, count in zip(found, cycle((99, 1, None, "x", 5, 5, 2, 1)))
             ]
         ),
     ),
@@ -1682,7 +1684,7 @@ FORMATS = [
 ]
 
 LESS = [
-    Odd("one answer missing", "Mean pooling is still a stub.", mean(STUB), 5),
+    Odd("one answer missing", "Mean pooling is still a stub.", mean(STUB), REST),
     Odd(
         "nothing done",
         "All stubs.",
@@ -1697,19 +1699,19 @@ LESS = [
         lambda: right(
             my_normalise="def my_normalise(vectors):\n    return vectors / vectors.norm(dim=1, keepdim=True)"
         ),
-        6,
+        FULL - points_of("04-normalise"),
     ),
     Odd(
         "a star that hides float",
         "from torch import * replaces Python's float, which max pooling calls.",
         beside("from torch import *"),
-        5,
+        FULL - points_of("04-max-pool"),
     ),
     Odd(
         "a byte order mark in a cell",
         "Pasted from a file of Windows; to Python it is no space.",
         mean(f"\ufeff{MEAN}"),
-        5,
+        REST,
     ),
     Odd(
         "scikit-learn's normalize",
@@ -1718,62 +1720,62 @@ LESS = [
             my_normalise="import torch\nfrom sklearn.preprocessing import normalize\ndef my_normalise(vectors):\n"
             "    return torch.from_numpy(normalize(vectors.numpy()))"
         ),
-        6,
+        FULL - points_of("04-normalise"),
     ),
-    Odd("padding forgotten", "The plain mean.", mean("def my_mean_pool(t, m):\n    return t.mean(dim=1)"), 5),
-    Odd("the first two alone", "The others were deleted.", lambda: file(lesson(RIGHT)[:4]), 4),
+    Odd("padding forgotten", "The plain mean.", mean("def my_mean_pool(t, m):\n    return t.mean(dim=1)"), REST),
+    Odd("the first two alone", "The others were deleted.", lambda: file(lesson(RIGHT)[:4]), points_of(*[*RIGHT][:2])),
     Odd(
         "in a Markdown cell",
         "The answer's cell was changed into text.",
         cells(lambda found: found[0].update(cell_type="markdown")),
-        5,
+        REST,
     ),
     Odd(
         "in a raw cell",
         "The answer's cell was changed into a raw one.",
         cells(lambda found: found[0].update(cell_type="raw")),
-        5,
+        REST,
     ),
-    Odd("commented out", "The answer is a comment.", mean("# " + MEAN.replace("\n", "\n# ")), 5),
-    Odd("in a string", "The answer is a string.", mean(f'"""\n{MEAN}\n"""'), 5),
-    Odd("in a file only", "%%writefile, and never imported.", mean(f"%%writefile answer.py\n{MEAN}"), 5),
-    Odd("in a function only", "The def is never reached.", mean("def define():\n" + indent(MEAN, "    ")), 5),
-    Odd("in a class only", "A method, without a name outside.", mean("class Answers:\n" + indent(MEAN, "    ")), 5),
-    Odd("a bracket forgotten", "The answer's cell is no Python.", mean(MEAN.replace("(dim=1)", "(dim=1", 1)), 5),
+    Odd("commented out", "The answer is a comment.", mean("# " + MEAN.replace("\n", "\n# ")), REST),
+    Odd("in a string", "The answer is a string.", mean(f'"""\n{MEAN}\n"""'), REST),
+    Odd("in a file only", "%%writefile, and never imported.", mean(f"%%writefile answer.py\n{MEAN}"), REST),
+    Odd("in a function only", "The def is never reached.", mean("def define():\n" + indent(MEAN, "    ")), REST),
+    Odd("in a class only", "A method, without a name outside.", mean("class Answers:\n" + indent(MEAN, "    ")), REST),
+    Odd("a bracket forgotten", "The answer's cell is no Python.", mean(MEAN.replace("(dim=1)", "(dim=1", 1)), REST),
     Odd(
         "a helper that was never handed in",
         "It was in a file on the learner's computer.",
         mean(f"from my_own_tools import weights\n{NEEDS_WEIGHTS}"),
-        5,
+        REST,
     ),
-    Odd("a helper that was deleted", "It lives on only in the learner's kernel.", mean(NEEDS_WEIGHTS), 5),
-    Odd("a name bound in %%timeit", "It does not last.", dim("%%timeit -n1 -r1\nDIM = 1"), 5),
-    Odd("a name bound in a comprehension", "It does not last.", dim("print([DIM for DIM in (0, 1)])"), 5),
+    Odd("a helper that was deleted", "It lives on only in the learner's kernel.", mean(NEEDS_WEIGHTS), REST),
+    Odd("a name bound in %%timeit", "It does not last.", dim("%%timeit -n1 -r1\nDIM = 1"), REST),
+    Odd("a name bound in a comprehension", "It does not last.", dim("print([DIM for DIM in (0, 1)])"), REST),
     Odd(
         "a name bound by except",
         "Python deletes it.",
         dim("try:\n    1 / 0\nexcept ZeroDivisionError as DIM:\n    pass"),
-        5,
+        REST,
     ),
     Odd(
         "a global of another module",
         "A file's own global is not the notebook's.",
         dim("%%writefile other.py\ndef choose():\n    global DIM\n    DIM = 1", "import other\nother.choose()"),
-        5,
+        REST,
     ),
-    Odd("returns an array", "NumPy in place of a tensor.", mean(MEAN.replace("return ", "return (") + ").numpy()"), 5),
+    Odd("returns an array", "Not a tensor.", mean(MEAN.replace("return ", "return (") + ").numpy()"), REST),
     Odd(
         "double precision",
         "The result is float64.",
         mean(MEAN.replace("weight = ", "weight = 1.0 * ").replace(".to(token_embeddings.dtype)", ".double()")),
-        5,
+        REST,
     ),
-    Odd("prints in place of returning", "None comes back.", mean(MEAN.replace("return ", "print(") + ")"), 5),
+    Odd("prints in place of returning", "None comes back.", mean(MEAN.replace("return ", "print(") + ")"), REST),
     Odd(
         "changes what it was given",
         "In place.",
         mean("def my_mean_pool(t, m):\n    t *= m.unsqueeze(-1)\n    return t.sum(1) / m.sum(1, keepdim=True)"),
-        5,
+        REST,
     ),
     Odd(
         "data of the notebook",
@@ -1782,7 +1784,7 @@ LESS = [
             [code("import torch\nhidden = torch.ones(3, 5, 8)")],
             my_mean_pool="def my_mean_pool(t, m):\n    return hidden.mean(dim=1)",
         ),
-        5,
+        REST,
     ),
     Odd(
         "two wrong, two right",
@@ -1792,7 +1794,7 @@ LESS = [
             baseline="def baseline(vectors):\n"
             "    u = vectors / vectors.norm(dim=1, keepdim=True)\n    return (u @ u.T).mean().item()",
         ),
-        3,
+        FULL - points_of("04-max-pool", "04-baseline"),
     ),
 ]
 

@@ -30,7 +30,7 @@ from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import read_table
 
 from ..grader import COURSE, ROOT, course, hand_in, isolation, needs_extras, write_class
-from ..test_gradebook import ALL_04, result
+from ..test_gradebook import ALL_04, FULL, result
 
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 PYTHON = os.path.realpath(sys.executable)
@@ -403,7 +403,7 @@ with pytest.raises(GradeError) as error:
 assert "goes on" in sentence(error) and ("No space left" in sentence(error)
     or "full" in sentence(error)), sentence(error)
 (disk / "filler").unlink()
-assert run(source, disk / "out")[0]["points"] == 7
+assert run(source, disk / "out")[0]["points"] == FULL
 """,
         source,
     )
@@ -420,7 +420,7 @@ for folder in (disk / "out", disk / "new"):
     with pytest.raises(GradeError, match="Cannot write"):
         run(source, folder)
 remount("rw")
-assert run(source, disk / "out")[0]["points"] == 7
+assert run(source, disk / "out")[0]["points"] == FULL
 """,
         source,
     )
@@ -471,7 +471,7 @@ def test_two_writers(marked):
     with Store(out / "results.sqlite"), pytest.raises(GradeError) as error:
         run(source, out, regrade=True)
     assert f"Another `course grade` is writing to {out}" in sentence(error)
-    assert run(source, out)[0]["points"] == 7
+    assert run(source, out)[0]["points"] == FULL
 
 
 def test_tables_wait_for_no_part_and_lose_none(marked):
@@ -481,7 +481,7 @@ def test_tables_wait_for_no_part_and_lose_none(marked):
         run(source, out)
     with Store(out / "part-2-of-2.sqlite") as part:
         assert len(part.entries) == 1
-    assert run(source, out)[0]["points"] == 7 and not list(out.glob("part*"))
+    assert run(source, out)[0]["points"] == FULL and not list(out.glob("part*"))
     with Store(out / "results.sqlite"), pytest.raises(GradeError, match="Another `course grade` is writing"):
         run(source, out, part=(1, 2))
     assert run(source, out, part=(1, 2)) == [], "a part knows what is marked"
@@ -552,7 +552,7 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
             process.kill()
     done = course(*command, tmp_path / "ada.zip")
     assert done.returncode == 0, done.stderr
-    assert read_table(out / "grades.csv")[0]["total"] == "7" and not list(out.glob(".*"))
+    assert read_table(out / "grades.csv")[0]["total"] == str(FULL) and not list(out.glob(".*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"])
@@ -621,7 +621,7 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, shard, tmp_p
     assert {row["total"], *(row[one] for one in ALL_04)} == {""} and row["status"] == "not marked"
     shard(WORKS)
     done = CliRunner().invoke(cli.main, arguments)
-    assert done.exit_code == 0 and read_table(out / "grades.csv")[0]["total"] == "7", "the next run tries again"
+    assert done.exit_code == 0 and read_table(out / "grades.csv")[0]["total"] == str(FULL), "the next run tries again"
 
 
 @pytest.mark.parametrize(
@@ -642,7 +642,7 @@ def test_a_marking_process_that_cannot_work_stops_the_run(program, words, shard,
         run(source, tmp_path / "out", expected=2)
     assert not (tmp_path / "out" / "grades.csv").exists()
     shard(WORKS)
-    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [7, 7]
+    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL]
 
 
 def test_there_is_no_python(monkeypatch, tmp_path):
@@ -668,7 +668,7 @@ with Store(disk / "out" / "results.sqlite") as known:
     kept = len(known.entries)
 assert 0 < kept < 20
 remount("size=20m")
-assert [one["points"] for one in run(source, disk / "out", expected=20 - kept)] == [7] * 20
+assert [one["points"] for one in run(source, disk / "out", expected=20 - kept)] == [FULL] * 20
 """,
         source,
     )
@@ -683,7 +683,7 @@ def test_a_clock_that_goes_backwards(tmp_path, shard, monkeypatch):
     ticks = iter(range(10**9, 0, -86400))
     monkeypatch.setattr(time, "time", lambda: float(next(ticks)))
     found, _ = run(source, tmp_path / "out", expected=3)
-    assert (found["points"], found["files"]) == (7, ["ada/new.ipynb"])
+    assert (found["points"], found["files"]) == (FULL, ["ada/new.ipynb"])
 
 
 def test_submissions_that_vanish(tmp_path, shard):
@@ -695,8 +695,8 @@ def test_submissions_that_vanish(tmp_path, shard):
         return results
 
     learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=vanish)
-    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", 7)]
-    assert [one["points"] for one in run(source, tmp_path / "out")] == [7], "who is gone has no row"
+    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", FULL)]
+    assert [one["points"] for one in run(source, tmp_path / "out")] == [FULL], "who is gone has no row"
 
 
 def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
@@ -712,10 +712,10 @@ def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
         return results
 
     learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=change)
-    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", 7)]
+    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", FULL)]
     assert "was changed while" in learners[0]["reason"]
     path.write_text(before)
-    assert [one["points"] for one in run(source, tmp_path / "out", expected=1)] == [7, 7]
+    assert [one["points"] for one in run(source, tmp_path / "out", expected=1)] == [FULL, FULL]
 
 
 def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
@@ -734,7 +734,7 @@ def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, shard):
         ).replace("'died'", repr(str(tmp_path / "died")))
         + WORKS[len(READY) :]
     )
-    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [7, 7] and (
+    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL] and (
         tmp_path / "died"
     ).exists()
 

@@ -16,9 +16,8 @@ from course_utils.tools.grading import submissions
 from course_utils.tools.grading.marking import STATES, Marker
 from course_utils.tools.grading.sandbox import Sandbox, why_not
 
-from .hostile import ADAS, EVES, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
+from .hostile import ADAS, EVES, FULL, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
 
-FULL = 7  # points of lesson 04
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
 WATCHED = [*OPEN, REPOSITORY, *(REPOSITORY / name for name in ("tests", "notebooks", "course_utils"))]
 
