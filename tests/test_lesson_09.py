@@ -75,12 +75,13 @@ def test_the_search_results_are_not_a_near_tie(vectors):
     assert np.diff(cosines, axis=1).max() < -1e-3
 
 
-def test_the_neighbours_of_other_opinion_are_not_a_near_tie():
-    reviews = load_reviews("rotten_tomatoes").sample(2_000, random_state=0)
-    labels, rows = reviews["label"].to_numpy(), embed(reviews["text"])
+def test_the_neighbours_of_other_opinion_are_not_a_near_tie(corpus, vectors):
+    opinion = load_reviews("rotten_tomatoes").set_index("text")["label"]
+    labels = opinion[[text for text in corpus if text in opinion.index]].to_numpy()
+    rows = vectors[: len(labels)]
     places, cosines = search(rows, rows, k=3)
     assert (cosines[:, 1] - cosines[:, 2] < 2e-6).sum() == 0, (
         "the share of neighbours of the same opinion hangs on no tie"
     )
-    shown = np.flatnonzero(labels[places[:, 1]] != labels)[[1, 5, 7]]
+    shown = np.flatnonzero(labels[places[:, 1]] != labels)[[2, 14, 34]]
     assert (cosines[shown, 1] - cosines[shown, 2]).min() > 1e-3
