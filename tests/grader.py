@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -43,6 +44,7 @@ def points_of(*asked):
     return sum(most for one, most in points.items() if one in asked or one[:2] in asked)
 
 
+@cache
 def solutions(lesson):
     """The lesson's own answers by their exercises: {"04-mean-pool": source}."""
     cells = nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4).cells

@@ -10,7 +10,7 @@ from course_utils.tools.workspace.overview import overview
 
 from .execute import execute, lessons
 
-# each lesson's own cases in the files about all lessons
+# each lesson's own cases in the files about all lessons; the whole glossary, as a lesson may use a term first
 SHARED = ("notebooks", "exercises", "glossary", "progress", "decks", "grading_parity")
 
 
@@ -31,7 +31,7 @@ def main(number):
         execute(one)
     print("Renewed: " + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"), flush=True)
     files = [f"tests/test_{name}.py" for name in (*SHARED, f"lesson_{number}")]
-    chosen = f"({number}_ or {number}- or [{number} or test_lesson_{number}) and not browser"
+    chosen = f"({number}_ or {number}- or [{number} or test_lesson_{number} or test_glossary) and not browser"
     return pytest.main(
         ["-q", "-p", "no:cacheprovider", "-k", chosen, *(file for file in files if (ROOT / file).exists())]
     )

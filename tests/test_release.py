@@ -67,9 +67,8 @@ def test_every_exercise_has_points_and_the_check_says_the_same():
 
 
 def test_a_page_is_no_lesson_to_mark(tmp_path):
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 99 Page")]), tmp_path / "99_a.ipynb"
-    )
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 99 Page")])
+    nbformat.write(page, tmp_path / "99_page.ipynb")
     with pytest.raises(CopyError, match="Lesson '99' has no exercises, so there is nothing to mark."):
         write_release(["99"], tmp_path / "out", sources=tmp_path)
     assert not (tmp_path / "out").exists()
