@@ -137,7 +137,7 @@ def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=Non
     layers, heads = chosen("layer", layers, attentions.shape[0]), chosen("head", heads, attentions.shape[1])
     alt = (
         f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows) and {listed('head', heads)} "
-        f"(columns): how much tokens look at tokens; a number is a head's largest weight"
+        "(columns): how much tokens look at tokens; a number is a head's largest weight"
     )
     shown = attentions[layers][:, heads]
     options = {

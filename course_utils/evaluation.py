@@ -16,9 +16,8 @@ def _columns(*columns):
             raise ValueError(f"argument {place} is empty or a single number; a list of numbers is needed")
         if not np.isfinite(column).all():
             raise ValueError(
-                f"argument {place} holds {column.size - int(np.isfinite(column).sum())} values that are "
-                "not "
-                f"finite (NaN or infinity)"
+                f"argument {place} holds {column.size - int(np.isfinite(column).sum())} values that are not finite "
+                "(NaN or infinity)"
             )
         found.append(column.astype(np.float64))
     lengths = [column.shape[-1] for column in found]

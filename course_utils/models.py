@@ -76,8 +76,8 @@ def _load_adapted():
         return tokenizer, apply(masked_lm_on(encoder), encoder, load_file(ADAPTER))
     except Exception as error:  # no file, half a file, another model's
         raise EncoderError(
-            f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). "
-            f"Restore the file: git checkout -- {ADAPTER.name}, in its folder."
+            f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). Restore the file: git "
+            f"checkout -- {ADAPTER.name}, in its folder."
         ) from None
 
 
@@ -96,8 +96,8 @@ def _load_folder(folder, masked_lm=False):
         raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {again}")
     if not any(path.glob("*.safetensors")):
         raise EncoderError(
-            f"{folder} has no *.safetensors file. Weights in other formats can run code while they "
-            f"load, so the course refuses them; convert them, or choose another model."
+            f"{folder} has no *.safetensors file. Weights in other formats can run code while they load, so the "
+            "course refuses them; convert them, or choose another model."
         )
     if not any(any(path.glob(pattern)) for pattern in VOCABULARY_FILES):
         raise EncoderError(f"{folder} has no tokenizer ({', '.join(VOCABULARY_FILES)}). {again}")
@@ -112,8 +112,8 @@ def _load_folder(folder, masked_lm=False):
     except Exception as error:  # each kind of damage has its own class, in four libraries
         detail = textwrap.shorten(str(error), 160, placeholder=" ...")
         raise EncoderError(
-            f"The model in {folder} is damaged, half written or of an unknown kind "
-            f"({type(error).__name__}: {detail}). Copy or download it again."
+            f"The model in {folder} is damaged, half written or of an unknown kind ({type(error).__name__}: "
+            f"{detail}). Copy or download it again."
         ) from None
     finally:
         logging.set_verbosity(verbosity)
@@ -128,18 +128,18 @@ def _load_folder(folder, masked_lm=False):
     )
     if masked_lm and misfits and not any(key.startswith(model.base_model_prefix) for key in misfits):
         raise EncoderError(
-            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
-            f"Choose one that has, or leave out the name to use the course's own."
+            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). Choose one that "
+            "has, or leave out the name to use the course's own."
         )
     if misfits:
         raise EncoderError(
-            f"The weights in {folder} do not fit its config.json (missing or of another shape: "
-            f"{len(misfits)}, the first is {misfits[0]}). {again}"
+            f"The weights in {folder} do not fit its config.json (missing or of another shape: {len(misfits)}, the "
+            f"first is {misfits[0]}). {again}"
         )
     if not tokenizer.is_fast or tokenizer.pad_token is None:
         raise EncoderError(
-            f"The tokenizer in {folder} is not a fast one with a padding token, which batches need. "
-            f"Choose an encoder like BERT, or leave out the name to use the packaged encoder."
+            f"The tokenizer in {folder} is not a fast one with a padding token, which batches need. Choose an encoder "
+            "like BERT, or leave out the name to use the packaged encoder."
         )
     return tokenizer, model.eval()
 
@@ -153,8 +153,8 @@ def _read_folder(folder, masked_lm):
     kind = stated.get("model_type")
     if "auto_map" in stated and kind not in CONFIG_MAPPING:
         raise EncoderError(
-            f"The model in {folder} needs Python code of its own, which the course does not run. "
-            f"Choose another model, or leave out the name to use the packaged encoder."
+            f"The model in {folder} needs Python code of its own, which the course does not run. Choose another "
+            "model, or leave out the name to use the packaged encoder."
         )
     # The first BERT models, and prajjwal1/bert-small with them, do not say that they are BERT.
     unnamed_bert = kind is None and "type_vocab_size" in stated

@@ -21,8 +21,8 @@ def search(queries, corpus, k=5):
     queries, corpus = _unit("queries", queries), _unit("corpus", corpus)
     if queries.shape[1] != corpus.shape[1]:
         raise ValueError(
-            f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; "
-            f"both must come from the same model"
+            f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; both must come from the "
+            "same model"
         )
     _checked_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
     rows = min(len(queries), math.isqrt(BLOCK))

@@ -16,8 +16,8 @@ def _real_tokens(token_embeddings, attention_mask):
         )
     if attention_mask.shape != token_embeddings.shape[:2]:
         raise ValueError(
-            f"attention_mask must have the shape {tuple(token_embeddings.shape[:2])}, one number per "
-            f"token; got {tuple(attention_mask.shape)}"
+            f"attention_mask must have the shape {tuple(token_embeddings.shape[:2])}, one number per token; got "
+            f"{tuple(attention_mask.shape)}"
         )
     real = attention_mask.bool()
     if not torch.equal(real.to(attention_mask.dtype), attention_mask):
@@ -69,7 +69,7 @@ def normalise(vectors):
     """
     if not isinstance(vectors, torch.Tensor) or not vectors.is_floating_point():
         raise TypeError(
-            f"vectors must be a torch.Tensor of floating-point numbers; got "
+            "vectors must be a torch.Tensor of floating-point numbers; got "
             f"{vectors.dtype if isinstance(vectors, torch.Tensor) else type(vectors).__name__}"
         )
     shortest = max(1e-12, torch.finfo(vectors.dtype).tiny)

@@ -81,9 +81,8 @@ class _Watch(TrainerCallback):
         if not math.isfinite(loss):
             self._close()
             raise DivergedError(
-                f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the "
-                "model again, and train "
-                f"with a lower learning rate (it was {args.learning_rate:g}) or a longer warm-up"
+                f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the model again, and "
+                f"train with a lower learning rate (it was {args.learning_rate:g}) or a longer warm-up"
             )
         self.losses.append((state.global_step, loss))
         self.bar.set_postfix(loss=f"{loss:.3f}")
@@ -184,8 +183,8 @@ def save_model(model, folder):
     free = shutil.disk_usage(folder.parent).free
     if free < needed:
         raise OSError(
-            f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB left. "
-            "Nothing was written"
+            f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB left. Nothing was "
+            "written"
         )
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True) as beside:
         new = Path(beside) / "model"

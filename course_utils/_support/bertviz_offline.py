@@ -67,8 +67,8 @@ def checked(attentions, tokens, sentence_b_start, limit):
         raise ValueError(f"{n} tokens need attentions (layers, heads, {n}, {n}); got {tuple(attentions.shape)}")
     if n > limit:
         raise ValueError(
-            f"{n} tokens are more than this view's limit of {limit}: take a shorter text, or draw one "
-            f"head with plots.heatmap"
+            f"{n} tokens are more than this view's limit of {limit}: take a shorter text, or draw one head with "
+            "plots.heatmap"
         )
     attentions = attentions.detach().float().cpu()
     if not ((attentions >= 0) & (attentions < 1.001)).all():

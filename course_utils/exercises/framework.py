@@ -164,9 +164,8 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
     if not callable(answer):
         return report(
             "failed",
-            f"`check` needs the function itself, not what it returns: write "
-            f"`check({exercise.id!r}, your_function)` without calling it. It got "
-            f"{_kind(answer)}.",
+            f"`check` needs the function itself, not what it returns: write `check({exercise.id!r}, your_function)` "
+            f"without calling it. It got {_kind(answer)}.",
             seed=None,
         )
     cases = exercise.cases(random.Random(seed)) if cases is None else cases
@@ -186,16 +185,16 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
         if _too_many(outcome):
             return report(
                 "failed",
-                f"{case.says}: your function returned {_kind(outcome)} that holds more than "
-                f"{MOST_RETURNED:,} things, and far fewer are asked for.",
+                f"{case.says}: your function returned {_kind(outcome)} that holds more than {MOST_RETURNED:,} "
+                "things, and far fewer are asked for.",
             )
         outcomes.append(_kept(outcome))
         for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
             if difference(after, before) is not None:
                 return report(
                     "failed",
-                    f"Your function changes `{name}`, which belongs to the caller. Work on a "
-                    f"copy, or build something new.",
+                    f"Your function changes `{name}`, which belongs to the caller. Work on a copy, or build "
+                    "something new.",
                 )
     wrong = [
         (case, outcome, problem)
@@ -206,14 +205,13 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
         properties = len({case.says for case in cases})
         return report(
             "passed",
-            f"{properties} {'property holds' if properties == 1 else 'properties hold'}, "
-            f"on {len(cases)} inputs drawn for this check.",
+            f"{properties} {'property holds' if properties == 1 else 'properties hold'}, on {len(cases)} inputs "
+            "drawn for this check.",
         )
     if foreign := getattr(answer, "notebook_data", None) or notebook_data(answer):
         return report(
             "failed",
-            f"Your function uses `{foreign}` from the notebook. It must work with its arguments "
-            "alone, "
+            f"Your function uses `{foreign}` from the notebook. It must work with its arguments alone, "
             f"`{'`, `'.join(exercise.arguments)}`.",
         )
     for mistake in exercise.mistakes:
@@ -446,6 +444,6 @@ def written_solution(exercise, folder=NOTEBOOKS):
                 lines = "".join(cell["source"]).splitlines()
                 return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
     raise FileNotFoundError(
-        f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions "
-        f"cannot be shown. Install the course from a checkout: pip install -e ."
+        f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions cannot be shown. "
+        "Install the course from a checkout: pip install -e ."
     )

@@ -42,8 +42,8 @@ NEAREST = Exercise(
     difficulty=1,
     mistakes=(
         Mistake(
-            "Your function finds sentence `i` itself. Each sentence is most similar to itself, so `i` must be "
-            "left out.",
+            "Your function finds sentence `i` itself. Each sentence is most similar to itself, so `i` must be left "
+            "out.",
             lambda s, i: int(s[i].argmax()),
         ),
         Mistake(
@@ -55,8 +55,8 @@ NEAREST = Exercise(
             lambda s, i: float(np.sort(s[i])[-2]),
         ),
         Mistake(
-            "You return the similarity of sentence `i` to itself. The position of the nearest *other* sentence "
-            "is asked for.",
+            "You return the similarity of sentence `i` to itself. The position of the nearest *other* sentence is "
+            "asked for.",
             lambda s, i: float(s[i].max()),
         ),
         Mistake(
@@ -74,20 +74,17 @@ NEAREST = Exercise(
         ),
         Mistake(
             "Where all others are negative, the 0 that you put in place of `i` still wins. Leave `i` out, or put "
-            "minus infinity "
-            "there.",
+            "minus infinity there.",
             lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
         ),
         Mistake(
             "You take the second largest of the whole row. If a sentence stands there twice, the largest two are "
-            "equal, and the "
-            "one you take may be `i` itself. Leave `i` out first.",
+            "equal, and the one you take may be `i` itself. Leave `i` out first.",
             lambda s, i: int(np.argsort(s[i])[-2]),
         ),
         Mistake(
-            "You leave out everything as similar as `i` to itself, so a copy of the sentence is left out too. "
-            "Leave out the position "
-            "`i`, not the value 1.",
+            "You leave out everything as similar as `i` to itself, so a copy of the sentence is left out too. Leave "
+            "out the position `i`, not the value 1.",
             lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax()),
         ),
         Mistake(

@@ -86,13 +86,11 @@ def _with_berts_numbers(inside, ends):
 
 _TEXTS = (
     "Your function stops with a TypeError (unhashable type: 'list'): an element of `words` is itself a list of "
-    "pieces. You need a "
-    "second loop."
+    "pieces. You need a second loop."
 )
 _KEY_ERROR = (
-    "Your function stops with a KeyError at a piece that is not in the vocabulary. Such a piece gets the "
-    "id of `[UNK]`: "
-    "`vocabulary.get(piece, ...)` takes a value to fall back on."
+    "Your function stops with a KeyError at a piece that is not in the vocabulary. Such a piece gets the id of "
+    "`[UNK]`: `vocabulary.get(piece, ...)` takes a value to fall back on."
 )
 
 ENCODE = Exercise(
@@ -109,8 +107,8 @@ ENCODE = Exercise(
             lambda w, v: _inside(w, v),
         ),
         Mistake(
-            "`[CLS]` and `[SEP]` are missing, and a piece that is not in the vocabulary makes your function "
-            "stop. It gets the id of `[UNK]`.",
+            "`[CLS]` and `[SEP]` are missing, and a piece that is not in the vocabulary makes your function stop. "
+            "It gets the id of `[UNK]`.",
             _known,
         ),
         Mistake("The `[SEP]` at the end is missing.", lambda w, v: [v["[CLS]"], *_inside(w, v)]),
@@ -134,8 +132,8 @@ ENCODE = Exercise(
         ),
         Mistake(_KEY_ERROR, lambda w, v: _framed([v[piece] for piece in _flat(w)], v)),
         Mistake(
-            "A piece that is not in the vocabulary becomes `None`. Give `get` a second value to fall back on: "
-            "the id of `[UNK]`.",
+            "A piece that is not in the vocabulary becomes `None`. Give `get` a second value to fall back on: the "
+            "id of `[UNK]`.",
             lambda w, v: _framed([v.get(piece) for piece in _flat(w)], v),
         ),
         Mistake(
@@ -144,13 +142,13 @@ ENCODE = Exercise(
             lambda w, v: _framed([v.get(piece) or v["[UNK]"] for piece in _flat(w)], v),
         ),
         Mistake(
-            "A piece that is not in the vocabulary becomes 0, and 0 is the id of another entry. The fallback is "
-            "the id of `[UNK]`.",
+            "A piece that is not in the vocabulary becomes 0, and 0 is the id of another entry. The fallback is the "
+            "id of `[UNK]`.",
             lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
         ),
         Mistake(
-            "You leave out pieces that are not in the vocabulary. Then nobody can see that something stood "
-            "there: `[UNK]` keeps the place.",
+            "You leave out pieces that are not in the vocabulary. Then nobody can see that something stood there: "
+            "`[UNK]` keeps the place.",
             lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
         ),
         Mistake(
@@ -301,16 +299,15 @@ WORDPIECE = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "Your pieces come from BERT's vocabulary, not from `pieces`. Does your function call `longest_start` "
-            "or `split_word`? "
-            "They look into `vocabulary`.",
+            "Your pieces come from BERT's vocabulary, not from `pieces`. Does your function call `longest_start` or "
+            "`split_word`? They look into `vocabulary`.",
             lambda w, p: _match(w, _berts_pieces()),
         ),
         Mistake(_NOTHING_FOUND, _stops_at_none(lambda piece: "##" + piece)),
         Mistake(_NOTHING_FOUND, _stops_at_none(len)),
         Mistake(
-            "You take the *shortest* known start. Try the whole rest of the word first, then shorten it letter "
-            "by letter.",
+            "You take the *shortest* known start. Try the whole rest of the word first, then shorten it letter by "
+            "letter.",
             lambda w, p: _match(w, p, ends=lambda start, n: range(start + 1, n + 1)),
         ),
         Mistake(
@@ -387,8 +384,8 @@ WORDPIECE = Exercise(
             lambda w, p: _match(w, p, ends=lambda start, n: range(n, start + 1, -1)),
         ),
         Mistake(
-            "You never try the whole rest of the word: `word[start:end]` leaves out the letter at `end`, so "
-            "`end` starts at `len(word)`.",
+            "You never try the whole rest of the word: `word[start:end]` leaves out the letter at `end`, so `end` "
+            "starts at `len(word)`.",
             lambda w, p: _match(w, p, ends=lambda start, n: range(n - 1, start, -1)),
         ),
         Mistake(
@@ -539,9 +536,8 @@ _NEIGHBOURS = (
     lambda s, i, p: s[i] + s[i + 1] == p[0] + p[1],
 )
 _NO_NEIGHBOUR = (
-    "Your function reads beyond the end of the list (IndexError). The last symbol has no right "
-    "neighbour; stop one earlier, and "
-    "keep the last symbol."
+    "Your function reads beyond the end of the list (IndexError). The last symbol has no right neighbour; stop one "
+    "earlier, and keep the last symbol."
 )
 
 MERGE = Exercise(
@@ -555,14 +551,13 @@ MERGE = Exercise(
     mistakes=(
         Mistake("You merge only the first occurrence. Go on to the end of the list.", _first_only),
         Mistake(
-            "Occurrences overlap in your result: a symbol that was merged is used again. After a merge, go on "
-            "*two* symbols further.",
+            "Occurrences overlap in your result: a symbol that was merged is used again. After a merge, go on *two* "
+            "symbols further.",
             _overlapping,
         ),
         Mistake(
             "You add the merged symbol and then its second half once more. After a merge, go on *two* symbols "
-            "further. "
-            "In a `for` loop, changing the position has no effect; use `while`.",
+            "further. In a `for` loop, changing the position has no effect; use `while`.",
             lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, step=1),
         ),
         Mistake(
@@ -610,8 +605,8 @@ MERGE = Exercise(
         ),
         *(Mistake(_NO_NEIGHBOUR, _beyond_the_end(fits, step)) for fits in _NEIGHBOURS for step in (1, 2)),
         Mistake(
-            "You return the list as it was: no pair is merged. Do you compare a list with a tuple? They are "
-            "never equal.",
+            "You return the list as it was: no pair is merged. Do you compare a list with a tuple? They are never "
+            "equal.",
             lambda s, p: list(s),
         ),
         Mistake("You join everything into one text. The answer is a list of symbols.", lambda s, p: "".join(s)),
@@ -710,9 +705,8 @@ def _two_by_two(symbols):
 
 
 _TIE_FIRST_SEEN = (
-    "Your counts are right, but with equal counts you take the pair that you met first. Sort equals "
-    "by the pair itself: "
-    "`min(totals, key=lambda pair: (-totals[pair], pair))`."
+    "Your counts are right, but with equal counts you take the pair that you met first. Sort equals by the pair "
+    "itself: `min(totals, key=lambda pair: (-totals[pair], pair))`."
 )
 _LAST_SYMBOL = (
     "Your function stops with an IndexError. The last symbol has no right neighbour; stop one earlier: "
@@ -756,8 +750,8 @@ PAIRS = Exercise(
             "A later word overwrites what an earlier one had counted. Add to it: `totals[pair] += count`.", _overwriting
         ),
         Mistake(
-            "You count a pair from the last symbol of one word to the first of the next. Words have no "
-            "neighbours here: start anew in each.",
+            "You count a pair from the last symbol of one word to the first of the next. Words have no neighbours "
+            "here: start anew in each.",
             _across,
         ),
         Mistake("You treat `(a, b)` and `(b, a)` as the same pair. The order counts.", _without_order),

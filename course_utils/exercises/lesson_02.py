@@ -56,8 +56,7 @@ _ONE_MORE_OR_LESS = (
 )
 
 _MAX_OF_LISTS = (
-    "`max(batch)` is a list, and not the longest: it compares lists by their first id. The longest "
-    "length is "
+    "`max(batch)` is a list, and not the longest: it compares lists by their first id. The longest length is "
     "`max(len(ids) for ids in batch)`."
 )
 
@@ -72,22 +71,19 @@ PAD = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "Nearly: you find padding by its id. In one case a real token has the same id, and your mask hides "
-            "it. Make the mask "
-            "from the lengths instead.",
+            "Nearly: you find padding by its id. In one case a real token has the same id, and your mask hides it. "
+            "Make the mask from the lengths instead.",
             lambda b, p: (_padded(b, p), [[int(i != p) for i in row] for row in _padded(b, p)]),
         ),
         Mistake(
             "The mask has 0 wherever an id is 0, but padding has the id `pad_id`, which is another number here. "
-            "Make the mask from "
-            "the lengths instead.",
+            "Make the mask from the lengths instead.",
             lambda b, p: (_padded(b, p), [[int(i != 0) for i in row] for row in _padded(b, p)]),
         ),
         Mistake("You fill up with 0. The id for padding is given: `pad_id`.", lambda b, p: (_padded(b, 0), _masks(b))),
         Mistake(
-            "The ids are right, but the mask is 1 everywhere. Padding needs a 0. (If you wrote `[[0] * width] * "
-            "n`: that is one row n times, "
-            "and a change in one shows in all.)",
+            "The ids are right, but the mask is 1 everywhere. Padding needs a 0. (If you wrote `[[0] * width] * n`: "
+            "that is one row n times, and a change in one shows in all.)",
             lambda b, p: (_padded(b, p), [[1] * _width(b) for _ in b]),
         ),
         Mistake(
@@ -149,8 +145,8 @@ PAD = Exercise(
             lambda b, p: (_padded(b, p)[:1], _masks(b)[:1]),
         ),
         Mistake(
-            "You add one padding token to each short sentence. Add as many as are missing: the longest length "
-            "minus its own length.",
+            "You add one padding token to each short sentence. Add as many as are missing: the longest length minus "
+            "its own length.",
             lambda b, p: (
                 [ids + [p] * (len(ids) < _width(b)) for ids in b],
                 [[1] * len(ids) + [0] * (len(ids) < _width(b)) for ids in b],
@@ -191,15 +187,13 @@ def _truncate(ids, n):
 
 
 _ALWAYS_SEP = (
-    "Long sentences are right. A sentence below the limit gets [SEP] twice: your slice keeps all of it, "
-    "and then one more [SEP] is "
-    "added. Return short sentences as they are."
+    "Long sentences are right. A sentence below the limit gets [SEP] twice: your slice keeps all of it, and then one "
+    "more [SEP] is added. Return short sentences as they are."
 )
 
 _NOTHING = (
-    "For {} your function returns nothing (`None`). Is a `return` missing? Or do you return what `append` "
-    "gives back? `append` changes "
-    "a list and returns `None`; `+` joins two lists."
+    "For {} your function returns nothing (`None`). Is a `return` missing? Or do you return what `append` gives "
+    "back? `append` changes a list and returns `None`; `+` joins two lists."
 )
 _NUMBER = (
     "`ids[-1]` is a number, and a number cannot be joined to a list. `ids[-1:]` is a list that holds only the last id."
@@ -221,8 +215,7 @@ TRUNCATE = Exercise(
         ),
         Mistake(
             "One too long, and short sentences get [SEP] twice. Return short ones as they are; in long ones "
-            "`max_length - 1` ids fit "
-            "before [SEP].",
+            "`max_length - 1` ids fit before [SEP].",
             lambda ids, n: ids[:n] + ids[-1:],
         ),
         Mistake(
@@ -237,9 +230,8 @@ TRUNCATE = Exercise(
         ),
         Mistake(_ALWAYS_SEP, lambda ids, n: ids[: n - 1] + ids[-1:]),
         Mistake(
-            "You end with 102. That is [SEP] in BERT's vocabulary only; here the ids come from another "
-            "tokenizer. Take the last id of "
-            "`ids`.",
+            "You end with 102. That is [SEP] in BERT's vocabulary only; here the ids come from another tokenizer. "
+            "Take the last id of `ids`.",
             lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + [102],
         ),
         Mistake(
@@ -263,13 +255,13 @@ TRUNCATE = Exercise(
         Mistake(_NOTHING.format("long sentences"), lambda ids, n: ids if len(ids) <= n else None),
         Mistake(_NOTHING.format("every sentence"), lambda ids, n: None),
         Mistake(
-            "For short sentences your function returns nothing (`None`). They need a `return` too: give them "
-            "back as they are.",
+            "For short sentences your function returns nothing (`None`). They need a `return` too: give them back "
+            "as they are.",
             lambda ids, n: None if len(ids) <= n else _truncate(ids, n),
         ),
         Mistake(
-            "For short sentences your function returns nothing (`None`). They need a `return` too: give them "
-            "back as they are.",
+            "For short sentences your function returns nothing (`None`). They need a `return` too: give them back "
+            "as they are.",
             lambda ids, n: None if len(ids) < n else _truncate(ids, n),
         ),
         Mistake(_NUMBER, lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + ids[-1]),
@@ -318,24 +310,21 @@ def _shares(powers):
 
 
 _NOT_LOW_ENOUGH = (
-    "You put a number at padding that is not low enough: when real scores are far below 0, padding "
-    "wins. Which number is lower "
-    "than all others?"
+    "You put a number at padding that is not low enough: when real scores are far below 0, padding wins. Which "
+    "number is lower than all others?"
 )
 _TOO_LATE = (
-    "You take padding out after the powers of e. When a padded score is very high, or real ones are very "
-    "low, all real powers are 0 "
-    "by then, and 0 divided by 0 is NaN. Use the mask before the softmax."
+    "You take padding out after the powers of e. When a padded score is very high, or real ones are very low, all "
+    "real powers are 0 by then, and 0 divided by 0 is NaN. Use the mask before the softmax."
 )
 _BY_HAND = (
-    "e to the power of a very low score is 0 in a computer, and 0 divided by 0 is NaN (for a very high score "
-    "it is infinity). `torch.softmax` "
-    "avoids this, because it takes the row's largest score off first. Use it on the lowered scores."
+    "e to the power of a very low score is 0 in a computer, and 0 divided by 0 is NaN (for a very high score it is "
+    "infinity). `torch.softmax` avoids this, because it takes the row's largest score off first. Use it on the "
+    "lowered scores."
 )
 _TRUE_OR_FALSE = (
-    "The mask holds the numbers 1 and 0, and `masked_fill` and `torch.where` need true or false, so "
-    "your function raises an error. "
-    "For padding write `attention_mask == 0`."
+    "The mask holds the numbers 1 and 0, and `masked_fill` and `torch.where` need true or false, so your function "
+    "raises an error. For padding write `attention_mask == 0`."
 )
 _ALONG_BATCH = (
     "Your weights add up to 1 over the sentences of the batch. Each row has its own softmax, over its tokens: `dim=1`."
@@ -352,22 +341,19 @@ BUG = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "The bug is still there: padding gets the score 0, and a score of 0 is not a weight of 0. What is e "
-            "to the power of 0? Which "
-            "score would give a weight of 0?",
+            "The bug is still there: padding gets the score 0, and a score of 0 is not a weight of 0. What is e to "
+            "the power of 0? Which score would give a weight of 0?",
             lambda s, m: torch.softmax(s * m, dim=1),
         ),
         Mistake("The mask is not used: padding takes part as if it were real.", lambda s, m: torch.softmax(s, dim=1)),
         Mistake(
             "Padding has the weight 0 now, but the real tokens of a row no longer add up to 1: padding took its "
-            "share in the softmax "
-            "before you removed it. Use the mask before the softmax.",
+            "share in the softmax before you removed it. Use the mask before the softmax.",
             lambda s, m: torch.softmax(s, dim=1) * m,
         ),
         Mistake(
-            "Padding has the weight 0 now, but the real tokens of a row no longer add up to 1. Padding still "
-            "takes part in the softmax with "
-            "the score 0. Change what goes into the softmax.",
+            "Padding has the weight 0 now, but the real tokens of a row no longer add up to 1. Padding still takes "
+            "part in the softmax with the score 0. Change what goes into the softmax.",
             lambda s, m: torch.softmax(s * m, dim=1) * m,
         ),
         Mistake(
@@ -380,13 +366,12 @@ BUG = Exercise(
         ),
         Mistake(
             "The result holds NaN, because minus infinity times 0 is not a number. Do not multiply by infinity: "
-            "fill it in where the mask is "
-            "0, with `masked_fill`.",
+            "fill it in where the mask is 0, with `masked_fill`.",
             lambda s, m: torch.softmax(s + (1 - m) * float("-inf"), dim=1),
         ),
         Mistake(
-            "You add the mask to the scores. That lifts real scores by 1 and no more. Padding needs a score that "
-            "is lower than all others.",
+            "You add the mask to the scores. That lifts real scores by 1 and no more. Padding needs a score that is "
+            "lower than all others.",
             lambda s, m: torch.softmax(s + m, dim=1),
         ),
         Mistake(
@@ -394,9 +379,8 @@ BUG = Exercise(
             lambda s, m: _softmax(s, m == 1, float("inf")),
         ),
         Mistake(
-            "Nearly: you find padding by its score. A real token can have the score 0 too, and you hide it. Ask "
-            "the mask: "
-            "`attention_mask == 0`.",
+            "Nearly: you find padding by its score. A real token can have the score 0 too, and you hide it. Ask the "
+            "mask: `attention_mask == 0`.",
             lambda s, m: _softmax(s, s * m != 0),
         ),
         *(
@@ -520,9 +504,8 @@ WASTE = Exercise(
         ),
         Mistake("You leave out the last batch when it is not full. Its positions count too.", _without_rest),
         Mistake(
-            "You take the mean of the batches' shares. Batches have different sizes: add up padding and "
-            "positions over all batches, and divide "
-            "once at the end.",
+            "You take the mean of the batches' shares. Batches have different sizes: add up padding and positions "
+            "over all batches, and divide once at the end.",
             lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)) / len(_chunks(n, size)),
         ),
         Mistake(
@@ -546,21 +529,19 @@ WASTE = Exercise(
             lambda n, size: _positions(n, size) - sum(n),
         ),
         Mistake(
-            "You add up the batches' shares. Add up padding and positions over all batches, and divide once at "
-            "the end.",
+            "You add up the batches' shares. Add up padding and positions over all batches, and divide once at the "
+            "end.",
             lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)),
         ),
         Mistake("You count only the first batch. All batches count.", lambda n, size: _waste(n[:size], size)),
         Mistake(
             "You count only the last batch. All batches count. Does a line that should run once for each batch "
-            "stand after the loop, or does "
-            "`return` stand inside it?",
+            "stand after the loop, or does `return` stand inside it?",
             lambda n, size: _waste(_chunks(n, size)[-1], size),
         ),
         Mistake(
             "Your batches overlap: each starts one sentence after the one before. Let them start `batch_size` "
-            "apart: "
-            "`range(0, len(lengths), batch_size)`.",
+            "apart: `range(0, len(lengths), batch_size)`.",
             lambda n, size: (
                 1
                 - sum(sum(n[i : i + size]) for i in range(len(n)))
@@ -576,8 +557,7 @@ WASTE = Exercise(
         "A batch of sentences with 3, 5 and 4 tokens is a table of 3 rows and 5 columns. How many of its positions "
         "are real?",
         "`lengths[start:start + batch_size]` is one batch, for `start` in `range(0, len(lengths), batch_size)`. At "
-        "the end of a list a slice is "
-        "shorter by itself.",
+        "the end of a list a slice is shorter by itself.",
         "Add up `max(batch) * len(batch)` over all batches: these are the positions. The real ones are `sum(lengths)`.",
     ),
 )

@@ -49,9 +49,8 @@ WORD_0_IS_FALSY = (
     "Word number 0 gets lost: 0 counts as false in `if word`. Ask for `word is not None`, or compare with `index` only."
 )
 LAST_PIECE_LOST = (
-    "The word's last piece gets lost: a slice ends *before* its second number. Add 1 to the position "
-    "of the last piece, or "
-    "index with the list of positions."
+    "The word's last piece gets lost: a slice ends *before* its second number. Add 1 to the position of the last "
+    "piece, or index with the list of positions."
 )
 
 WORD_VECTOR = Exercise(
@@ -64,9 +63,8 @@ WORD_VECTOR = Exercise(
     difficulty=1,
     mistakes=(
         Mistake(
-            "You take the token at position `index`. That is a position among tokens; `index` counts words. "
-            "[CLS] and the pieces of "
-            "earlier words stand before it: look the word up in `word_ids`.",
+            "You take the token at position `index`. That is a position among tokens; `index` counts words. [CLS] "
+            "and the pieces of earlier words stand before it: look the word up in `word_ids`.",
             lambda h, w, i: h[i],
         ),
         Mistake(
@@ -89,9 +87,8 @@ WORD_VECTOR = Exercise(
             lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / len(w),
         ),
         Mistake(
-            "You add up the word's pieces but divide by the number of tokens that belong to any word. Divide by "
-            "the number of its own "
-            "pieces.",
+            "You add up the word's pieces but divide by the number of tokens that belong to any word. Divide by the "
+            "number of its own pieces.",
             lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / sum(x is not None for x in w),
         ),
         Mistake(
@@ -104,8 +101,8 @@ WORD_VECTOR = Exercise(
             lambda h, w, i: h[_pieces(w, i)],
         ),
         Mistake(
-            "The right numbers in the wrong shape: (1, hidden). Drop the first dimension; one vector has the "
-            "shape (hidden,).",
+            "The right numbers in the wrong shape: (1, hidden). Drop the first dimension; one vector has the shape "
+            "(hidden,).",
             lambda h, w, i: h[_pieces(w, i)].mean(dim=0, keepdim=True),
         ),
         Mistake(
@@ -129,9 +126,8 @@ WORD_VECTOR = Exercise(
             lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0),
         ),
         Mistake(
-            "`word_ids == index` compares the list as a whole with a number, which is never true. Compare item "
-            "by item: "
-            "`[word == index for word in word_ids]`.",
+            "`word_ids == index` compares the list as a whole with a number, which is never true. Compare item by "
+            "item: `[word == index for word in word_ids]`.",
             lambda h, w, i: h[w == i].mean(dim=0),
         ),
         Mistake(WORD_0_IS_FALSY, lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0)),
@@ -155,9 +151,8 @@ WORD_VECTOR = Exercise(
             lambda h, w, i: _word_vector(h, w, i + 1),
         ),
         Mistake(
-            "The positions are off by one: you skip [CLS] when you count but not when you look up. `word_ids` "
-            "has an entry for [CLS] "
-            "already.",
+            "The positions are off by one: you skip [CLS] when you count but not when you look up. `word_ids` has "
+            "an entry for [CLS] already.",
             lambda h, w, i: h[1:][_pieces(w[:-1], i)].mean(dim=0),
         ),
         Mistake(
@@ -311,31 +306,27 @@ def _diagonal_in_the_count(v, senses):
 
 
 MEAN_OF_MEANS = (
-    "You take the mean of each sense first and then the mean of those. Here all pairs count alike: put "
-    "the pairs of all senses together."
+    "You take the mean of each sense first and then the mean of those. Here all pairs count alike: put the pairs of "
+    "all senses together."
 )
 DIAGONAL_BY_VALUE = (
-    "You look for the diagonal by its value, but after rounding, a row's cosine with itself may be "
-    "a little less or more than 1. "
-    "Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
+    "You look for the diagonal by its value, but after rounding, a row's cosine with itself may be a little less or "
+    "more than 1. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
 )
 COPIES_LOST = (
-    "You leave out cells by their value. A row that stands there twice also has the cosine 1 with its "
-    "copy, and that is a pair like any "
-    "other. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
+    "You leave out cells by their value. A row that stands there twice also has the cosine 1 with its copy, and that "
+    "is a pair like any other. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
 )
 WHOLE_LISTS = (
-    "One of your two means is taken over the wrong cells, or over none at all. `senses == senses` "
-    "compares two lists as a whole. Compare "
-    "item by item: `[[one == other for other in senses] for one in senses]`."
+    "One of your two means is taken over the wrong cells, or over none at all. `senses == senses` compares two lists "
+    "as a whole. Compare item by item: `[[one == other for other in senses] for one in senses]`."
 )
 WRONG_DIMENSION = (
     "You divide each *column* by its length. Divide each row by its own length: `norm(dim=1, keepdim=True)`."
 )
 NO_KEEPDIM = (
-    "`norm(dim=1)` has the shape (n,), and PyTorch lays it along the columns, so it fits only by accident. "
-    "Keep the dimension: "
-    "`norm(dim=1, keepdim=True)`, of shape (n, 1)."
+    "`norm(dim=1)` has the shape (n,), and PyTorch lays it along the columns, so it fits only by accident. Keep the "
+    "dimension: `norm(dim=1, keepdim=True)`, of shape (n, 1)."
 )
 WHOLE_LENGTH = "You divide by the length of the whole matrix. Each row has its own length: `norm(dim=1, keepdim=True)`."
 
@@ -447,11 +438,9 @@ SENSE_GAP = Exercise(
     ),
     hints=(
         "Normalise the rows; then `unit @ unit.T` is the table of all cosines. Each of its cells belongs to one of "
-        "three kinds: a row with "
-        "itself, two rows of one sense, two rows of different senses.",
+        "three kinds: a row with itself, two rows of one sense, two rows of different senses.",
         "A second table says which cells are which: `same = torch.tensor([[a == b for b in senses] for a in "
-        "senses])`. A tensor indexed with a "
-        "table of true and false gives the chosen cells.",
+        "senses])`. A tensor indexed with a table of true and false gives the chosen cells.",
         "`same & ~torch.eye(n, dtype=torch.bool)` leaves the diagonal out. One mean over these cells, one over "
         "`~same`, and the difference.",
     ),
@@ -557,8 +546,8 @@ def _among_later(v, senses):
 
 
 STARTS_AT_0 = (
-    "Your largest cosine so far starts at 0, but all cosines of a row can be negative, and then no row "
-    "beats it. Start from minus infinity."
+    "Your largest cosine so far starts at 0, but all cosines of a row can be negative, and then no row beats it. "
+    "Start from minus infinity."
 )
 
 NEAREST_SENSE = Exercise(
@@ -573,15 +562,13 @@ NEAREST_SENSE = Exercise(
     mistakes=(
         Mistake(COPIES_LOST, lambda v, s: _share((c := _cosines(v)).masked_fill(c > 0.9999, float("-inf")), s)),
         Mistake(
-            "Every row finds itself: its cosine with itself is 1, so your share is always 1. Take the diagonal "
-            "out before you look for "
-            "the largest.",
+            "Every row finds itself: its cosine with itself is 1, so your share is always 1. Take the diagonal out "
+            "before you look for the largest.",
             lambda v, s: _share(_cosines(v), s),
         ),
         Mistake(
             "You set the diagonal to 0, but cosines can be negative, and then 0 is the largest and the row finds "
-            "itself. Use minus "
-            "infinity.",
+            "itself. Use minus infinity.",
             lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
         ),
         Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: None)),
@@ -594,18 +581,18 @@ NEAREST_SENSE = Exercise(
         ),
         Mistake(NO_KEEPDIM, lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s)),
         Mistake(
-            "The vectors are not normalised row by row, so the longest row wins everywhere. Divide each row by "
-            "its own length first.",
+            "The vectors are not normalised row by row, so the longest row wins everywhere. Divide each row by its "
+            "own length first.",
             lambda v, s: _share(_without_self(v @ v.T), s),
         ),
         Mistake(
-            "The vectors are not normalised, and a row can find itself. Divide each row by its length, and take "
-            "the diagonal out.",
+            "The vectors are not normalised, and a row can find itself. Divide each row by its length, and take the "
+            "diagonal out.",
             lambda v, s: _share(v @ v.T, s),
         ),
         Mistake(
-            "You look for the smallest distance between rows as they are, so short rows attract each other. Use "
-            "the cosine.",
+            "You look for the smallest distance between rows as they are, so short rows attract each other. Use the "
+            "cosine.",
             lambda v, s: _share(-_without_self(torch.cdist(v, v), float("inf")), s),
         ),
         Mistake(WRONG_DIMENSION, lambda v, s: _share(_without_self(_products(v / v.norm(dim=0))), s)),
@@ -633,13 +620,13 @@ NEAREST_SENSE = Exercise(
             lambda v, s: [s[i] == sense for i, sense in zip(_without_self(_cosines(v)).argmax(dim=1), s, strict=True)],
         ),
         Mistake(
-            "You return the positions of the nearest rows. Compare their senses with those of the rows, and "
-            "return the share that agrees.",
+            "You return the positions of the nearest rows. Compare their senses with those of the rows, and return "
+            "the share that agrees.",
             lambda v, s: _without_self(_cosines(v)).argmax(dim=1),
         ),
         Mistake(
-            "You return the senses of the nearest rows. Compare them with those of the rows, and return the "
-            "share that agrees.",
+            "You return the senses of the nearest rows. Compare them with those of the rows, and return the share "
+            "that agrees.",
             lambda v, s: [s[i] for i in _without_self(_cosines(v)).argmax(dim=1)],
         ),
         Mistake(
@@ -648,23 +635,21 @@ NEAREST_SENSE = Exercise(
         ),
         Mistake("You compare each row only with the rows after it. All other rows are candidates.", _among_later),
         Mistake(
-            "You compare with the mean vector of each sense, and the row itself is in one of these means. "
-            "Compare row with row.",
+            "You compare with the mean vector of each sense, and the row itself is in one of these means. Compare "
+            "row with row.",
             lambda v, s: _by_centre(v, s, leave_out=False),
         ),
         Mistake(
-            "You compare with the mean vector of each sense. Compare row with row: the one most similar other "
-            "row decides.",
+            "You compare with the mean vector of each sense. Compare row with row: the one most similar other row "
+            "decides.",
             lambda v, s: _by_centre(v, s, leave_out=True),
         ),
     ),
     hints=(
         "Begin with the table of cosines, as for the sense gap. In row i, the largest cell tells the nearest row. "
-        "Which cell is always the "
-        "largest, and must not win?",
+        "Which cell is always the largest, and must not win?",
         "`masked_fill(torch.eye(n, dtype=torch.bool), float('-inf'))` returns a copy whose diagonal never wins. "
-        "`argmax(dim=1)` then gives one "
-        "position per row.",
+        "`argmax(dim=1)` then gives one position per row.",
         "Count the rows for which `senses[nearest[i]] == senses[i]`, and divide by the number of rows.",
     ),
 )

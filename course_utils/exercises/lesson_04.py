@@ -44,19 +44,16 @@ def _max_cases(rng):
 
 
 _UNSQUEEZE = (
-    "The mask and the vectors do not line up: the mask has one number per token, (batch, tokens), and the "
-    "vectors "
+    "The mask and the vectors do not line up: the mask has one number per token, (batch, tokens), and the vectors "
     "have `hidden` numbers per token. Give the mask a last dimension of size 1 with `unsqueeze(-1)`."
 )
 _FIRST_TOKEN = "You return the vector of the first token. That is CLS pooling; here all real tokens take part."
 _RIGHT_ONLY = (
-    "You cut each row after as many tokens as are real. With padding on the left, that cuts real tokens "
-    "off: use the "
+    "You cut each row after as many tokens as are real. With padding on the left, that cuts real tokens off: use the "
     "mask."
 )
 _ALONG_HIDDEN = (
-    "You work along the last dimension, over the numbers inside one token's vector. Tokens are "
-    "dimension 1: use "
+    "You work along the last dimension, over the numbers inside one token's vector. Tokens are dimension 1: use "
     "`dim=1`."
 )
 _ALONG_BATCH = "You work along dimension 0, over the sentences of the batch. Tokens are dimension 1: use `dim=1`."
@@ -82,13 +79,11 @@ MEAN = Exercise(
     mistakes=(
         Mistake(
             "You average over all positions, padding too. The mask is not used: the vector of a sentence now "
-            "depends on "
-            "how much padding its batch has.",
+            "depends on how much padding its batch has.",
             lambda t, m: t.mean(dim=1),
         ),
         Mistake(
-            "You add up only real tokens, but you divide by the padded length. Divide by the number of real "
-            "tokens, "
+            "You add up only real tokens, but you divide by the padded length. Divide by the number of real tokens, "
             "`attention_mask.sum(dim=1)`.",
             lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1],
         ),
@@ -114,14 +109,13 @@ MEAN = Exercise(
             lambda t, m: torch.stack([v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
         ),
         Mistake(
-            "You leave out the first and the last real token. [CLS] and [SEP] are real tokens here: their mask "
-            "is 1, and the "
-            "library counts them.",
+            "You leave out the first and the last real token. [CLS] and [SEP] are real tokens here: their mask is "
+            "1, and the library counts them.",
             lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]),
         ),
         Mistake(
-            "You average the averages over sentences too: the batch dimension is gone. Each sentence keeps its "
-            "own row.",
+            "You average the averages over sentences too: the batch dimension is gone. Each sentence keeps its own "
+            "row.",
             lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
         ),
         Mistake(_FIRST_TOKEN, lambda t, m: t[:, 0]),
@@ -133,8 +127,7 @@ MEAN = Exercise(
         Mistake(_UNSQUEEZE, lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
         Mistake(
             "The sum is right, but the division does not line up: `attention_mask.sum(dim=1)` has the shape "
-            "(batch,) and the sum "
-            "(batch, hidden). Keep the dimension with `keepdim=True`.",
+            "(batch,) and the sum (batch, hidden). Keep the dimension with `keepdim=True`.",
             lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
         ),
     ),
@@ -159,8 +152,7 @@ MAX = Exercise(
         Mistake("You take the maximum over padding too. The mask is not used.", lambda t, m: t.amax(dim=1)),
         Mistake(
             "You multiply by the mask, so padding becomes 0, and 0 is larger than every negative number. For a "
-            "maximum, "
-            "padding must become minus infinity.",
+            "maximum, padding must become minus infinity.",
             lambda t, m: _weighted(t, m).amax(dim=1),
         ),
         Mistake(
@@ -178,8 +170,7 @@ MAX = Exercise(
         *(
             Mistake(
                 "Your value for padding is not low enough: a real token may hold smaller numbers, and then padding "
-                "wins. Use minus infinity, "
-                "`float('-inf')`.",
+                "wins. Use minus infinity, `float('-inf')`.",
                 lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1),
             )
             for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, -1e4, -1e5)
@@ -187,8 +178,7 @@ MAX = Exercise(
         *(
             Mistake(
                 "Taking something away from padding is not enough: a real token may hold even smaller numbers, and "
-                "then padding wins. "
-                "Replace padding by minus infinity with `masked_fill`.",
+                "then padding wins. Replace padding by minus infinity with `masked_fill`.",
                 lambda t, m, low=low: (t - (1 - m.long().unsqueeze(-1)) * low).amax(dim=1),
             )
             for low in (1e2, 1e3, 1e4, 1e5)
@@ -198,9 +188,8 @@ MAX = Exercise(
             lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1),
         ),
         Mistake(
-            "`~` turns true and false round, but of the whole numbers 1 and 0 it makes -2 and -1, which both "
-            "count as true. "
-            "Write `attention_mask == 0`.",
+            "`~` turns true and false round, but of the whole numbers 1 and 0 it makes -2 and -1, which both count "
+            "as true. Write `attention_mask == 0`.",
             lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1),
         ),
         Mistake(
@@ -262,14 +251,13 @@ NORMALISE = Exercise(
     mistakes=(
         Mistake(
             "Nearly: a row of zeros becomes NaN, because 0 is divided by 0. Keep the length from being 0, for "
-            "example with "
-            "`clamp(min=1e-12)`.",
+            "example with `clamp(min=1e-12)`.",
             lambda v: v / v.norm(dim=1, keepdim=True),
         ),
         *(
             Mistake(
-                "Your bound or addition is too large: it changes short rows, which do not get length 1. Use a "
-                "bound such as 1e-12.",
+                "Your bound or addition is too large: it changes short rows, which do not get length 1. Use a bound "
+                "such as 1e-12.",
                 lambda v, way=way, low=low: (
                     v
                     / (v.norm(dim=1, keepdim=True) + low if way == "+" else v.norm(dim=1, keepdim=True).clamp(min=low))
@@ -394,8 +382,8 @@ BASELINE = Exercise(
             lambda v: (v @ v.T).mean().item(),
         ),
         Mistake(
-            "You take n away from the sum, but the diagonal holds 1 only after normalising. Divide each row by "
-            "its length first.",
+            "You take n away from the sum, but the diagonal holds 1 only after normalising. Divide each row by its "
+            "length first.",
             lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1)),
         ),
         Mistake(

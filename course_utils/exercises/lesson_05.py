@@ -59,19 +59,16 @@ def _bug_cases(rng):
 
 
 AXIS = (
-    "The softmax still runs over the wrong dimension. `dim=1` of (heads, tokens, tokens) is the token that "
-    "*looks*, so columns add up to 1. Each row "
-    "must."
+    "The softmax still runs over the wrong dimension. `dim=1` of (heads, tokens, tokens) is the token that *looks*, "
+    "so columns add up to 1. Each row must."
 )
 SPLIT = (
-    "`reshape(heads, tokens, size)` has the right shape and cuts in the wrong places: a head then holds numbers "
-    "of several tokens. Which dimension must "
-    "be cut, before heads and tokens change places?"
+    "`reshape(heads, tokens, size)` has the right shape and cuts in the wrong places: a head then holds numbers of "
+    "several tokens. Which dimension must be cut, before heads and tokens change places?"
 )
 JOIN = (
     "The heads are put together in the wrong order: from (heads, tokens, size), first swap heads and tokens with "
-    "`transpose(0, 1)`, then `reshape(tokens, "
-    "hidden)`."
+    "`transpose(0, 1)`, then `reshape(tokens, hidden)`."
 )
 
 FIND_THE_BUG = Exercise(
@@ -85,8 +82,8 @@ FIND_THE_BUG = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "Both mistakes are still there. The first is before the weights, the second in the line that "
-            "computes them.",
+            "Both mistakes are still there. The first is before the weights, the second in the line that computes "
+            "them.",
             lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
         ),
         Mistake(
@@ -99,8 +96,8 @@ FIND_THE_BUG = Exercise(
             lambda q, k, v, h: _heads(q, k, v, h, dim=0),
         ),
         Mistake(
-            "The softmax runs over the heads, where each *row* of a head should add up to 1. And the other "
-            f"mistake is still there. {SPLIT}",
+            "The softmax runs over the heads, where each *row* of a head should add up to 1. And the other mistake "
+            f"is still there. {SPLIT}",
             lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly),
         ),
         Mistake(JOIN, lambda q, k, v, h: _heads(q, k, v, h, join=_join_wrongly)),
@@ -111,14 +108,13 @@ FIND_THE_BUG = Exercise(
         ),
         Mistake(
             "Each of your heads takes every so many-th number of a vector. A head owns `size` numbers that stand "
-            "side by side: "
-            "`reshape(tokens, heads, size)`, then `transpose(0, 1)`.",
+            "side by side: `reshape(tokens, heads, size)`, then `transpose(0, 1)`.",
             lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved),
         ),
         Mistake(
-            "Each of your heads takes every so many-th number of a vector, and they are put back in the same "
-            "way. A head owns `size` numbers that stand "
-            "side by side: heads come before `size` when you cut, and when you join.",
+            "Each of your heads takes every so many-th number of a vector, and they are put back in the same way. A "
+            "head owns `size` numbers that stand side by side: heads come before `size` when you cut, and when you "
+            "join.",
             lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved),
         ),
         Mistake(
@@ -135,8 +131,7 @@ FIND_THE_BUG = Exercise(
         ),
         Mistake(
             "You swap heads and tokens without cutting by heads first, so that tokens or heads are mixed. "
-            "`reshape(tokens, heads, size)` first, then "
-            "`transpose(0, 1)`.",
+            "`reshape(tokens, heads, size)` first, then `transpose(0, 1)`.",
             lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1)),
         ),
         Mistake(
@@ -160,17 +155,16 @@ FIND_THE_BUG = Exercise(
             lambda q, k, v, h: _heads(k, q, v, h),
         ),
         Mistake(
-            "The heads are not put together: return (tokens, hidden). Swap heads and tokens, then "
-            "`reshape(tokens, hidden)`.",
+            "The heads are not put together: return (tokens, hidden). Swap heads and tokens, then `reshape(tokens, "
+            "hidden)`.",
             lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
         ),
     ),
     hints=(
         "Follow one token, say the third. After the line that splits, where do its 384 numbers stand? And along "
-        "which direction of the table should weights "
-        "add up to 1?",
-        "Compare with the lesson's `split_heads`: it cuts the last dimension first. And compare the softmax with the "
-        "lesson's `sum(dim=-1, keepdim=True)`.",
+        "which direction of the table should weights add up to 1?",
+        "Compare with the lesson's `split_heads`: it cuts the last dimension first. And compare the softmax with "
+        "the lesson's `sum(dim=-1, keepdim=True)`.",
         "`x.reshape(tokens, heads, size).transpose(0, 1)` and `softmax(dim=-1)`.",
     ),
 )
@@ -213,8 +207,8 @@ def _only_real_rows(q, k, m):
 
 
 NOT_A_ZERO = (
-    "You give padding the score 0 before the softmax, and e to the power of 0 is 1: padding keeps some "
-    "weight. Its score must be minus infinity."
+    "You give padding the score 0 before the softmax, and e to the power of 0 is 1: padding keeps some weight. Its "
+    "score must be minus infinity."
 )
 
 ATTENTION_WEIGHTS = Exercise(
@@ -233,32 +227,29 @@ ATTENTION_WEIGHTS = Exercise(
             lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1),
         ),
         Mistake(
-            "You multiply by the mask *after* the softmax. Padding has weight 0 then, but rows no longer add up "
-            "to 1. Put minus infinity into the scores, "
-            "before the softmax.",
+            "You multiply by the mask *after* the softmax. Padding has weight 0 then, but rows no longer add up to "
+            "1. Put minus infinity into the scores, before the softmax.",
             lambda q, k, m: _scores(q, k).softmax(-1) * m,
         ),
         Mistake(
-            "You put minus infinity, or something like it, into the weights after the softmax. It belongs into "
-            "the scores, before the softmax.",
+            "You put minus infinity, or something like it, into the weights after the softmax. It belongs into the "
+            "scores, before the softmax.",
             lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m),
         ),
         Mistake(NOT_A_ZERO, lambda q, k, m: (_scores(q, k) * m).softmax(-1)),
         Mistake(
-            "Adding the mask to the scores (or taking 1 away at padding) favours real tokens a little, but "
-            "padding keeps some weight. Its score must be "
-            "minus infinity.",
+            "Adding the mask to the scores (or taking 1 away at padding) favours real tokens a little, but padding "
+            "keeps some weight. Its score must be minus infinity.",
             lambda q, k, m: (_scores(q, k) + m).softmax(-1),
         ),
         Mistake(
-            "You multiply queries or keys by the mask. Their products with padding are 0 then, and e to the "
-            "power of 0 is 1: padding keeps some weight. The "
-            "mask belongs to the scores, as minus infinity.",
+            "You multiply queries or keys by the mask. Their products with padding are 0 then, and e to the power "
+            "of 0 is 1: padding keeps some weight. The mask belongs to the scores, as minus infinity.",
             lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1),
         ),
         Mistake(
-            "You multiply queries by the mask. That concerns rows, and these stay: mask the columns, in the "
-            "scores, and nothing else.",
+            "You multiply queries by the mask. That concerns rows, and these stay: mask the columns, in the scores, "
+            "and nothing else.",
             lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1),
         ),
         Mistake(
@@ -279,9 +270,8 @@ ATTENTION_WEIGHTS = Exercise(
             )
         ),
         Mistake(
-            "Your result is NaN: `(1 - attention_mask) * -inf` is 0 times infinity at real tokens, and that is "
-            "not a number. Fill with minus infinity "
-            "only at padding: `masked_fill`.",
+            "Your result is NaN: `(1 - attention_mask) * -inf` is 0 times infinity at real tokens, and that is not "
+            "a number. Fill with minus infinity only at padding: `masked_fill`.",
             lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1),
         ),
         Mistake(
@@ -301,8 +291,8 @@ ATTENTION_WEIGHTS = Exercise(
             lambda q, k, m: _lowered(_scores(q, k, lambda d: 1 / math.sqrt(d)), m).softmax(-1),
         ),
         Mistake(
-            "You divide by the root of the number of tokens. d is the last dimension of `queries`: the products "
-            "add up d numbers.",
+            "You divide by the root of the number of tokens. d is the last dimension of `queries`: the products add "
+            "up d numbers.",
             lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1),
         ),
         Mistake(
@@ -328,14 +318,13 @@ ATTENTION_WEIGHTS = Exercise(
             lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1),
         ),
         Mistake(
-            "You mask the *rows* of padding tokens. What must not be looked at are columns: the mask lines up "
-            "with the last dimension.",
+            "You mask the *rows* of padding tokens. What must not be looked at are columns: the mask lines up with "
+            "the last dimension.",
             lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1), float("-inf")).softmax(-1),
         ),
         Mistake(
-            "You mask rows *and* columns. A row in which everything is minus infinity becomes NaN. Only columns "
-            "are masked; the rows of padding tokens "
-            "stay.",
+            "You mask rows *and* columns. A row in which everything is minus infinity becomes NaN. Only columns are "
+            "masked; the rows of padding tokens stay.",
             lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1),
         ),
         Mistake("The rows of padding tokens are set to 0. They stay: every row adds up to 1.", _only_real_rows),
@@ -353,8 +342,8 @@ ATTENTION_WEIGHTS = Exercise(
             lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(-1),
         ),
         Mistake(
-            "The shapes do not fit: `queries` and `keys` are both (heads, tokens, d). Swap the last two "
-            "dimensions of the keys with `transpose(-1, -2)`.",
+            "The shapes do not fit: `queries` and `keys` are both (heads, tokens, d). Swap the last two dimensions "
+            "of the keys with `transpose(-1, -2)`.",
             lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1),
         ),
     ),
@@ -413,8 +402,8 @@ PREVIOUS_TOKEN = Exercise(
     difficulty=1,
     mistakes=(
         Mistake(
-            "You score the *next* token. Row i looks, column j is looked at: the previous token of i is the "
-            "column i − 1, one place *below* the diagonal.",
+            "You score the *next* token. Row i looks, column j is looked at: the previous token of i is the column "
+            "i − 1, one place *below* the diagonal.",
             lambda a: _below(_between(a), 1).mean(-1),
         ),
         Mistake(
@@ -422,14 +411,13 @@ PREVIOUS_TOKEN = Exercise(
             lambda a: _below(_between(a), 0).mean(-1),
         ),
         Mistake(
-            "[CLS] and [SEP] take part. Only pairs count in which both are word pieces: cut off the first and "
-            "the last row and column.",
+            "[CLS] and [SEP] take part. Only pairs count in which both are word pieces: cut off the first and the "
+            "last row and column.",
             lambda a: _below(a).mean(-1),
         ),
         Mistake(
             "[CLS] and [SEP] take part, and you score the *next* token. Cut off the first and the last row and "
-            "column, and go one place below the "
-            "diagonal.",
+            "column, and go one place below the diagonal.",
             lambda a: _below(a, 1).mean(-1),
         ),
         Mistake(
@@ -438,13 +426,13 @@ PREVIOUS_TOKEN = Exercise(
             lambda a: _below(_between(a, 0, -1)).mean(-1),
         ),
         Mistake(
-            "[SEP] looking at the last word is counted. Only pairs count in which both are word pieces: cut off "
-            "the last row and column, too.",
+            "[SEP] looking at the last word is counted. Only pairs count in which both are word pieces: cut off the "
+            "last row and column, too.",
             lambda a: _below(_between(a, 1, None)).mean(-1),
         ),
         Mistake(
-            "You take the token two places back. After [CLS] and [SEP] are cut off, the previous token still "
-            "stands *one* place below the diagonal.",
+            "You take the token two places back. After [CLS] and [SEP] are cut off, the previous token still stands "
+            "*one* place below the diagonal.",
             lambda a: _below(_between(a), -2).mean(-1),
         ),
         Mistake(
@@ -481,13 +469,13 @@ PREVIOUS_TOKEN = Exercise(
         ),
         Mistake("Layers and heads are exchanged: return (layers, heads).", lambda a: _previous_token(a).T),
         Mistake(
-            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold "
-            "the tokens: `dim1=-2, dim2=-1`.",
+            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold the "
+            "tokens: `dim1=-2, dim2=-1`.",
             lambda a: _between(a).diagonal(-1).mean(-1),
         ),
         Mistake(
-            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold "
-            "the tokens: `dim1=-2, dim2=-1`.",
+            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold the "
+            "tokens: `dim1=-2, dim2=-1`.",
             lambda a: a.diagonal(-1).mean(-1),
         ),
         Mistake(
@@ -538,9 +526,8 @@ def _negated(w):
 
 
 ZERO_TIMES_INFINITY = (
-    "A weight of 0 makes your result NaN: its logarithm is minus infinity, and 0 times infinity "
-    "is not a number. Such weights must add "
-    "nothing."
+    "A weight of 0 makes your result NaN: its logarithm is minus infinity, and 0 times infinity is not a number. "
+    "Such weights must add nothing."
 )
 WITHOUT_WEIGHTS = "The logarithms are added up without their weights. Each is multiplied by its own weight first."
 NATS = "These are nats, the unit of the natural logarithm `log`. Bits come from `log2`."
@@ -574,8 +561,8 @@ ENTROPY = Exercise(
             _negated,
         ),
         Mistake(
-            "The sign is missing, and a weight of 0 makes your result NaN. Put a minus before the sum, and keep "
-            "the logarithm finite.",
+            "The sign is missing, and a weight of 0 makes your result NaN. Put a minus before the sum, and keep the "
+            "logarithm finite.",
             lambda w: -_naive(w),
         ),
         Mistake(

@@ -85,46 +85,37 @@ def _cosine_of(convert, of_zero):
 
 
 MIXED = (
-    "The two vectors have different dtypes, and torch does not multiply them. Bring both to one dtype first, "
-    "for example with "
-    "`a.double()` and `b.double()`."
+    "The two vectors have different dtypes, and torch does not multiply them. Bring both to one dtype first, for "
+    "example with `a.double()` and `b.double()`."
 )
 INT8 = (
-    "Your products are computed in int8, which ends at 127, so they run over without an error. Convert both "
-    "vectors to float64 "
-    "*before* you multiply."
+    "Your products are computed in int8, which ends at 127, so they run over without an error. Convert both vectors "
+    "to float64 *before* you multiply."
 )
 ZERO = (
-    "Nearly: a vector of zeros gives NaN, because 0 is divided by 0. Ask whether the product of the lengths is "
-    "0, and return 0.0 "
-    "then."
+    "Nearly: a vector of zeros gives NaN, because 0 is divided by 0. Ask whether the product of the lengths is 0, "
+    "and return 0.0 then."
 )
 IN_FLOAT32 = (
-    "You compute in float32, and squares of very large numbers do not fit into it: the length becomes "
-    "infinite. Use float64: "
-    "`a.double()`."
+    "You compute in float32, and squares of very large numbers do not fit into it: the length becomes infinite. Use "
+    "float64: `a.double()`."
 )
 OF_ONE = (
-    "You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, "
-    "and in int8 products run "
-    "over. Bring both to float64."
+    "You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, and in "
+    "int8 products run over. Bring both to float64."
 )
 EPSILON = (
-    "Very short vectors get a cosine of 0, or nearly 0. Either your test takes them for zeros, or a small "
-    "number that keeps the division from "
-    "0/0 (your own, or the `eps` of torch's `cosine_similarity`, 1e-8) is larger than their lengths. Compute "
-    "by hand, and ask whether the "
-    "product of the lengths *is* 0."
+    "Very short vectors get a cosine of 0, or nearly 0. Either your test takes them for zeros, or a small number "
+    "that keeps the division from 0/0 (your own, or the `eps` of torch's `cosine_similarity`, 1e-8) is larger than "
+    "their lengths. Compute by hand, and ask whether the product of the lengths *is* 0."
 )
 SIGNED = (
-    "You divide by the largest number with its sign. Where all numbers are negative, that turns the vector "
-    "round. Use the largest absolute "
-    "value, or float64 and no scaling at all."
+    "You divide by the largest number with its sign. Where all numbers are negative, that turns the vector round. "
+    "Use the largest absolute value, or float64 and no scaling at all."
 )
 LIBRARY = (
-    "torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do "
-    "not fit. The exercise asks for a "
-    "cosine by hand, in float64."
+    "torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do not fit. "
+    "The exercise asks for a cosine by hand, in float64."
 )
 NO_LENGTHS = "This is the dot product. Divide it by the product of the two lengths."
 SQUARED = "You divide by the *squared* lengths. Take the root: `a.norm()` is the length."
@@ -332,8 +323,8 @@ PERCENTILE = Exercise(
             lambda c, r: r < c,
         ),
         Mistake(
-            "You return a difference in standard deviations. The percentage of random pairs that are lower is "
-            "asked for.",
+            "You return a difference in standard deviations. The percentage of random pairs that are lower is asked "
+            "for.",
             lambda c, r: ((c - r.mean()) / r.std()).item(),
         ),
         *(
@@ -348,9 +339,8 @@ PERCENTILE = Exercise(
             lambda c, r: 100 * torch.searchsorted(r, c).item() / len(r),
         ),
         Mistake(
-            "You return a *value* of the random pairs: the cosine at some percentile. The question is the other "
-            "way round: which percentage "
-            "lies below this cosine?",
+            "You return a *value* of the random pairs: the cosine at some percentile. The question is the other way "
+            "round: which percentage lies below this cosine?",
             lambda c, r: np.percentile(r.numpy(), min(100, max(0, 100 * c))),
         ),
     ),
@@ -407,9 +397,8 @@ def _mean(v):
 
 
 OWN_MEAN = (
-    "You subtract each set's own mean, so the background is not used, and a pair alone becomes two vectors "
-    "of zeros. Subtract the mean of "
-    "`background` from both."
+    "You subtract each set's own mean, so the background is not used, and a pair alone becomes two vectors of zeros. "
+    "Subtract the mean of `background` from both."
 )
 
 CENTRE = Exercise(
@@ -432,13 +421,13 @@ CENTRE = Exercise(
             _minus(lambda f, s, b: b.mean()),
         ),
         Mistake(
-            "You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean "
-            "*sentence* is `mean(dim=0)`.",
+            "You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean *sentence* "
+            "is `mean(dim=0)`.",
             _minus(lambda f, s, b: b.mean(dim=1)),
         ),
         Mistake(
-            "You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean "
-            "*sentence* is `mean(dim=0)`.",
+            "You average over the wrong dimension: `mean(dim=1)` gives one number per sentence. The mean *sentence* "
+            "is `mean(dim=0)`.",
             _minus(lambda f, s, b: b.mean(dim=1, keepdim=True)),
         ),
         Mistake(
@@ -448,8 +437,8 @@ CENTRE = Exercise(
         Mistake(OWN_MEAN, _minus(lambda f, s, b: _mean(f), lambda f, s, b: _mean(s))),
         Mistake(OWN_MEAN, lambda f, s, b: torch.cosine_similarity(f - _mean(f), s - _mean(s))),
         Mistake(
-            "You subtract the mean of `first` and `second` together. `background` is not used; its mean is the "
-            "one to subtract.",
+            "You subtract the mean of `first` and `second` together. `background` is not used; its mean is the one "
+            "to subtract.",
             _minus(lambda f, s, b: _mean(torch.cat([f, s]))),
         ),
         Mistake(
@@ -490,16 +479,14 @@ CENTRE = Exercise(
         *(
             Mistake(
                 "After the subtraction the vectors do not have length 1 any more, and you multiply them as if they "
-                "had. Subtract first, then "
-                "divide by the lengths.",
+                "had. Subtract first, then divide by the lengths.",
                 lambda f, s, b, of=of: ((normalise(f) - of(b)) * (normalise(s) - of(b))).sum(dim=1),
             )
             for of in (_mean, lambda b: _mean(normalise(b)))
         ),
         Mistake(
-            "You divide by one length for the whole table: `norm()` without `dim` runs over all numbers. Each "
-            "row has a length of its own: "
-            "`norm(dim=1)`.",
+            "You divide by one length for the whole table: `norm()` without `dim` runs over all numbers. Each row "
+            "has a length of its own: `norm(dim=1)`.",
             lambda f, s, b: (
                 ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / ((f - _mean(b)).norm() * (s - _mean(b)).norm())
             ),
@@ -527,8 +514,8 @@ CENTRE = Exercise(
     ),
     hints=(
         "The mean vector of the background has the shape (hidden,). From which vectors is it subtracted?",
-        "`middle = background.mean(dim=0)`, then both `first - middle` and `second - middle`. Only now come products "
-        "and lengths.",
+        "`middle = background.mean(dim=0)`, then both `first - middle` and `second - middle`. Only now come "
+        "products and lengths.",
         "Row by row: `(one * other).sum(dim=1)` are the dot products, `one.norm(dim=1)` the lengths.",
     ),
 )
@@ -612,9 +599,8 @@ def _standardised(f, s):
 
 
 TWO_PLANES = (
-    "Each set still gets a plane of its own: `fit_transform` fits anew each time. Fit once, on both sets "
-    "stacked, and then only "
-    "`transform` each set."
+    "Each set still gets a plane of its own: `fit_transform` fits anew each time. Fit once, on both sets stacked, "
+    "and then only `transform` each set."
 )
 
 PROJECT = Exercise(
@@ -629,15 +615,13 @@ PROJECT = Exercise(
     mistakes=(
         Mistake(TWO_PLANES, lambda f, s: _table(_pca().fit_transform(f), _pca().fit_transform(s))),
         Mistake(
-            "You fit the plane on `first` only. It is the best plane for that set, and what distinguishes the "
-            "other one may be lost. Fit on "
-            "both, stacked.",
+            "You fit the plane on `first` only. It is the best plane for that set, and what distinguishes the other "
+            "one may be lost. Fit on both, stacked.",
             _fitted_on(lambda f, s: f),
         ),
         Mistake(
             "You fit the plane on `second` only. It is the best plane for that set, and what distinguishes the "
-            "other one may be lost. Fit on "
-            "both, stacked.",
+            "other one may be lost. Fit on both, stacked.",
             _fitted_on(lambda f, s: s),
         ),
         Mistake(
@@ -665,13 +649,13 @@ PROJECT = Exercise(
             lambda f, s: _distances(f - f.mean(axis=0), s - s.mean(axis=0)),
         ),
         Mistake(
-            "You fit the plane after each set was centred on its own mean. Stack the sets as they are: the way "
-            "from one set to the other counts.",
+            "You fit the plane after each set was centred on its own mean. Stack the sets as they are: the way from "
+            "one set to the other counts.",
             _fitted_on(lambda f, s: _stacked(f - f.mean(axis=0), s - s.mean(axis=0))),
         ),
         Mistake(
-            "You centre each set on its own mean before you project it, so both come to lie on one another. "
-            "Project the sets as they are.",
+            "You centre each set on its own mean before you project it, so both come to lie on one another. Project "
+            "the sets as they are.",
             lambda f, s: (lambda p: _table(p.transform(f - f.mean(axis=0)), p.transform(s - s.mean(axis=0))))(
                 _pca().fit(_stacked(f, s))
             ),

@@ -49,9 +49,8 @@ def _unit_of_top(row, k):
 
 
 WRONG_AXIS = (
-    "Your softmax runs over the tokens: it compares one piece at different places. Compare the pieces at "
-    "one place: softmax over the last "
-    "dimension, the vocabulary."
+    "Your softmax runs over the tokens: it compares one piece at different places. Compare the pieces at one place: "
+    "softmax over the last dimension, the vocabulary."
 )
 
 FILL = Exercise(
@@ -66,9 +65,8 @@ FILL = Exercise(
     mistakes=(
         Mistake(WRONG_AXIS, lambda x, ids, m, k: top_pairs(x.softmax(dim=0)[_place(ids, m)], k)),
         Mistake(
-            "Your softmax runs over all places and pieces together, so that the whole table adds up to 1. The "
-            "row of the mask alone must: take the "
-            "row first.",
+            "Your softmax runs over all places and pieces together, so that the whole table adds up to 1. The row "
+            "of the mask alone must: take the row first.",
             lambda x, ids, m, k: top_pairs(x.flatten().softmax(dim=0).view_as(x)[_place(ids, m)], k),
         ),
         Mistake(
@@ -90,9 +88,8 @@ FILL = Exercise(
             lambda x, ids, m, k: top_pairs(x[_place(ids, m)] / x[_place(ids, m)].sum(), k),
         ),
         Mistake(
-            "e to the power of a large logit does not fit into a float32, and infinity divided by infinity is "
-            "NaN. Use `softmax`, which takes the "
-            "largest logit away first.",
+            "e to the power of a large logit does not fit into a float32, and infinity divided by infinity is NaN. "
+            "Use `softmax`, which takes the largest logit away first.",
             lambda x, ids, m, k: top_pairs(_by_hand(x[_place(ids, m)]), k),
         ),
         Mistake(
@@ -100,8 +97,8 @@ FILL = Exercise(
             lambda x, ids, m, k: top_pairs(x[0].softmax(dim=-1), k),
         ),
         Mistake(
-            "You read the third place, where the mask stood in the lesson's sentence. Find the place of "
-            "`mask_id` in `ids`.",
+            "You read the third place, where the mask stood in the lesson's sentence. Find the place of `mask_id` "
+            "in `ids`.",
             lambda x, ids, m, k: top_pairs(x[2].softmax(dim=-1), k),
         ),
         Mistake(
@@ -222,14 +219,12 @@ MASK_TOKENS = Exercise(
     mistakes=(
         Mistake(
             "You choose special tokens as well. [CLS], [SEP] and padding are in `special_ids`, and nobody should "
-            "learn to predict them: choose "
-            "among the others.",
+            "learn to predict them: choose among the others.",
             _masked_with(lambda i, s, d, x: d < x),
         ),
         Mistake(
-            "You spare the first and the last column only. Special tokens stand elsewhere, too (padding, and "
-            "[SEP] before it): look each id up in "
-            "`special_ids`.",
+            "You spare the first and the last column only. Special tokens stand elsewhere, too (padding, and [SEP] "
+            "before it): look each id up in `special_ids`.",
             _masked_with(
                 lambda i, s, d, x: (
                     (d < x) & (torch.arange(i.shape[1]) > 0) & (torch.arange(i.shape[1]) < i.shape[1] - 1)
@@ -252,8 +247,8 @@ MASK_TOKENS = Exercise(
             for n in range(4)
         ),
         Mistake(
-            "Your labels are taken from the ids *after* masking, so every label at a chosen place is [MASK]. "
-            "Take them from the ids that came in.",
+            "Your labels are taken from the ids *after* masking, so every label at a chosen place is [MASK]. Take "
+            "them from the ids that came in.",
             _masked_with(None, lambda i, m, c: m.masked_fill(~c, IGNORED)),
         ),
         Mistake(
@@ -261,8 +256,8 @@ MASK_TOKENS = Exercise(
             _masked_with(None, lambda i, m, c: i.clone()),
         ),
         Mistake(
-            "Your labels are upside down: −100 where a token was chosen, and ids where none was. It is the "
-            "chosen tokens that must be predicted.",
+            "Your labels are upside down: −100 where a token was chosen, and ids where none was. It is the chosen "
+            "tokens that must be predicted.",
             _masked_with(None, lambda i, m, c: i.masked_fill(c, IGNORED)),
         ),
         *(
@@ -276,8 +271,8 @@ MASK_TOKENS = Exercise(
             )
         ),
         Mistake(
-            "You return where tokens were chosen as true and false. The labels are ids: the true one where "
-            "chosen, -100 elsewhere.",
+            "You return where tokens were chosen as true and false. The labels are ids: the true one where chosen, "
+            "-100 elsewhere.",
             _masked_with(None, lambda i, m, c: c),
         ),
         Mistake(
@@ -314,8 +309,8 @@ MASK_TOKENS = Exercise(
         "Make a tensor of true and false first: chosen or not. Two conditions must both hold; `&` joins them, with "
         "brackets around each.",
         "`torch.isin(ids, torch.tensor(special_ids))` is true for special tokens; `~` turns it round.",
-        "`ids.masked_fill(chosen, mask_id)` returns a copy with [MASK] in the chosen places. The labels are the same "
-        "kind of copy, with -100 in the others.",
+        "`ids.masked_fill(chosen, mask_id)` returns a copy with [MASK] in the chosen places. The labels are the "
+        "same kind of copy, with -100 in the others.",
     ),
 )
 
@@ -401,16 +396,15 @@ SURPRISAL = Exercise(
         *(
             Mistake(
                 "You bound the probability from below, or add something to it, against the logarithm of 0. That "
-                "changes the result of a very improbable "
-                "piece: use `log_softmax`.",
+                "changes the result of a very improbable piece: use `log_softmax`.",
                 lambda x, t, small=small, way=way: -_picked(way(x.softmax(dim=-1), small).log2(), t),
             )
             for small in (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45)
             for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))
         ),
         Mistake(
-            "Your softmax runs over the positions (`dim=0`). Each position compares the pieces of the "
-            "vocabulary: `dim=-1`.",
+            "Your softmax runs over the positions (`dim=0`). Each position compares the pieces of the vocabulary: "
+            "`dim=-1`.",
             lambda x, t: -_log_p(x, t, dim=0) / math.log(2),
         ),
         Mistake(
@@ -436,8 +430,8 @@ SURPRISAL = Exercise(
             lambda x, t: -x.log_softmax(dim=-1) / math.log(2),
         ),
         Mistake(
-            "`[:, targets]` takes *all* targets in every row. Row i needs target i: "
-            "`[torch.arange(len(targets)), targets]`, or `gather`.",
+            "`[:, targets]` takes *all* targets in every row. Row i needs target i: `[torch.arange(len(targets)), "
+            "targets]`, or `gather`.",
             lambda x, t: -x.log_softmax(dim=-1)[:, t] / math.log(2),
         ),
         Mistake(
@@ -445,8 +439,8 @@ SURPRISAL = Exercise(
             lambda x, t: _surprisal(x, t)[:, None],
         ),
         Mistake(
-            "You return the entropy of each position, its surprisal *expected* before anybody knows the target. "
-            "The target's own is asked for.",
+            "You return the entropy of each position, its surprisal *expected* before anybody knows the target. The "
+            "target's own is asked for.",
             lambda x, t: torch.special.entr(x.softmax(dim=-1)).sum(dim=-1) / math.log(2),
         ),
         Mistake(
@@ -506,9 +500,8 @@ def _perplexity(x, labels):
 
 BASE = "`2 **` wants bits, and this loss is in nats. Either use `math.exp`, or divide the loss by ln 2 first."
 PLACES = (
-    "The mean still runs over all places: where the label is -100, `clamp` asks for piece 0. Take the mean "
-    "over the chosen places only: "
-    "`loss[labels != -100]`."
+    "The mean still runs over all places: where the label is -100, `clamp` asks for piece 0. Take the mean over the "
+    "chosen places only: `loss[labels != -100]`."
 )
 
 BUG = Exercise(
@@ -530,8 +523,8 @@ BUG = Exercise(
         ),
         Mistake(f"One mistake is mended, the other is not. {PLACES}", lambda x, y: math.exp(_nats(x, y).mean().item())),
         Mistake(
-            "The places without a label add 0 to your sum, but you still divide by the number of all places. "
-            "Divide by the number of chosen ones.",
+            "The places without a label add 0 to your sum, but you still divide by the number of all places. Divide "
+            "by the number of chosen ones.",
             lambda x, y: math.exp((_nats(x, y) * _at(y)).mean().item()),
         ),
         Mistake(
@@ -598,8 +591,7 @@ BUG = Exercise(
     ),
     hints=(
         "Compare with the lesson's loss by hand. Which places does its mean run over? And what does the base of a "
-        "logarithm have to do with the base of a "
-        "power?",
+        "logarithm have to do with the base of a power?",
         "`loss[labels != -100]` keeps the chosen places. The logarithm of `log_softmax` has the base e.",
         "`math.exp(loss[labels != -100].mean().item())`",
     ),

@@ -82,8 +82,8 @@ SPEARMAN = Exercise(
         Mistake(
             SHARE
             + (
-                "Yours are numbered without gaps, so that a value that comes three times counts as much as "
-                "one that comes once."
+                "Yours are numbered without gaps, so that a value that comes three times counts as much as one that "
+                "comes once."
             ),
             _of_ranks("dense"),
         ),
@@ -189,9 +189,8 @@ THRESHOLD = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "You choose the threshold on the test pairs, and measure on the same ones. The best of many tries "
-            "looks better than it is: choose it on "
-            "the training pairs.",
+            "You choose the threshold on the test pairs, and measure on the same ones. The best of many tries looks "
+            "better than it is: choose it on the training pairs.",
             lambda *a: _other_thresholds(*a)["tuned on test"],
         ),
         Mistake(
@@ -199,8 +198,8 @@ THRESHOLD = Exercise(
             lambda *a: _other_thresholds(*a)["on both"],
         ),
         Mistake(
-            "You return the accuracy on the training pairs, on which the threshold was chosen. Measure on the "
-            "test pairs.",
+            "You return the accuracy on the training pairs, on which the threshold was chosen. Measure on the test "
+            "pairs.",
             lambda *a: _other_thresholds(*a)["training accuracy"],
         ),
         Mistake(
@@ -220,13 +219,13 @@ THRESHOLD = Exercise(
             lambda *a: _other_thresholds(*a)["highest"],
         ),
         Mistake(
-            "Your threshold is the mean of the training values, whatever their labels are. Try each value, and "
-            "keep the one that is right most often.",
+            "Your threshold is the mean of the training values, whatever their labels are. Try each value, and keep "
+            "the one that is right most often.",
             lambda *a: _other_thresholds(*a)["mean"],
         ),
         Mistake(
-            "Your threshold is 0.5. Cosines have no natural middle: try each training value, and keep the one "
-            "that is right most often.",
+            "Your threshold is 0.5. Cosines have no natural middle: try each training value, and keep the one that "
+            "is right most often.",
             lambda *a: _other_thresholds(*a)["half"],
         ),
         Mistake(
@@ -312,9 +311,9 @@ BUG = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "You make an interval for each model, and subtract their far ends. Both models saw the same pairs: "
-            "for each resample, take the difference of "
-            "the two accuracies *on these same pairs*, and then the percentiles of the differences.",
+            "You make an interval for each model, and subtract their far ends. Both models saw the same pairs: for "
+            "each resample, take the difference of the two accuracies *on these same pairs*, and then the "
+            "percentiles of the differences.",
             _two_intervals,
         ),
         Mistake(
@@ -345,8 +344,8 @@ BUG = Exercise(
             lambda a, b, rows: _ends(np.abs(_resampled(a, rows) - _resampled(b, rows))),
         ),
         Mistake(
-            "You use the mean and 1.96 standard deviations, as if the differences had a normal distribution. "
-            "Take the percentiles 2.5 and 97.5.",
+            "You use the mean and 1.96 standard deviations, as if the differences had a normal distribution. Take "
+            "the percentiles 2.5 and 97.5.",
             _normal_ends,
         ),
         Mistake(

@@ -40,13 +40,13 @@ TOKENS = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "A pair is read as [CLS] one [SEP] other [SEP], with *three* special tokens. Two sentences alone "
-            "have four: one has to go.",
+            "A pair is read as [CLS] one [SEP] other [SEP], with *three* special tokens. Two sentences alone have "
+            "four: one has to go.",
             lambda x: [sum(x), _pairs_sum(x, 0)],
         ),
         Mistake(
-            "You count three special tokens *more* for each pair. The lengths have two each already: together "
-            "four, and three are needed.",
+            "You count three special tokens *more* for each pair. The lengths have two each already: together four, "
+            "and three are needed.",
             lambda x: [sum(x), _pairs_sum(x, 3)],
         ),
         Mistake(
@@ -66,8 +66,8 @@ TOKENS = Exercise(
             lambda x: [sum(x), _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
         ),
         Mistake(
-            "You take every sentence with every sentence, in both orders and with itself: n times n. There are "
-            "n(n − 1)/2 pairs.",
+            "You take every sentence with every sentence, in both orders and with itself: n times n. There are n(n "
+            "− 1)/2 pairs.",
             lambda x: [sum(x), 2 * _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
         ),
         Mistake(
@@ -108,8 +108,8 @@ TOKENS = Exercise(
         ),
     ),
     hints=(
-        "The first number is the sum of the lengths. For the second, go through all pairs i < j. How many tokens has "
-        "[CLS] one [SEP] other [SEP]?",
+        "The first number is the sum of the lengths. For the second, go through all pairs i < j. How many tokens "
+        "has [CLS] one [SEP] other [SEP]?",
         "A pair has `lengths[i] + lengths[j] - 1` tokens: four special tokens become three.",
         "Two loops do: `for i in range(len(lengths)): for j in range(i): ...`. (Without loops: each length appears "
         "in n − 1 pairs.)",
@@ -280,9 +280,8 @@ def _in_order(pair):
 
 # Which places are filled, and how, cannot be told from the pair that is returned.
 _ZERO = (
-    "Where your table holds no pair, on the diagonal or below it, it holds 0. That is not low: if all cosines "
-    "are negative, 0 is the highest. "
-    "Fill with something below −1."
+    "Where your table holds no pair, on the diagonal or below it, it holds 0. That is not low: if all cosines are "
+    "negative, 0 is the highest. Fill with something below −1."
 )
 _MINUS_ONE = (
     "Where your table holds no pair, it holds −1. Opposite vectors have this cosine, too: fill with less, such as −2."
@@ -301,8 +300,8 @@ CLOSEST = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "You find a vector and itself: the diagonal of the table holds the cosine of each vector with "
-            "itself, 1. Leave it out.",
+            "You find a vector and itself: the diagonal of the table holds the cosine of each vector with itself, "
+            "1. Leave it out.",
             lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool()),
         ),
         Mistake(_ZERO, lambda v: _closest(v, fill=0.0, keep=_off_diagonal)),
@@ -320,8 +319,8 @@ CLOSEST = Exercise(
         ),
         Mistake("You find the pair that is farthest apart.", lambda v: _farthest(v)),
         Mistake(
-            "You return the number that `argmax` gives for the table as one long row. Its row is this number // "
-            "n, its column the rest.",
+            "You return the number that `argmax` gives for the table as one long row. Its row is this number // n, "
+            "its column the rest.",
             lambda v: (lambda i: i[0] * len(v) + i[1])(_closest(v)),
         ),
         Mistake(
@@ -332,8 +331,8 @@ CLOSEST = Exercise(
     hints=(
         "What is the largest number of the table, always? Print `vectors @ vectors.T` for three vectors.",
         "Take the diagonal out before `argmax`, with a value that no cosine can have: `table.fill_diagonal_(-2)`.",
-        "The rest of the function with the bug can stay: a row is the number that `argmax` gives, `// len(table)`, a "
-        "column the rest.",
+        "The rest of the function with the bug can stay: a row is the number that `argmax` gives, `// len(table)`, "
+        "a column the rest.",
     ),
 )
 

@@ -61,8 +61,8 @@ SCHEDULE = Exercise(
             _way(lambda i, n, w: max(0, n - i) / n),
         ),
         Mistake(
-            "After the warm-up, the rate jumps below the peak, and it ends below 0: divide what is left by "
-            "`steps - warmup`, and stop at 0.",
+            "After the warm-up, the rate jumps below the peak, and it ends below 0: divide what is left by `steps - "
+            "warmup`, and stop at 0.",
             _way(lambda i, n, w: (n - i) / n),
         ),
         Mistake(
@@ -90,8 +90,8 @@ SCHEDULE = Exercise(
             lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
         ),
         Mistake(
-            "The first step has the rate 0: `step / warmup`, not `(step + 1) / warmup`. (And after the last "
-            "step, the rate stays 0.)",
+            "The first step has the rate 0: `step / warmup`, not `(step + 1) / warmup`. (And after the last step, "
+            "the rate stays 0.)",
             lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w),
         ),
     ),
@@ -258,8 +258,8 @@ EPOCH = Exercise(
             lambda m, b: _epoch(m, b, "step zero backward"),
         ),
         Mistake(
-            "The weights do not change from batch to batch: `loss.backward()` or `optimizer.step()` is missing "
-            "or stands outside the loop, `make()` stands inside it, or the gradients are cleared between the two.",
+            "The weights do not change from batch to batch: `loss.backward()` or `optimizer.step()` is missing or "
+            "stands outside the loop, `make()` stands inside it, or the gradients are cleared between the two.",
             lambda m, b: _epoch(m, b, "zero backward"),
         ),
         Mistake(

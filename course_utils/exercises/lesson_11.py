@@ -40,8 +40,8 @@ TRIPLET = Exercise(
     points=3,
     mistakes=(
         Mistake(
-            "Triplets that are right by more than the margin make your loss smaller. Each counts 0 at least: "
-            "clamp *before* the mean.",
+            "Triplets that are right by more than the margin make your loss smaller. Each counts 0 at least: clamp "
+            "*before* the mean.",
             lambda a, p, n, m: _triplet(a, p, n, m, floor=False),
         ),
         Mistake(
@@ -241,8 +241,8 @@ PAIRS = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "Contradictions are among your pairs. They speak of the same thing and say the opposite: as "
-            "positives, they teach just the weakness.",
+            "Contradictions are among your pairs. They speak of the same thing and say the opposite: as positives, "
+            "they teach just the weakness.",
             lambda rows: _pairs(rows, ("entailment", "contradiction")),
         ),
         Mistake(
@@ -303,18 +303,18 @@ EPOCH = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "You let the test part pick the epoch. Then its score is the luckiest one, and tells nothing about "
-            "new sentences. The development part picks.",
+            "You let the test part pick the epoch. Then its score is the luckiest one, and tells nothing about new "
+            "sentences. The development part picks.",
             lambda dev, test: _epoch(test, test),
         ),
         Mistake(
-            "You return the highest test score of any epoch. Return the one of the epoch that the development "
-            "part picks.",
+            "You return the highest test score of any epoch. Return the one of the epoch that the development part "
+            "picks.",
             lambda dev, test: (_epoch(dev, test)[0], max(test)),
         ),
         Mistake(
-            "You return the development score. It was used to pick, so it is too high; the test score of that "
-            "epoch is asked for.",
+            "You return the development score. It was used to pick, so it is too high; the test score of that epoch "
+            "is asked for.",
             lambda dev, test: (_epoch(dev, test)[0], max(dev)),
         ),
         Mistake(

@@ -54,8 +54,8 @@ RANKS = Exercise(
             lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p] or [0.0]),
         ),
         Mistake(
-            "You leave out queries whose text was not found, and where none is found, nothing is left to divide "
-            "by. They count 0: divide by all queries.",
+            "You leave out queries whose text was not found, and where none is found, nothing is left to divide by. "
+            "They count 0: divide by all queries.",
             lambda f, w: sum(found := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) / len(found),
         ),
         Mistake(
@@ -66,8 +66,8 @@ RANKS = Exercise(
             ),
         ),
         Mistake(
-            "`index` raises an error where the wanted text is not in the list. It needs a case of its own: `if "
-            "want in places`.",
+            "`index` raises an error where the wanted text is not in the list. It needs a case of its own: `if want "
+            "in places`.",
             lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w)]),
         ),
         Mistake(
@@ -181,8 +181,8 @@ def _judge(args, outcome):
     for number, places in enumerate(found):
         if not all(np.ndim(place) == 0 and np.issubdtype(np.asarray(place).dtype, np.number) for place in places):
             return (
-                f"query {number} has {places[0]!r:.80} in its list, which is no place in `texts`: a whole number "
-                "is asked for"
+                f"query {number} has {places[0]!r:.80} in its list, which is no place in `texts`: a whole number is "
+                "asked for"
             )
         if len(places) != k:
             return f"query {number} has {len(places)} places where k = {k} are asked for"
@@ -191,8 +191,8 @@ def _judge(args, outcome):
             or len(set(map(int, places))) < k
         ):
             return (
-                f"the list of query {number} begins with {places[:3]}; it must hold {k} different whole numbers "
-                f"from 0 to {len(texts) - 1}"
+                f"the list of query {number} begins with {places[:3]}; it must hold {k} different whole numbers from "
+                f"0 to {len(texts) - 1}"
             )
     target_of = dict(zip(*_pool()[:2]))
     wanted = [target_of.get(query, query) for query in queries]
@@ -231,8 +231,8 @@ FIND = Exercise(
             lambda q, t, k: _best(_cosines(q, t, "cls"), k),
         ),
         Mistake(
-            "You search with the maximum over tokens. This encoder was trained so that their *mean* can be "
-            "compared (lesson 04).",
+            "You search with the maximum over tokens. This encoder was trained so that their *mean* can be compared "
+            "(lesson 04).",
             lambda q, t, k: _best(_cosines(q, t, "max"), k),
         ),
         Mistake(
@@ -256,13 +256,13 @@ FIND = Exercise(
             lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
         ),
         Mistake(
-            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors "
-            "of the encoder.",
+            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors of "
+            "the encoder.",
             _by_words(False),
         ),
         Mistake(
-            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors "
-            "of the encoder.",
+            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors of "
+            "the encoder.",
             _by_words(True),
         ),
         Mistake(
@@ -287,8 +287,8 @@ FIND = Exercise(
         ),
     ),
     hints=(
-        "Three steps that you know: a vector for each text and each query (`embed`), all cosines (a matrix product), "
-        "the k highest of each row.",
+        "Three steps that you know: a vector for each text and each query (`embed`), all cosines (a matrix "
+        "product), the k highest of each row.",
         "The course's own `search(queries, corpus, k)` of lesson 09 takes vectors, and does the last two steps.",
         "`places, cosines = search(embed(queries), embed(texts), k)`, and `places.tolist()` is a list of lists.",
     ),

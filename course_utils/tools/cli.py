@@ -16,12 +16,11 @@ import click
 from .. import __version__
 
 MESSAGES = {
-    "kept": "your version stays; the course has another one by now. `{course} update{place}` brings its changes in "
-    "and keeps what you wrote; "
-    "`{course} reset {number}{place}` saves yours and writes a fresh one.",
+    "kept": "your version stays; the course has another one by now. `{course} update{place}` brings its changes in and "
+    "keeps what you wrote; `{course} reset {number}{place}` saves yours and writes a fresh one.",
     "unreadable": (
-        "this file is no notebook any more; it stays as it is. `{course} reset {number}{place}` saves it "
-        "and writes a fresh one."
+        "this file is no notebook any more; it stays as it is. `{course} reset {number}{place}` saves it and writes "
+        "a fresh one."
     ),
 }
 RELOAD = "If it is open in JupyterLab, choose there: File > Reload Notebook from Disk."
@@ -66,9 +65,8 @@ def benchmark(model, data, repeats):
     except (EncoderError, ValueError, FileNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(
-        f"{len(pairs):,} pairs, {(pairs['score'] >= SIMILAR).mean():.0%} of them similar (score {SIMILAR} or "
-        "more). "
-        f"In brackets: 95% bootstrap intervals over pairs.\n"
+        f"{len(pairs):,} pairs, {(pairs['score'] >= SIMILAR).mean():.0%} of them similar (score {SIMILAR} or more). "
+        "In brackets: 95% bootstrap intervals over pairs.\n"
     )
     click.echo(table.to_string())
 
@@ -213,9 +211,8 @@ def lab(workspace, write_only, flags):
     workspace = workspace.expanduser()
     if not write_only and (server := running_lab(workspace)):
         click.echo(
-            f"JupyterLab already runs on this workspace, on port {server['port']}: go on at "
-            f"{server['address']}, or stop it (Ctrl-C twice in its "
-            f"terminal) and run this again."
+            f"JupyterLab already runs on this workspace, on port {server['port']}: go on at {server['address']}, or "
+            "stop it (Ctrl-C twice in its terminal) and run this again."
         )
         return
     try:
@@ -265,8 +262,8 @@ def release(lessons, more, out, due):
     except CopyError as error:
         raise click.ClickException(str(error)) from None
     click.echo(
-        f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of "
-        f"{manifest['of']} points in {out}."
+        f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of {manifest['of']} "
+        f"points in {out}."
     )
 
 
@@ -391,8 +388,8 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         ) from None
     if lost := [learner["learner"] for learner in learners if learner["points"] is None]:
         click.echo(
-            f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. "
-            f"They have no points yet; the same command tries again.",
+            f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. They have "
+            "no points yet; the same command tries again.",
             err=True,
         )
         sys.exit(3)
@@ -427,8 +424,8 @@ def _said_of_class(learners, out, left_out, unclaimed):
     click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
     if left_out:
         click.echo(
-            f"Left out: {left_out} {'file, which belongs' if left_out == 1 else 'files, which belong'} to "
-            f"nobody; see {out / 'left_out.csv'}.",
+            f"Left out: {left_out} {'file, which belongs' if left_out == 1 else 'files, which belong'} to nobody; "
+            f"see {out / 'left_out.csv'}.",
             err=True,
         )
     if unclaimed:

@@ -205,8 +205,8 @@ def main(out):
                 | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4)))
             )
             bar.write(
-                f"    {measure}: {values[0]:.2f} to {values[1]:.2f}, difference {values[2]:+.2f} "
-                f"({values[3]:+.2f} to {values[4]:+.2f})"
+                f"    {measure}: {values[0]:.2f} to {values[1]:.2f}, difference {values[2]:+.2f} ({values[3]:+.2f} to "
+                f"{values[4]:+.2f})"
             )
     write_table(rows, out)
 

@@ -61,9 +61,8 @@ def grade(
     out, work = Path(out), assignment(tuple(lessons or LESSONS))
     if isolated and scheduler is None and (reason := why_not()):
         raise GradeError(
-            f"Submissions are programs of strangers, and they cannot be isolated here: {reason}. To run "
-            "them with your own rights "
-            f"all the same: --unsafe-no-isolation."
+            f"Submissions are programs of strangers, and they cannot be isolated here: {reason}. To run them with "
+            "your own rights all the same: --unsafe-no-isolation."
         )
     people = read_roster(roster) if roster else {}
     settings = {
@@ -77,8 +76,8 @@ def grade(
     for folder in (out, *map(Path, beside)):
         if _within(folder, source):
             raise GradeError(
-                f"{folder} is the folder of the submissions, or lies in it: choose one outside of "
-                f"{source} for the results."
+                f"{folder} is the folder of the submissions, or lies in it: choose one outside of {source} for the "
+                "results."
             )
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -97,8 +96,8 @@ def grade(
             if only and one.learner not in only:
                 if one.path is not None and (old is None or old["made_with"] != made_with):
                     raise GradeError(
-                        "--only needs the results of the others with the same settings, and "
-                        f"{one.learner} has none: mark the class once without it."
+                        f"--only needs the results of the others with the same settings, and {one.learner} has none: "
+                        "mark the class once without it."
                     )
                 continue
             if (
@@ -164,8 +163,8 @@ def _machine(out):
     except OSError as error:
         where = error.filename2 or error.filename or out
         raise GradeError(
-            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, the same "
-            "command goes on from what was marked."
+            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, the same command goes "
+            "on from what was marked."
         ) from None
 
 
@@ -449,8 +448,8 @@ def read_manual(path, learners):
             raise GradeError(f"{path} needs the columns {', '.join(MANUAL_COLUMNS)}. Nothing was changed.")
         if None in row:
             raise GradeError(
-                f"{path}, line {number}: there are more values than columns; put a text with a comma "
-                "into quotes. Nothing was changed."
+                f"{path}, line {number}: there are more values than columns; put a text with a comma into quotes. "
+                "Nothing was changed."
             )
         key = (row["learner"] or "", row["cell"] or "")
         if key in kept:
@@ -466,8 +465,8 @@ def read_manual(path, learners):
             points = -1.0
         if not 0 <= points <= cell["of"]:
             raise GradeError(
-                f"{path}, line {number}: points must be a number from 0 to {cell['of']}, got {text!r}. "
-                "Nothing was changed."
+                f"{path}, line {number}: points must be a number from 0 to {cell['of']}, got {text!r}. Nothing was "
+                "changed."
             )
         cell.update(points=int(points) if points == int(points) else points, comment=row.get("comment") or "")
     for learner in learners:

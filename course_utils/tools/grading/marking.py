@@ -170,9 +170,8 @@ class Marker:
         except (Ended, OutOfTime, _Unreadable) as error:
             if getattr(error, "state", "") == "killed":  # before any code of the learner's ran
                 raise SandboxError(
-                    "The system ended a process of the sandbox, probably for lack of memory: free "
-                    "some, or use fewer --workers. "
-                    "What was marked is kept; run the command again."
+                    "The system ended a process of the sandbox, probably for lack of memory: free some, or use fewer "
+                    "--workers. What was marked is kept; run the command again."
                 ) from None
             reason = fit(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
             return {

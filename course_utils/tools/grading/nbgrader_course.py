@@ -26,8 +26,8 @@ def export(learners, course):
     except (OSError, SQLAlchemyError) as error:
         why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
         raise GradeError(
-            f"Cannot write the nbgrader course {course}: {why}; the tables are complete, and the same "
-            "command tries this again."
+            f"Cannot write the nbgrader course {course}: {why}; the tables are complete, and the same command tries "
+            "this again."
         ) from None
 
 

@@ -245,13 +245,13 @@ class Owners:
             )
         ):
             return (
-                f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename "
-                "it, so that it is one learner's"
+                f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it, so "
+                "that it is one learner's"
             )
         if first.id not in self.roster.exact and (len(names) > 1 or name not in names):
             return (
-                f"{first.platform.title()}'s number {first.id} stands beside different names; rename the files "
-                "that are not this learner's"
+                f"{first.platform.title()}'s number {first.id} stands beside different names; rename the files that "
+                "are not this learner's"
             )
         return ""
 
@@ -270,8 +270,8 @@ class Owners:
                     "",
                     (
                         f"{person.learner} of the roster has the same name as "
-                        f"{_list(number for _, number in self.contested[person])}; "
-                        f"put the platform's numbers into the roster's column id"
+                        f"{_list(number for _, number in self.contested[person])}; put the platform's numbers into "
+                        "the roster's column id"
                     ),
                 )
         platform = f"{first.platform} {first.id}"

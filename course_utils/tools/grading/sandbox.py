@@ -55,8 +55,8 @@ def why_not():
     """Why this machine cannot isolate a submission, in a sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
         return (
-            f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or "
-            "a Linux container"
+            f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or a "
+            "Linux container"
         )
     if shutil.which("bwrap") is None:
         return (
@@ -67,8 +67,8 @@ def why_not():
         sys.executable,
         "-I",
         "-c",
-        "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); "
-        "from course_utils.tools.grading import sandbox_server; sandbox_server.probe()",
+        "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); from course_utils.tools.grading import "
+        "sandbox_server; sandbox_server.probe()",
     ]
     try:
         done = subprocess.run(probe, capture_output=True, text=True, timeout=60)

@@ -121,8 +121,8 @@ class Store:
 
     def _damaged(self, why):
         return Damaged(
-            f"{self.path} cannot be used: {' '.join(str(why).split())[:200]}; with --regrade it is kept "
-            "under another name, and all is marked anew."
+            f"{self.path} cannot be used: {' '.join(str(why).split())[:200]}; with --regrade it is kept under another "
+            "name, and all is marked anew."
         )
 
     @contextmanager
@@ -135,8 +135,8 @@ class Store:
                 raise GradeError(f"Another `course grade` is writing to {self.path.parent} at this moment.") from None
             if code.startswith(OF_THE_MACHINE):
                 raise GradeError(
-                    f"Cannot write {self.path}: {error}; once that is fixed, the same command goes on "
-                    "from what was marked."
+                    f"Cannot write {self.path}: {error}; once that is fixed, the same command goes on from what was "
+                    "marked."
                 ) from None
             raise self._damaged(error) from None
 

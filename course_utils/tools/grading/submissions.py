@@ -260,8 +260,8 @@ def _kept(files, listed, left_out):
                 file=f"{len(notebooks) - len(kept)} more",
                 path=None,
                 sha256="",
-                problem=f"they are left out; of a learner, at most {MOST_OF_ONE} notebooks are marked "
-                f"and {MOST_TOLD} problems named",
+                problem=f"they are left out; of a learner, at most {MOST_OF_ONE} notebooks are marked and {MOST_TOLD} "
+                "problems named",
             )
         )
     untold = 0
@@ -372,9 +372,8 @@ def _hidden(parts, notebooks):
     if notebooks:
         yield LeftOut(
             fitted("/".join(parts), 300),
-            "its name begins with a dot, and so "
-            f"{'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
-            f"passed over; rename it if it is a hand-in",
+            f"its name begins with a dot, and so {'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
+            "passed over; rename it if it is a hand-in",
         )
 
 
@@ -550,8 +549,8 @@ def _in_archive(path, folder, label, whole=False):
         problem = str(error) or type(error).__name__
         if whole:
             raise HandInError(
-                f"The archive {shown(path, 300)} cannot be unpacked "
-                f"({shown(problem, 300).rstrip('.')}); download it again."
+                f"The archive {shown(path, 300)} cannot be unpacked ({shown(problem, 300).rstrip('.')}); download it "
+                "again."
             ) from None
         yield _refused(label, f"the archive cannot be unpacked: {shown(problem, 300)}")
 

@@ -16,8 +16,8 @@ OURS = re.compile(r".*-(yours|frame)(-\d+)?")  # ids of the notes below
 TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text stands above.*\n\n"
 CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code stands above.*\n\n"
 FRAME_NOTE = (
-    "*The course has changed the given lines of this exercise. Your answer stands above as it was; the new "
-    "lines are:*\n\n"
+    "*The course has changed the given lines of this exercise. Your answer stands above as it was; the new lines "
+    "are:*\n\n"
 )
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's words
 
@@ -277,8 +277,8 @@ def in_words(done):
         )
     if done["frames"]:
         parts.append(
-            f"the given lines of {_count(done['frames'], 'exercise')} changed: a note below your answer "
-            "shows the new ones"
+            f"the given lines of {_count(done['frames'], 'exercise')} changed: a note below your answer shows the new "
+            "ones"
         )
     if done["away"]:
         parts.append(f"{_count(done['away'], 'cell')} that you deleted {'stays' if done['away'] == 1 else 'stay'} away")

@@ -28,9 +28,8 @@ def existing(folder):
     """The path of a workspace. Raises NoWorkspace for anything else."""
     if not (Path(folder) / RECORD).is_file():
         raise NoWorkspace(
-            f"{Path(folder).resolve()} is no folder with your lessons (there is no {RECORD} in it). Go "
-            "to the folder that holds your lessons, or "
-            f"name it with --workspace; `make lab` or `course lab` makes one."
+            f"{Path(folder).resolve()} is no folder with your lessons (there is no {RECORD} in it). Go to the folder "
+            "that holds your lessons, or name it with --workspace; `make lab` or `course lab` makes one."
         )
     return Path(folder)
 
@@ -161,9 +160,8 @@ class Overview:
         with_exercises = [lesson for lesson in self.lessons if lesson.exercises]
         whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in with_exercises)
         return (
-            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} "
-            "lessons finished. "
-            f"The whole course takes about {self.hours} hours."
+            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} lessons "
+            f"finished. The whole course takes about {self.hours} hours."
         )
 
     @property
@@ -224,9 +222,8 @@ class Overview:
 PAGE_MARK = "<!doctype html><!-- course progress -->"  # a file that begins with it may be written anew
 CELL = "text-align: left; padding: 0.15em 0.6em; vertical-align: middle"
 SQUARE = (
-    "display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: 1.45em; "
-    "margin-right: 0.25em; text-align: center; "
-    "border-radius: 3px"
+    "display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: 1.45em; margin-right: "
+    "0.25em; text-align: center; border-radius: 3px"
 )
 DONE, OPEN = (
     "background: #007a5e; color: #ffffff; border: 1px solid #007a5e",
