@@ -45,7 +45,7 @@ def test_wrong_answers_fail_and_are_told_why(exercise_id, wrong):
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_every_exercise_is_complete(exercise):
-    assert len({mistake.says for mistake in exercise.mistakes}) >= 5, "five different mistakes at least"
+    assert len({mistake.message for mistake in exercise.mistakes}) >= 5, "five different mistakes at least"
     assert len(exercise.hints) >= 2
     assert "TODO" not in repr(exercise), "fill in what says TODO"
     assert exercise.minutes > 0 and exercise.difficulty in (1, 2, 3)
@@ -57,7 +57,9 @@ def test_the_reference_passes_and_no_mistake_does(exercise):
         cases = exercise.cases(random.Random(seed))
         assert check(exercise.id, exercise.reference, seed).passed
         for mistake in exercise.mistakes:
-            assert any(_problem(exercise, case, _outcome(mistake.imitate, case.args)) for case in cases), mistake.says
+            assert any(_problem(exercise, case, _outcome(mistake.imitate, case.args)) for case in cases), (
+                mistake.message
+            )
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
@@ -65,7 +67,7 @@ def test_each_mistake_is_told_its_own_sentence(exercise):
     for seed in range(3):
         for mistake in exercise.mistakes:
             report = check(exercise.id, mistake.imitate, seed)
-            assert report.mistake == mistake.says, report
+            assert report.mistake == mistake.message, report
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))

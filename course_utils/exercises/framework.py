@@ -37,17 +37,17 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True)
 class Case:
-    """One call: `says` is the property that it shows, written to the learner; `args` are the arguments."""
+    """One call: `label` names the property that it shows, written to the learner; `args` are the arguments."""
 
-    says: str
+    label: str
     args: tuple
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known wrong way: `imitate` computes what it would return, `says` tells the learner what happened."""
+    """A known wrong way: `imitate` computes what it would return, `message` tells the learner what happened."""
 
-    says: str
+    message: str
     imitate: Callable
 
 
@@ -185,7 +185,7 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
         if _too_many(outcome):
             return report(
                 "failed",
-                f"{case.says}: your function returned {_kind(outcome)} that holds more than {MOST_RETURNED:,} "
+                f"{case.label}: your function returned {_kind(outcome)} that holds more than {MOST_RETURNED:,} "
                 "things, and far fewer are asked for.",
             )
         outcomes.append(_kept(outcome))
@@ -202,7 +202,7 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
         if (problem := _problem(exercise, case, outcome)) is not None
     ]
     if not wrong:
-        properties = len({case.says for case in cases})
+        properties = len({case.label for case in cases})
         return report(
             "passed",
             f"{properties} {'property holds' if properties == 1 else 'properties hold'}, on {len(cases)} inputs "
@@ -219,14 +219,14 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
             _same_outcome(outcome, _outcome(mistake.imitate, case.args), exercise.alike)
             for case, outcome in zip(cases, outcomes, strict=True)
         ):
-            return report("failed", mistake.says, mistake=mistake.says)
-    told = {}  # each error once, and each property once
+            return report("failed", mistake.message, mistake=mistake.message)
+    problems = {}  # each error once, and each property once
     for case, outcome, problem in wrong:
-        told.setdefault(
-            _wording(outcome) if isinstance(outcome, BaseException) else case.says,
-            (f"{case.says}: {problem}{_given(exercise, case)}.", f"{case.says}: {problem.partition(' where ')[0]}."),
+        problems.setdefault(
+            _wording(outcome) if isinstance(outcome, BaseException) else case.label,
+            (f"{case.label}: {problem}{_given(exercise, case)}.", f"{case.label}: {problem.partition(' where ')[0]}."),
         )
-    full, discreet = zip(*list(told.values())[:3], strict=True)
+    full, discreet = zip(*list(problems.values())[:3], strict=True)
     return report("failed", *full, discreet=discreet)
 
 

@@ -273,7 +273,7 @@ class Marker:
                 "seed": self.seed,
             }
 
-        answer, told = None, {}
+        answer, reply = None, {}
         try:
             if time.monotonic() > deadline:
                 return mark(
@@ -284,30 +284,30 @@ class Marker:
                 ), ()
             if self.session is None or self.session.ended is not None:
                 self.opened(notebook)
-            told = self.session.ask(do="define", exercise_id=exercise_id, name=function, run=run)
-            if "unreadable" in told:
+            reply = self.session.ask(do="define", exercise_id=exercise_id, name=function, run=run)
+            if "unreadable" in reply:
                 return mark(
                     "failed",
-                    [f"The cell of this exercise cannot be read: {told['unreadable']}."],
+                    [f"The cell of this exercise cannot be read: {reply['unreadable']}."],
                     "unreadable cell",
-                    told["unreadable"],
+                    reply["unreadable"],
                 ), ()
-            if "broken" in told:
+            if "broken" in reply:
                 return mark(
-                    "missing", [f"There is no answer to mark: {told['broken']}."], "missing exercise", told["broken"]
-                ), told.get("more", ())
-            if "raised" in told:
+                    "missing", [f"There is no answer to mark: {reply['broken']}."], "missing exercise", reply["broken"]
+                ), reply.get("more", ())
+            if "raised" in reply:
                 raise Ended(
                     *(
                         ("memory", "running its cell took more memory than a submission may use")
-                        if told["raised"][0] == "MemoryError"
+                        if reply["raised"][0] == "MemoryError"
                         else ("crashed", "what your code sent back is no answer")
                     )
                 )
-            if "callable" in told:
-                answer = Answer(self.session, exercise, told.get("foreign"), deadline)
+            if "callable" in reply:
+                answer = Answer(self.session, exercise, reply.get("foreign"), deadline)
             report = examine(
-                exercise, answer or told.get("value"), self.seed, call_in_sandbox, cases_of(exercise_id, self.seed)
+                exercise, answer or reply.get("value"), self.seed, call_in_sandbox, cases_of(exercise_id, self.seed)
             )
         except OutOfTime:
             self.close()
@@ -330,7 +330,7 @@ class Marker:
             self.close()
             return mark(
                 "failed", report.messages, "timeout", "a call did not come back in time", report.discreet
-            ), told.get("more", ())
+            ), reply.get("more", ())
         if answer is not None and answer.short_of_memory and not report.passed:
             return mark(
                 "failed",
@@ -339,7 +339,7 @@ class Marker:
                 "it asked for more memory than a submission may use",
                 report.discreet,
             ), ()
-        return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), told.get("more", ())
+        return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), reply.get("more", ())
 
 
 class _Unreadable(Exception):
