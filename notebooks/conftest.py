@@ -69,8 +69,8 @@ def pytest_configure(config):
         stored = self.cell.execution_count
         if stored != self.cell_num + 1:
             self.raise_cell_error(
-                f"the stored execution count is {stored}, its place is {self.cell_num + 1}: "
-                f"run the lesson from top to bottom with `make notebooks`"
+                f"the stored execution count is {stored}, its place is {self.cell_num + 1}: run the lesson from top "
+                "to bottom with `make notebooks`"
             )
         run(self)
 

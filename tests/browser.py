@@ -107,8 +107,8 @@ def run_all_cells(page):
     page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
     cells = page.locator(".jp-CodeCell")
     page.wait_for_function(
-        "count => document.querySelectorAll('.jp-CodeCell').length && [...document.querySelectorAll("
-        "'.jp-InputPrompt')].some(prompt => prompt.innerText.trim() === `[${count}]:`)",
+        "count => document.querySelectorAll('.jp-CodeCell').length && "
+        "[...document.querySelectorAll('.jp-InputPrompt')].some(prompt => prompt.innerText.trim() === `[${count}]:`)",
         arg=cells.count(),
         timeout=180_000,
     )

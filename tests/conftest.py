@@ -45,9 +45,8 @@ def pytest_terminal_summary(terminalreporter):
     )
     if passed:
         terminalreporter.write_line(
-            f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} "
-            "odd but honest notebooks, all as deserved; "
-            f"{passed['fault']} faults, all held"
+            f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} odd but honest notebooks, "
+            f"all as deserved; {passed['fault']} faults, all held"
         )
 
 

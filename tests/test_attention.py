@@ -466,9 +466,8 @@ def test_without_frames_a_table_is_left():
     n, attentions = len(AWKWARD), random_attentions(2, 3, len(AWKWARD))
     left = Sanitised(head_view(attentions, AWKWARD, layer=1, heads=[0, 2]))
     assert left.text == (
-        "Head view of layer 1, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each "
-        "(columns). "
-        "(Where scripts run, bertviz's view covers this table.)"
+        "Head view of layer 1, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each (columns). (Where "
+        "scripts run, bertviz's view covers this table.)"
     )
     assert left.cells[0] == ["", *AWKWARD] and [row[0] for row in left.cells[1:]] == AWKWARD
     mean = attentions[1, [0, 2]].mean(0)

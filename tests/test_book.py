@@ -292,10 +292,8 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
     )
     assert (
         page.evaluate(
-            "[...document.querySelectorAll('pre, img, table')].filter(thing => thing.scrollWidth > "
-            "thing.clientWidth + 1 || "
-            "thing.getBoundingClientRect().right > innerWidth).map(thing => thing.outerHTML.slice(0, "
-            "200))"
+            "[...document.querySelectorAll('pre, img, table')].filter(thing => thing.scrollWidth > thing.clientWidth "
+            "+ 1 || thing.getBoundingClientRect().right > innerWidth).map(thing => thing.outerHTML.slice(0, 200))"
         )
         == []
     )

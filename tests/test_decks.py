@@ -332,8 +332,8 @@ def test_the_notes_open_beside_with_the_minutes(decks, browser):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     notes.wait_for_function(
-        "/minutes, from minute \\d+ to \\d+ of "
-        "45/.test(document.querySelector('.speaker-controls-notes .value').innerText)"
+        "/minutes, from minute \\d+ to \\d+ of 45/.test(document.querySelector('.speaker-controls-notes "
+        ".value').innerText)"
     )
     keep(notes, "deck_notes")
     assert page.outside == [] and page.problems == []
@@ -372,9 +372,8 @@ def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(de
                 summary.focus()
                 page.keyboard.press("Enter")
                 page.wait_for_function(
-                    "() => { const open = document.querySelectorAll('section.present "
-                    "details[open]'); "
-                    "return open.length === 1 && open[0].contains(document.activeElement); }"
+                    "() => { const open = document.querySelectorAll('section.present details[open]'); return "
+                    "open.length === 1 && open[0].contains(document.activeElement); }"
                 )
                 # the slide is fitted when the option says that it opened, a moment later
                 with contextlib.suppress(NotYet):

@@ -135,9 +135,8 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
         ("import inspect\ndef f(x): return inspect.getsource(f)", 1, "def f(x): return inspect.getsource(f)"),
         ("import pickle\nclass P: pass\ndef f(x): return type(pickle.loads(pickle.dumps(P()))) is P", 1, True),
         (
-            "match {'a': [1, 2, 3]}:\n    case {'a': [first, *others], **rest} as everything: pass\ndef f(x): return "
-            "first, "
-            "others, rest, len(everything)",
+            "match {'a': [1, 2, 3]}:\n    case {'a': [first, *others], **rest} as everything: pass\ndef f(x): "
+            "return first, others, rest, len(everything)",
             1,
             (1, [2, 3], {}, 1),
         ),

@@ -136,8 +136,8 @@ def test_impossible_names_are_refused_without_asking_anyone(name, monkeypatch):
     monkeypatch.setattr(downloads, "hub_answers", lambda: pytest.fail("asked the hub"))
     text = refusal(name)
     assert text == (
-        f"{name!r} is neither a folder on this machine nor a possible hub name. "
-        "Leave out the name to use the packaged encoder, or give a local folder."
+        f"{name!r} is neither a folder on this machine nor a possible hub name. Leave out the name to use the "
+        "packaged encoder, or give a local folder."
     )
 
 

@@ -123,8 +123,8 @@ def main(size, few, write):
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
         f"A class of {size}, isolated, the whole command with warm-up and pages (`make bench`); nbgrader marked "
-        f"{few} of them, one after the other, as its command does. "
-        f"Lesson 12's answers call the encoder. Measured on: {machine()}, {cores} cores.",
+        f"{few} of them, one after the other, as its command does. Lesson 12's answers call the encoder. Measured "
+        f"on: {machine()}, {cores} cores.",
     ]
     click.echo("\n".join(lines))
     if write:

@@ -217,11 +217,9 @@ def main(rounds, write):
         *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows),
         "",
         f"A fresh process embeds its first sentence and ends after {first[0]:.1f} s, with the library after "
-        f"{first[1]:.1f} s ({first[0] / first[1]:.0%}). "
-        f"Peak memory of a process that embeds the mixed text: {memory[0]:,.0f} MB, the library's "
-        f"{memory[1]:,.0f} MB. "
-        f"The closest pair among 10,000 vectors takes {float(closest):.2f} s, in a process of "
-        f"{closest_memory:,.0f} MB.",
+        f"{first[1]:.1f} s ({first[0] / first[1]:.0%}). Peak memory of a process that embeds the mixed text: "
+        f"{memory[0]:,.0f} MB, the library's {memory[1]:,.0f} MB. The closest pair among 10,000 vectors takes "
+        f"{float(closest):.2f} s, in a process of {closest_memory:,.0f} MB.",
         "",
         f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; medians of "
         f"{rounds} rounds.",

@@ -311,8 +311,8 @@ READ = [
         "The answer drives an async helper itself.",
         weights(
             "async def later(mask, like):\n    return mask.unsqueeze(-1).to(like.dtype)",
-            "def weights(*args):\n    try:\n        later(*args).send(None)\n    except StopIteration as end:\n        "
-            "return end.value",
+            "def weights(*args):\n    try:\n        later(*args).send(None)\n    except StopIteration as end:\n     "
+            "   return end.value",
         ),
     ),
     Odd(
@@ -320,8 +320,7 @@ READ = [
         "As one does it where a loop runs already.",
         weights(
             "import asyncio\nfrom concurrent.futures import ThreadPoolExecutor\nasync def later(mask, like):\n    "
-            "return "
-            "mask.unsqueeze(-1).to(like.dtype)",
+            "return mask.unsqueeze(-1).to(like.dtype)",
             "def weights(*args):\n    with ThreadPoolExecutor(1) as pool:\n        return pool.submit(asyncio.run, "
             "later(*args)).result()",
         ),
@@ -1179,8 +1178,7 @@ my_mean_pool = Pool.pool"""),
         "operator and reduce.",
         body(
             "import operator\nfrom functools import reduce\nreturn reduce(operator.add, (t * "
-            "m.unsqueeze(-1)).unbind(1)) "
-            "/ m.sum(1, keepdim=True)"
+            "m.unsqueeze(-1)).unbind(1)) / m.sum(1, keepdim=True)"
         ),
     ),
     Odd(
@@ -1299,8 +1297,7 @@ my_mean_pool = Pool.pool"""),
         "A bar in each call.",
         body(
             "from tqdm.auto import tqdm\nreturn torch.stack([row[keep.bool()].mean(0) for row, keep in "
-            "tqdm(list(zip(t, "
-            "m)))])"
+            "tqdm(list(zip(t, m)))])"
         ),
     ),
     Odd("widgets", "A slider beside it.", beside("import ipywidgets\nipywidgets.interact(lambda x: x, x=3)")),

@@ -601,8 +601,8 @@ def shard(monkeypatch, tmp_path):
 
 READY = "print(json.dumps({'filter': True}), flush=True)\n"
 WORKS = READY + (
-    f"while job := line():\n    print(json.dumps({{'key': json.loads(job)['key'], 'result': "
-    f"{result(*ALL_04)!r}}}), flush=True)\n"
+    f"while job := line():\n    print(json.dumps({{'key': json.loads(job)['key'], 'result': {result(*ALL_04)!r}}}), "
+    "flush=True)\n"
 )
 
 
