@@ -1,10 +1,10 @@
-"""The small module behind the lessons. Importing it loads nothing heavy: names arrive when they are first used."""
+"""Helpers for the lessons. Importing the package loads nothing heavy: names are imported on first use."""
 
 from importlib import import_module
 
 __version__ = "0.1.0"
 
-# where each name lives
+# the module that defines each name
 HOME = {
     "setup": "settings",
     "load_encoder": "models",

@@ -1,7 +1,7 @@
 """Attention as numbers and as pictures. Derived in lesson 05.
 
-Everywhere `attentions` is a tensor (layers, heads, tokens, tokens) of one sentence or pair of sentences: row i of a
-head says how token i divides its attention, 1.0 in all, over the tokens.
+`attentions` is always a tensor (layers, heads, tokens, tokens) for one sentence or pair of sentences: row i of a head
+shows how token i distributes its attention, which sums to 1.0, over the tokens.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from .models import load_encoder
 
 
 def attend(text, pair=None, model=None):
-    """Run one sentence (or a pair of sentences) through an encoder and return where each head looks.
+    """Run one sentence (or a pair of sentences) through an encoder and return its attention weights.
 
-    model: what `load_encoder` or `load_masked_lm` returns, or nothing for the course's encoder. It computes this call
-    with the "eager" implementation, the only one that keeps its weights, and goes back to its own afterwards.
+    model: what `load_encoder` or `load_masked_lm` returns; the course's encoder by default. It runs this call with the
+    "eager" implementation, the only one that returns attention weights, and is switched back afterwards.
 
-    Returns (tokens, attentions): a list of n strings, and a tensor (layers, heads, n, n).
-    Raises TypeError if `text` is not a string.
+    Returns (tokens, attentions): a list of n strings, and a tensor (layers, heads, n, n). Raises TypeError if `text` is
+    not a string.
     """
     for sentence in [text] if pair is None else [text, pair]:
         if not isinstance(sentence, str):
@@ -36,7 +36,7 @@ def attend(text, pair=None, model=None):
 
 @contextlib.contextmanager
 def _eager(encoder):
-    """The model is shared, so it gets its own implementation and mode back, even if interrupted."""
+    """Use eager attention and evaluation mode, and restore both, even if interrupted: the model is shared."""
     own, training = encoder.config._attn_implementation, encoder.training
     encoder.set_attn_implementation("eager")
     encoder.eval()
@@ -50,9 +50,11 @@ def _eager(encoder):
 def attention_weights(queries, keys, attention_mask=None):
     """softmax(Q K^T / sqrt(d)): Vaswani et al. (2017), section 3.2.1, equation 1, without the values.
 
-    queries, keys: (..., tokens, d). attention_mask: (tokens,) or anything that lines up with (..., queries, keys); 1
-    for a key that may be looked at, 0 for padding, which gets weight 0. Returns (..., tokens, tokens); rows add up to
-    1.
+    queries, keys: (..., tokens, d).
+    attention_mask: (tokens,) or any shape that broadcasts to (..., queries, keys); 1 for a key to attend to, 0 for
+    padding, which gets weight 0.
+
+    Returns (..., tokens, tokens); each row sums to 1.
     """
     scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1])
     if attention_mask is not None:
@@ -61,14 +63,15 @@ def attention_weights(queries, keys, attention_mask=None):
 
 
 def head_scores(attentions):
-    """What each head does, as numbers: a dictionary from a question to a tensor (layers, heads).
+    """Measure what each head does: a dictionary from a measure's name to a tensor (layers, heads).
 
-    "same", "previous", "next": the mean weight that a word piece gives to itself, to the piece before it, to the piece
-    after it. "cls", "sep": the mean weight on the first and on the last token, [CLS] and [SEP]. "entropy": in bits, 0
-    when all weight lies on one token, log2(tokens) when it is spread evenly. Means are over the pieces between [CLS]
-    and [SEP].
+    "same", "previous", "next": the mean weight that a word piece gives to itself, to the piece before it and to the
+    piece after it.
+    "cls", "sep": the mean weight on the first and on the last token, [CLS] and [SEP].
+    "entropy": in bits, 0 when all weight is on one token, log2(tokens) when it is spread evenly.
 
-    Raises ValueError for fewer than two such pieces, which have no neighbours.
+    Means are over the pieces between [CLS] and [SEP]. Raises ValueError for fewer than two such pieces, which have no
+    neighbours.
     """
     tokens = attentions.shape[-1]
     if attentions.ndim != 4 or tokens < 4:
@@ -88,14 +91,16 @@ def head_scores(attentions):
 
 
 def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None):
-    """bertviz's head view (Vig, 2019): lines from token to token, as strong as the weights, in one colour per head.
+    """bertviz's head view (Vig, 2019): lines from token to token, as strong as the weights, one colour per head.
 
-    attentions: (layers, heads, n, n) from `attend`, or the `attentions` that a model returns for one text. tokens: n
-    strings. layer, heads: what is shown at first (layer 0, all heads). sentence_b_start: the place of the second
-    sentence's first token. In the view choose a layer, click or double-click heads' colours, point at tokens.
+    attentions: (layers, heads, n, n) from `attend`, or the `attentions` that a model returns for one text.
+    tokens: n strings.
+    layer, heads: what is shown at first (layer 0, all heads).
+    sentence_b_start: the index of the second sentence's first token.
 
-    The still picture is the mean of the heads shown. Raises ValueError for more than HEAD_VIEW_TOKENS tokens and for
-    arguments that do not fit together, EncoderError if a package that carries the scripts is not installed.
+    In the view, choose a layer, click or double-click the heads' colours, or point at tokens. The still picture is the
+    mean of the heads shown. Raises ValueError for more than HEAD_VIEW_TOKENS tokens and for arguments that do not fit
+    together, EncoderError if a package that provides the scripts is not installed.
     """
     import matplotlib
 
@@ -108,7 +113,7 @@ def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None)
     alt = f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
     mean = attentions[layer, heads].mean(0)
     plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
-    with plain, warnings.catch_warnings(action="ignore"):  # of characters that the font lacks
+    with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
         still = plots.heatmap(
             mean.numpy(),
             tokens,
@@ -121,17 +126,17 @@ def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None)
             limits=(0, 1),
         )
     options = {"layer": layer, "heads": heads, "sentence_b_start": sentence_b_start}
-    outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens reach out of bertviz's columns
+    outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
     html = page("head_view", attentions, tokens, options, size[0], margin=8 + outside)
     return View(framed(html, alt, size, mean, tokens, tokens), still)
 
 
 def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=None):
-    """bertviz's model view (Vig, 2019): a thumbnail for each head, a row for each layer. Click one to enlarge it.
+    """bertviz's model view (Vig, 2019): a thumbnail per head, a row per layer. Click one to enlarge it.
 
-    Arguments and errors as for `head_view`, but layers, heads: the ones drawn (all), and at most MODEL_VIEW_TOKENS
-    tokens. The still picture draws the same heads as small heatmaps.
+    Arguments and errors as for `head_view`, except that layers and heads are the ones drawn (all by default), and the
+    limit is MODEL_VIEW_TOKENS tokens. The still picture draws the same heads as small heatmaps.
     """
     attentions, tokens = checked(attentions, tokens, sentence_b_start, MODEL_VIEW_TOKENS)
     layers, heads = chosen("layer", layers, attentions.shape[0]), chosen("head", heads, attentions.shape[1])
@@ -154,7 +159,7 @@ def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=Non
 
 
 def _thumbnails(attentions, layers, heads, alt, tokens):
-    """Small heatmaps, one per head, as a figure whose text gives the largest weight of each head."""
+    """Small heatmaps, one per head. The figure's text gives the largest weight of each head."""
     import matplotlib.pyplot as plt
     import seaborn
 

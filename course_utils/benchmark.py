@@ -1,4 +1,4 @@
-"""Ways to compare two sentences, side by side on scored pairs: the registry of lesson 08 and of `course benchmark`."""
+"""Compare ways to measure sentence similarity on scored pairs, for lesson 08 and `course benchmark`."""
 
 import math
 import re
@@ -10,16 +10,16 @@ from .evaluation import auc, best_threshold, bootstrap, pearson, spearman
 from .models import load_glove, progress_bar
 from .pooling import POOLINGS
 
-SIMILAR = 3  # from this score on, a pair counts as similar: it shares the main point
+SIMILAR = 3  # pairs with at least this score count as similar: they share the main point
 RARITY = 1e-3  # the constant a of Arora et al. (2017)
 
 
 def glove_vectors(sentences, weighted=False):
-    """The mean of the GloVe vectors of each sentence's words; zeros where no word is known. Array (n, 50).
+    """The mean of the GloVe vectors of each sentence's words; zeros if no word is known. Array (n, 50).
 
-    weighted: a word counts a / (a + p), with a = 0.001 and p its share of all text (Arora et al. 2017, section 3,
-    without the removal of a common component). The package gives no counts, only words in the order of their frequency,
-    so p comes from Zipf's law: inverse to the rank.
+    weighted: weight each word by a / (a + p), with a = 0.001 and p its relative frequency (Arora et al. 2017, section
+    3, without removing the common component). The package gives no counts, only words in order of frequency, so p comes
+    from Zipf's law: inversely proportional to the rank.
     """
     row_of, glove = load_glove()
     harmonic = math.log(len(row_of)) + 0.5772  # the sum of 1/rank over the vocabulary
@@ -59,9 +59,11 @@ def row_cosines(one, other):
 
 
 def similarities(pairs, model=None):
-    """The similarity of every pair in every space: GloVe twice, each layer's mean, CLS and max of the last layer.
+    """The similarity of every pair in every space: GloVe twice, the mean of each layer, CLS and max of the last layer.
 
-    pairs: a table with `sentence1` and `sentence2`. Returns a dictionary from the name of the space to an array (n,).
+    pairs: a table with `sentence1` and `sentence2`.
+
+    Returns a dictionary from the name of the space to an array (n,).
     """
     sentences = [*pairs["sentence1"], *pairs["sentence2"]]
     spaces = {"GloVe, mean": glove_vectors(sentences), "GloVe, weighted mean": glove_vectors(sentences, weighted=True)}
@@ -75,8 +77,9 @@ def similarities(pairs, model=None):
 
 
 def halves_right(labels, values):
-    """For each pair, whether a threshold chosen on the *other* half of the pairs (every second one) judges it
-    rightly.
+    """For each pair, whether a threshold chosen on the *other* half of the pairs classifies it correctly.
+
+    The halves are alternate pairs.
     """
     labels, values = np.asarray(labels), np.asarray(values)
     right = np.empty(len(labels), dtype=bool)
@@ -87,10 +90,12 @@ def halves_right(labels, values):
 
 
 def score_table(found, scores, repeats=1000):
-    """One row per space: Spearman and Pearson with the scores, AUC and accuracy for "similar or not", with 95%
-    intervals.
+    """One row per space: Spearman, Pearson, AUC and accuracy, each with its 95% interval.
 
-    found: a dictionary from names to similarities (n,), as `similarities` gives. scores: the gold scores (n,).
+    AUC and accuracy are for "similar or not".
+
+    found: a dictionary from names to similarities (n,), as `similarities` returns.
+    scores: the gold scores (n,).
     """
     import pandas as pd
 

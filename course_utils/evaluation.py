@@ -1,12 +1,12 @@
-"""How good are similarities? Correlations, ROC, thresholds, and how sure one can be of them. Derived in lesson 08."""
+"""Evaluate similarities: correlations, ROC, thresholds and bootstrap intervals. Derived in lesson 08."""
 
 import numpy as np
 
-BLOCK = 2_000_000  # numbers resampled at a time, so that many repeats need little memory
+BLOCK = 2_000_000  # numbers resampled at a time, to bound memory
 
 
 def _columns(*columns):
-    """The columns as float64 arrays, once they are shown to be as long as each other and without gaps."""
+    """The columns as float64 arrays, checked to be of equal length and without gaps."""
     found = []
     for place, column in enumerate(columns, start=1):
         column = np.asarray(column)
@@ -27,11 +27,12 @@ def _columns(*columns):
 
 
 def pearson(x, y):
-    """Pearson's correlation: do `x` and `y` lie on a rising line? Between -1 and 1.
+    """Pearson's correlation, between -1 and 1: how close are `x` and `y` to a rising line?
 
-    x, y: numbers, shape (..., n); with more dimensions, one correlation for each row. Returns a float, or an array
-    (...). Raises TypeError or ValueError for columns that are no numbers, of unequal length, not finite, shorter than
-    two, or constant (then no correlation exists). Equal to scipy.stats.pearsonr.
+    x, y: numbers, shape (..., n); with more dimensions, one correlation per row.
+
+    Returns a float, or an array (...). Raises TypeError or ValueError for columns that are not numeric, of unequal
+    length, not finite, shorter than two, or constant (then no correlation exists). Equal to scipy.stats.pearsonr.
     """
     x, y = _columns(x, y)
     if x.shape[-1] < 2:
@@ -39,7 +40,7 @@ def pearson(x, y):
     if (np.ptp(x, axis=-1) == 0).any() or (np.ptp(y, axis=-1) == 0).any():
         raise ValueError("a column is constant, so it has no correlation with anything")
     x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
-    # Scaled first, so that tiny numbers do not underflow when squared.
+    # scaled first, so that tiny numbers do not underflow when squared
     x, y = (v / np.abs(v).max(axis=-1, keepdims=True) for v in (x, y))
     r = (x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
     return _plain(np.clip(r, -1, 1))
@@ -50,7 +51,7 @@ def _plain(value):
 
 
 def ranks(x):
-    """The rank of each number among the numbers of its row, from 1; equal numbers share the mean of their ranks.
+    """The rank of each number within its row, from 1; ties share the mean of their ranks.
 
     x: shape (..., n). Returns float64 of the same shape. Equal to scipy.stats.rankdata(x, axis=-1).
     """
@@ -60,7 +61,7 @@ def ranks(x):
 
 
 def spearman(x, y):
-    """Spearman's rank correlation (Spearman 1904): Pearson's, of the ranks. Arguments and errors as in `pearson`."""
+    """Spearman's rank correlation (Spearman 1904): Pearson's of the ranks. Arguments and errors as in `pearson`."""
     x, y = _columns(x, y)
     return pearson(ranks(x), ranks(y))
 
@@ -75,10 +76,13 @@ def _two_classes(labels, scores):
 
 
 def roc_curve(labels, scores):
-    """(false positive rate, true positive rate, thresholds): one point for each threshold on the scores, highest first.
+    """(false positive rate, true positive rate, thresholds), one point per threshold, highest first.
 
-    labels: 0 or 1, shape (n,). scores: numbers (n,); "positive" is what reaches the threshold. The first threshold is
-    infinite: nothing is positive. Equal to sklearn.metrics.roc_curve with drop_intermediate=False.
+    labels: 0 or 1, shape (n,).
+    scores: numbers (n,); scores at or above the threshold count as positive.
+
+    The first threshold is infinite: nothing is positive. Equal to sklearn.metrics.roc_curve with
+    drop_intermediate=False.
     """
     labels, scores = _two_classes(labels, scores)
     order = np.argsort(-scores, kind="stable")
@@ -89,7 +93,7 @@ def roc_curve(labels, scores):
 
 
 def auc(labels, scores):
-    """The area under the ROC curve: how often a random positive scores higher than a random negative (ties: half).
+    """Area under the ROC curve: how often a random positive scores above a random negative (ties count half).
 
     labels, scores: shape (..., n). Hanley and McNeil (1982), section 3. Equal to sklearn.metrics.roc_auc_score.
     """
@@ -100,7 +104,7 @@ def auc(labels, scores):
 
 
 def best_threshold(labels, scores):
-    """The threshold at which "score >= threshold" is right most often, and the accuracy there. (threshold, accuracy).
+    """(threshold, accuracy) of the threshold at which "score >= threshold" is right most often.
 
     It lies halfway between two scores; of equally good ones, the lowest is taken. Choose it on other pairs than those
     that you report on.
@@ -116,11 +120,12 @@ def best_threshold(labels, scores):
 def bootstrap(statistic, *columns, repeats=2000, level=0.95, seed=0):
     """A statistic with its percentile bootstrap interval (Efron 1979): what if other pairs had been drawn?
 
-    statistic: a function of as many columns as are given, which also takes them with one row a resample, (repeats, n),
-    as `pearson`, `spearman` and `auc` do. columns: numbers, shape (n,) each; the same rows are drawn from all of them.
+    statistic: a function of as many columns as are given. It also takes them with one row per resample, (repeats, n),
+    as `pearson`, `spearman` and `auc` do.
+    columns: numbers, shape (n,) each; the same rows are drawn from all of them.
 
-    Returns (value, low, high). For "is A better than B?", let the statistic be a difference; the interval of it holds 0
-    if luck may be the reason. Equal to scipy.stats.bootstrap(paired=True, method="percentile") with the same generator.
+    Returns (value, low, high). For "is A better than B?", let the statistic be a difference; its interval contains 0 if
+    chance may be the reason. Equal to scipy.stats.bootstrap(paired=True, method="percentile") with the same generator.
     """
     columns = _columns(*columns)
     if repeats < 1 or not 0 < level < 1:

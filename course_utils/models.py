@@ -1,4 +1,4 @@
-"""From a name to a tokenizer and a model. Lessons 00 and 03 use it first."""
+"""Load a tokenizer and a model by name. First used in lessons 00 and 03."""
 
 import functools
 import json
@@ -11,19 +11,19 @@ from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, pa
 from ._support.downloads import progress_bar as progress_bar
 
 ENV_VAR = "COURSE_ENCODER"
-VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # without one, transformers makes one up
+VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
 
 
 def load_encoder(name=None):
     """Load a tokenizer and its model, ready for inference.
 
-    name: nothing (the packaged encoder, all-MiniLM-L6-v2), a hub name such as "bert-base-uncased", or a local folder.
-    Left out, the environment variable COURSE_ENCODER is asked first.
+    name: a hub name such as "bert-base-uncased", or a local folder. If omitted, the environment variable COURSE_ENCODER
+    decides, else the packaged encoder (all-MiniLM-L6-v2) is used.
 
-    Returns (tokenizer, model): a fast tokenizer and a transformers model in evaluation mode on the processor, in
-    float32. The same pair is returned each time for the same name.
+    Returns (tokenizer, model): a fast tokenizer and a transformers model in evaluation mode on the CPU, in float32. The
+    same pair is returned each time for the same name.
 
-    Raises TypeError if `name` is not text, EncoderError (what is wrong, and what to do) if the model cannot be had.
+    Raises TypeError if `name` is not text, EncoderError (what is wrong, and what to do) if the model is unavailable.
     """
     if name is None:
         name = os.environ.get(ENV_VAR) or None
@@ -33,11 +33,10 @@ def load_encoder(name=None):
 
 
 def untouched_weights():
-    """The packaged encoder without transformers, whose import takes seconds: (tokenizer, weights by name,
-    configuration).
+    """(tokenizer, weights by name, configuration) of the packaged encoder, without importing transformers.
 
-    None if COURSE_ENCODER names another model, or if `load_encoder` has given the packaged one out: it is shared, and
-    somebody may have changed it. Raises EncoderError as `packaged_encoder` does.
+    That import takes seconds. Returns None if COURSE_ENCODER names another model, or if `load_encoder` has returned the
+    packaged one: it is shared and may have been modified. Raises EncoderError as `packaged_encoder` does.
     """
     if os.environ.get(ENV_VAR) or _load_packaged.cache_info().currsize:
         return None
@@ -47,20 +46,20 @@ def untouched_weights():
 
 
 def load_masked_lm(name=None):
-    """Load a tokenizer and a model that says which words may stand at [MASK].
+    """Load a tokenizer and a masked language model, which predicts the words at [MASK].
 
-    name: nothing (the packaged encoder with the course's adapter and head, see `course_utils/trainings/adapter.md`), a
-    hub name such as "bert-base-uncased", or a local folder.
+    name: a hub name such as "bert-base-uncased", or a local folder. If omitted, the packaged encoder with the course's
+    adapter and head (see `course_utils/trainings/adapter.md`).
 
     Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary). The same pair is
     returned each time for the same name. Raises TypeError and EncoderError as `load_encoder` does, and EncoderError if
-    the model has no head for masked words.
+    the model has no masked-language-model head.
     """
     return _load_adapted() if name is None else _load_folder(_folder_of(name), masked_lm=True)
 
 
 def _folder_of(name):
-    """The folder of a model: `name` itself if it is one, else what the hub has under that name."""
+    """The folder of a model: `name` itself if it is one, else the hub's snapshot of that name."""
     if not isinstance(name, (str, os.PathLike)):
         raise TypeError(f"name must be a hub name or a folder, as text; got {type(name).__name__}")
     folder = os.path.expanduser(name)
@@ -74,7 +73,7 @@ def _load_adapted():
     tokenizer, encoder = _load_packaged()
     try:
         return tokenizer, apply(masked_lm_on(encoder), encoder, load_file(ADAPTER))
-    except Exception as error:  # no file, half a file, another model's
+    except Exception as error:  # no file, a truncated file, another model's
         raise EncoderError(
             f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). Restore the file: git "
             f"checkout -- {ADAPTER.name}, in its folder."
@@ -82,7 +81,7 @@ def _load_adapted():
 
 
 @functools.cache
-def _load_packaged():  # reads all weights for their checksum, hence once
+def _load_packaged():  # cached, as checking the checksum reads all weights
     return _load_folder(str(packaged_encoder()))
 
 
@@ -109,7 +108,7 @@ def _load_folder(folder, masked_lm=False):
         max_tokens(tokenizer, model)  # reads one more file
     except EncoderError:
         raise
-    except Exception as error:  # each kind of damage has its own class, in four libraries
+    except Exception as error:  # four libraries, each with its own classes for damage
         detail = textwrap.shorten(str(error), 160, placeholder=" ...")
         raise EncoderError(
             f"The model in {folder} is damaged, half written or of an unknown kind ({type(error).__name__}: "
@@ -119,7 +118,7 @@ def _load_folder(folder, masked_lm=False):
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
-    # transformers fills what it misses with random numbers and only warns. The pooler may be missing: nothing uses it.
+    # transformers fills missing weights with random numbers and only warns. The pooler may be missing: nothing uses it.
     misfits = sorted(
         {
             *(key for key in found["missing_keys"] if not key.startswith("pooler.")),
@@ -145,7 +144,7 @@ def _load_folder(folder, masked_lm=False):
 
 
 def _read_folder(folder, masked_lm):
-    """Tokenizer, model and transformers' report on its loading. No code that comes with the model is run."""
+    """The tokenizer, the model and transformers' loading report. Code that ships with the model is not run."""
     from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertConfig
 
     trust = {"local_files_only": True, "trust_remote_code": False}
@@ -156,7 +155,7 @@ def _read_folder(folder, masked_lm):
             f"The model in {folder} needs Python code of its own, which the course does not run. Choose another "
             "model, or leave out the name to use the packaged encoder."
         )
-    # The first BERT models, and prajjwal1/bert-small with them, do not say that they are BERT.
+    # The first BERT models, including prajjwal1/bert-small, do not state that they are BERT.
     unnamed_bert = kind is None and "type_vocab_size" in stated
     config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
@@ -176,9 +175,9 @@ def _read_folder(folder, masked_lm):
 def max_tokens(tokenizer, model):
     """The longest input, in tokens, that a pair from `load_encoder` was made for.
 
-    Sentence encoders state it in `sentence_bert_config.json` (256 for the packaged one, although its position table
-    has 512 rows); other models in their tokenizer. It never exceeds the position table, of which RoBERTa and MPNet
-    leave the first rows, up to the padding id, unused.
+    Sentence encoders state it in `sentence_bert_config.json` (256 for the packaged one, although its position table has
+    512 rows), other models in their tokenizer. It never exceeds the usable part of the position table: RoBERTa and
+    MPNet leave its first rows, up to the padding id, unused.
     """
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)

@@ -1,22 +1,22 @@
-"""Nearest vectors, exactly: nothing is left out, and no table of all pairs is ever kept. Derived in lesson 09."""
+"""Exact nearest-neighbour search, in blocks: the full table of pairs is never stored. Derived in lesson 09."""
 
 import math
 
 import numpy as np
 import torch
 
-BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about what stays in a cache
+BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about the size of a cache
 
 
 def search(queries, corpus, k=5):
     """The k vectors of `corpus` with the highest cosine to each query, the most similar first.
 
     queries, corpus: arrays or tensors of numbers, (m, hidden) and (n, hidden); they need not be normalised.
-    Returns (places, cosines), arrays (m, k): where in `corpus`, and how similar. Which of several equally similar
-    vectors comes first, or in at all, is not fixed.
 
-    Raises TypeError for other things than numbers; ValueError for no vectors, zero vectors, NaN or infinity, unequal
-    dimensions, or a k that is below 1 or larger than the corpus. Memory: a block of BLOCK similarities and the results.
+    Returns (places, cosines), arrays (m, k): indices into `corpus` and their cosines. Ties are broken arbitrarily.
+
+    Raises TypeError for non-numeric input; ValueError for no vectors, zero vectors, NaN or infinity, unequal
+    dimensions, or a k below 1 or larger than the corpus. Memory: a block of BLOCK similarities and the results.
     """
     queries, corpus = _unit("queries", queries), _unit("corpus", corpus)
     if queries.shape[1] != corpus.shape[1]:
@@ -46,8 +46,10 @@ def search(queries, corpus, k=5):
 def closest_pairs(vectors, k=1):
     """The k pairs of different rows with the highest cosine, the most similar first.
 
-    vectors: array or tensor of numbers (n, hidden), n at least 2. Returns (pairs, cosines): an array (k, 2) of places,
-    the smaller one first, and an array (k,). Errors as in `search`; there are n(n - 1)/2 pairs.
+    vectors: array or tensor of numbers (n, hidden), n at least 2.
+
+    Returns (pairs, cosines): an array (k, 2) of indices, the smaller one first, and an array (k,). Errors as in
+    `search`; there are n(n - 1)/2 pairs.
     """
     vectors = _unit("vectors", vectors)
     n = len(vectors)
@@ -61,9 +63,9 @@ def closest_pairs(vectors, k=1):
             rows = min(max(1, BLOCK // (n - start)), n - 1 - start)
             # every row with those after it, and some before
             found = vectors[start : start + rows] @ vectors[start + 1 :].T
-            found[torch.ones(rows, rows, dtype=torch.bool).tril(-1).nonzero(as_tuple=True)] = -2  # those before it
+            found[torch.ones(rows, rows, dtype=torch.bool).tril(-1).nonzero(as_tuple=True)] = -2  # the pairs before it
             bound = values[-1] if len(values) == k else -2
-            candidates = found.amax(dim=1) > bound  # most rows hold nothing better than what is known, and are left
+            candidates = found.amax(dim=1) > bound  # most rows have no better candidate and are skipped
             row = candidates.nonzero()[:, 0]
             if len(row):
                 top = found[row].topk(min(k, found.shape[1]), dim=1)
@@ -78,7 +80,7 @@ def closest_pairs(vectors, k=1):
 
 
 def _unit(name, vectors):
-    """As a float32 tensor (n, hidden) of unit vectors."""
+    """The vectors as a float32 tensor (n, hidden), scaled to unit length."""
     vectors = torch.as_tensor(vectors) if isinstance(vectors, torch.Tensor) else np.asarray(vectors)
     numbers = vectors.dtype.kind in "iuf" if isinstance(vectors, np.ndarray) else not vectors.is_complex()
     if not numbers:

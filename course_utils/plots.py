@@ -1,8 +1,7 @@
-"""The course's figures: one look, and every figure carries in words and numbers what it draws.
+"""The course's figures: one style, and every figure carries a text description and its data.
 
-Each function displays a picture whose text form (what a terminal, a screen reader or a test sees instead of the
-pixels) is the alternative text followed by the drawn data, read back from the figure. So comparing outputs compares
-pictures.
+Each function displays a picture whose text form (what a terminal, a screen reader or a test sees instead of the pixels)
+is the alternative text followed by the drawn data, read back from the figure. So comparing outputs compares pictures.
 """
 
 import io
@@ -19,18 +18,18 @@ STYLE = {
     "axes.titlelocation": "left",
     "axes.titlesize": "medium",
     "font.size": 10,
-    "text.parse_math": False,  # a "$" in a token is a "$"
+    "text.parse_math": False,  # a "$" in a token is literal
     "lines.linewidth": 2,
     "lines.markersize": 6,
 }
-PALETTE = "colorblind"  # seaborn's; told apart under the common colour-vision deficiencies
+PALETTE = "colorblind"  # seaborn's; distinguishable under the common colour-vision deficiencies
 MARKERS = "osD^vP"
 HATCHES = ("", "//", "..", "xx")
-HEAT = "#4292c6"  # a heatmap's darkest cell: light enough for black numbers
+HEAT = "#4292c6"  # the darkest cell of a heatmap: light enough for black numbers
 
 
 def use_style():
-    """Switch matplotlib to the course's style for this session."""
+    """Apply the course's matplotlib style for this session."""
     import matplotlib
     import seaborn
 
@@ -41,7 +40,7 @@ def use_style():
 def drawn(figure, decimals=3):
     """The data that a matplotlib figure shows, as lines of text: lines, bars, points and heatmap cells, in order.
 
-    Read from the figure itself, not from what was meant to be drawn.
+    It is read from the figure itself, not from the data it was meant to draw.
     """
     from matplotlib.collections import PathCollection, PolyCollection, QuadMesh
 
@@ -75,7 +74,7 @@ def drawn(figure, decimals=3):
 
 
 class Figure:
-    """A finished picture with its alternative text. Displayed by Jupyter as PNG, by everything else as text."""
+    """A finished picture with its alternative text. Jupyter displays it as PNG, everything else as text."""
 
     def __init__(self, figure, alt):
         import matplotlib.pyplot as plt
@@ -101,10 +100,10 @@ def _axes(title, xlabel, ylabel, size=None):
 
 
 def lines(x, series, title, xlabel, ylabel, alt, doubling=False, spread=None):
-    """One line per entry of `series` (a dictionary from label to values), told apart by colour and marker.
+    """Draw one line per entry of `series` (a dictionary from label to values), told apart by colour and marker.
 
-    doubling: each doubling of x takes the same room (a logarithmic axis), with a tick at each x. spread: for some
-    labels, the (lowest, highest) values, drawn as a band around the line.
+    doubling: use a logarithmic axis of base 2, with a tick at each x.
+    spread: for some labels, the (lowest, highest) values, drawn as a band around the line.
     """
     figure, axes = _axes(title, xlabel, ylabel)
     for (label, values), marker in zip(series.items(), itertools.cycle(MARKERS)):
@@ -130,7 +129,7 @@ def lines(x, series, title, xlabel, ylabel, alt, doubling=False, spread=None):
 
 
 def bars(names, series, title, xlabel, ylabel, alt):
-    """Bars side by side for each name; `series` is a dictionary from label to one value per name."""
+    """Draw grouped bars for each name; `series` is a dictionary from label to one value per name."""
     figure, axes = _axes(title, xlabel, ylabel)
     width, hatches = 0.8 / len(series), itertools.cycle(HATCHES)
     for number, ((label, values), hatch) in enumerate(zip(series.items(), hatches)):
@@ -152,9 +151,10 @@ def bars(names, series, title, xlabel, ylabel, alt):
 
 
 def scatter(groups, title, xlabel, ylabel, alt, names=None):
-    """Points in the plane, each group with a colour and a marker of its own; both axes have one scale.
+    """Draw points in the plane, with one colour and marker per group; both axes have the same scale.
 
-    groups: a dictionary from label to points (n, 2). names: for some labels, n words written beside the points.
+    groups: a dictionary from label to points (n, 2).
+    names: for some labels, n words written beside the points.
     """
     figure, axes = _axes(title, xlabel, ylabel, (7, 5))
     for (label, points), marker in zip(groups.items(), itertools.cycle(MARKERS)):
@@ -170,7 +170,7 @@ def scatter(groups, title, xlabel, ylabel, alt, names=None):
 
 
 def histogram(series, edges, title, xlabel, alt):
-    """Shares of values per bin, entries of `series` side by side in each bin; `edges` are the bins' borders.
+    """Draw the share of values per bin, with the entries of `series` side by side; `edges` are the bin edges.
 
     Raises ValueError for values outside the edges: they would be missing from the picture.
     """
@@ -194,7 +194,7 @@ def histogram(series, edges, title, xlabel, alt):
             edgecolor="white",
             linewidth=0.5,
         )
-    whole = np.allclose(edges % 1, 0.5)  # bins around whole numbers are named by them, others by their borders
+    whole = np.allclose(edges % 1, 0.5)  # bins around whole numbers are labelled with them, others with their edges
     axes.set_xticks((edges[:-1] + edges[1:]) / 2 if whole else edges)
     if len(series) > 1:
         axes.legend(frameon=False)
@@ -202,9 +202,9 @@ def histogram(series, edges, title, xlabel, alt):
 
 
 def heatmap(matrix, rows, columns, title, alt, xlabel="", ylabel="", numbers=True, limits=(None, None)):
-    """A grid of cells, darker for larger; `numbers` writes the value into each cell (two decimals, or whole).
+    """Draw a grid of cells, darker for larger; `numbers` writes the value into each cell (two decimals, or whole).
 
-    With `limits` of the same size on both sides of 0, red is above 0, blue below, and pale near it.
+    With `limits` symmetric around 0, red is above 0, blue below, and pale near it.
     """
     import seaborn
 
@@ -221,7 +221,7 @@ def heatmap(matrix, rows, columns, title, alt, xlabel="", ylabel="", numbers=Tru
         vmax=limits[1],
         cbar=not numbers,
         linewidths=0.5,
-        annot=matrix.round(2) + 0.0 if numbers else False,  # + 0.0, since -0.0 is written as -0.00
+        annot=matrix.round(2) + 0.0 if numbers else False,  # + 0.0 avoids writing -0.0 as -0.00
         annot_kws={"color": "black"},
         fmt=".0f" if whole else ".2f",
         xticklabels=list(columns),

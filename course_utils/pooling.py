@@ -1,4 +1,4 @@
-"""From one vector per token to one vector per sentence. Derived in lesson 04."""
+"""Pool one vector per token into one vector per sentence. Derived in lesson 04."""
 
 import torch
 
@@ -32,9 +32,11 @@ def _real_tokens(token_embeddings, attention_mask):
 def cls_pool(token_embeddings, attention_mask):
     """The vector of the first real token, which BERT's tokenizer makes [CLS].
 
-    token_embeddings: tensor (batch, tokens, hidden). attention_mask: tensor (batch, tokens) of 1 (real) and 0
-    (padding).
-    Returns a tensor (batch, hidden). Raises TypeError or ValueError for masks of another shape, or all zero.
+    token_embeddings: tensor (batch, tokens, hidden).
+    attention_mask: tensor (batch, tokens) of 1 (real) and 0 (padding).
+
+    Returns a tensor (batch, hidden). Raises TypeError for arguments of the wrong type, ValueError for a wrong shape or
+    a mask that holds other values than 0 and 1 or is all zero in a row.
     """
     first = _real_tokens(token_embeddings, attention_mask).int().argmax(dim=1)
     return token_embeddings[torch.arange(len(first), device=first.device), first]
@@ -43,11 +45,11 @@ def cls_pool(token_embeddings, attention_mask):
 def mean_pool(token_embeddings, attention_mask):
     """The mean over real tokens (Reimers & Gurevych 2019, section 3, "MEAN"). Arguments and errors as in `cls_pool`.
 
-    Half-precision input is added up in float32 and returned in its own precision.
+    Half-precision input is summed in float32 and returned in its own precision.
     """
     real = _real_tokens(token_embeddings, attention_mask).unsqueeze(-1)
     wide = torch.promote_types(token_embeddings.dtype, torch.float32)
-    total = token_embeddings.masked_fill(~real, 0).sum(dim=1, dtype=wide)  # times 0 would keep a NaN at padding
+    total = token_embeddings.masked_fill(~real, 0).sum(dim=1, dtype=wide)  # 0 * NaN would be NaN
     return (total / real.sum(dim=1)).to(token_embeddings.dtype)
 
 
@@ -63,9 +65,11 @@ def max_pool(token_embeddings, attention_mask):
 def normalise(vectors):
     """Scale each vector to length 1. A zero vector stays zero.
 
-    vectors: tensor (..., hidden). Returns a tensor of the same shape. Lengths below 1e-12 count as 1e-12, as in
-    `torch.nn.functional.normalize` (in half precision, below its smallest normal number). Raises TypeError for
-    anything but a tensor of floating-point numbers.
+    vectors: tensor (..., hidden).
+
+    Returns a tensor of the same shape. Lengths below 1e-12 count as 1e-12, as in `torch.nn.functional.normalize`; in
+    half precision the limit is its smallest normal number. Raises TypeError unless `vectors` is a floating-point
+    tensor.
     """
     if not isinstance(vectors, torch.Tensor) or not vectors.is_floating_point():
         raise TypeError(

@@ -1,19 +1,18 @@
-"""What a lesson's first cell switches on."""
+"""The setup call in each lesson's first cell."""
 
 import os
 import random
 
 
 def setup(seed=0):
-    """Put the notebook in a known state. All the global state that the course touches is named here.
+    """Put the notebook in a known state. This docstring names all global state that the course changes.
 
     - The random generators of Python, NumPy and torch start from `seed`.
-    - transformers keeps quiet while it loads: no progress bars, errors only. The same holds for its tokenizers,
-      which would otherwise warn about processes that are forked.
-    - matplotlib draws in the course's one style (`plots.STYLE`).
-    - The hints already shown by `hint` are forgotten, so each exercise starts with its first hint again.
+    - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
+    - matplotlib uses the course's style (`plots.STYLE`).
+    - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
 
-    A loaded encoder is kept for the whole session (`models.load_encoder`), as is GloVe; `setup` leaves both alone.
+    Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 

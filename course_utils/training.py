@@ -1,5 +1,4 @@
-"""What training needs beside the libraries' own trainers: examples that are checked, a curve to watch, a stop, a safe
-file.
+"""Support for training: checked examples, a live loss curve, a stop on divergence, atomic saving.
 
 Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and `SentenceTransformerTrainer` do.
 """
@@ -16,23 +15,27 @@ from transformers import PrinterCallback, ProgressCallback, TrainerCallback
 
 from .models import progress_bar
 
-MARGIN = 1.2  # a model on disk takes at most so much more than its weights
+MARGIN = 1.2  # a model on disk takes at most this many times the size of its weights
 
 
 class DivergedError(RuntimeError):
-    """The loss is no number any more. The text says at which step, and what usually helps."""
+    """The loss is NaN or infinite. The message says at which step, and what usually helps."""
 
 
 class ExampleError(ValueError):
-    """Training examples that cannot teach what they are meant to. The text names the row."""
+    """Training examples that cannot teach what they are meant to. The message names the row."""
 
 
 def training_settings(folder=None, **changes):
     """Keyword arguments for TrainingArguments or SentenceTransformerTrainingArguments, as the course trains.
 
-    On the processor, seeded, with a warm-up of a tenth of the steps; every step's loss is logged, NaN included; nothing
-    is written unless you ask for it. folder: where checkpoints go, if any. changes: what you want otherwise. Raises
-    ValueError if checkpoints are asked for without a folder.
+    Training runs on the CPU, seeded, with a warm-up over a tenth of the steps. Every step's loss is logged, NaN
+    included. Nothing is written by default.
+
+    folder: where checkpoints go, if any.
+    changes: settings that override these.
+
+    Raises ValueError if checkpoints are requested without a folder.
     """
     if folder is None and changes.get("save_strategy", "no") != "no":
         raise ValueError("checkpoints need a folder: training_settings(folder, save_strategy=...)")
@@ -51,11 +54,11 @@ def training_settings(folder=None, **changes):
 
 
 def watch(trainer):
-    """Exchange a trainer's printing for a bar with the time left and, in JupyterLab, a curve of the loss while it
-    falls.
+    """Replace a trainer's printed log with a progress bar and, in JupyterLab, a live loss curve.
 
-    Returns the list to which (step, loss) are added. Both are gone when training ends, so nothing of them is stored.
-    With TQDM_DISABLE=1 neither shows. Raises DivergedError from `trainer.train()` when a loss is NaN or infinite.
+    Returns the list to which (step, loss) are appended. The bar and the curve disappear when training ends, so neither
+    is stored in the notebook. With TQDM_DISABLE=1 neither shows. `trainer.train()` then raises DivergedError when a
+    loss is NaN or infinite.
     """
     for printing in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(printing)
@@ -92,7 +95,7 @@ class _Watch(TrainerCallback):
         self._close()
 
     def _draw(self):
-        """Once a second at most, and only where a picture can be exchanged for the next."""
+        """Redraw the curve at most once a second, and only where a displayed picture can be updated."""
         if os.environ.get("TQDM_DISABLE") == "1" or time.monotonic() < self.next_look or not _in_a_notebook():
             return
         self.next_look = time.monotonic() + 1
@@ -124,9 +127,9 @@ def _in_a_notebook():
 
 
 def checked_labels(texts, labels, classes=2):
-    """(texts, labels) as lists, once they can teach a classifier.
+    """(texts, labels) as lists, checked to be fit for training a classifier.
 
-    Raises ExampleError for no examples, unequal numbers, a text that is none or empty, a label that is not a whole
+    Raises ExampleError for no examples, unequal numbers, a text that is missing or empty, a label that is not a whole
     number from 0 to classes - 1, or fewer than two different labels.
     """
     texts, labels = list(texts), list(labels)
@@ -149,7 +152,7 @@ def checked_labels(texts, labels, classes=2):
 
 
 def checked_triplets(triplets):
-    """Rows (anchor, positive, negative) as lists of text, once they can teach what is near and what is far.
+    """Rows (anchor, positive, negative) as lists of text, checked to be fit for training.
 
     Raises ExampleError for no triplets, for a row without three texts, and for a row in which two of the three are
     equal.
@@ -169,11 +172,13 @@ def checked_triplets(triplets):
 
 
 def save_model(model, folder):
-    """Save a model so that `folder` holds either all of it or what was there before: write beside, then rename.
+    """Save a model atomically: `folder` holds either all of it or what was there before.
 
-    model: a SentenceTransformer or a transformers model (`save_pretrained`). Returns the folder. An earlier model there
-    is replaced. Raises FileExistsError if something else is there, and OSError if the disk has too little room; then
-    nothing is written.
+    model: a SentenceTransformer or a transformers model (`save_pretrained`).
+
+    It is written to a temporary folder and renamed, replacing an earlier model. Returns the folder. Raises
+    FileExistsError if something other than a model is there, and OSError if the disk has too little room; nothing is
+    written then.
     """
     folder = Path(folder).expanduser().resolve()
     if folder.exists() and not (folder.is_dir() and ((folder / "config.json").is_file() or not any(folder.iterdir()))):
@@ -189,7 +194,7 @@ def save_model(model, folder):
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True) as beside:
         new = Path(beside) / "model"
         model.save_pretrained(str(new))
-        old = Path(beside) / "old"  # goes when the folder beside goes
+        old = Path(beside) / "old"  # removed with the temporary folder
         if folder.exists():
             folder.rename(old)
         try:

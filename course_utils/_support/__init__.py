@@ -1,1 +1,1 @@
-"""What the helpers need and no lesson names."""
+"""Internals of the helpers, not used directly by the lessons."""

@@ -1,8 +1,8 @@
-"""What turns the packaged sentence encoder into a masked language model: `adapter.safetensors`, and how to read it.
+"""Turn the packaged sentence encoder into a masked language model with `adapter.safetensors`.
 
-The file holds differences to the packaged weights (to zeros, for the head, which the encoder does not have): tables in
-whole numbers of eight bits with one scale a row, everything else in float32. `trainings/adapter.py` made it;
-`trainings/adapter.md` is its card.
+The file holds differences from the packaged weights (from zeros for the head, which the encoder does not have): tables
+as 8-bit integers with one scale per row, everything else in float32. `trainings/adapter.py` made it;
+`trainings/adapter.md` is its model card.
 """
 
 from pathlib import Path
@@ -13,13 +13,11 @@ EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
 
 def masked_lm_on(encoder):
-    """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained head, tied to the word
-    embeddings.
-    """
+    """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained, tied head."""
     import torch
     from transformers import BertForMaskedLM
 
-    with torch.random.fork_rng():  # the head starts at random, and the caller's generator stays where it is
+    with torch.random.fork_rng():  # the head is initialised at random; the caller's generator stays unchanged
         torch.manual_seed(0)
         model = BertForMaskedLM(encoder.config)
     own = {name: value for name, value in encoder.state_dict().items() if not name.startswith("pooler.")}
@@ -28,9 +26,7 @@ def masked_lm_on(encoder):
 
 
 def learned(model):
-    """The parameters that training changes, by name: all but the embeddings of positions and segments, with their
-    norm.
-    """
+    """The trained parameters, by name: all but the position and segment embeddings and the embedding LayerNorm."""
     return {
         name: value
         for name, value in model.named_parameters()
@@ -44,7 +40,7 @@ def _bases(model, encoder):
 
 
 def differences(model, encoder):
-    """What `apply` needs to make `model` out of `encoder`: a dictionary of tensors, about one byte a weight."""
+    """The tensors that `apply` needs to turn `encoder` into `model`: a dictionary, about one byte per weight."""
     import torch
 
     tensors, values = {}, learned(model)

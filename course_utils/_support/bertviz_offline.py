@@ -1,4 +1,4 @@
-"""bertviz's views as pages that need no network, each with a still picture. Lesson 05 shows them."""
+"""bertviz's views as pages that need no network, each with a still picture. Used in lesson 05."""
 
 import hashlib
 import html
@@ -10,12 +10,12 @@ import torch
 
 from .downloads import packaged_folder
 
-HEAD_VIEW_TOKENS = 40  # what a notebook stores grows with the square: 1.1 MB at 40 tokens, 6 layers of 12 heads
+HEAD_VIEW_TOKENS = 40  # notebook size grows with the square: 1.1 MB at 40 tokens, 6 layers of 12 heads
 MODEL_VIEW_TOKENS = 24  # all heads are drawn at once: 41,000 lines at 24 tokens
 SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v5.min.js"))
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the frame cannot ask anyone
-# In place of require.js: bertviz asks it for two scripts that are there already. `cut` makes the four parts of a pair's
-# attentions, which bertviz would store once more. Too narrow a page scales the view down.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the frame can make no requests
+# Stands in for require.js: bertviz asks it for two scripts that are already loaded. `cut` makes the four parts of a
+# pair's attentions, which bertviz would store again. The view is scaled down if the page is too narrow.
 STAND_IN = """
 function requirejs(names, start) { start(jQuery, d3); }
 function cut([all, ...parts], b) {
@@ -29,11 +29,11 @@ onresize();
 
 
 class View:
-    """One of bertviz's views, in a frame of its own that holds all it needs, and a still picture of it.
+    """One of bertviz's views, in a self-contained frame, with a still picture.
 
-    As HTML it is live (JupyterLab, exported HTML); a page that removes frames, as GitHub does, or does not trust the
-    notebook shows the table that the frame covers. As PNG (exported PDF) it is a heatmap, as text that heatmap's
-    sentence and numbers. Views of the same tokens differ, on any processor, only in the last of the digits printed.
+    As HTML it is interactive (JupyterLab, exported HTML). A page that removes frames, as GitHub does, or does not trust
+    the notebook shows the table that the frame covers. As PNG (exported PDF) it is a heatmap; as text, the heatmap's
+    sentence and numbers. Between processors, views of the same tokens differ only in the last of the digits printed.
     """
 
     def __init__(self, page, still):
@@ -51,7 +51,7 @@ class View:
 
 
 def checked(attentions, tokens, sentence_b_start, limit):
-    """(attentions as one tensor (layers, heads, n, n), tokens as a list), or the ValueError that says what is wrong."""
+    """(attentions as one tensor (layers, heads, n, n), tokens as a list). Raises ValueError for invalid arguments."""
     tokens = list(tokens)
     n = len(tokens)
     if not all(isinstance(token, str) for token in tokens):
@@ -79,7 +79,7 @@ def checked(attentions, tokens, sentence_b_start, limit):
 
 
 def chosen(name, numbers, count):
-    """Numbers of layers or heads as a list; all for None. Raises ValueError for one that does not exist."""
+    """The indices of layers or heads as a list; None means all. Raises ValueError for one that does not exist."""
     numbers = list(range(count)) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
     if not numbers or not set(numbers) <= set(range(count)):
         raise ValueError(f"choose one {name} or more from 0 to {count - 1}; got {numbers}")
@@ -94,11 +94,11 @@ def listed(name, numbers):
 
 
 def page(kind, attentions, tokens, options, width, margin=8):
-    """bertviz's own HTML for a view as a page that needs no other file."""
+    """A page with bertviz's HTML for a view that needs no other file."""
     import bertviz
 
     made = getattr(bertviz, kind)([layer[None] for layer in attentions], tokens, html_action="return", **options).data
-    before, line, after = re.split(r"(?<=const params = )(.*)", made, maxsplit=1)  # a comment in it repeats the data
+    before, line, after = re.split(r"(?<=const params = )(.*)", made, maxsplit=1)  # its comment repeats the data
     params, _ = json.JSONDecoder().raw_decode(line)
     content = json.dumps([kind, tokens, attentions.shape, options])  # without the weights: processors differ in them
     name = f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
@@ -119,7 +119,7 @@ def page(kind, attentions, tokens, options, width, margin=8):
 
 
 def _literal(value):
-    """A value as JavaScript that is safe inside a script element, with three decimals for every fraction."""
+    """A value as JavaScript that is safe inside a script element, with fractions to three decimals."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{json.dumps(key)}:{_literal(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):
@@ -128,7 +128,7 @@ def _literal(value):
 
 
 def framed(page, alt, size, matrix, rows, columns):
-    """A page in a frame, as high as it needs at the width that there is, over a table."""
+    """A page in a frame over a table, as high as the page needs at the available width."""
 
     def cells(kind, values):
         return "".join(f"<{kind}>{html.escape(str(value))}</{kind}>" for value in values)
@@ -150,7 +150,7 @@ def framed(page, alt, size, matrix, rows, columns):
 
 
 def _fewer_colours(png):
-    """The same picture in 256 colours: a third of the bytes."""
+    """The same picture with 256 colours: a third of the bytes."""
     from PIL import Image
 
     small = io.BytesIO()

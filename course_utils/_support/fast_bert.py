@@ -1,10 +1,9 @@
-"""BERT's forward pass for inference, over sentences laid end to end. Behind `embed`; lessons 04 and 09 say what it
-computes.
+"""BERT's forward pass for inference, over sentences packed without padding. Used by `embed`.
 
-The arithmetic is that of `transformers.BertModel` (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3),
-whose weights it reads. It is faster because no position is padding, because queries, keys and values come from one
-product, and because the weights are laid out beforehand for oneDNN, as `torch.compile` lays them out: torch's plain
-float32 product goes to MKL, which leaves half of some processors unused.
+Lessons 04 and 09 explain what it computes. The arithmetic is that of `transformers.BertModel` (Devlin et al. 2019,
+section 3; Vaswani et al. 2017, section 3), whose weights it reads. It is faster because there is no padding, because
+queries, keys and values come from one product, and because the weights are prepacked for oneDNN, as `torch.compile`
+does: torch's plain float32 product uses MKL, which leaves half of some processors idle.
 """
 
 import functools
@@ -17,12 +16,12 @@ from torch.nn.functional import gelu, layer_norm, linear
 
 from .downloads import packaged_encoder
 
-TOKENS = 4096  # in one forward pass: the weights are laid out for about so many
-SCORES = 150_000  # attention scores of all heads at one time: what a processor core keeps near
+TOKENS = 4096  # per forward pass: the weights are prepacked for about this many
+SCORES = 150_000  # attention scores of all heads computed at a time: about what stays in a core's cache
 
 
 def fits(encoder):
-    """Whether `encoder` is a plain BertModel on the processor: nothing exchanged in it, and nobody listening."""
+    """Whether `encoder` is a plain BertModel on the CPU, with no replaced modules and no hooks."""
     from transformers import BertModel
 
     config = encoder.config
@@ -39,7 +38,7 @@ def fits(encoder):
         and not config.is_decoder
         and getattr(config, "position_embedding_type", "absolute") == "absolute"
         and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in encoder.modules())
-        # those stay after output_hidden_states
+        # these remain after output_hidden_states
         and all(_module(hook).startswith("transformers.") for hook in hooks)
     )
 
@@ -49,14 +48,15 @@ def _module(hook):
 
 
 def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
-    """A function from sentences as lists of token ids to what `last_hidden_state` holds for their tokens.
+    """A function from sentences as lists of token ids to the `last_hidden_state` of their tokens.
 
-    weights: tensors by their names in a BertModel. heads, epsilon: num_attention_heads and layer_norm_eps of its
-    configuration. dtype: of the matrix products. What runs along the residual connections, and their normalisation,
-    stays in float32. lay_out: put the weights in the order that the processor likes; not worth its time for few tokens.
+    weights: tensors by their names in a BertModel.
+    heads, epsilon: num_attention_heads and layer_norm_eps of its configuration.
+    dtype: of the matrix products. The residual stream and its normalisation stay in float32.
+    lay_out: prepack the weights for the processor; not worth the time for few tokens.
 
-    The function yields (start, states): for each group of neighbours of equal length, the place of its first sentence,
-    and a float32 tensor (sentences, tokens, hidden). Sort sentences by length first, so that groups are large.
+    The function yields (start, states): for each group of adjacent sentences of equal length, the index of the first
+    one, and a float32 tensor (sentences, tokens, hidden). Sort sentences by length first, so that groups are large.
     """
     words = weights["embeddings.word_embeddings.weight"]
     places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
@@ -69,7 +69,7 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
         return _product(*pair(name), dtype, activation, lay_out)
 
     def query_key_value(layer):
-        scale = (hidden // heads) ** -0.5  # of the scores; the queries carry it
+        scale = (hidden // heads) ** -0.5  # scale of the scores, folded into the queries
         (query, query_bias), (key, key_bias), (value, value_bias) = (
             pair(f"{layer}.attention.self.{part}") for part in ("query", "key", "value")
         )
@@ -124,7 +124,7 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
 
 
 def _groups(lengths, heads):
-    """Yield (first row, first token, last token + 1, rows, tokens in each) of neighbours of equal length."""
+    """Yield (first row, first token, end token, rows, tokens per row) for each group of adjacent equal lengths."""
     row = start = 0
     while row < len(lengths):
         length, number = lengths[row], 1
@@ -138,8 +138,8 @@ def _groups(lengths, heads):
 def _attend(query, key, value):
     """softmax(query keyᵀ) value, over (sentences and heads, tokens, size of a head).
 
-    torch's softmax takes its time over short rows and over bfloat16. There the weights are exp(scores), divided by
-    their sum afterwards; where that leaves the range of numbers, which shows in the sums, softmax is asked after all.
+    torch's softmax is slow for short rows and for bfloat16. For those, the weights are exp(scores), divided by their
+    sum afterwards; if the sums show an overflow or underflow, softmax is used after all.
     """
     scores = query @ key.mT
     if scores.shape[-1] < 24 or scores.dtype == torch.bfloat16:
@@ -152,7 +152,7 @@ def _attend(query, key, value):
 
 
 def _product(weight, bias, dtype, activation="none", lay_out=True):
-    """A function from (tokens, in) to (tokens, out): weight and bias applied, then "gelu" if asked for."""
+    """A function from (tokens, in) to (tokens, out): apply weight and bias, then "gelu" if requested."""
     weight, bias = weight.to(dtype), bias.to(dtype)
     if lay_out and _onednn():
         ready = torch.ops.mkldnn._reorder_linear_weight(weight, TOKENS)
@@ -163,14 +163,15 @@ def _product(weight, bias, dtype, activation="none", lay_out=True):
 
 
 def _onednn():
-    """Whether oneDNN is there, on a kind of processor on which this was tried."""
+    """Whether oneDNN is available, on a processor type where it was tested."""
     return torch.backends.mkldnn.is_available() and platform.machine().lower() in ("x86_64", "amd64")
 
 
 @functools.cache
 def packaged_weights():
-    """(tokenizer, weights by name, configuration) of the packaged encoder, without transformers; None if a file of it
-    is damaged.
+    """(tokenizer, weights by name, configuration) of the packaged encoder, without transformers.
+
+    Returns None if one of its files is damaged.
     """
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
@@ -184,5 +185,5 @@ def packaged_weights():
         )
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         return tokenizer, load_file(folder / "model.safetensors"), config
-    except Exception:  # damaged or half missing: load_encoder says how
+    except Exception:  # damaged or incomplete: load_encoder says how
         return None

@@ -1,5 +1,6 @@
-"""nbformat, without two seconds of its import: jsonschema would build a grammar of web addresses, which no notebook
-needs. Import it from here: `from .._support.fast_nbformat import nbformat`.
+"""nbformat, imported two seconds faster: `from .._support.fast_nbformat import nbformat`.
+
+It keeps jsonschema from building a grammar of web addresses, which notebooks do not need.
 """
 
 import sys
@@ -7,7 +8,7 @@ import sys
 GRAMMAR = "rfc3987_syntax"
 _left_out = GRAMMAR not in sys.modules
 if _left_out:
-    sys.modules[GRAMMAR] = None  # jsonschema takes it for not installed
+    sys.modules[GRAMMAR] = None  # jsonschema takes it as not installed
 try:
     import nbformat  # noqa: F401
 finally:

@@ -1,4 +1,4 @@
-"""Files that hold a person's work: written whole or not at all, and never over what nobody has saved."""
+"""Write files that hold a person's work: completely or not at all, and never over unsaved work."""
 
 import contextlib
 import errno
@@ -11,13 +11,13 @@ from pathlib import Path
 
 
 def write_whole(path, text):
-    """Write beside and rename, so that nobody ever sees half a file and two at once do no harm. A file's permissions
-    stay.
+    """Write a file atomically (write beside it and rename), keeping its permissions.
 
-    Raises OSError, or UnicodeEncodeError for a text with halves of letters; the file is then as it was.
+    Readers never see half a file, and concurrent writers do no harm. Raises OSError, or UnicodeEncodeError for text
+    with lone surrogates; the file is unchanged then.
     """
     path, content = Path(os.path.realpath(path)), text.encode()
-    if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
+    if path.exists() and not path.is_file():  # a rename would replace a device with a file
         raise FileExistsError(errno.EEXIST, "It is not a file", str(path))
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
     with tempfile.NamedTemporaryFile(
@@ -26,7 +26,7 @@ def write_whole(path, text):
         try:
             unfinished.write(content)
             unfinished.flush()
-            os.fsync(unfinished.fileno())  # before the rename, or a power cut leaves an empty file
+            os.fsync(unfinished.fileno())  # before the rename, or a power cut could leave an empty file
             unfinished.close()
             os.chmod(unfinished.name, mode)
             os.replace(unfinished.name, path)
@@ -37,10 +37,9 @@ def write_whole(path, text):
 
 
 def save_beside(content, folder, name):
-    """Put bytes into a file of a folder that nobody has yet, name-1, name-2, ...; when this returns, they are on disk.
+    """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on disk.
 
-    A file there that holds the same bytes already is taken instead. Returns its path. Raises OSError, and leaves
-    nothing half written.
+    An existing file with the same bytes is reused. Returns the path. Raises OSError, and leaves no partial file.
     """
     folder, name = Path(folder), Path(name)
     folder.mkdir(exist_ok=True)
@@ -66,7 +65,7 @@ def save_beside(content, folder, name):
 
 
 def _sync_folder(folder):
-    """The name of a new file, too, must outlive a power cut. Not every system lets a folder be synchronised."""
+    """Sync a folder, so that a new file's name survives a power cut. Not every system allows it."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -77,14 +76,15 @@ def _sync_folder(folder):
 
 @contextlib.contextmanager
 def alone(path, seconds):
-    """Hold the lock that belongs to a file, `NAME.lock` beside it. Raises filelock.Timeout (an OSError) if another
-    holds it for so long.
+    """Hold the lock of a file, `NAME.lock` beside it.
+
+    Raises filelock.Timeout (an OSError) if another process holds it for `seconds`.
     """
     from filelock import FileLock
 
     path = Path(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on odd file systems filelock says that it locks in another way
+        warnings.simplefilter("ignore")  # filelock warns on file systems where it must lock differently
         lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=seconds)
         lock.acquire(poll_interval=0.02)
     try:

@@ -1,4 +1,4 @@
-"""Where the source lessons lie, what kinds there are, and the marks around a written solution."""
+"""The folder and the kinds of the source lessons, and the marks around a written solution."""
 
 from pathlib import Path
 
@@ -12,8 +12,9 @@ KINDS = {
 
 
 def kind_of(notebook):
-    """The kind of a lesson, one of KINDS, as the metadata of its first cell say; "full" where they say nothing. Raises
-    ValueError for another one.
+    """The kind of a lesson, one of KINDS, from its first cell's metadata; "full" by default.
+
+    Raises ValueError for an unknown kind.
     """
     first = next(iter(notebook["cells"]), {"metadata": {}})
     kind = first["metadata"].get("course", {}).get("kind", "full")

@@ -1,4 +1,4 @@
-"""Which exercises were passed, noted in the learner's workspace by `check`; elsewhere it notes nothing."""
+"""Record which exercises were passed, in the learner's workspace. `check` does nothing outside a workspace."""
 
 import itertools
 import json
@@ -8,43 +8,44 @@ from pathlib import Path
 from .files import alone, write_whole
 
 RECORD = ".course.json"  # a folder that holds it is a workspace
-SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader passes it over
+SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader ignores it
 PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
-LARGEST = 2**20  # bytes; what is larger, this course did not write
-PATIENCE = 1  # seconds that a lesson waits for another kernel
+LARGEST = 2**20  # bytes; this course never writes a larger one
+PATIENCE = 1  # seconds to wait for another kernel
 
 
 def current():
-    """The folder where this process works; of the folder of saved files, the workspace that it belongs to. Raises
-    OSError if it is gone.
+    """The folder where this process works, or its workspace if that is the folder of saved files.
+
+    Raises OSError if it is gone.
     """
     folder = Path(os.getcwd())
     return folder.parent if folder.name == SAVED and (folder.parent / RECORD).is_file() else folder
 
 
 def remember(exercise_id, folder=None):
-    """Note in a workspace (by default the current folder) that an exercise was passed. What was passed stays passed.
+    """Record in a workspace (by default the current folder) that an exercise was passed. This is never undone here.
 
-    Nothing that goes wrong here reaches the lesson: a full disk, a folder that cannot be written, a lock that another
-    holds.
+    No error here reaches the lesson: a full disk, a read-only folder, a lock held by another process.
     """
     try:
         folder = Path(folder) if folder else current()
         if (folder / RECORD).is_file() and exercise_id not in passed(folder):
             _change(folder, lambda ids: ids | {exercise_id})
-    except Exception:  # a note is not worth a lesson's trouble, whatever it is
+    except Exception:  # no error in recording may disturb a lesson
         pass
 
 
 def passed(folder):
-    """The ids of the exercises that were passed in a workspace, as a set. Raises OSError if the file is there and may
-    not be read.
+    """The ids of the exercises passed in a workspace, as a set.
+
+    Raises OSError if the file exists but cannot be read.
     """
     return _read(Path(folder) / PROGRESS)[0]
 
 
 def forget(folder, lesson):
-    """Take the exercises of a lesson, such as "04", from those that were passed. Returns their ids. Raises OSError."""
+    """Remove the exercises of a lesson, such as "04", from those passed. Returns their ids. Raises OSError."""
     gone = {one for one in passed(folder) if one.startswith(f"{lesson}-")}
     if gone:
         _change(Path(folder), lambda ids: ids - gone)
@@ -52,7 +53,7 @@ def forget(folder, lesson):
 
 
 def _change(folder, change):
-    """Read, change and write while nobody else does. A file that is not ours is moved aside first."""
+    """Read, change and write the file under a lock. A file that is not ours is moved aside first."""
     path = folder / PROGRESS
     with alone(path, PATIENCE):
         ids, others, sound = _read(path)
@@ -66,12 +67,13 @@ def _change(folder, change):
 
 
 def _read(path):
-    """(ids, other entries, whether the file is sound) of a progress file. No file is sound; of a damaged one counts
-    what can be read.
+    """(ids, other entries, whether the file is sound) of a progress file.
+
+    A missing file is sound; of a damaged one, whatever can be read counts.
     """
     if not os.path.lexists(path):
         return set(), {}, True
-    if not path.is_file() or path.stat().st_size > LARGEST:  # opening a pipe would wait for ever
+    if not path.is_file() or path.stat().st_size > LARGEST:  # opening a pipe would block
         return set(), {}, False
     content = path.read_bytes()
     try:
@@ -84,7 +86,7 @@ def _read(path):
 
 
 def _move_aside(path):
-    """Rename a damaged file to .progress.damaged.json, or with a number if that is taken. Returns where it is."""
+    """Rename a damaged file to .progress.damaged.json, with a number if that is taken. Returns the new path."""
     for number in itertools.count(1):
         aside = path.with_name(f".progress.damaged{f'-{number}' if number > 1 else ''}.json")
         if not os.path.lexists(aside):

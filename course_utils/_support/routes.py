@@ -1,9 +1,14 @@
-"""Ways from sentences to what an encoder makes of their tokens. `embedding.embed` chooses one.
+"""Ways to run sentences through an encoder. `embedding.embed` chooses one.
 
-A route has `lengths`, the number of tokens of each sentence; `longest`, the most that it takes, and `cut`, the places
-of the sentences that were longer; `batches()`, lists of the places of sentences, the longest first; `states(batch)`,
-which yields (places, last hidden states, attention mask); and `threads`, how many batches may be computed at a time.
-It is a context: what it borrows is put back afterwards.
+A route has these members:
+- `lengths`: the number of tokens of each sentence.
+- `longest`: the most tokens that the encoder takes.
+- `cut`: the indices of the sentences that were longer.
+- `batches()`: lists of sentence indices, the longest sentences first.
+- `states(batch)`: yields (places, last hidden states, attention mask).
+- `threads`: how many batches may be computed at a time.
+
+It is a context manager: it restores what it changes.
 """
 
 import numpy as np
@@ -14,16 +19,18 @@ from .fast_bert import packed_bert
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 # positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
 PADDED_TOKENS = 512
-PACKED_TOKENS = 4096  # in one forward pass of ours, by all threads together
-QUEUED_TOKENS = 1024  # the same, by one thread
+PACKED_TOKENS = 4096  # in one of our forward passes, over all threads together
+QUEUED_TOKENS = 1024  # the same, per thread
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
-MIN_TOKENS_TO_PACK = 512  # for fewer, laying out the weights for the processor takes longer than it saves
+MIN_TOKENS_TO_PACK = 512  # for fewer, prepacking the weights takes longer than it saves
 
 
 class PackedRoute:
     """`fast_bert` over sentences without padding, several batches at a time.
 
-    tokens: from `packaged_tokens` or `tokens_of`. weights: by their names in a BertModel. config: its configuration.
+    tokens: from `packaged_tokens` or `tokens_of`.
+    weights: by their names in a BertModel.
+    config: its configuration.
     """
 
     def __init__(self, tokens, weights, config, precision):
@@ -55,7 +62,7 @@ class PackedRoute:
 
 
 class TransformersRoute:
-    """transformers' own forward pass, over padded batches, one at a time. `hidden_states` gives all layers.
+    """transformers' own forward pass over padded batches, one at a time. `hidden_states` returns all layers.
 
     tokens: from `tokens_of`.
     """
@@ -68,7 +75,7 @@ class TransformersRoute:
         self.tokenizer, self.encoder, self.half = tokenizer, encoder, precision == "bfloat16"
 
     def __enter__(self):
-        """The model is shared, and may be in training mode."""
+        """Switch the model to evaluation mode: it is shared, and may be in training mode."""
         self.training = self.encoder.training
         self.encoder.eval()
         return self
@@ -96,30 +103,28 @@ class TransformersRoute:
 
 
 def tokens_of(sentences, tokenizer, longest):
-    """(what transformers' tokenizer makes of each sentence, cut to `longest` on the right; places of those cut;
-    `longest`).
-    """
+    """(encodings by transformers, truncated on the right to `longest`; indices of those cut; `longest`)."""
     side = tokenizer.truncation_side
-    tokenizer.truncation_side = "right"  # it is shared, and may have been changed
+    tokenizer.truncation_side = "right"  # it is shared and may have been modified
     try:
         encoded = tokenizer(sentences, truncation=True, max_length=longest, return_overflowing_tokens=True)
     finally:
         tokenizer.truncation_side = side
     owner = encoded.pop("overflow_to_sample_mapping")
-    first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold what was cut off
+    first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold the overflow
     rows = [{name: values[i] for name, values in encoded.items()} for i in first]
     return rows, set(np.delete(owner, first).tolist()), longest
 
 
 def packaged_tokens(sentences, tokenizer):
-    """As `tokens_of`, for the tokenizer of `fast_bert.packaged_weights`, and of each row the ids alone."""
+    """As `tokens_of`, but for the tokenizer of `fast_bert.packaged_weights`, and with only the ids of each row."""
     encoded = tokenizer.encode_batch(sentences)
     cut = {place for place, found in enumerate(encoded) if found.overflowing}
     return [found.ids for found in encoded], cut, tokenizer.truncation["max_length"]
 
 
 def by_length(lengths, budget):
-    """Yield lists of places, longest sentences first, so that a batch holds equals and little padding."""
+    """Yield lists of indices, longest sentences first, so that a batch has similar lengths and little padding."""
     batch, widest = [], 0
     for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         widest = widest or lengths[place]

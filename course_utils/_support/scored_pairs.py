@@ -1,15 +1,15 @@
-"""Files of sentence pairs with scores, read strictly: nothing is dropped in silence."""
+"""Read files of scored sentence pairs strictly: no row is dropped silently."""
 
 import csv
 import io
 import math
 
 PAIR = ["sentence1", "sentence2", "score"]
-STSB_PLACES = {"score": 4, "sentence1": 5, "sentence2": 6}  # in the form of the task's own site, which has no header
+STSB_PLACES = {"score": 4, "sentence1": 5, "sentence2": 6}  # in the format of the task's own site, which has no header
 
 
 class DataError(ValueError):
-    """A file of data is not what it should be. The text names the file, the line and what is wrong there."""
+    """A data file is malformed. The message names the file, the line and what is wrong there."""
 
 
 def read_pairs(path):
@@ -43,9 +43,7 @@ def _columns_there(path, columns):
 
 
 def _rows_of_text(path):
-    """([(place, sentence1, sentence2, score)], whether the scores are known to go to 5) of a file with tabs or
-    commas.
-    """
+    """([(place, sentence1, sentence2, score)], whether scores are known to go up to 5) of a TSV or CSV file."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -55,7 +53,7 @@ def _rows_of_text(path):
         raise DataError(f"{path.name} is empty")
     first = text.partition("\n")[0]
     header, tabs = "sentence1" in first, "\t" in first
-    # Tables with tabs never quote: a quotation mark there is part of a sentence.
+    # Tab-separated tables never quote: a quotation mark there is part of a sentence.
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter="\t" if tabs else ",",

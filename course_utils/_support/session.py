@@ -1,3 +1,3 @@
-"""What one session remembers; `setup` clears it."""
+"""State of one session, cleared by `setup`."""
 
-hints_shown = {}  # id of an exercise -> how many of its hints were shown
+hints_shown = {}  # exercise id -> how many of its hints were shown

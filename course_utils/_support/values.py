@@ -1,4 +1,4 @@
-"""Values as checks see them, without importing torch."""
+"""Inspect values for checks, without importing torch."""
 
 import dis
 import inspect
@@ -7,9 +7,11 @@ import numpy as np
 
 
 def linear_maker(weight, rate):
-    """A function that makes the same new model each time, a linear layer of these weights, with its optimiser.
+    """A function that makes the same new linear model, with these weights, and its optimiser on each call.
 
-    weight: (classes, width). Lesson 10 hands it to answers; `recipe` lets it be made again in the sandbox.
+    weight: (classes, width).
+
+    Lesson 10 passes it to answers; `recipe` lets the sandbox recreate it.
     """
     import torch
 
@@ -23,7 +25,7 @@ def linear_maker(weight, rate):
 
 
 def notebook_data(function):
-    """The name of an array or list that a function takes from its notebook instead of from its arguments, or None."""
+    """The name of an array or list that a function reads from its notebook instead of its arguments, or None."""
     if not inspect.isfunction(function):
         return None
     names = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
@@ -32,7 +34,8 @@ def notebook_data(function):
 
 
 def is_array(value):
-    """Whether a value is a NumPy array or number, or a torch tensor (told by its name, since importing torch takes
-    long).
+    """Whether a value is a NumPy array or number, or a torch tensor.
+
+    Tensors are recognised by class name, since importing torch is slow.
     """
     return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ in ("Tensor", "Parameter")

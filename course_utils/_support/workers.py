@@ -1,4 +1,4 @@
-"""Work on several items at a time, each by a thread that computes alone."""
+"""Process several items at a time, each in its own single-threaded worker."""
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -6,21 +6,23 @@ import torch
 
 
 def each(work, items, threads):
-    """Yield `work(item)` for every item, in the order in which they are done.
+    """Yield `work(item)` for every item, in order of completion.
 
-    threads: how many take items from one queue. Each computes with one thread of torch, so none waits for another, as
-    all do at every step where several threads share one product and another program keeps one of them waiting. With one
-    thread or one item the caller does the work, with as many threads of torch as it has.
+    threads: how many workers take items from one queue.
 
-    An error in `work`, Ctrl-C in the caller and a caller that stops asking end the others after their present item.
-    torch's number of threads is afterwards what it was.
+    Each worker uses one torch thread, so none waits for another. Threads that share one product all wait at every step
+    when another program delays one of them. With one thread or one item, the caller does the work with its own number
+    of torch threads.
+
+    On an error in `work`, Ctrl-C in the caller, or a caller that stops iterating, the other workers end after their
+    current item. torch's number of threads is restored afterwards.
     """
     items = list(items)
     if threads < 2 or len(items) < 2:
         yield from map(work, items)
         return
     before = torch.get_num_threads()
-    torch.set_num_threads(1)  # with which new threads begin
+    torch.set_num_threads(1)  # inherited by new threads
     pool = ThreadPoolExecutor(min(threads, len(items)), "embed")
     try:
         for done in as_completed([pool.submit(work, item) for item in items]):

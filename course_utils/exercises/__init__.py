@@ -1,6 +1,6 @@
-"""Exercises: one file per lesson says what each asks, how it is checked, and what helps.
+"""Exercises: one file per lesson defines each task, its checks and its hints.
 
-`check` runs a learner's function on fresh inputs and judges what comes back; `hint` and `solution` help on.
+`check` runs a learner's function on fresh inputs and judges the results; `hint` and `solution` give help.
 """
 
 import difflib
@@ -11,12 +11,12 @@ from .._support.passed import remember
 from .._support.session import hints_shown
 from .framework import Note, Report, examine
 
-# the lessons that have exercises, by their files: "00", "01", ...
+# numbers of the lessons that have exercises: "00", "01", ...
 LESSONS = tuple(sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__) if name.startswith("lesson_")))
 
 
 def exercises_of(lessons):
-    """The exercises of some lessons, such as ("04", "05"), by their ids, in reading order."""
+    """The exercises of some lessons, such as ("04", "05"), by id, in reading order."""
     return {
         exercise.id: exercise
         for lesson in lessons
@@ -25,12 +25,12 @@ def exercises_of(lessons):
 
 
 def all_exercises():
-    """Every exercise of the course by its id, in reading order."""
+    """All exercises of the course by id, in reading order."""
     return exercises_of(LESSONS)
 
 
 def find(exercise_id):
-    """The exercise with this id. Raises ValueError, naming the nearest id, if there is none."""
+    """The exercise with this id. Raises ValueError, suggesting the nearest id, if there is none."""
     lesson = str(exercise_id)[:2]
     exercises = exercises_of([lesson] if lesson in LESSONS else LESSONS)
     if exercise_id not in exercises:
@@ -43,14 +43,15 @@ def find(exercise_id):
 
 
 def check(exercise_id, answer, seed=None):
-    """Judge an answer by what it does on inputs drawn afresh.
+    """Judge an answer by what it does on newly drawn inputs.
 
-    exercise_id: such as "04-mean-pool". answer: the function you wrote (not the result of calling it).
-    seed: an integer repeats the inputs of an earlier check; a failed report names its seed.
+    exercise_id: such as "04-mean-pool".
+    answer: the function you wrote (not the result of calling it).
+    seed: an integer that repeats the inputs of an earlier check; a failed report shows its seed.
 
     Returns a Report: `.status` is "passed", "failed" or "not attempted"; `.passed`; `.messages` (one sentence per
-    problem, the likely mistake first). It prints as text and displays as HTML. Raises ValueError for an unknown id.
-    In a workspace, an exercise that was passed is remembered (see `course_utils.progress`).
+    problem, the likely mistake first). It prints as text and displays as HTML. Raises ValueError for an unknown id. In
+    a workspace, passed exercises are recorded (see `course_utils.progress`).
     """
     report = examine(find(exercise_id), answer, seed)
     if report.passed:
@@ -59,7 +60,7 @@ def check(exercise_id, answer, seed=None):
 
 
 def hint(exercise_id):
-    """The next hint for an exercise, each a little more direct than the one before."""
+    """The next hint for an exercise, each a little more direct than the last."""
     exercise = find(exercise_id)
     shown = hints_shown.get(exercise_id, 0)
     hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
@@ -69,7 +70,7 @@ def hint(exercise_id):
 
 
 def solution(exercise_id):
-    """One way to write the answer, read from the source notebook of the lesson."""
+    """One way to write the answer, read from the lesson's source notebook."""
     from .framework import written_solution
 
     return Note(f"One way to write it; yours may well differ.\n\n```python\n{written_solution(find(exercise_id))}\n```")

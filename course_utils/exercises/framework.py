@@ -1,10 +1,10 @@
-"""How an answer is judged.
+"""How answers are judged.
 
-An answer is a function. It is called on cases, each of which stands for a property ("padding is not counted"); what
-comes back is compared with what the property demands. If something is off, known mistakes are tried: a mistake is a
-small wrong function, and if it would have returned the same things, its sentence names what went wrong. How an answer
-is written does not count (it is looked at only to name data that a failing answer takes from its notebook), and an
-answer cannot see what is expected.
+An answer is a function. It is called on cases, each of which tests a property ("padding is not counted"), and the
+results are compared with the expected ones. If some are wrong, known mistakes are tried: a mistake is a small wrong
+function, and if it would have returned the same results, its message says what went wrong. The code of an answer does
+not count (it is inspected only to name data that a failing answer reads from its notebook), and an answer cannot see
+the expected results.
 """
 
 import contextlib
@@ -26,18 +26,18 @@ from .._support.notebooks import BEGIN, END, NOTEBOOKS
 from .._support.values import is_array, notebook_data
 
 TOLERANCE = 1e-5
-SECONDS = 10  # for one call of an answer, where its exercise does not say
-MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; what is right is far smaller
+SECONDS = 10  # default limit for one call of an answer
+MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; correct results are far smaller
 TRY = "Write the function above, run its cell, then run this one again."
 
 
 class OutOfTime(BaseException):
-    """An answer took too long. No subclass of Exception, so that an answer's own `except` does not swallow it."""
+    """An answer took too long. Not a subclass of Exception, so that an answer's own `except` does not catch it."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call: `label` names the property that it shows, written to the learner; `args` are the arguments."""
+    """One call: `label` states the tested property to the learner; `args` are the arguments."""
 
     label: str
     args: tuple
@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known wrong way: `imitate` computes what it would return, `message` tells the learner what happened."""
+    """A known mistake: `imitate` computes what it would return, `message` explains it to the learner."""
 
     message: str
     imitate: Callable
@@ -53,11 +53,11 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: `cases(rng)` draws the calls, `reference` says what is right, `mistakes` what often goes wrong.
+    """One exercise: `cases(rng)` draws the calls, `reference` gives the right results, `mistakes` are common ones.
 
-    `arguments` names the parameters in messages; `points` is what a grader gives. Where many results are right,
-    `judge(args, outcome)` says in a few words what is wrong with one, or None, and `alike(one, other)` whether two
-    results come from one mistake; `seconds` is what one call of an answer may take.
+    `arguments` names the parameters in messages; `points` is the exercise's score. Where many results are right,
+    `judge(args, outcome)` says in a few words what is wrong with one, or returns None, and `alike(one, other)` says
+    whether two results come from the same mistake. `seconds` limits one call of an answer.
     """
 
     id: str
@@ -81,7 +81,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Report:
-    """What `check` found. `status` is "passed", "failed" or "not attempted"; `messages` are sentences."""
+    """The result of `check`. `status` is "passed", "failed" or "not attempted"; `messages` are sentences."""
 
     exercise_id: str
     title: str
@@ -89,7 +89,7 @@ class Report:
     messages: tuple[str, ...] = ()
     seed: int | None = None
     discreet: tuple[str, ...] = ()  # the messages without inputs and expected values, for a page that others may read
-    mistake: str = ""  # the known mistake's sentence, if it is one
+    mistake: str = ""  # the known mistake's message, if one matched
 
     @property
     def passed(self):
@@ -106,7 +106,7 @@ class Report:
 
     @property
     def _again(self):
-        """The call that draws the same inputs, where a failed report had inputs."""
+        """The call that draws the same inputs, for a failed report that had inputs."""
         drew_inputs = self.status == "failed" and self.seed is not None
         return f"check({self.exercise_id!r}, ..., seed={self.seed})" if drew_inputs else ""
 
@@ -122,7 +122,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Note:
-    """A piece of Markdown that displays as such and prints as text."""
+    """A piece of Markdown, which displays as such and prints as text."""
 
     text: str
 
@@ -138,21 +138,22 @@ def _code_marks(message):
 
 
 def here(answer, args, seconds):
-    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed. Raises
-    OutOfTime.
+    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed.
+
+    Raises OutOfTime.
     """
     try:
         with _time_limit(seconds):
             return answer(*args), args
-    except (Exception, SystemExit) as error:  # whatever a learner's code raises is news for the learner
+    except (Exception, SystemExit) as error:  # any exception from a learner's code is reported to the learner
         return error, args
 
 
 def examine(exercise, answer, seed=None, call=here, cases=None):
     """Judge `answer`. See `course_utils.exercises.check`.
 
-    call: calls an answer; the grader brings its own, which calls it in the sandbox. cases: those of this seed, if they
-    are at hand.
+    call: calls an answer; the grader passes its own, which calls it in the sandbox.
+    cases: those of this seed, if already drawn.
     """
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
 
@@ -180,7 +181,7 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
                 f"{stopped}{_given(exercise, case)}. Does its loop ever end?",
                 discreet=(f"{stopped}. Does its loop ever end?",),
             )
-        if isinstance(outcome, NotImplementedError) and not _text(outcome):  # torch's own say something
+        if isinstance(outcome, NotImplementedError) and not _text(outcome):  # torch's own have a message
             return report("not attempted", TRY)
         if _too_many(outcome):
             return report(
@@ -238,14 +239,15 @@ def _problem(exercise, case, outcome):
         return difference(outcome, [])
     try:
         return exercise.judge(case.args, outcome)
-    except Exception:  # a returned thing may raise when it is looked at
+    except Exception:  # inspecting a returned object may raise
         return f"your function returned {_kind(outcome)} that cannot be judged"
 
 
 @contextlib.contextmanager
 def _time_limit(seconds):
-    """Raise OutOfTime after so many seconds, where the system can interrupt this thread (not on Windows, not in other
-    threads).
+    """Raise OutOfTime after this many seconds.
+
+    Only where the system can interrupt this thread: not on Windows, and only in the main thread.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
@@ -264,9 +266,7 @@ def _time_limit(seconds):
 
 
 def _too_many(outcome):
-    """Whether there are more than MOST_RETURNED things in what an answer returned. Nothing is copied, and of arrays
-    only the shape is looked at.
-    """
+    """Whether an answer returned more than MOST_RETURNED things. Copies nothing; of arrays it reads the shape only."""
     count, left = 0, [outcome]
     while left and count <= MOST_RETURNED:
         value = left.pop()
@@ -284,7 +284,7 @@ def _too_many(outcome):
 
 
 def _kept(outcome):
-    """A copy, since an answer may hand out the same list each time. What cannot be copied is kept as it is."""
+    """A copy, since an answer may return the same list each time. What cannot be copied is kept as it is."""
     try:
         return copy.deepcopy(outcome)
     except Exception:
@@ -292,7 +292,7 @@ def _kept(outcome):
 
 
 def _given(exercise, case):
-    """The arguments in words, if they are few and short."""
+    """The arguments as text, if they are few and short."""
     given = ", ".join(
         f"`{name}` = {_short(value, 200)}" for name, value in zip(exercise.arguments, case.args, strict=True)
     )
@@ -313,12 +313,12 @@ def _same_outcome(one, other, alike=None):
         return True
     try:
         return alike is not None and bool(alike(one, other))
-    except Exception:  # a returned thing may raise when it is looked at
+    except Exception:  # inspecting a returned object may raise
         return False
 
 
 def _wording(error):
-    """An error's text without its numbers, which depend on the order in which things were multiplied."""
+    """An error's text without its numbers, which depend on the order of multiplication."""
     return re.sub(r"\d+", "#", _text(error))
 
 
@@ -341,7 +341,7 @@ def _kind(value):
 
 
 def _family(value):
-    """What counts as the same kind of thing: NumPy's numbers are numbers, a list and a tuple are sequences."""
+    """What counts as the same type: NumPy numbers are numbers, lists and tuples are sequences."""
     if is_array(value):
         return type(value).__name__ if tuple(value.shape) else _family(value.item())
     for family, types in (("list", (list, tuple)), ("dict", dict), ("number", (bool, int, float))):
@@ -351,10 +351,10 @@ def _family(value):
 
 
 def difference(got, right):
-    """None if `got` is what `right` says, else a few words on the first difference. Decimals to within 1e-5."""
+    """None if `got` equals `right`, else a few words on the first difference. Decimals to within 1e-5."""
     try:
         return _difference(got, right)
-    except Exception:  # a returned thing may raise when it is looked at
+    except Exception:  # inspecting a returned object may raise
         return f"your function returned something that cannot be compared with {_kind(right)}"
 
 
@@ -383,7 +383,7 @@ def _list_difference(got, right):
     if len(got) == len(right) and not any(items):
         return None
     if max(map(len, (_short(got), _short(right)))) < 120:
-        # so that brackets are not taken for the mistake
+        # so that the kind of brackets does not look like the mistake
         alike = type(got)(right) if type(got) in (list, tuple) else right
         return f"your function returned {_short(got)} where {_short(alike)} is expected"
     if len(got) != len(right):
@@ -412,20 +412,20 @@ def _float64(array):
 
 
 def normal(rng, *shape):
-    """A float32 tensor of standard normal numbers from a `random.Random`."""
+    """A float32 tensor of standard normal numbers, drawn with a `random.Random`."""
     import torch
 
     return torch.tensor([rng.gauss(0, 1) for _ in range(int(np.prod(shape)))]).reshape(shape)
 
 
 def top_pairs(values, k, largest=True):
-    """The k largest (or smallest) numbers of a row, as a list of pairs (place, number)."""
+    """The k largest (or smallest) numbers of a row, as a list of pairs (index, number)."""
     top = values.topk(k, largest=largest)
     return list(zip(top.indices.tolist(), top.values.tolist()))
 
 
 def _short(value, most=120):
-    """`repr`, cut to at most `most` characters; never long to compute."""
+    """`repr`, cut to at most `most` characters and never slow to compute."""
     brief = reprlib.Repr()
     brief.maxlist = brief.maxtuple = brief.maxdict = brief.maxset = 40
     brief.maxstring = brief.maxother = brief.maxlong = most
@@ -436,7 +436,7 @@ def _short(value, most=120):
 def written_solution(exercise, folder=NOTEBOOKS):
     """The text between the solution marks in the lesson's source notebook, with the lines around it.
 
-    Raises FileNotFoundError with a sentence if the source notebooks are not beside the package.
+    Raises FileNotFoundError with a one-sentence message if the source notebooks are not beside the package.
     """
     for path in sorted(folder.glob(f"{exercise.lesson}_*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

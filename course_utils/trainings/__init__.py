@@ -1,1 +1,1 @@
-"""Long trainings whose results lessons load, and those results."""
+"""Long trainings and their stored results, which the lessons load."""

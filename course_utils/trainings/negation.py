@@ -1,10 +1,9 @@
-"""Trained to tell a sentence from its denial: what is gained, and what is forgotten. The heavy part of lesson 11,
-stored as a table.
+"""Train an encoder to tell a sentence from its denial: what it gains and what it forgets.
 
     python -m course_utils.trainings.negation
 
-trains anew, each recipe three times (about ten minutes on two cores), and writes `negation.csv` beside this file. The
-lesson repeats one training live.
+trains each recipe three times (about ten minutes on two cores) and writes `negation.csv`, the table that lesson 11
+loads, beside this file. The lesson repeats one training live.
 """
 
 from pathlib import Path
@@ -17,30 +16,30 @@ from ..data import load_reviews, load_scored_pairs, load_triplets, write_table
 from ..evaluation import bootstrap, spearman
 from ..models import packaged_encoder, progress_bar
 
-FILE = Path(__file__).with_name("negation.csv")  # one row for each recipe, seed and measure
+FILE = Path(__file__).with_name("negation.csv")  # one row per recipe, seed and measure
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], (0, 1, 2), 300
-DEVELOPMENT = ("never", "antonym, verb")  # constructions of the training part that decide, and are not trained on
+DEVELOPMENT = ("never", "antonym, verb")  # constructions of the training part held out for model selection
 # for the model's card
 EXAMPLE = {
     "source_sentence": "The door is open.",
     "sentences": ["Nobody has closed the door.", "The door is not open."],
 }
-DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that turn the meaning round
+DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that reverse the meaning
 
 
 def negation_parts():
-    """(fit, dev, test): triplets to train on, to decide with, and to report on. No construction is in two of them."""
+    """(fit, dev, test): triplets to train on, to select with, and to report on. No construction is in two of them."""
     train = load_triplets("train")
     decides = train["construction"].isin(DEVELOPMENT)
     return train[~decides].reset_index(drop=True), train[decides].reset_index(drop=True), load_triplets("test")
 
 
 def fresh_encoder():
-    """The packaged encoder as a SentenceTransformer, with the attention that trains fastest on a processor."""
+    """The packaged encoder as a SentenceTransformer, with the attention that trains fastest on a CPU."""
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(packaged_encoder()), device="cpu", model_kwargs={"attn_implementation": "eager"})
-    model.model_card_data.widget = [EXAMPLE]  # else the library looks for some, and leaves a bar in the notebook
+    model.model_card_data.widget = [EXAMPLE]  # else the library searches for examples and leaves a bar in the notebook
     return model
 
 
@@ -52,8 +51,9 @@ def triplet_loss_of(model):
 
 
 def mixed_in(number=MIXED):
-    """Pairs of short review sentences with the cosine that the untrained encoder gives them: a table sentence1,
-    sentence2, score.
+    """Pairs of short review sentences with the cosine that the untrained encoder gives them.
+
+    Returns a table with the columns sentence1, sentence2 and score.
     """
     import pandas as pd
 
@@ -66,11 +66,11 @@ def mixed_in(number=MIXED):
 
 
 def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0):
-    """Train a fresh encoder on the triplets. Returns (model, losses, the development part's triplet accuracy after each
-    epoch).
+    """Train a fresh encoder on the triplets. Returns (model, losses, dev triplet accuracy after each epoch).
 
-    loss: a function that makes the loss for a model. columns: which members of a triplet it is given, and in which
-    place; "score" is a column of ones. mix: a table of scored pairs that it learns beside them.
+    loss: a function that makes the loss for a model.
+    columns: which members of a triplet the loss gets, and in which position; "score" is a column of ones.
+    mix: a table of scored pairs to train on as well.
     """
     import torch
     from datasets import Dataset
@@ -119,22 +119,21 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
 
 
 def right_triplets(model, triplets):
-    """For each triplet, whether the anchor is nearer to its positive than to its negative. Array (n,) of truth
-    values.
-    """
+    """For each triplet, whether the anchor is nearer to its positive than to its negative. Boolean array (n,)."""
     anchor, positive, negative = (model.encode(triplets[name].tolist()) for name in COLUMNS)
     return row_cosines(anchor, positive) > row_cosines(anchor, negative)
 
 
 def other_pairs():
-    """The scored pairs of lesson 08 without those that turn the meaning round."""
+    """The scored pairs of lesson 08 without those that reverse the meaning."""
     pairs = load_scored_pairs()
     return pairs[~pairs["phenomenon"].isin(DENIALS)].reset_index(drop=True)
 
 
 def review_search(model, number=500):
-    """For each of `number` long reviews, whether its first 30 words find its next 50 before those of all others. Array
-    (number,).
+    """For each of `number` long reviews, whether its first 30 words rank its next 50 above those of all others.
+
+    Array (number,).
     """
     words = load_reviews("imdb")["text"].drop_duplicates().sample(1200, random_state=0).str.split()
     words = words[words.str.len() >= 80][:number]
@@ -146,7 +145,7 @@ def review_search(model, number=500):
 
 
 def measured(model):
-    """The columns of numbers that the measures are made from: a dictionary for `compared`."""
+    """The columns of numbers that the measures use: a dictionary for `compared`."""
     pairs = other_pairs()
     return {
         "held-out denials": [right_triplets(model, load_triplets("test")).astype(float)],
@@ -159,8 +158,9 @@ def measured(model):
 
 
 def compared(before, after):
-    """{measure: (before, after, difference, low, high)} for two results of `measured`, with paired 95% bootstrap
-    intervals.
+    """{measure: (before, after, difference, low, high)} for two results of `measured`.
+
+    The intervals are paired 95% bootstrap intervals.
     """
     found = {}
     for name, old in before.items():
@@ -175,7 +175,7 @@ def compared(before, after):
 
 
 def recipes():
-    """{name: keyword arguments of `trained`} for what the lesson compares."""
+    """{name: keyword arguments of `trained`} for the recipes that the lesson compares."""
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     return {
