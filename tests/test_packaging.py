@@ -112,7 +112,7 @@ PAGES = sorted(
     path for path in ROOT.rglob("*.md") if not {".venv", "build", "workspace"} & {*path.relative_to(ROOT).parts}
 )
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-PROGRAMS = {"git", "conda", "pip", ".venv/bin/pytest", ".venv/bin/ruff"}
+PROGRAMS = {"git", "conda", "pip", ".venv/bin/pytest", ".venv/bin/python", ".venv/bin/ruff"}
 
 
 @each_page
