@@ -140,7 +140,7 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
     token, AdamW alone 8.2. Attention is "eager", whose backward pass is faster on a CPU.
 
     compiled: whether to compile the head's loss, which needs a C++ compiler.
-    report: called every REPORT_EVERY steps and at the end with the step, the tokens seen so far and the recent loss in bits.
+    report: called every REPORT_EVERY steps and at the end with the step, the tokens seen and the recent loss in bits.
     """
     model.eval()
     model.set_attn_implementation("eager")
