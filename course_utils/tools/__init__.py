@@ -1,1 +1,1 @@
-"""The `course` command and what is behind it. Lessons never import this."""
+"""The `course` command and its implementation. Lessons never import this package."""

@@ -1,4 +1,4 @@
-"""For those who change the course: skeletons of exercises and lessons, and what derives from a lesson's text."""
+"""Tools for course authors: skeletons of exercises and lessons, and the facts derived from a lesson's text."""
 
 import keyword
 import re
@@ -41,14 +41,20 @@ EXERCISES = ({constant},)
 
 
 class AuthoringError(ValueError):
-    """A skeleton cannot be written. One sentence says why; nothing was changed."""
+    """A skeleton cannot be written. The message is one sentence; nothing was changed."""
 
 
 def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES):
-    """Write the skeleton of an exercise: its text, answer and check in the lesson, before "What you have seen", and its
-    cases and mistakes in the file of the lesson's exercises. Returns the two paths.
+    """Write the skeleton of an exercise and return the two paths that changed.
 
-    lesson: such as "04". name: such as "weighted-pool". title: left out, made from the name. Raises AuthoringError.
+    Its text, answer and check go into the lesson, before "What you have seen", and its cases and mistakes into the
+    lesson's exercise file.
+
+    lesson: such as "04".
+    name: such as "weighted-pool".
+    title: made from the name if omitted.
+
+    Raises AuthoringError.
     """
     path, code = _lesson(lesson, folder), exercises / f"lesson_{lesson}.py"
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
@@ -116,9 +122,12 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
 
 
 def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "README.md"):
-    """Write the skeleton of a lesson and its row in the README's table. Returns the path of the lesson.
+    """Write the skeleton of a lesson and its row in the README's table. Returns the lesson's path.
 
-    number: two digits that no lesson has, such as "13". kind: one of KINDS. Raises AuthoringError.
+    number: two digits that no lesson has, such as "13".
+    kind: one of KINDS.
+
+    Raises AuthoringError.
     """
     if not re.fullmatch(r"\d\d", number) or list(Path(folder).glob(f"{number}_*.ipynb")):
         raise AuthoringError(f"The number of a lesson is two digits that no other lesson has; got {number!r}.")
@@ -167,9 +176,10 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
 
 
 def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
-    """Bring what is stated about a lesson into line with its text: minutes and exercises in its first cell and in the
-    README's table, and the hours of the whole course in the README. Returns the paths that changed. Raises
-    AuthoringError.
+    """Update what is stated about a lesson from its text. Returns the paths that changed.
+
+    These are the minutes and exercises in its first cell and in the README's table, and the total hours in the README.
+    Raises AuthoringError.
     """
     path, changed = _lesson(lesson, folder), []
     notebook = nbformat.read(path, as_version=4)

@@ -24,7 +24,7 @@ MESSAGES = {
     ),
 }
 RELOAD = "If it is open in JupyterLab, choose there: File > Reload Notebook from Disk."
-LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"  # no pop-up that asks for news from the internet
+LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"  # turns off JupyterLab's pop-up about fetching news
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -53,7 +53,7 @@ def doctor():
     "--repeats", default=1000, show_default=True, type=click.IntRange(min=1), help="Resamples for each interval."
 )
 def benchmark(model, data, repeats):
-    """Print how well similarities follow people's scores: GloVe, and every layer of an encoder."""
+    """Print how well similarities follow human scores, for GloVe and every layer of an encoder."""
     from ..benchmark import SIMILAR, score_table, similarities
     from ..data import load_scored_pairs
     from ..models import EncoderError
@@ -72,7 +72,7 @@ def benchmark(model, data, repeats):
 
 
 def learners_workspace(command):
-    """The option --workspace of the commands about a workspace that is there."""
+    """The --workspace option of commands that need an existing workspace."""
     return click.option(
         "--workspace",
         type=click.Path(path_type=Path),
@@ -82,7 +82,7 @@ def learners_workspace(command):
 
 
 def _workspace(folder):
-    """The workspace of this name; without one, the current folder if it is one, else `workspace` in it."""
+    """The named workspace; by default the current folder if it is one, else `workspace` in it."""
     from .._support.passed import RECORD
     from .workspace.overview import NoWorkspace, existing
 
@@ -93,13 +93,13 @@ def _workspace(folder):
 
 
 def _said(name, action, workspace):
-    """The message on a lesson that stays as it is."""
+    """The message about a lesson that was left as it is."""
     place = "" if workspace == Path("workspace") or workspace == Path() else f' --workspace "{workspace}"'
     return f"{name}: {MESSAGES[action].format(course=_course(), number=name[:2], place=place)}"
 
 
 def _course():
-    """How this person calls the command: `make` does not put it on the path."""
+    """How this user calls the command: `make` does not put it on the PATH."""
     program = Path(sys.executable).with_name("course")
     if shutil.which("course") or not program.exists():
         return "course"
@@ -144,7 +144,7 @@ def progress(workspace, page):
 @learners_workspace
 @click.option("--forget", "forgotten", is_flag=True, help="Forget which exercises of this lesson you passed, too.")
 def reset(lesson, workspace, forgotten):
-    """Write lesson NN as the course gives it. Your version is saved first, in the folder yours_saved beside it."""
+    """Restore lesson NN to the course's version. Yours is saved first, in the folder yours_saved beside it."""
     from .._support.passed import forget, passed
     from .workspace.copies import CopyError, reset_lesson
 
@@ -172,7 +172,7 @@ def reset(lesson, workspace, forgotten):
 @main.command()
 @learners_workspace
 def update(workspace):
-    """Bring in what has changed in the course. Nothing that you wrote is lost."""
+    """Update your lessons to the current course. Nothing that you wrote is lost."""
     from .workspace.copies import CopyError, update_workspace
 
     try:
@@ -222,7 +222,7 @@ def lab(workspace, write_only, flags):
     for name, action in report:
         if action in MESSAGES:
             click.echo(_said(name, action, workspace))
-    lessons = [action for name, action in report if name[0].isdigit()]  # there is a glossary, too
+    lessons = [action for name, action in report if name[0].isdigit()]  # there is also a glossary
     written = sum(action in ("written", "renewed") for action in lessons)
     click.echo(
         f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, "
@@ -230,7 +230,7 @@ def lab(workspace, write_only, flags):
     )
     if write_only:
         return
-    # so that Lab's terminals know `course`
+    # so that Lab's terminals find `course`
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     command = lab_command(workspace, flags)
     if sys.platform == "linux":
@@ -238,7 +238,7 @@ def lab(workspace, write_only, flags):
 
         start_warm()
     if os.name == "posix":
-        os.execv(command[0], command)  # Ctrl-C then reaches JupyterLab and nobody else
+        os.execv(command[0], command)  # so that Ctrl-C reaches only JupyterLab
     sys.exit(subprocess.call(command))
 
 
@@ -341,7 +341,7 @@ class Part(click.ParamType):
     help="Run learners' code with YOUR rights. Only for code that you would run yourself.",
 )
 def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
-    """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform gives them."""
+    """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform exports them."""
     if os.name != "posix":
         raise click.ClickException(
             "The grader needs Linux. On Windows, use WSL: what it needs to isolate a submission is not in Windows."
@@ -397,14 +397,12 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
 
 @contextmanager
 def _told_to_end():
-    """Take a scheduler's signal to end, and that of a closed terminal, as Ctrl-C, so that the run clears up after
-    itself.
-    """
+    """Treat SIGTERM and SIGHUP (a scheduler, a closed terminal) as Ctrl-C, so that the run cleans up."""
 
     def stop(number, _):
         raise KeyboardInterrupt(number)
 
-    # `nohup` ignores the latter
+    # `nohup` ignores SIGHUP
     mine = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
     for number in mine:
         signal.signal(number, stop)
@@ -416,7 +414,7 @@ def _told_to_end():
 
 
 def _said_of_class(learners, out, left_out, unclaimed):
-    """What the command says when a class is marked."""
+    """Print the outcome of marking a class."""
     states = Counter(learner["status"] for learner in learners)
     click.echo(
         f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + "."
@@ -438,7 +436,7 @@ def _said_of_class(learners, out, left_out, unclaimed):
 
 
 def _bar(results, total):
-    """A progress bar with the time left, around results as they come."""
+    """Wrap results in a progress bar with the time left."""
     from tqdm import tqdm
 
     hidden = sys.stderr is None or (None if os.environ.get("TQDM_DISABLE") else not total)  # a scheduler may close it
@@ -455,8 +453,9 @@ def _bar(results, total):
     help="Folder for the deck; made if it is not there.",
 )
 def slides(lesson, out):
-    """Write the lecture deck of a LESSON, such as 05: one HTML file that needs nothing else. Key S opens the speaker's
-    notes.
+    """Write the lecture deck of a LESSON, such as 05: one self-contained HTML file.
+
+    Key S opens the speaker's notes.
     """
     from .publish.slides import SlidesError, write_deck
 
@@ -512,11 +511,11 @@ def _short(path):
 
 
 def running_lab(workspace):
-    """The Jupyter server of this user that runs in a workspace, as {"port": ..., "address": ...}, or None."""
+    """This user's Jupyter server that runs in a workspace, as {"port": ..., "address": ...}, or None."""
     try:
         from jupyter_core.paths import jupyter_runtime_dir
 
-        # the usual case, without the second that the next line takes
+        # the usual case, which saves the second that the next line takes
         if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):
             return None
         from jupyter_server.serverapp import list_running_servers
@@ -525,12 +524,12 @@ def running_lab(workspace):
             if Path(server["root_dir"]).resolve() == workspace.resolve() and _listens(server):
                 token = f"?token={server['token']}" if server["token"] else ""
                 return {"port": server["port"], "address": f"{server['url']}lab/tree/00_start_here.ipynb{token}"}
-    except Exception:  # a damaged note of some server is no reason to start no Lab
+    except Exception:  # a damaged runtime file must not keep Lab from starting
         return None
 
 
 def _listens(server):
-    """Whether a server is there. After a crash its note stays, and its process number may be another's by now."""
+    """Whether a server is listening. After a crash its runtime file remains, and its PID may have been reused."""
     host = server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
     try:
         socket.create_connection((host, server["port"]), timeout=2).close()

@@ -1,6 +1,6 @@
-"""Is this machine ready for the course? Needs nothing but Python's own library, so it can say what is missing.
+"""Check that this machine is ready for the course. It needs only the standard library, so it can name what is missing.
 
-`course doctor`, or `python -m course_utils.tools.doctor`.
+Run `course doctor`, or `python -m course_utils.tools.doctor`.
 """
 
 import os
@@ -23,7 +23,7 @@ DISK_GB, MEMORY_GB = 1.0, 3.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. `mend` is the command or step that repairs a failure."""
+    """One line of the report. `mend` is the command or step that fixes a failure."""
 
     ok: bool
     name: str
@@ -47,7 +47,7 @@ def python_version():
 
 
 def locked(lock=LOCK):
-    """The packages that the lock wants on this machine: a dictionary from name to version."""
+    """The packages that the lock requires on this machine: a dictionary from name to version."""
     try:
         from packaging.requirements import Requirement
     except ImportError:
@@ -64,7 +64,7 @@ def locked(lock=LOCK):
 
 
 def packages(lock=LOCK):
-    """Whether the packages have the versions of the lock."""
+    """Whether the packages have the locked versions."""
     try:
         wanted = locked(lock)
     except (OSError, ValueError, ImportError) as error:
@@ -89,7 +89,7 @@ def packages(lock=LOCK):
 
 
 def kernel():
-    """Whether Jupyter has a Python kernel of this environment."""
+    """Whether Jupyter has a Python kernel for this environment."""
     mend = f'"{sys.executable}" -m ipykernel install --sys-prefix --name python3'
     try:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -99,7 +99,7 @@ def kernel():
         program = KernelSpecManager().get_kernel_spec("python3").argv[0]
     except NoSuchKernel:
         return Finding(False, "notebook kernel", "no kernel named python3", mend)
-    if Path(program).is_absolute():  # a bare "python" means the program that starts it, this one
+    if Path(program).is_absolute():  # a bare "python" means the program that starts it, which is this one
         folders = {folder.resolve() for folder in list(Path(program).parents)[:2]}  # Windows has no bin
         if Path(sys.prefix).resolve() not in folders:
             return Finding(False, "notebook kernel", f"python3 starts another Python, {program}", mend)
@@ -129,7 +129,7 @@ def kernel_start():
 
 
 def encoder():
-    """Whether the packaged encoder gives the vector that it should."""
+    """Whether the packaged encoder gives the expected vector."""
     from ..models import EncoderError, packaged_encoder
 
     try:
@@ -141,7 +141,7 @@ def encoder():
 
 
 def first_embedding():
-    """The whole way once, with the encoder that lessons will use, and a look at the other data."""
+    """Compute one embedding with the encoder that the lessons will use, and check the other data."""
     try:
         from ..data import load_reviews
         from ..embedding import embed
@@ -199,7 +199,7 @@ CHECKS = (python_version, packages, kernel, kernel_start, encoder, first_embeddi
 
 
 def examine():
-    """All findings, in order, each made when it is asked for. Whatever goes wrong in a check is a finding too."""
+    """Yield all findings in order, each computed on demand. An exception in a check becomes a finding."""
     for check in CHECKS:
         try:
             yield check()
@@ -208,7 +208,7 @@ def examine():
 
 
 def main():
-    """Print one line per finding. Exit status 0 if all that is needed is there."""
+    """Print one line per finding. Exit status 0 if everything required is present."""
     healthy = True
     for finding in examine():
         print(finding, flush=True)

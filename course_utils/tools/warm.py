@@ -1,8 +1,7 @@
-"""Getting a process ready that others are forked from: kernels (`kernels.server`) and submissions
-(`grading.sandbox_server`).
+"""Prepare a process from which kernels (`kernels.server`) and submissions (`grading.sandbox_server`) are forked.
 
-Such a process never computes with more than one thread: OpenMP's threads do not survive a fork, and a child that waits
-for them waits for ever.
+Such a process always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for them
+would hang.
 """
 
 import ast
@@ -19,7 +18,7 @@ from .._support.notebooks import NOTEBOOKS
 
 
 def lesson_modules(folder=NOTEBOOKS):
-    """The modules that the lessons import and this environment has, those of most lessons first."""
+    """The modules that the lessons import and this environment has, the most used first."""
     found = Counter()
     for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -30,7 +29,7 @@ def lesson_modules(folder=NOTEBOOKS):
 
 
 def imported(source):
-    """The names of the modules that a text of Python imports. Of `course_utils` they are those where its names live."""
+    """The names of the modules that Python source imports. For `course_utils`, the modules that define its names."""
     names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -45,7 +44,7 @@ def imported(source):
 
 
 def load(modules):
-    """Import modules, and load the packaged encoder and run it once. Returns torch's number of threads before."""
+    """Import modules, load the packaged encoder and run it once. Returns the previous number of torch threads."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import torch
 
@@ -61,7 +60,7 @@ def load(modules):
 
 
 def set_aside():
-    """Keep the garbage collector from touching what is here now: each page that it touches in a child is copied."""
+    """Keep the garbage collector from touching existing objects: each page that it touches in a child is copied."""
     gc.collect()
     gc.freeze()
     gc.disable()

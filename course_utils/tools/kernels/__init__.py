@@ -1,1 +1,1 @@
-"""Kernels that start at once: forked from a process that has imported everything and loaded the encoder. Linux only."""
+"""Fast-starting kernels, forked from a process that has imported everything and loaded the encoder. Linux only."""

@@ -1,6 +1,6 @@
-"""How Jupyter gets a kernel from the warm process: `WarmProvisioner`, and `start_warm` for who starts Jupyter.
+"""Start Jupyter kernels from the warm process: `WarmProvisioner`, and `start_warm` for the program that starts Jupyter.
 
-Whatever fails, the ordinary start takes over.
+If anything fails, the kernel starts in the ordinary way.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from jupyter_client.provisioning import LocalProvisioner
 from .server import LAUNCH, receive
 
 NAME = "course-warm"  # the entry point in pyproject.toml
-SOCKET = "COURSE_WARM_SOCKET"  # where the warm process listens
-COLD = "COURSE_COLD_KERNELS"  # set to anything, kernels start in the ordinary way
+SOCKET = "COURSE_WARM_SOCKET"  # the socket on which the warm process listens
+COLD = "COURSE_COLD_KERNELS"  # if set to anything, kernels start in the ordinary way
 # seconds: a warm process that is still importing answers when it is done; on a slow machine an ordinary kernel takes as
 # long
 PATIENCE = 30
 
 
 def why_not():
-    """Why kernels cannot be started warm on this machine, in a few words, or None."""
+    """Why kernels cannot be started warm on this machine, in a few words, or None if they can."""
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
         return "only Linux can"
     if os.environ.get(COLD):
@@ -41,7 +41,7 @@ def why_not():
 
 
 def listens():
-    """True if the warm process that this environment names is there."""
+    """Whether the warm process named in this environment is listening."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(os.environ[SOCKET])
@@ -51,17 +51,16 @@ def listens():
 
 
 def start_warm():
-    """Start a warm process that ends with this one (also after an exec), and make the kernels of Jupyter in this
-    process and its children come from it.
+    """Start a warm process, and make the Jupyter kernels of this process and its children come from it.
 
-    Returns the process; None where there is one already, or where it cannot be had. Changes os.environ: the socket's
-    path and Jupyter's default provisioner.
+    The warm process ends with this one (also after an exec). Returns it, or None if there already is one or it cannot
+    be started. Changes os.environ: the socket's path and Jupyter's default provisioner.
     """
     if why_not() or listens():
         return None
     folder = None
     try:
-        folder = tempfile.mkdtemp(prefix="course-")  # for nobody else's eyes, so nobody else can ask
+        folder = tempfile.mkdtemp(prefix="course-")  # only this user can read it, and so connect
         path = str(Path(folder) / "kernels")
         environment = {**os.environ, SOCKET: path}
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
@@ -93,7 +92,7 @@ def start_warm():
 
 
 class Forked:
-    """A kernel that another process forked, with the face of a subprocess.Popen."""
+    """A kernel forked by another process, with the interface of a subprocess.Popen."""
 
     stdin = stdout = stderr = returncode = None
 
@@ -101,7 +100,7 @@ class Forked:
         self.connection, self.pid, self.process = connection, pid, process
 
     def poll(self):
-        """None while it lives, else its exit status; 1 if nobody is left who knows it."""
+        """None while it lives, else its exit status; 1 if the status is lost."""
         if self.returncode is None and select.select([self.process], [], [], 0)[0]:
             try:
                 self.connection.settimeout(1)
@@ -132,7 +131,7 @@ class Forked:
 
 
 def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdout=None, stderr=None, **more):
-    """A kernel from the warm process, as Forked. None where it cannot, or will not, give one."""
+    """A kernel from the warm process, as a Forked. None if it cannot or will not provide one."""
     place = os.environ.get(SOCKET)
     arguments = [argument for argument in command[1:] if argument != "-Xfrozen_modules=off"]
     if not place or os.environ.get(COLD) or more or arguments[: len(LAUNCH)] != LAUNCH or not _this_python(command[0]):
@@ -167,9 +166,7 @@ def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdo
 
 
 def _descriptor(stream, inherited, nothing):
-    """The number of a stream as Popen understands it: None is inherited, DEVNULL is nothing. Raises ValueError for
-    pipes.
-    """
+    """The descriptor of a stream argument of Popen: None is inherited, DEVNULL discards. ValueError for pipes."""
     if stream is None:
         return inherited
     if stream == subprocess.DEVNULL:
@@ -187,10 +184,10 @@ def _this_python(program):
 
 
 class WarmProvisioner(LocalProvisioner):
-    """Jupyter's own provisioner, but for where the kernel comes from."""
+    """Jupyter's own provisioner, except that kernels come from the warm process."""
 
     async def launch_kernel(self, cmd, **kwargs):
-        # Jupyter goes on while the warm process imports
+        # does not block Jupyter while the warm process imports
         kernel = await asyncio.to_thread(fork_kernel, cmd, **self._scrub_kwargs(kwargs))
         if kernel is None:
             return await super().launch_kernel(cmd, **kwargs)

@@ -1,13 +1,11 @@
-"""The warm process: it imports what lessons import, loads the encoder, and forks a kernel for whoever asks on its
-socket.
+"""The warm process: it imports what lessons import, loads the encoder, and forks a kernel per request on its socket.
 
-`python -m course_utils.tools.kernels.server SOCKET PARENT`: the number of a listening Unix socket that it inherits, and
-the process with which it ends. A request is one line of JSON (arguments, folder, environment) with the three standard
-streams; the answer is {"pid": N} with a file descriptor of that process, and {"exit": status} when it has ended, or
-{"no": reason}, after which the asker starts a kernel in the ordinary way.
+`python -m course_utils.tools.kernels.server SOCKET PARENT`: the file descriptor of an inherited listening Unix socket,
+and the process with which it ends. A request is one line of JSON (arguments, folder, environment) with the three
+standard streams. The reply is {"pid": N} with a file descriptor of that process, followed by {"exit": status} when it
+has ended; or {"no": reason}, after which the client starts a kernel in the ordinary way.
 
-It never computes with more than one thread: OpenMP's threads do not survive a fork, and a child that waits for them
-waits for ever.
+It always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for them would hang.
 """
 
 import contextlib
@@ -27,8 +25,8 @@ import threading
 from ...exercises import LESSONS
 from ..warm import lesson_modules, load, set_aside
 
-# What may differ between this process and a kernel: who asks and where, and how a terminal looks. Anything else may
-# have been looked at while importing.
+# What may differ between this process and a kernel: variables about the client and the terminal. Anything else may have
+# been read during imports.
 FREE = re.compile(
     r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|LS_COLORS|(OLD)?PWD$|SHLVL$|_$|"
     r"COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
@@ -39,14 +37,14 @@ FIRST = ("ipykernel.ipkernel", "ipykernel.kernelapp", "course_utils.exercises", 
 
 
 def serve(listening, parent, asked, later=()):
-    """Answer until the parent process ends; while nobody asks, import `later`, the names of modules.
+    """Answer requests until the parent process ends; while idle, import `later`, the names of modules.
 
-    In a forked child, returns what the asker wants run; in the warm process, None.
+    In a forked child, returns the client's request; in the warm process, None.
     """
     poll = select.poll()
     for line in (listening, parent):
         poll.register(line, select.POLLIN)
-    children, later = {}, list(later)  # children: file descriptor of a process -> (its number, the asker's connection)
+    children, later = {}, list(later)  # children: file descriptor of a process -> (its PID, the client's connection)
     while True:
         events = poll.poll(0 if later else None)
         if not events:
@@ -85,7 +83,7 @@ def serve(listening, parent, asked, later=()):
                 children[process] = pid, connection
                 poll.register(process, select.POLLIN)
                 socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
-            except (OSError, ValueError, KeyError, TypeError):  # the asker went away, or is no asker of ours
+            except (OSError, ValueError, KeyError, TypeError):  # the client went away, or is not one of ours
                 connection.close()
             finally:
                 for stream in streams:
@@ -93,7 +91,7 @@ def serve(listening, parent, asked, later=()):
 
 
 def receive(connection):
-    """One message, a line of JSON, and the file descriptors that came with it. Raises ValueError or OSError."""
+    """Receive one message, a line of JSON, and its file descriptors. Raises ValueError or OSError."""
     text, lines, _, _ = socket.recv_fds(connection, 65536, 3)
     while text and not text.endswith(b"\n") and len(text) < LONGEST:
         more = connection.recv(65536)
@@ -107,7 +105,7 @@ def receive(connection):
 
 
 def _tell(connection, message):
-    with contextlib.suppress(OSError):  # nobody listens any more
+    with contextlib.suppress(OSError):  # the client is gone
         connection.sendall(json.dumps(message).encode() + b"\n")
 
 
@@ -125,7 +123,7 @@ def _refuse(request, streams, asked):
 
 
 def be_kernel(request, threads):
-    """In a forked child: take on what the asker gave, and run a kernel until it ends."""
+    """In a forked child: take on the client's environment and streams, and run a kernel until it ends."""
     import numpy as np
     import torch
     from ipykernel.kernelapp import IPKernelApp
@@ -142,12 +140,12 @@ def be_kernel(request, threads):
     if request["parent"]:
         threading.Thread(target=end_with, args=[request["parent"]], daemon=True).start()
     sys.argv = ["ipykernel_launcher", *request["arguments"][2:]]
-    # A parent handle of 1: ipykernel does not watch its parent, the warm process, which may end before the kernel.
+    # With a parent handle of 1, ipykernel does not watch its parent, the warm process, which may end before the kernel.
     IPKernelApp.launch_instance(["--IPKernelApp.parent_handle=1", *request["arguments"][2:]])
 
 
 def end_with(parent):
-    """End this process when that one has ended, as a kernel does whose parent is gone."""
+    """End this process when that one has ended, as a kernel does when its parent is gone."""
     try:
         line = os.pidfd_open(parent)
         select.select([line], [], [])
@@ -157,16 +155,16 @@ def end_with(parent):
 
 
 def main():
-    """The warm process, and in its children a kernel each."""
+    """Run the warm process, and in its children one kernel each."""
     listening, starter, asked = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
     request = None
     try:
         parent = os.pidfd_open(starter)
-        if os.getppid() == starter:  # else it ended meanwhile
-            # as ipykernel sets it, before anything imports matplotlib, whose backend is left to the kernels: on its
-            # import it ties itself to a shell, and there is none here
+        if os.getppid() == starter:  # else it has already ended
+            # as ipykernel sets it, before anything imports matplotlib, which binds its backend to a shell on import;
+            # there is no shell here, so the backend is left to the kernels
             os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
             threads = load(FIRST)
             set_aside()

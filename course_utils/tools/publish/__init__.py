@@ -1,1 +1,1 @@
-"""Other views of the lessons: the lecture deck and the book."""
+"""Other formats of the lessons: the lecture deck and the book."""

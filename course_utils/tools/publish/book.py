@@ -1,7 +1,7 @@
-"""All lessons as a book: a site that needs no server and no network, and one PDF. `make book` writes build/book.
+"""All lessons as a book: a site that needs no server or network, and one PDF. `make book` writes build/book.
 
-Sphinx with MyST-NB sets the stored outputs; nothing is run. What a lesson's notebook holds for other readers is changed
-on the way: instructors' cells go, a solution becomes a stub with the solution folded away below it.
+Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for other readers is changed on the way:
+instructors' cells are removed, and a solution becomes a stub with the folded solution below it.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from ..workspace.copies import stub_out
 from .mathematics import with_mathml
 
 SETTINGS = Path(__file__).parent / "book"
-MARKER = ".made-by-make-book"  # a folder without it is somebody else's
+MARKER = ".made-by-make-book"  # a folder without it was not made by this command
 PDF = "sentence-embeddings.pdf"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # jQuery and d3 in an attention view
@@ -54,7 +54,7 @@ checked, run the lessons in JupyterLab: `make lab` in the folder of the course.
 
 
 class BookError(RuntimeError):
-    """The book cannot be made. One sentence says why."""
+    """The book cannot be built. The message is one sentence."""
 
 
 def jupyter_anchor(heading):
@@ -63,9 +63,9 @@ def jupyter_anchor(heading):
 
 
 def read_lessons(sources=NOTEBOOKS):
-    """{name: notebook} of the lessons and the glossary, if there is one, in reading order.
+    """{name: notebook} of the lessons, and the glossary if it exists, in reading order.
 
-    Raises BookError for a file that is no notebook, for one that cannot go into the book, and for no lessons.
+    Raises BookError if there are no lessons, or for a file that is not a notebook or cannot go into the book.
     """
     found = {}
     for path in [*sorted(Path(sources).glob("[0-9][0-9]_*.ipynb")), *Path(sources).glob("glossary.ipynb")]:
@@ -84,14 +84,15 @@ def read_lessons(sources=NOTEBOOKS):
     if not found.keys() - {"glossary"}:
         raise BookError(f"There are no lessons in {sources}. Install the course from a checkout: pip install -e .")
     for cell in found["glossary"].cells if "glossary" in found else ():
-        # its terms stand right below its title, and no level may be left out
+        # its terms come directly below its title, and no heading level may be skipped
         cell.source = re.sub("(?m)^### ", "## ", cell.source)
     return found
 
 
 def for_readers(cells):
-    """The cells that a reader gets. Raises ValueError for a picture without alt text, a formula that cannot be read, a
-    solution mark without a partner.
+    """The cells that a reader gets.
+
+    Raises ValueError for a picture without alt text, an unreadable formula, or an unpaired solution mark.
     """
     kept, shared = [], ""
     for cell in cells:
@@ -118,10 +119,10 @@ def for_readers(cells):
 
 
 def _lighter(view, shared):
-    """An attention view whose libraries stand once in the page, before the first view; book.js puts them back. Returns
-    it, and the libraries.
+    """An attention view without its libraries, and the libraries.
 
-    Its page and its menus get the names that a screen reader says.
+    They are stored once in the page, before the first view; book.js restores them. The view's page and menus get names
+    for screen readers.
     """
     view = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', view)
     view = view.replace('<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>')
@@ -134,9 +135,7 @@ def _lighter(view, shared):
 
 
 def title_page(lessons, extras=""):
-    """The first page as Markdown: what this is, and each lesson with its minutes and exercises, counted in the
-    lessons.
-    """
+    """The first page as Markdown: an introduction, and each lesson with its minutes and number of exercises."""
     rows, total = [], 0
     for name, notebook in lessons.items():
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
@@ -157,8 +156,9 @@ def title_page(lessons, extras=""):
 
 
 def _sphinx(builder, source, out, lessons):
-    """Run Sphinx once. Raises BookError with the first thing that it warns of: nothing is let through, unless conf.py
-    lists it with a reason.
+    """Run Sphinx once.
+
+    Raises BookError with its first warning: all warnings are errors, unless conf.py lists them with a reason.
     """
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
@@ -183,7 +183,7 @@ def _sphinx(builder, source, out, lessons):
 
 
 def print_pdf(page, target):
-    """Print a page with Chromium. Returns "" or the reason why there is no PDF, for a person."""
+    """Print a page to PDF with Chromium. Returns "" or the reason why there is no PDF, as text for the user."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return "There is no Chromium here, so there is no PDF. The pages themselves can be printed."
@@ -198,7 +198,7 @@ def print_pdf(page, target):
             "--host-resolver-rules=MAP * ~NOTFOUND",
             "--no-pdf-header-footer",
             "--generate-pdf-document-outline",
-            # no sandbox, since a container has none and the page is our own
+            # no sandbox: containers do not support it, and the page is our own
             f"--print-to-pdf={target}",
             page.as_uri(),
         ]
@@ -210,11 +210,10 @@ def print_pdf(page, target):
 
 
 def write_book(out, sources=NOTEBOOKS, say=print):
-    """Write the site and, where there is a Chromium, the PDF into a folder, in place of the book that stood there.
-    Returns index.html.
+    """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier book.
 
-    Raises BookError with one sentence: no Sphinx, a damaged lesson, a link to nothing, nowhere to write, a folder that
-    is not a book's. An older book then stays.
+    Returns index.html. Raises BookError with a one-sentence message if Sphinx is missing, a lesson is damaged, a link
+    is broken, the folder cannot be written or is not a book's. An earlier book then stays.
     """
     try:
         import myst_nb  # noqa: F401
@@ -241,7 +240,7 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             say(f"Reading {len(lessons)} lessons.")
             _sphinx("singlehtml", source, paper, lessons)
             whole = (paper / "index.html").read_text(encoding="utf-8")
-            # Sphinx 9 names no id there
+            # Sphinx 9 gives no id there
             (paper / "index.html").write_text(re.sub(r'href="#document-[\w-]+#', 'href="#', whole), encoding="utf-8")
             say("Printing the PDF, which takes about half a minute.")
             problem = print_pdf(paper / "index.html", paper / PDF)
@@ -275,7 +274,7 @@ def write_book(out, sources=NOTEBOOKS, say=print):
     help="Folder for the book; an older book there is replaced.",
 )
 def main(out):
-    """Make the book of all lessons: a static site and a PDF."""
+    """Build the book of all lessons: a static site and a PDF."""
     try:
         page = write_book(out, say=click.echo)
     except BookError as error:

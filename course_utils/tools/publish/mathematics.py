@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw without a script."""
+"""Formulas as MathML, which browsers render without a script."""
 
 import re
 
@@ -10,10 +10,9 @@ CODE_OR_FORMULA = re.compile(
 
 
 def with_mathml(markdown):
-    """A text with each LaTeX formula, `$a$` or `$$a$$`, as MathML in its place. Code stays as it is, and so does what
-    is no formula ("$5").
+    """Replace each LaTeX formula of a text, `$a$` or `$$a$$`, with MathML. Code and other text ("$5") stay as they are.
 
-    Raises ValueError for a formula that cannot be read.
+    Raises ValueError for an unreadable formula.
     """
 
     def draw(found):
@@ -24,7 +23,7 @@ def with_mathml(markdown):
 
         try:
             return convert(formula.strip(), display="block" if found["block"] else "inline").replace("\n", " ")
-        except Exception as error:  # the library raises many kinds
+        except Exception as error:  # the library raises many types of errors
             raise ValueError(f"the formula ${formula}$ cannot be read ({type(error).__name__})") from None
 
     return CODE_OR_FORMULA.sub(draw, markdown)

@@ -1,10 +1,10 @@
-"""A lesson as a lecture deck: one HTML file with everything inside, made by nbconvert and reveal.js.
+"""A lesson as a lecture deck: one self-contained HTML file, made by nbconvert and reveal.js.
 
-What stands on a slide is marked in the lesson, in the usual metadata `slideshow.slide_type`: "slide" begins one, "-"
-goes on, "fragment" comes at the next key press, "notes" are for the speaker; a cell without it is not shown. Tags say
-how a code cell is shown: `slide-input` or `slide-output` for one half of it, `reveal` for an output that comes at the
-next key press, `slide-columns` for code and output side by side, `slide-small` and `slide-large` for the size of type
-or view.
+A lesson marks its slides with the standard metadata `slideshow.slide_type`: "slide" begins one, "-" continues it,
+"fragment" appears at the next key press, "notes" are for the speaker; a cell without it is not shown. Tags say how a
+code cell is shown: `slide-input` or `slide-output` for one half of it, `reveal` for an output that appears at the next
+key press, `slide-columns` for code and output side by side, `slide-small` and `slide-large` for the size of type or
+view.
 """
 
 import re
@@ -21,11 +21,11 @@ HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 
 
 class SlidesError(RuntimeError):
-    """A deck cannot be made. One sentence says why."""
+    """A deck cannot be made. The message is one sentence."""
 
 
 def find_lesson(number, sources=NOTEBOOKS):
-    """The file of a lesson by its number, such as "05" or "5". Raises SlidesError with the numbers that there are."""
+    """The file of a lesson by its number, such as "05" or "5". Raises SlidesError, listing the existing numbers."""
     lessons = {path.name[:2]: path for path in sorted(Path(sources).glob("[0-9][0-9]_*.ipynb"))}
     if not lessons:
         raise SlidesError(f"There are no lessons in {sources}. Install the course from a checkout: pip install -e .")
@@ -35,11 +35,10 @@ def find_lesson(number, sources=NOTEBOOKS):
 
 
 def timing(notebook):
-    """The sections of the lecture with their minutes, from the table in the lecture plan: [("Too many vectors", 6),
-    ...], and the total stated there.
+    """The sections and total minutes of the lecture, from the table in the lecture plan.
 
-    Raises ValueError if there is no plan, or its parts do not add up to its total, or its sections are not those of the
-    slides.
+    Returns [("Too many vectors", 6), ...] and the stated total. Raises ValueError if there is no plan, its parts do not
+    add up to its total, or its sections are not those of the slides.
     """
     plan = next((cell.source for cell in notebook.cells if cell.id == "plan"), None)
     if plan is None:
@@ -64,9 +63,7 @@ def timing(notebook):
 
 
 def deck_cells(notebook):
-    """The cells of a lesson that are on slides or in speaker notes, each with `metadata.deck`: what the template wants
-    to know.
-    """
+    """The cells of a lesson on slides or in speaker notes, each with `metadata.deck`, which the template reads."""
     rows, total = timing(notebook)
     starts = {
         name: (sum(minutes for _, minutes in rows[:place]), minutes) for place, (name, minutes) in enumerate(rows)
@@ -121,8 +118,9 @@ def _notes(text):
 
 
 def render(path):
-    """The deck of one lesson as HTML text. Raises SlidesError with one sentence: not a notebook, no slide tags, a plan
-    that does not add up.
+    """The deck of one lesson as HTML text.
+
+    Raises SlidesError with a one-sentence message: not a notebook, no slide tags, a plan that does not add up.
     """
     package = find_spec("sphinx_revealjs")
     if package is None or find_spec("nbconvert") is None:
@@ -134,7 +132,7 @@ def render(path):
 
     try:
         notebook = nbformat.read(path, as_version=4)
-    # by what is wrong with it
+    # the class depends on what is wrong with the notebook
     except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError, OSError):
         raise SlidesError(
             f"{path} is no notebook that can be read. Fetch it again, for example with: git checkout {path}"
@@ -168,8 +166,9 @@ def render(path):
 
 
 def write_deck(number, out, sources=NOTEBOOKS):
-    """Write NN_name.slides.html to a folder, which is made if it is not there. Returns its path. Raises SlidesError
-    with one sentence.
+    """Write NN_name.slides.html to a folder, which is created if needed. Returns its path.
+
+    Raises SlidesError with a one-sentence message.
     """
     path = find_lesson(number, sources)
     text, target = render(path), Path(out) / f"{path.stem}.slides.html"

@@ -1,4 +1,4 @@
-"""The learner's copies of the lessons: made from the source notebooks, never over anything that a person wrote."""
+"""The learner's copies of the lessons, made from the source notebooks without overwriting a person's work."""
 
 import json
 from contextlib import contextmanager
@@ -12,17 +12,17 @@ from ..._support.passed import RECORD, SAVED
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
 from .overview import existing
 
-REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's words
+REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
-PATIENCE = 5  # seconds that a command waits for another one
+PATIENCE = 5  # seconds that a command waits for another
 
 
 class CopyError(RuntimeError):
-    """The learner's copies cannot be written. One sentence says why."""
+    """The learner's copies cannot be written. The message is one sentence."""
 
 
 def stub_out(source):
-    """Replace each region between the solution marks by a stub. Raises ValueError if a mark has no partner."""
+    """Replace each region between solution marks with a stub. Raises ValueError for an unpaired mark."""
     lines, inside = [], False
     for line in source.splitlines():
         mark = line.strip()
@@ -41,8 +41,9 @@ def stub_out(source):
 
 
 def learner_copy(notebook):
-    """What a learner gets of a source notebook: solutions and reports become stubs; outputs, instructors' cells and
-    marks for slides go.
+    """Make the learner's version of a source notebook.
+
+    Solutions and reports become stubs; outputs, instructors' cells and slide marks are removed.
     """
     copy = deepcopy(notebook)
     copy.cells = [cell for cell in copy.cells if "instructor" not in cell.metadata.get("tags", [])]
@@ -60,14 +61,13 @@ def learner_copy(notebook):
 
 
 def write_workspace(workspace, sources=NOTEBOOKS):
-    """Bring a workspace up to date: write missing lessons, renew those the learner never edited, keep the rest.
+    """Bring a workspace up to date: write missing lessons, renew unedited ones, keep the rest.
 
-    A copy that was only run, not edited, counts as never edited: JupyterLab stores outputs by itself.
+    A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
 
-    Returns a list of (file name, what was done): "written", "renewed" and "unchanged" say themselves; "kept" means that
-    the learner's version stays although the lesson has changed; "unreadable" that the file is no notebook, and stays
-    too.
-    Raises CopyError with one sentence if there are no sources, or nowhere to write. What was done until then is
+    Returns a list of (file name, action): "written", "renewed", "unchanged"; "kept" if the learner's version stays
+    although the lesson has changed; "unreadable" if the file is not a notebook, which stays too. Raises CopyError with
+    a one-sentence message if there are no sources or the workspace cannot be written. Work done before the error is
     recorded.
     """
     workspace, lessons = Path(workspace), _sources(sources)
@@ -84,12 +84,11 @@ def write_workspace(workspace, sources=NOTEBOOKS):
 
 
 def update_workspace(workspace, sources=NOTEBOOKS):
-    """Bring a workspace up to date as `write_workspace` does, and merge lessons that both the learner and the course
-    changed.
+    """Bring a workspace up to date as `write_workspace` does, merging lessons that both sides changed.
 
-    A learner's file is saved in the folder SAVED before it is touched. Returns a list of (file name, what was done, in
-    words): "written", "renewed", "unchanged" and "unreadable" as there, without words, and "merged". Raises CopyError
-    or NoWorkspace with one sentence.
+    A learner's file is saved in the folder SAVED before it is changed. Returns a list of (file name, action,
+    description): "written", "renewed", "unchanged" and "unreadable" as in `write_workspace`, without a description, and
+    "merged". Raises CopyError or NoWorkspace with a one-sentence message.
     """
     workspace, lessons = existing(workspace), _sources(sources)
     report, target = [], workspace
@@ -97,7 +96,7 @@ def update_workspace(workspace, sources=NOTEBOOKS):
         with alone(workspace / RECORD, PATIENCE):
             for lesson in lessons:
                 target = workspace / lesson.name
-                # each on its own, so that an interruption leaves no lesson without its record
+                # one at a time, so that an interruption leaves no lesson unrecorded
                 with _recording(workspace) as record:
                     text = copied(lesson)
                     action = _place(target, text, record)
@@ -112,10 +111,10 @@ def update_workspace(workspace, sources=NOTEBOOKS):
 
 
 def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
-    """Write one lesson, such as "04", as the course gives it, after the learner's file was saved in the folder SAVED.
+    """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
-    Returns (file name, path of what was saved or None). Raises CopyError or NoWorkspace with one sentence; the
-    learner's file is then where it was.
+    Returns (file name, path of the saved file or None). Raises CopyError or NoWorkspace with a one-sentence message;
+    the learner's file then stays where it was.
     """
     workspace, lessons = (
         existing(workspace),
@@ -145,7 +144,7 @@ def _cannot_write(target, error, advice="or choose another folder with --workspa
 
 
 def _sources(folder):
-    """The source lessons, and the glossary if there is one. Raises CopyError if there are no lessons."""
+    """The source lessons, and the glossary if it exists. Raises CopyError if there are no lessons."""
     lessons = sorted(Path(folder).glob("[0-9]*.ipynb"))
     if not lessons:
         raise CopyError(f"There are no lessons in {folder}. Install the course from a checkout: pip install -e .")
@@ -163,7 +162,7 @@ def copied(lesson):
 
 
 def _place(target, text, record):
-    """Decide on one lesson and write it if nothing of the learner's is lost. Returns what was done."""
+    """Write one lesson unless that would lose the learner's work. Returns the action taken."""
     new, known = fingerprint(text), _whole_of(record, target.name)
     if not target.exists():
         action = "written"
@@ -183,7 +182,7 @@ def _place(target, text, record):
 
 
 def _merge_into(target, text, record):
-    """Merge a lesson that both sides changed. Returns what was done, and that in words."""
+    """Merge a lesson that both sides changed. Returns the action and its description."""
     before, new = target.read_bytes(), read_notebook(text)
     mine = read_notebook(before)
     if mine is None:
@@ -198,7 +197,7 @@ def _merge_into(target, text, record):
     }
     try:
         merged_text = write_notebook(merged)
-    except RecursionError:  # outputs that nest deeper than can be written
+    except RecursionError:  # outputs nested too deeply to be written
         return "unreadable", ""
     if fingerprint(merged_text) == fingerprint(before):
         record[target.name] = _entry(text)
@@ -215,8 +214,9 @@ def _merge_into(target, text, record):
 
 
 def _replace(target, before, text):
-    """Write a file whose content was `before` (None: there was none). Raises CopyError if it was saved anew
-    meanwhile.
+    """Replace a file whose content was `before` (None if it did not exist).
+
+    Raises CopyError if it was saved again in the meantime.
     """
     if (target.read_bytes() if target.exists() else None) != before:
         raise CopyError(f"{target} was saved by another program at this very moment, and stays. Run this again.")
@@ -225,7 +225,7 @@ def _replace(target, before, text):
 
 @contextmanager
 def _recording(workspace):
-    """The record of a workspace, to be changed; what was changed is written down in any case."""
+    """Yield a workspace's record to be changed. Changes are written even after an error."""
     path = workspace / RECORD
     known = read_record(path)
     record = dict(known)
@@ -237,8 +237,9 @@ def _recording(workspace):
 
 
 def _entry(text):
-    """What the record says of a lesson: a checksum of the whole, and one of each cell by its id. Earlier ones were a
-    text, the first.
+    """The record's entry for a lesson: a checksum of the whole, and one per cell by id.
+
+    Older records held only the first, as a string.
     """
     return {"whole": fingerprint(text), "cells": checksums(text)}
 
@@ -254,9 +255,9 @@ def _cells_of(record, name):
 
 
 def read_record(path):
-    """What a workspace, or a release, has on record; empty if there is nothing that can be read."""
+    """The record of a workspace or a release; empty if it cannot be read."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return {}  # without a record every existing file counts as the learner's
+        return {}  # without a record, every existing file counts as the learner's
     return record if isinstance(record, dict) else {}

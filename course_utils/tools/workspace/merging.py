@@ -1,8 +1,6 @@
-"""A lesson that the learner edited and the course changed: both in one, cell by cell, with nothing of the learner's
-lost.
+"""Merge a lesson that both the learner and the course changed, cell by cell, without losing the learner's work.
 
-Cells are plain dictionaries, as they stand in a notebook's JSON. What the course last wrote is known by a checksum for
-each cell's id.
+Cells are plain dictionaries, as in a notebook's JSON. A checksum per cell id identifies what the course last wrote.
 """
 
 import hashlib
@@ -10,7 +8,7 @@ import json
 import re
 from collections import Counter
 
-# ids that editors give; the course's are words
+# ids made by editors; the course's ids are words
 BY_PROGRAMS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?")
 OURS = re.compile(r".*-(yours|frame)(-\d+)?")  # ids of the notes below
 TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text stands above.*\n\n"
@@ -19,11 +17,11 @@ FRAME_NOTE = (
     "*The course has changed the given lines of this exercise. Your answer stands above as it was; the new lines "
     "are:*\n\n"
 )
-STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's words
+STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's wording
 
 
 def read_notebook(content):
-    """A notebook of format 4 from its bytes, as plain data; None for anything else."""
+    """A notebook of format 4 from its bytes, as plain data. None for anything else."""
     try:
         notebook = json.loads(content)
         for cell in notebook["cells"]:
@@ -48,7 +46,7 @@ def read_notebook(content):
 
 
 def text_of(cell):
-    """A cell's text, with plain line ends. Raises TypeError if it has none."""
+    """A cell's text, with normalised line ends. Raises TypeError if it has none."""
     source = cell["source"]
     if not isinstance(source, (str, list)):
         raise TypeError("a source is a text or a list of texts")
@@ -56,12 +54,12 @@ def text_of(cell):
 
 
 def checksum(cell):
-    """A checksum of what a person edits in a cell: its kind and its text."""
+    """A checksum of what a person edits in a cell: its type and its text."""
     return hashlib.sha256(json.dumps([cell["cell_type"], text_of(cell)]).encode()).hexdigest()[:16]
 
 
 def fingerprint(notebook_text):
-    """A checksum of what a person edits: the cells' kinds and texts. None for something that is not a notebook."""
+    """A checksum of what a person edits in a notebook: the cells' types and texts. None if it is not a notebook."""
     try:
         return _whole(json.loads(notebook_text)["cells"])
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -73,17 +71,16 @@ def _whole(cells):
 
 
 def checksums(notebook_text):
-    """The checksum of each cell by its id."""
-    # the course's cells have ids, by test
+    """The checksum of each cell, by id."""
+    # a test ensures that the course's cells have ids
     return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}
 
 
 def recover(mine, new, whole):
-    """The checksums of the copy that a learner started from, where only that of the whole copy is known; None if it
-    cannot be told.
+    """The cell checksums of the copy that a learner started from, if only the whole copy's checksum is known.
 
-    It can if the learner only wrote answers and added cells, and the frames of the exercises are still the same: then
-    the copy without them has that checksum.
+    They can be recovered if the learner only wrote answers and added cells, and the exercises' frames are unchanged:
+    the learner's copy, with the answers reset and those cells removed, then has that checksum. Returns None otherwise.
     """
     frames = {cell["id"]: cell for cell in new if _is_answer(cell)}
     before = [frames.get(cell.get("id"), cell) for cell in mine if not BY_PROGRAMS.fullmatch(str(cell.get("id", "")))]
@@ -94,15 +91,18 @@ def recover(mine, new, whole):
 
 
 def merge(mine, new, base):
-    """The learner's cells and the course's new ones in one list, and what was done, as a Counter with these keys:
+    """Merge the learner's cells with the course's new ones. Returns them in one list, and a Counter of what was done.
 
-    new, renewed, removed: cells of the course. answers, edited, own: the learner's that stay: answers to exercises,
-    other cells of the course that the learner changed, cells that the learner added. both: cells that both changed; the
-    course's stands there, and the learner's text in a note below. frames: exercises whose frame changed; a note says
-    so. away: cells that the learner deleted and the course left as they were; they stay away.
+    Its keys:
+    - new, renewed, removed: cells of the course.
+    - answers, edited, own: the learner's cells that stay: answers to exercises, other cells of the course that the
+      learner changed, cells that the learner added.
+    - both: cells that both changed; the course's version is used, with the learner's text in a note below.
+    - frames: exercises whose frame changed; a note says so.
+    - away: cells that the learner deleted and the course did not change; they stay deleted.
 
-    base: checksum by id of what the course wrote last, or None if that is not known; then whatever differs counts as
-    changed by both.
+    base: checksum by id of what the course last wrote, or None if unknown; every difference then counts as changed by
+    both.
     """
     course = {cell["id"]: cell for cell in new}
     mine = _identified(mine, course, base)
@@ -113,7 +113,7 @@ def merge(mine, new, base):
     )
     theirs = {cell["id"]: cell for cell in mine if cell["id"] in course}
 
-    followers, last = {None: []}, None  # cells that the course no longer has, or never had, by the one that they follow
+    followers, last = {None: []}, None  # cells that the course does not have (any more), by the one that they follow
     for cell in mine:
         if cell["id"] in course:
             last = cell["id"]
@@ -126,7 +126,7 @@ def merge(mine, new, base):
     merged = followers[None]
 
     def note(cell, kind, text):
-        if text not in texts:  # of an update that was cut off
+        if text not in texts:  # left by an interrupted update
             merged.append(
                 {
                     "cell_type": "markdown",
@@ -171,10 +171,9 @@ def merge(mine, new, base):
 
 
 def _identified(mine, course, base):
-    """The learner's cells, each with an id of its own: that of the cell of the course that it is, or one that nobody
-    has.
+    """The learner's cells, each with a unique id: that of the matching course cell, or an unused one.
 
-    An editor may have dropped ids, or given them twice. Then a cell is known by its text, an answer by the name of its
+    An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer by the name of its
     exercise.
     """
     base, taken, names = base or {}, set(course) | set(base or ()), {}
@@ -218,7 +217,7 @@ def _identified(mine, course, base):
 
 
 def _free(name, taken):
-    """An id that nobody has: name, name-2, ..."""
+    """An unused id: name, name-2, ..."""
     number, found = 1, name
     while found in taken:
         number += 1
@@ -238,24 +237,24 @@ def _is_answer(cell):
 
 
 def _kept(mine, course):
-    """A learner's cell with what the course says about it beside its text; its outputs stay."""
+    """A learner's cell with the course's metadata; its text and outputs stay."""
     return {**mine, "metadata": {**mine["metadata"], **course["metadata"]}}
 
 
 def _other_frame(answer, stub):
-    """Whether a line of a frame is not in an answer."""
+    """Whether an answer lacks a line of its frame."""
     lines = {line.strip() for line in answer["source"].splitlines()}
     return any(line.strip() not in lines for line in stub["source"].splitlines() if line.strip() not in STUB)
 
 
 def _fenced(text, language):
-    """A text as a block of code, whatever backticks are in it."""
+    """A text as a fenced code block, even if it contains backticks."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def in_words(done):
-    """What a merge did, in a line."""
+    """A one-line description of a merge."""
     course = [f"{done[what]} {what}" for what in ("new", "renewed", "removed") if done[what]]
     if course:
         number, what = course[0].split()
@@ -294,11 +293,11 @@ def _count(number, word):
 
 
 def write_notebook(notebook):
-    """The text of a notebook, laid out as nbformat does it."""
+    """The text of a notebook, formatted as nbformat does it."""
     cells = [{**cell, "source": cell["source"].splitlines(True)} for cell in notebook["cells"]]
     text = json.dumps({**notebook, "cells": cells}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     try:
         text.encode()
-    except UnicodeEncodeError:  # halves of letters, which JSON can hold and a file cannot
+    except UnicodeEncodeError:  # lone surrogates, which JSON can hold and a file cannot
         text = json.dumps({**notebook, "cells": cells}, indent=1, sort_keys=True) + "\n"
     return text

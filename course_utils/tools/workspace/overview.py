@@ -1,7 +1,7 @@
-"""The course at a glance: what is passed, what is open, how long a lesson takes.
+"""An overview of the course: what is passed, what is open, and how long each lesson takes.
 
-A workspace is a folder with the learner's copies of the lessons. There, `check` notes in a small file which exercises
-were passed; elsewhere, it notes nothing.
+A workspace is a folder with the learner's copies of the lessons. In a workspace, `check` records passed exercises in a
+small file; elsewhere, it records nothing.
 """
 
 import html
@@ -14,18 +14,18 @@ from ..._support.notebooks import NOTEBOOKS
 from ..._support.passed import RECORD, current, passed
 
 WORDS_A_MINUTE = 130  # careful reading, in a second language
-CODE_CELL_SECONDS = 40  # to read it, run it and look at what comes
+CODE_CELL_SECONDS = 40  # to read it, run it and look at the result
 QUIZ_MINUTES = 1
 EXERCISE = re.compile(r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE)
 STATED = re.compile(r"^`\d\d-[a-z0-9-]+` · .*?\b(\d+) minutes", re.MULTILINE)
 
 
 class NoWorkspace(ValueError):
-    """A folder is no workspace. One sentence says so, and what to do."""
+    """A folder is not a workspace. The message says so in one sentence, and what to do."""
 
 
 def existing(folder):
-    """The path of a workspace. Raises NoWorkspace for anything else."""
+    """The path of an existing workspace. Raises NoWorkspace for anything else."""
     if not (Path(folder) / RECORD).is_file():
         raise NoWorkspace(
             f"{Path(folder).resolve()} is no folder with your lessons (there is no {RECORD} in it). Go to the folder "
@@ -39,7 +39,7 @@ def existing(folder):
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson: its number such as "04", its title, its minutes, and its exercises as pairs (id, title)."""
+    """One lesson: its number, such as "04", its title, its minutes, and its exercises as pairs (id, title)."""
 
     number: str
     title: str
@@ -48,7 +48,7 @@ class Lesson:
 
 
 def lessons(folder=NOTEBOOKS):
-    """The lessons of a folder, in order. What is no lesson is left out."""
+    """The lessons in a folder, in order. Other files are skipped."""
     found = []
     for path in sorted(Path(folder).glob("[0-9][0-9]_*.ipynb")):
         try:
@@ -67,11 +67,12 @@ def lessons(folder=NOTEBOOKS):
 
 
 def lesson_minutes(notebook):
-    """How long a lesson takes, in minutes, to the next five: reading, cells, exercises and quizzes, each counted.
+    """How long a lesson takes: minutes of reading, cells, exercises and quizzes, rounded to a multiple of five.
 
-    notebook: a lesson as nbformat or json reads it. Markdown counts with 130 words a minute, without code blocks and
-    the addresses of links, each code cell with 40 seconds, an exercise with the minutes that stand above it, a quiz
-    with one. Cells for instructors do not count.
+    notebook: a lesson as nbformat or json reads it.
+
+    Markdown counts at 130 words a minute, without code blocks and link addresses; a code cell at 40 seconds; an
+    exercise at the minutes stated above it; a quiz at one minute. Cells for instructors do not count.
     """
     cells = list(_read_cells(notebook))
     texts = [text for _, kind, text in cells if kind == "markdown"]
@@ -85,8 +86,9 @@ def lesson_minutes(notebook):
 
 
 def _read_cells(notebook):
-    """(id, kind, text) of each cell that a learner reads. A text that the learner is to write, such as a report, is not
-    read.
+    """(id, type, text) of each cell that a learner reads.
+
+    Texts that the learner writes, such as a report, are excluded.
     """
     for cell in notebook["cells"]:
         if "instructor" not in cell["metadata"].get("tags", []) and not (
@@ -96,7 +98,7 @@ def _read_cells(notebook):
 
 
 def _words(markdown):
-    """The number of words that a person reads."""
+    """The number of words to read."""
     text = re.sub(r"^ *(```|~~~).*?^ *\1", " ", markdown, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"\]\([^)]*\)", "] ", text)
     text = re.sub(r"<[^<>]*>|https?://\S+", " ", text)
@@ -107,19 +109,20 @@ def _words(markdown):
 
 
 def progress():
-    """Your way through the course: each lesson with its exercises, those that you passed ticked, and what comes next.
+    """Show your progress through the course: each lesson, which exercises you passed, and what comes next.
 
-    Shows as a table in a notebook and prints as text.
+    Displays as a table in a notebook and prints as text.
     """
     try:
         return overview(current())
-    except OSError:  # the folder is gone, or its notes may not be read
+    except OSError:  # the folder is gone, or its record cannot be read
         return overview(None)
 
 
 def overview(folder):
-    """The state of a workspace. Of a folder that is none, and of None, every exercise is open. Raises OSError if the
-    notes may not be read.
+    """The state of a workspace. Every exercise is open for None or a folder that is not a workspace.
+
+    Raises OSError if the record cannot be read.
     """
     at_work = folder is not None and (Path(folder) / RECORD).is_file()
     return Overview(
@@ -129,7 +132,7 @@ def overview(folder):
 
 @dataclass(frozen=True)
 class Overview:
-    """What `progress` returns. `lessons`: all of the course; `passed`: ids of exercises."""
+    """What `progress` returns. `lessons`: all lessons of the course; `passed`: ids of exercises."""
 
     lessons: tuple[Lesson, ...]
     passed: frozenset[str]
@@ -146,12 +149,12 @@ class Overview:
         return sum(one in self.passed for one, _ in lesson.exercises)
 
     def count(self, lesson):
-        """Such as "2 of 4" for a lesson; nothing for one without exercises."""
+        """Such as "2 of 4" for a lesson; empty for one without exercises."""
         return f"{self.done(lesson)} of {len(lesson.exercises)}" if lesson.exercises else ""
 
     @property
     def hours(self):
-        """How long the whole course takes."""
+        """The duration of the whole course."""
         return int(sum(lesson.minutes for lesson in self.lessons) / 60 + 0.5)
 
     @property
@@ -183,7 +186,7 @@ class Overview:
         return "\n".join([self.totals, "", *rows, "", self.advice])
 
     def plain(self):
-        """The picture in ASCII, for a terminal that has no other signs."""
+        """The overview in ASCII, for a terminal without other characters."""
         return repr(self).replace("✓", "x").replace("○", "-").encode("ascii", "replace").decode()
 
     def _repr_html_(self):
@@ -207,7 +210,7 @@ class Overview:
         )
 
     def page(self):
-        """The picture as a page of its own."""
+        """The overview as a standalone page."""
         return (
             f'{PAGE_MARK}\n<html lang="en">\n<head><meta charset="utf-8"><meta name="viewport" '
             'content="width=device-width, initial-scale=1">'
@@ -219,7 +222,7 @@ class Overview:
         )
 
 
-PAGE_MARK = "<!doctype html><!-- course progress -->"  # a file that begins with it may be written anew
+PAGE_MARK = "<!doctype html><!-- course progress -->"  # a file that begins with this may be overwritten
 CELL = "text-align: left; padding: 0.15em 0.6em; vertical-align: middle"
 SQUARE = (
     "display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: 1.45em; margin-right: "
@@ -232,8 +235,9 @@ DONE, OPEN = (
 
 
 def _square(exercise_id, title, done):
-    """A square with a tick, or an empty one with a circle. Its name is read aloud, and shown where the pointer
-    rests.
+    """A square with a tick, or an empty one with a circle.
+
+    Its name is read aloud by screen readers and shown on hover.
     """
     words = html.escape(f"{exercise_id}, {title}: {'passed' if done else 'open'}")
     return (

@@ -1,13 +1,11 @@
-"""How Sphinx sets the book; read by course_utils.tools.publish.book. Nothing here asks for anything from the
-network.
-"""
+"""Sphinx configuration of the book, used by course_utils.tools.publish.book. It requests nothing from the network."""
 
 project = html_title = "Sentence embeddings, from the first token to a fine-tuned encoder"
 language = "en"
 extensions = ["myst_nb"]
 
-nb_execution_mode = "off"  # the lessons' stored outputs are compared with fresh ones by the tests
-# paper shows the picture of a view that a screen draws live
+nb_execution_mode = "off"  # tests compare the lessons' stored outputs with fresh ones
+# on paper, show the picture of a view that is interactive on screen
 nb_mime_priority_overrides = [("singlehtml", "image/png", 0)]
 myst_heading_anchors = 3
 myst_heading_slug_func = "course_utils.tools.publish.book.jupyter_anchor"
@@ -34,4 +32,4 @@ html_css_files = ["book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
 html_copy_source = False
 html_use_index = False
-html_show_search_summary = False  # a summary is fetched from its page, which browsers refuse for files
+html_show_search_summary = False  # a summary is fetched from its page, which browsers refuse for file: URLs
