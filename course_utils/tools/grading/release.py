@@ -1,4 +1,4 @@
-"""Lessons as an assignment: learner's copies with points and a date."""
+"""Release lessons as an assignment: learners' copies with points and a due date."""
 
 import hashlib
 import json
@@ -13,13 +13,15 @@ from .marking import assignment
 
 
 def write_release(lessons, out, due="", sources=NOTEBOOKS):
-    """Write graded copies of some lessons: points at each exercise, a note on what counts and until when, and
-    manifest.json.
+    """Write graded copies of some lessons and manifest.json. Returns the manifest.
 
-    lessons: such as ("04", "05"). due: a text, such as "Friday, 4 December, 18:00". The same input gives the same
-    bytes.
-    Returns the manifest. Raises CopyError with one sentence: for an unknown lesson, or a file there that no release
-    wrote.
+    The copies show the points of each exercise, and a note on what counts and until when.
+
+    lessons: such as ("04", "05").
+    due: a text, such as "Friday, 4 December, 18:00".
+
+    The same input gives the same bytes. Raises CopyError with a one-sentence message for an unknown lesson, or a file
+    there that no release wrote.
     """
     try:
         work = assignment(tuple(sorted(set(lessons))), Path(sources))
@@ -31,7 +33,7 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
         (path,) = Path(sources).glob(f"{lesson}_*.ipynb")
         mine = {one: most for one, most in points.items() if one[:2] == lesson}
         files[path.name] = nbformat.writes(_graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)) + "\n"
-    files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons have links to it
+    files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons link to it
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
     manifest = {
         "course": __version__,

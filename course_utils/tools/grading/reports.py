@@ -1,5 +1,6 @@
-"""The grader's pages: feedback for each learner, a summary of the class. What came from learners is shown as text,
-never as markup.
+"""The grader's pages: feedback for each learner, and a summary of the class.
+
+Text from learners is shown as text, never as markup.
 """
 
 import base64
@@ -18,7 +19,7 @@ from ..._support.files import write_whole
 from ...exercises.framework import _code_marks
 from ...plots import HATCHES, use_style
 
-LONGEST = 2000  # characters of one text; where a template does not say less
+LONGEST = 2000  # default limit of a text, in characters
 WORDS = {
     "passed": ("✓", "passed"),
     "failed": ("✗", "not there yet"),
@@ -39,14 +40,12 @@ STATUSES = {  # in plain words, for the learner
     "missing exercise": "For at least one exercise there was no answer to mark.",
     "nothing handed in": "Nothing was handed in under this name.",
 }
-KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and in India's scripts
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, halves of characters, odd line ends
+KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and Indic scripts
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, lone surrogates, unusual line ends
 
 
 def clean(text, longest=LONGEST):
-    """A text that is safe to look at: not too long, and what would be invisible or turn text around is named
-    instead.
-    """
+    """A text that is safe to show: shortened, with invisible and direction-changing characters as code points."""
     text = str(text)
     left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""
     text = text[:longest].replace("\r\n", "\n")
@@ -59,12 +58,12 @@ def clean(text, longest=LONGEST):
 
 
 def cut(text, longest):
-    """For templates that want less of a text, or more, than is usual."""
+    """Clean a text and cut it to a given length instead of the default, for templates."""
     return escape(clean(text, longest))
 
 
 def sentence(text, longest=LONGEST):
-    """A sentence whose parts in backticks become code."""
+    """A sentence as HTML, with its parts in backticks as code."""
     return Markup(_code_marks(clean(text, longest)))
 
 
@@ -74,7 +73,7 @@ PAGES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    # all that a template writes, unless markup
+    # every value that a template writes, unless it is markup
     finalize=lambda value: clean(value) if type(value) is str else value,
 )
 PAGES.filters.update(
@@ -87,8 +86,9 @@ PAGES.globals.update(words=WORDS)
 
 
 def write_feedback(folder: Path, learners: list[dict], titles: dict):
-    """Write a page for each of these learners. It holds nothing about others, and no hidden inputs or expected
-    values.
+    """Write a page for each of these learners.
+
+    It holds nothing about other learners, and no hidden inputs or expected values.
     """
     template = PAGES.get_template("feedback.html.j2")
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def write_feedback(folder: Path, learners: list[dict], titles: dict):
 
 
 def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
-    """Write the page about the class, for the instructor. Who is not marked yet counts in no number."""
+    """Write the page about the class, for the instructor. Learners not yet marked are not counted."""
     marked = [learner for learner in learners if learner["points"] is not None]
     scores, exercises = _scores(marked), _exercises(marked)
     page = PAGES.get_template("summary.html.j2").render(
@@ -140,8 +140,9 @@ def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
 
 
 def _scores(learners):
-    """How scores are spread: learners in each tenth of their points, and a few numbers. Learners who could get no
-    points are left out.
+    """The distribution of scores: learners in each tenth of their points, and a few numbers.
+
+    Learners for whom no points are available are excluded.
     """
     shares = [100 * learner["points"] / learner["of"] for learner in learners if learner["of"]]
     tenths = Counter(max(0, min(9, int(share // 10))) for share in shares)
@@ -156,7 +157,7 @@ def _scores(learners):
 
 
 def _exercises(learners):
-    """For each exercise how many have which status. Where a learner's record lacks it, it is missing."""
+    """For each exercise, how many learners have which status. An exercise absent from a record counts as missing."""
     found = {}
     for learner in learners:
         for one, mark in learner["exercises"].items():
@@ -185,12 +186,12 @@ def _mistakes(learners, most=15):
 
 
 def _gist(text):
-    """What a message is about, without what one learner's function returned."""
+    """The subject of a message, without what one learner's function returned."""
     return text if text.startswith("Stopped: ") else text.partition(": ")[0]
 
 
 def _pictures(scores, exercises):
-    """The two pictures as data addresses, None where there is nothing to draw. The same numbers give the same bytes."""
+    """The two pictures as data URLs, None if there is nothing to draw. The same numbers give the same bytes."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator

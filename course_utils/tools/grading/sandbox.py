@@ -1,7 +1,7 @@
-"""The outside of the sandbox: starts the warm server behind walls, and speaks with one submission at a time.
+"""The grader's side of the sandbox: it starts the isolated warm server and talks to one submission at a time.
 
-Bubblewrap builds the walls: no network, a process tree of its own, and of the files only programs and packages,
-read-only. Each submission is a fork of the warm server behind further walls (`sandbox_server.shut_in`).
+Bubblewrap provides the isolation: no network, a separate process tree, and only programs and packages visible,
+read-only. Each submission is a fork of the warm server with further isolation (`sandbox_server.shut_in`).
 """
 
 import contextlib
@@ -25,25 +25,25 @@ PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
 SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/usr/lib/locale", "/usr/share/zoneinfo")
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
-# what a check goes by, of the files that the helpers read
+# files that the helpers read, and that would reveal what a check expects
 IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}
-# of the grader; the exercises are hidden altogether
+# of the grader; the exercises are hidden completely
 VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
-MOST_LATE = 500  # parts of a reply that are still taken when its time is up
-# set to anything, the server imports nothing ahead: it starts sooner, and each submission takes longer
+MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
+# if set to anything, the server imports nothing in advance: it starts sooner, and each submission takes longer
 COLD = "COURSE_COLD_SANDBOX"
-STARTING = 300  # seconds that the server may take to warm up, on a slow disk
+STARTING = 300  # seconds allowed for the server to warm up, on a slow disk
 
 
 class SandboxError(RuntimeError):
-    """There is no sandbox. One sentence says why, one what to do."""
+    """The sandbox is unavailable. One sentence says why, one what to do."""
 
 
 class Ended(BaseException):
-    """A submission's process is gone, or spoke nonsense. No subclass of Exception, so that no check takes it for an
-    answer's error.
+    """A submission's process has ended or sent an invalid reply.
 
-    `state` is "crashed", "timeout", "memory" or, if the system killed it, "killed"; `reason` a sentence.
+    Not a subclass of Exception, so that no check mistakes it for an answer's error. `state` is "crashed", "timeout",
+    "memory" or, if the system killed it, "killed"; `reason` is a sentence.
     """
 
     def __init__(self, state, reason):
@@ -52,7 +52,7 @@ class Ended(BaseException):
 
 
 def why_not():
-    """Why this machine cannot isolate a submission, in a sentence, or None if it can."""
+    """Why this machine cannot isolate a submission, in one sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
         return (
             f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or a "
@@ -81,7 +81,7 @@ def why_not():
 
 
 def walls():
-    """Bubblewrap's command line: what the sandbox sees and may do."""
+    """Bubblewrap's command line: what the sandbox can see and do."""
     command = [
         "bwrap",
         "--die-with-parent",
@@ -108,7 +108,7 @@ def walls():
     for path in shown:
         command += ["--symlink", os.readlink(path), str(path)] if path.is_symlink() else read_only(path)
     installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
-    if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be seen
+    if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be visible
         command += ["--tmpfs", str(installed), "--remount-ro", str(installed)]
     command += ["--tmpfs", str(PACKAGE / "exercises"), "--tmpfs", str(GRADER)]
     for name in VISIBLE:
@@ -137,11 +137,10 @@ def walls():
 
 
 def made_of():
-    """The files, links and folders that this Python, its packages and the course are made of, parents before what they
-    hold.
+    """The files, links and folders of this Python, its packages and the course, parents before their contents.
 
-    Of a prefix such as /usr, which the whole machine shares, only Python's own folders are shown and the system's
-    shared libraries.
+    Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the system's shared libraries
+    are shown.
     """
     paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE)} | {
         Path(sysconfig.get_path(one)) for one in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -153,7 +152,7 @@ def made_of():
             else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
         )
     for root in ("/usr", "/"):
-        # as Debian keeps them; else they lie in lib itself
+        # Debian's layout; elsewhere the libraries are in lib itself
         several = Path(root, "lib", f"{platform.machine()}-linux-gnu")
         paths |= {several if several.is_dir() else Path(root, "lib"), Path(root, "lib64"), Path(root, "lib32")}
     program = Path(sys.executable)
@@ -162,7 +161,7 @@ def made_of():
         program = program.parent / os.readlink(program)
     paths.add(program)
     for name in ("lib", "lib32", "lib64", "bin"):
-        if Path("/", name).is_symlink():  # to usr/lib and so on
+        if Path("/", name).is_symlink():  # a link to usr/lib and so on
             paths = {path for path in paths if not path.is_relative_to(Path("/", name))} | {Path("/", name)}
     shown = []
     for path in sorted(paths):
@@ -174,15 +173,16 @@ def made_of():
 
 
 def read_only(path):
-    """Bubblewrap's words for a file or folder that may be read. Left to itself, it makes parents that only root may
-    enter.
+    """Bubblewrap's arguments for a readable file or folder.
+
+    Its parents are created explicitly, since those that Bubblewrap creates can be entered only by root.
     """
     parents = [word for parent in reversed(path.parents[:-1]) for word in ("--perms", "0755", "--dir", str(parent))]
     return [*parents, "--ro-bind", str(path), str(path)]
 
 
 def surroundings(folder):
-    """The environment variables of the server: nothing of the user's."""
+    """The environment variables of the server: none are inherited from the user."""
     return {
         "PATH": "/usr/bin:/bin",
         "HOME": folder,
@@ -206,7 +206,7 @@ def surroundings(folder):
 
 
 def texts(value):
-    """Whether a value is a list of texts, or a dict of texts."""
+    """Whether a value is a list of strings, or a dict of strings."""
     items = [*value, *value.values()] if isinstance(value, dict) else value
     return isinstance(items, list) and all(isinstance(item, str) for item in items)
 
@@ -229,7 +229,7 @@ FORMS = {
 
 
 def well_formed(reply):
-    """A reply whose parts are all of a known name and form; a learner's code may have written it. Raises WireError."""
+    """A reply, once its parts are known to be well-formed: a learner's code may have written it. Raises WireError."""
     for name, part in reply.items():
         if name not in FORMS or not FORMS[name](part):
             raise wire.WireError("it has a part of no known form")
@@ -237,11 +237,13 @@ def well_formed(reply):
 
 
 class Sandbox:
-    """The warm server. Use it in a `with`; `Session` speaks with one submission.
+    """The warm server, as a context manager. `Session` talks to one submission.
 
     isolated: False runs learners' code with your own rights; only for code that you would run yourself.
-    seconds: processor time, and memory: bytes, that one submission may use. cold: import nothing ahead; left out, what
-    the environment says (COLD). Raises SandboxError if it cannot start.
+    seconds, memory: the processor time and the bytes of memory that one submission may use.
+    cold: import nothing in advance; by default as the environment says (COLD).
+
+    Raises SandboxError if it cannot start.
     """
 
     def __init__(self, isolated=True, seconds=120, memory=2 * 2**30, cold=None):
@@ -279,7 +281,7 @@ class Sandbox:
         self.pending = b""
 
     def wait(self):
-        """Wait until it is warm. Returns whether system calls are filtered, too. Raises SandboxError."""
+        """Wait until the server is warm. Returns whether system calls are filtered too. Raises SandboxError."""
         return self.heard(STARTING)["filter"]
 
     def __enter__(self):
@@ -294,7 +296,7 @@ class Sandbox:
         self.errors.close()
 
     def heard(self, seconds=30):
-        """The server's next word."""
+        """The server's next message."""
         self.control.settimeout(seconds)
         try:
             while b"\n" not in self.pending:
@@ -313,13 +315,14 @@ class Sandbox:
         status = self.process.poll() or 0
         self.errors.seek(0)
         last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
-        # bubblewrap adds 128
+        # bubblewrap adds 128 to a signal
         why = f"signal {max(-status, status - 128)} ended it" if status < 0 or status > 128 else last[:300]
         return SandboxError(f"The sandbox stopped ({why}). What was marked is kept; run the command again.")
 
     def prepare(self, cells):
-        """Let the server read cells that many submissions hold, so that none of these has to. cells: their texts, from
-        the course, not from a learner.
+        """Let the server parse cells that many submissions contain, so that each submission need not.
+
+        cells: their texts, from the course, not from a learner.
         """
         with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
             json.dump(cells, file)
@@ -327,7 +330,7 @@ class Sandbox:
             self._request(b"r", file.fileno())
 
     def start(self):
-        """Fork a child. Returns the line to it."""
+        """Fork a child. Returns the connection to it."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._request(b"s", theirs.fileno())
@@ -340,7 +343,7 @@ class Sandbox:
             raise self.stopped() from None
 
     def end(self, gone=False):
-        """End the child and all that it started. Returns how it ended. gone: it seems to have ended itself."""
+        """End the child and all that it started. Returns how it ended. gone: it seems to have ended by itself."""
         try:
             self.control.sendall(b"g" if gone else b"e")
         except OSError:
@@ -355,8 +358,9 @@ def _write_all(file, data):
 
 
 class Session:
-    """One submission in its process. Every method raises `Ended` if the process is gone, or OutOfTime after so many
-    seconds.
+    """One submission in its process.
+
+    Every method raises `Ended` if the process is gone, or OutOfTime after its time limit.
     """
 
     def __init__(self, sandbox, patience=20):
@@ -378,12 +382,12 @@ class Session:
     def call(self, seconds, **request):
         """As `ask`, for a call of an answer. Returns its reply, and the request as it is afterwards.
 
-        Arrays lie in memory that this process shares with the submission's, so that a change of them is seen here,
-        whatever is said there.
+        Arrays are in memory shared with the submission's process, so that changes to them are seen here, whatever the
+        reply claims.
         """
         if not hasattr(os, "memfd_create"):
             return self.ask(seconds, **request), request
-        import fcntl  # not on Windows, where nothing is marked
+        import fcntl  # unavailable on Windows, where nothing is marked
 
         text, arrays = wire.parts(request, wire.ALIGN)
         shared = os.memfd_create("arguments", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -431,7 +435,7 @@ class Session:
             late += left <= 0
             if late > MOST_LATE:
                 raise TimeoutError
-            self.line.settimeout(max(left, 0.01))  # what has arrived counts, even if this process was stopped meanwhile
+            self.line.settimeout(max(left, 0.01))  # read what arrived even if we were suspended
             part = self.line.recv(min(size - len(data), 2**20))
             if not part:
                 raise EOFError
@@ -442,7 +446,7 @@ class Session:
         how = self.close(gone=True)
         if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
             return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
-        # no process can do this to the first one of its namespace; for lack of memory the system does
+        # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it when memory runs out
         if not how["alive"] and how["signal"] == 9:
             return Ended("killed", "the system ended your code's process, perhaps for lack of memory")
         if how["alive"]:
@@ -455,7 +459,7 @@ class Session:
         return Ended("crashed", f"your code ended its process ({what})")
 
     def close(self, gone=False):
-        """End the process. Twice does no harm."""
+        """End the process. Closing twice is harmless."""
         if self.ended is None:
             self.line.close()
             self.ended = self.sandbox.end(gone)

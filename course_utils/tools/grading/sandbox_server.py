@@ -1,8 +1,8 @@
-"""What runs inside the sandbox: a warm server that forks one child for each submission, and that child.
+"""The sandbox's inside: a warm server that forks one child per submission, and that child.
 
-Nothing here judges, and nothing here knows what is right. The server imports what answers use, loads the encoder, and
-then only forks. A child shuts itself in (`shut_in`), reads the notebook, and runs what an answer needs of it.
-Everything that a child says may be a lie, since a learner's code can change the child; so whoever listens believes only
+Nothing here judges answers or knows the right ones. The server imports what answers use, loads the encoder, and from
+then on only forks. A child isolates itself (`shut_in`), reads the notebook, and runs what an answer needs of it. A
+child's messages cannot be trusted, since a learner's code can change the child; the grader therefore accepts only
 values.
 """
 
@@ -21,7 +21,7 @@ import types
 
 try:
     import resource
-except ImportError:  # Windows, where nothing is run, but `course release` reads the lessons' points
+except ImportError:  # Windows: nothing is run there, but `course release` reads the lessons' points
     resource = None
 
 from ..._support.values import notebook_data
@@ -30,22 +30,23 @@ from . import program, wire
 
 NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_IPC, NEW_NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x08000000, 0x40000000
 PRIVATE_RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_PROGRAMS = 0x44000, 1, 2, 4, 8
-SCRATCH = "/scratch"  # the one folder where a submission may write
-NOT_SHUT_IN = 77  # the exit status of a child that could not be
+SCRATCH = "/scratch"  # the only folder where a submission may write
+NOT_SHUT_IN = 77  # exit status of a child that could not isolate itself
 
 
 # ---------------------------------------------------------------- one submission
 
 
 class Submission:
-    """One notebook in its process: answers requests until the line is closed."""
+    """One notebook in its process: answers requests until the connection is closed."""
 
     def __init__(self):
         self.cells, self.program, self.answers = [], None, {}
 
     def open(self, exercises, by_hand, known=()):
-        """Says which exercises the notebook has, what stands in its answers' cells, and what does not parse. known:
-        checksums of the lesson's own cells.
+        """Report which exercises the notebook has, the contents of its answer cells, and what does not parse.
+
+        known: checksums of the lesson's own cells.
         """
         self.program = program.Program(self.cells, frozenset(known))
         grade_ids = {cell["grade_id"] for cell in self.cells if isinstance(cell["grade_id"], str)}
@@ -72,11 +73,13 @@ class Submission:
         }
 
     def define(self, exercise_id, name, run="slice"):
-        """Run what an answer needs. run: "slice", what it names; "check", all of the learner's own cells up to the one
-        that checks it; "end", all of them.
+        """Run what an answer needs.
 
-        Says whether it is a function, and which further runs might give another result; another value is sent as it is.
-        Raises CellUnreadable.
+        run: "slice" for what it names; "check" for all of the learner's own cells up to the one that checks it; "end"
+        for all of them.
+
+        Reports whether it is a function, and which further runs might give another result; any other value is sent as
+        it is. Raises CellUnreadable.
         """
         name = self.program.answer_name(self.cells, exercise_id, name)
         try:
@@ -100,7 +103,7 @@ class Submission:
             if name in space.names and not callable(space.names[name]):  # rank = rank(scores), below the answer
                 space = program.Space(self.program)
                 space.run_slice(self.program.slice(name, self.program.answer(name, program.FUNCTIONS)))
-            # it may lack what another cell does
+            # it may lack a definition from another cell
             more = ["check", *more] if space.problems and "check" not in more else more
         else:
             last = self.program.checked(exercise_id) if run == "check" else None
@@ -126,10 +129,8 @@ class Submission:
         )
 
     def call(self, exercise_id, args):
-        """Call an answer. Sends back what it returned or raised, and the arguments if they are no longer what they
-        were.
-        """
-        values = [None if callable(arg) else arg for arg in args]  # a function stays what it is
+        """Call an answer. Sends what it returned or raised, and the arguments if they changed."""
+        values = [None if callable(arg) else arg for arg in args]  # functions cannot change
         before = wire.pack({"args": values})
         try:
             reply = {"value": self.answers[exercise_id](*args)}
@@ -139,7 +140,7 @@ class Submission:
 
 
 def serve_submission(line):
-    """The child's loop: a request in, a reply out."""
+    """The child's loop: one reply per request."""
     submission = Submission()
     while True:
         header, files, _, _ = socket.recv_fds(line, wire.HEADER.size, 1)
@@ -166,7 +167,7 @@ def serve_submission(line):
             reply = {"broken": str(problem)}
         except MemoryError:
             reply = {"raised": ["MemoryError", ""]}
-        except Exception as error:  # Python itself gives up on some code
+        except Exception as error:  # Python itself fails on some code
             reply = {"broken": f"Python cannot read it ({type(error).__name__})"}
         try:
             reply = wire.pack(reply)
@@ -195,8 +196,9 @@ def _libc(name, *args):
 
 
 def own_users(new=0):
-    """A new user namespace for this process, in which it keeps its name and has all rights, and other new
-    namespaces.
+    """Create a user namespace for this process, which keeps its user and gets all capabilities, and other namespaces.
+
+    new: flags of the other namespaces.
     """
     user, group = os.getuid(), os.getgid()
     _libc("unshare", NEW_USER | new)
@@ -206,9 +208,9 @@ def own_users(new=0):
 
 
 def fork_apart(home):
-    """Fork; the child is the first process of a new process namespace: when it ends, the kernel ends all others there.
+    """Fork a child as the first process of a new PID namespace: when it ends, the kernel ends all others there.
 
-    home: a descriptor of this process's own namespace, to which its next child belongs again.
+    home: a descriptor of this process's own PID namespace, to which its next child belongs again.
     """
     _libc("unshare", NEW_PROCESSES)
     child = os.fork()
@@ -218,14 +220,10 @@ def fork_apart(home):
 
 
 def shut_in():
-    """Namespaces of its own for this process: users, mounts, IPC, network; and empty folders of its own over what can
-    be written.
-    """
+    """Isolate this process: new user, mount, IPC and network namespaces, and empty folders over writable places."""
     own_users(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
     _libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
-    with contextlib.suppress(
-        OSError
-    ):  # mount_setattr, which Linux has since 5.12: even device files keep times and modes
+    with contextlib.suppress(OSError):  # mount_setattr, Linux 5.12 or later: also keeps times and modes of device files
         _libc("syscall", 442, -100, b"/", 0x8000, (ctypes.c_uint64 * 4)(READ_ONLY), ctypes.c_size_t(32))
     tame = NO_SUID | NO_DEVICES | NO_PROGRAMS
     _libc("mount", b"tmpfs", b"/proc", b"tmpfs", ctypes.c_ulong(tame | READ_ONLY), b"size=4k,mode=555")
@@ -233,22 +231,22 @@ def shut_in():
 
 
 def give_up_rights():
-    """No capabilities, and none to be had by running a program."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the call, this process
+    """Drop all capabilities, and prevent gaining any by running a program."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the call, for this process
     _libc("capset", header, (ctypes.c_uint32 * 6)())
     _libc("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
 
 
 def system_call_filter():
-    """What a learner's code may not ask of the kernel: new programs, processes, namespaces, sockets, and looking into
-    others.
+    """A filter of the system calls denied to learners' code.
 
-    None where libseccomp is missing: then the namespaces and limits stand alone.
+    These start programs, create processes, namespaces or sockets, or inspect other processes. Returns None if
+    libseccomp is missing: namespaces and limits are then the only isolation.
     """
     import ctypes.util
 
     find, names = ctypes.util.find_library, {"c": "libc.so.6", "seccomp": "libseccomp.so.2"}
-    # which runs programs that the sandbox does not show
+    # the original runs programs that the sandbox does not show
     ctypes.util.find_library = lambda name: names.get(name) or find(name)
     try:
         import pyseccomp
@@ -333,11 +331,11 @@ def system_call_filter():
     ):
         try:
             rules.add_rule(refuse, call)
-        except (ValueError, OSError, RuntimeError):  # not a call of this processor
+        except (ValueError, OSError, RuntimeError):  # not a system call of this processor
             continue
-    # event loops wake themselves through such a pair
+    # event loops use such a pair to wake themselves
     rules.add_rule(refuse, "socketpair", pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
-    # "not implemented": the C library then uses clone, which shows its flags
+    # "not implemented": the C library then uses clone, whose flags the filter can see
     rules.add_rule(pyseccomp.ERRNO(38), "clone3")
     thread = 0x00010000
     rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, thread, 0))
@@ -345,7 +343,7 @@ def system_call_filter():
 
 
 def mapped():
-    """Bytes of address space that this process has, or None where the system does not say."""
+    """Bytes of address space that this process has mapped, or None if the system does not say."""
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * resource.getpagesize()
@@ -354,22 +352,22 @@ def mapped():
 
 
 def limit_memory(most):
-    """At most so many bytes of address space beyond what this process has now; reaching it raises MemoryError."""
+    """Limit the address space to this many bytes beyond the current use; reaching the limit raises MemoryError."""
     if (now := mapped()) and resource is not None:
         resource.setrlimit(resource.RLIMIT_AS, (now + most, now + most))
 
 
 def end_with_parent():
-    """The kernel kills this process when the thread that started it ends, however that ends (Linux)."""
+    """Have the kernel kill this process when the thread that started it ends, however it ends (Linux)."""
     if sys.platform == "linux":
         parent = os.getppid()
         _libc("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-        if os.getppid() != parent:  # it ended meanwhile; in a container, 1 is an ordinary parent
+        if os.getppid() != parent:  # it has already ended; in a container, 1 is an ordinary parent
             os._exit(1)
 
 
 def limit(seconds, memory, mapped):
-    """Limits on processor time (seconds), memory beyond what is mapped (bytes), file size, processes, open files."""
+    """Limit processor time (seconds), memory beyond what is mapped (bytes), file size, processes, open files."""
     for what, most in (
         ("RLIMIT_CPU", seconds),
         ("RLIMIT_AS", mapped + memory if mapped else None),
@@ -383,14 +381,14 @@ def limit(seconds, memory, mapped):
         if most is not None and hasattr(resource, what):
             try:
                 resource.setrlimit(getattr(resource, what), (most, most))
-            except (ValueError, OSError):  # macOS does not know all of them
+            except (ValueError, OSError):  # macOS lacks some of them
                 continue
 
 
 # ---------------------------------------------------------------- the warm server
 
 
-# what answers use beside what the course's own functions import
+# what answers use beyond the imports of the course's own functions
 ANSWERS_USE = (
     "pandas",
     "scipy.stats",
@@ -402,14 +400,15 @@ ANSWERS_USE = (
 
 
 def warm_up(cold=False):
-    """Import what lessons and answers import, and load the encoder, so that children find all of it ready. cold: only
-    what every child needs.
+    """Import what lessons and answers import, and load the encoder, once for all children.
+
+    cold: import only what every child needs.
     """
     import torch
 
     program.shell().transform_cell("%time warm = 1")
     torch.set_num_threads(1)
-    stand_ins = types.ModuleType("course_utils.exercises")  # the real ones know what is right, and are not in here
+    stand_ins = types.ModuleType("course_utils.exercises")  # the real ones are hidden: they know the answers
     stand_ins.check = stand_ins.hint = stand_ins.solution = lambda *args, **kwargs: None
     sys.modules[stand_ins.__name__] = stand_ins
     if not cold:
@@ -420,7 +419,7 @@ def warm_up(cold=False):
 
 
 class Server:
-    """Forks a child for each request on the control line; ends it, with all that it started, when told to."""
+    """Forks a child for each request on the control connection; ends it, with all that it started, on request."""
 
     def __init__(self, control, walls, seconds, memory):
         self.control, self.walls, self.seconds, self.memory = control, walls, seconds, memory
@@ -452,15 +451,15 @@ class Server:
         self.child = fork_apart(self.home) if self.walls else os.fork()
         if self.child == 0:
             self.be_child(line)
-        if self.ending:  # by now its memory is given back
+        if self.ending:  # by now its memory has been freed
             os.waitpid(self.ending, 0)
             self.ending = None
 
     def be_child(self, line):
-        """Never returns. Everything of the server's is closed before anything of the learner's is read."""
+        """Become a child; never returns. The server's files are closed before any of the learner's input is read."""
         status = NOT_SHUT_IN
         try:
-            os.setsid()  # else a signal to its own group would reach the server
+            os.setsid()  # else a signal to the child's own group would reach the server
             os.dup2(os.open(os.devnull, os.O_RDWR), 0)
             os.dup2(0, 1)
             os.dup2(0, 2)
@@ -471,10 +470,10 @@ class Server:
             if self.walls:
                 shut_in()
             os.chdir(os.environ["TMPDIR"])
-            sys.path.insert(0, "")  # a notebook may import what it wrote
+            sys.path.insert(0, "")  # a notebook may import a module that it wrote
             import torch
 
-            # else each thread of the learner's renews torch's pool, which fails now and then after a fork
+            # else each of the learner's threads recreates torch's pool, which sometimes fails after a fork
             torch.set_num_threads(1)
             limit(self.seconds, self.memory, self.mapped)
             if self.walls:
@@ -488,9 +487,9 @@ class Server:
             os._exit(status)
 
     def end(self, gone=False):
-        """Kill the child if it still lives. How it ended: signal, exit status, seconds of processor time.
+        """Kill the child if it is still alive. Returns how it ended: signal, exit status, seconds of processor time.
 
-        gone: its line is closed, as the kernel does first when a process ends, so the rest may follow in a moment.
+        gone: its connection is closed. The kernel does that first when a process ends, so the end may follow shortly.
         """
         if self.child is None:
             return {"alive": False, "signal": 0, "status": NOT_SHUT_IN, "seconds": 0}
@@ -515,22 +514,22 @@ class Server:
 
 
 def leave_root():
-    """Root becomes nobody: the limit on processes does not hold for root."""
+    """Switch from root to the user nobody: the limit on processes does not apply to root."""
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(65534, 65534, 65534)
         os.setresuid(65534, 65534, 65534)
-        _libc("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, so that children may write their maps of users
+        _libc("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, so that children may write their user maps
 
 
 def settle():
-    """Become nobody, in namespaces of users and processes that belong to this process, and the first process there.
+    """Become the user nobody and the first process of a new PID namespace, in a new user namespace.
 
-    Only who has all rights in the namespace that it lives in may come back to it after each `fork_apart`.
+    Only a process with all capabilities in its own namespace can return to it after each `fork_apart`.
     """
     leave_root()
     own_users(NEW_PROCESSES)
-    end_with_parent()  # whoever becomes another user is no longer bound to its parent, as bubblewrap had seen to
+    end_with_parent()  # changing the user clears the parent-death signal that bubblewrap had set
     if child := os.fork():
         os.closerange(3, 4096)
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -538,7 +537,7 @@ def settle():
 
 
 def probe():
-    """Shut a process in once, as each submission will be. An OSError says what this machine does not allow."""
+    """Isolate one process, as each submission will be. An OSError says what this machine does not allow."""
     settle()
     child = fork_apart(os.open("/proc/self/ns/pid", os.O_RDONLY))
     if child == 0:
@@ -554,7 +553,7 @@ def probe():
 
 
 def main():
-    """The server process; see `sandbox.Sandbox` for its arguments."""
+    """Run the server process; see `sandbox.Sandbox` for its arguments."""
     control, walls, seconds, memory = int(sys.argv[1]), sys.argv[2] == "walls", int(sys.argv[3]), int(sys.argv[4])
     cold = sys.argv[5:] == ["cold"]
     if walls:

@@ -1,8 +1,8 @@
-"""A marking process: one sandbox, and jobs one after the other. Lines of JSON in, lines of JSON out.
+"""A marking process: one sandbox that marks jobs one after the other, with JSON lines in and out.
 
-The first line is the settings: lessons, seed, isolated, seconds, memory, and perhaps judging (bytes). Each further line
-is a job: key, name, and either path or data (base64). Each answer bears its job's key. It ends when its input ends, or
-the process that started it.
+The first line holds the settings: lessons, seed, isolated, seconds, memory, and optionally judging (bytes). Each
+further line is a job: key, name, and either path or data (base64). Each reply has its job's key. The process ends when
+its input ends, or the process that started it.
 """
 
 import base64
@@ -17,9 +17,9 @@ JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has wh
 
 
 def main():
-    """Mark what comes as lines of JSON on standard input, one result a line."""
+    """Mark jobs from standard input, writing one result per line."""
     sandbox_server.end_with_parent()
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")  # what some library prints goes elsewhere
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")  # keeps what libraries print out of the results
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
     from .sandbox import Sandbox, SandboxError
@@ -53,12 +53,13 @@ def main():
 
 
 def read(path, most):
-    """A hand-in's bytes. Raises SandboxError: it could be read a moment ago, so that it is gone now is no fault of the
-    learner's.
+    """A hand-in's bytes.
+
+    Raises SandboxError if it cannot be read: it could be a moment ago, so that is not the learner's fault.
     """
     try:
         with open(path, "rb") as file:
-            return file.read(min(most, os.fstat(file.fileno()).st_size))  # which is also how much is set aside for it
+            return file.read(min(most, os.fstat(file.fileno()).st_size))  # the size also bounds the allocation
     except OSError as error:
         from .sandbox import SandboxError
 

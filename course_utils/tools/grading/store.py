@@ -1,4 +1,4 @@
-"""A class's results in a SQLite database: one writer at a time, and a result is on disk when `put` returns."""
+"""A class's results in a SQLite database, with one writer at a time. When `put` returns, results are on disk."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ TEXTS, NUMBERS = ("title", "state", "reason", "mistake"), ("points", "of")
 
 
 class GradeError(RuntimeError):
-    """A class cannot be marked. One sentence says why."""
+    """A class cannot be marked. The message is one sentence."""
 
 
 class Damaged(GradeError):
@@ -28,10 +28,11 @@ class Damaged(GradeError):
 
 
 class Store:
-    """The results in one file, by learner and file name. Use it in a `with`: until its end nobody else reads or writes
-    them.
+    """The results in one file, by learner and file name, as a context manager that locks them against others.
 
-    anew: if they cannot be read, rename the file, and start without results. Raises GradeError.
+    anew: if they cannot be read, rename the file, and start without results.
+
+    Raises GradeError.
     """
 
     def __init__(self, path, anew=False, patience=None):
@@ -59,13 +60,13 @@ class Store:
                 finally:
                     if entries is None or not self.path.exists():
                         self.db.close()
-            # else another run took the file in, and removed it, while this one waited for the lock
+            # else another run merged and removed the file while this one waited for the lock
             if self.path.exists() and entries is not None:
                 return entries
 
     def _locked(self):
         """Lock the file until it is closed, and read it. A file of another kind is not written to."""
-        self.db.execute("PRAGMA locking_mode = EXCLUSIVE")  # also: no shared memory, which network file systems lack
+        self.db.execute("PRAGMA locking_mode = EXCLUSIVE")  # also avoids shared memory, which network file systems lack
         self.db.execute("BEGIN EXCLUSIVE")
         (version,) = self.db.execute("PRAGMA user_version").fetchone()
         if not version and not self.db.execute("SELECT * FROM sqlite_master").fetchone():
@@ -101,7 +102,7 @@ class Store:
         self.entries.update({(entry["learner"], entry["file"]): entry for entry in entries})
 
     def keep(self, keys):
-        """Forget all other results."""
+        """Delete all other results."""
         gone = [key for key in self.entries if key not in keys]
         with self._sentences(), self.db:
             self.db.executemany("DELETE FROM results WHERE learner = ? AND file = ?", gone)
@@ -109,7 +110,7 @@ class Store:
             del self.entries[key]
 
     def remove(self):
-        """Delete the file. Who waits for it starts another one."""
+        """Delete the file. A run that waits for it creates a new one."""
         for path in _files(self.path):
             path.unlink(missing_ok=True)
 
@@ -169,7 +170,7 @@ def well_formed(result):
 
 
 def set_aside(path):
-    """Rename a database, and what belongs to it, to the first of NAME-1, NAME-2, ... that is free."""
+    """Rename a database and its side files to the first free name of NAME-1, NAME-2, ..."""
     for number in itertools.count(1):
         target = path.with_name(f"{path.stem}-{number}{path.suffix}")
         if not any(map(os.path.lexists, _files(target))):
@@ -180,5 +181,5 @@ def set_aside(path):
 
 
 def _files(path):
-    """A database, and what SQLite may leave beside it."""
+    """A database, and the files that SQLite may leave beside it."""
     return [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]

@@ -1,8 +1,7 @@
-"""Hand-ins as a learning platform gives them; `owners` says which file is whose. Nothing is parsed but archives and the
-roster.
+"""Collect hand-ins as exported by a learning platform; `owners` decides which learner each file belongs to.
 
-No name from an archive is ever used as a path, links are not followed, and what unpacks to more than a limit is
-refused.
+Only archives and the roster are parsed. No name from an archive is ever used as a path, links are not followed, and
+archives that unpack to more than a limit are refused.
 """
 
 import csv
@@ -23,16 +22,16 @@ from pathlib import Path, PurePosixPath
 from ..workspace.copies import GLOSSARY
 from .owners import Owners, alike, fitted, own_part, shown, stem_of  # noqa: F401
 
-LARGEST = 256 * 2**20  # bytes of one notebook
-LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks of one archive
-LARGEST_OF_ONE = 512 * 2**20  # bytes of all notebooks of an archive that one learner handed in
-MOST_OF_ONE = 100  # notebooks in it, and of one path in a class's
+LARGEST = 256 * 2**20  # bytes per notebook
+LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
+LARGEST_OF_ONE = 512 * 2**20  # bytes of all notebooks in an archive that one learner handed in
+MOST_OF_ONE = 100  # notebooks in such an archive, and per path in a class's
 MOST_MEMBERS, MOST_MEMBERS_OF_ONE = 200_000, 20_000  # of an archive: a class's, one learner's
-MOST_TOLD = 20  # problems of one kind, one by one
+MOST_TOLD = 20  # problems of one kind that are listed one by one
 LARGEST_ROSTER = 2**26  # bytes
 ZIP, ARCHIVE = re.compile(r"\.zip$", re.IGNORECASE), re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
 JUNK = re.compile(r"thumbs\.db|desktop\.ini|icon\r", re.IGNORECASE)
-# beside the hand-ins, that is; within a folder it is handed in
+# only beside the hand-ins; inside a learner's folder such a file is handed in
 BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
 FIRST_KEY = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:(cells)"\s*:\s*\[|(?:metadata|nbformat|nbformat_minor|worksheets)"\s*:)'
@@ -47,7 +46,7 @@ ADVICE = {
     errno.EMFILE: "raise `ulimit -n`",
     errno.EIO: "check the disk",
 }
-# the last: what a learner had before a reset (copies.SAVED)
+# the last holds a learner's files from before a reset (copies.SAVED)
 IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved")
 KEYS = {
     "id": ("learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid"),
@@ -59,17 +58,18 @@ KEYS = {
 
 
 class HandInError(ValueError):
-    """The submissions or the roster cannot be used. One sentence says why."""
+    """The submissions or the roster cannot be used. The message is one sentence."""
 
 
 class MachineFault(HandInError):
-    """Something cannot be read or written, and no learner is to blame: a full disk, a missing right. One sentence says
-    what to do.
+    """Something cannot be read or written through no learner's fault: a full disk, a missing permission.
+
+    The message says what to do in one sentence.
     """
 
 
 class Gathered(list):
-    """Hand-ins. left_out: the files that are nobody's."""
+    """A list of hand-ins. left_out: the files that belong to no learner."""
 
     def __init__(self, left_out=()):
         super().__init__()
@@ -78,7 +78,7 @@ class Gathered(list):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A file or folder that was seen and does not count: `why` says so in a sentence without its beginning."""
+    """A file or folder that was seen but does not count: `why` completes a sentence about it."""
 
     file: str
     why: str
@@ -86,8 +86,10 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Found:
-    """A file before it is known whose it is. outer: how many parts of its path are not from a learner's zip. nested: it
-    is a zip in a zip.
+    """A file whose owner is not yet known.
+
+    outer: how many parts of its path are not from a learner's zip.
+    nested: it is a zip in a zip.
     """
 
     parts: tuple
@@ -109,7 +111,7 @@ class Found:
 
 @dataclass(frozen=True)
 class HandIn:
-    """One file: `path` holds its bytes, `file` is what it was called, `problem` says why it cannot be read, or nothing.
+    """One handed-in file: `path` holds its bytes, `file` is its original name, `problem` why it cannot be read, or empty.
 
     platform: the learner's number there, such as "moodle 4711".
     """
@@ -126,7 +128,7 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Learner:
-    """A line of the roster. raw: the id as it stands there, where it is not fit to be shown."""
+    """A line of the roster. raw: the id as written there, if it is not fit to be shown."""
 
     learner: str
     name: str = ""
@@ -135,10 +137,10 @@ class Learner:
 
 
 def read_roster(path):
-    """The learners of a CSV file. Of its columns count an id (or username, learner, ...), a name (or first and last
-    name), an email.
+    """The learners in a CSV file.
 
-    Raises HandInError if there is neither an id nor an email, or one stands there twice.
+    The columns that count are an id (or username, learner, ...), a name (or first and last name) and an email. Raises
+    HandInError if there is neither an id nor an email, or one occurs twice.
     """
     try:
         rows = read_table(path)
@@ -173,10 +175,9 @@ def read_roster(path):
 
 
 def read_table(path):
-    """The rows of a CSV file in UTF-8, separated by commas or, as spreadsheets write it in much of Europe, by
-    semicolons.
+    """The rows of a CSV file in UTF-8, separated by commas or, as in much of Europe, by semicolons.
 
-    Raises csv.Error, with the line, also for a quotation mark that is not closed: it would swallow the lines after it.
+    Raises csv.Error, with the line. An unclosed quotation mark is an error too: it would swallow the lines after it.
     """
     with open(path, "rb") as file:
         data = file.read(LARGEST_ROSTER + 1)
@@ -194,11 +195,15 @@ def read_table(path):
 
 
 def gather(source, folder, roster=None, skip=()):
-    """The hand-ins in a folder, a zip, or one notebook, in order of learner and file, as a list. Its `left_out` says
-    what is nobody's.
+    """The hand-ins in a folder, a zip, or one notebook, as a list ordered by learner and file.
 
-    folder: an empty one, for what archives hold. roster: see `read_roster`. skip: folders that hold none, such as that
-    of the results. Raises HandInError if there is nothing, MachineFault if something cannot be read or unpacked for no
+    Its `left_out` lists the files that belong to no learner.
+
+    folder: an empty one, for unpacked archives.
+    roster: see `read_roster`.
+    skip: folders without hand-ins, such as that of the results.
+
+    Raises HandInError if there are no hand-ins, MachineFault if something cannot be read or unpacked through no
     learner's fault.
     """
     source, folder, skip = Path(source), Path(folder), {Path(path).resolve() for path in skip}
@@ -218,7 +223,7 @@ def gather(source, folder, roster=None, skip=()):
             seen = [_in_place(source, (source.name,))]
         else:
             raise HandInError(f"{shown(source, 300)} is neither a folder, nor a zip, nor a notebook.")
-    # it comes along with a whole workspace
+    # the glossary is part of every workspace
     found = [one for one in seen if isinstance(one, Found) and one.parts[-1].lower() != GLOSSARY]
     result = Gathered(one for one in seen if isinstance(one, LeftOut))
     mine = {}
@@ -246,7 +251,7 @@ def gather(source, folder, roster=None, skip=()):
 
 
 def _kept(files, listed, left_out):
-    """What counts of a learner's files: the notebooks or, where there are none, a word on each of the others."""
+    """The files of a learner that count: the notebooks or, if there are none, a reason for each of the others."""
     files.sort(key=lambda pair: (pair[1].file, pair[1].sha256))
     notebooks = sorted((one for raw, one in files if raw.notebook), key=lambda one: -one.modified)
     others = [(raw, one) for raw, one in files if not raw.notebook and not JUNK.fullmatch(raw.parts[-1])]
@@ -290,7 +295,7 @@ def _kept(files, listed, left_out):
         left_out.append(LeftOut(files[0][1].learner, f"{untold} more files of this learner are no notebooks"))
     numbers, taken = Counter(), set()
     kept.sort(key=lambda one: (one.file, one.sha256))
-    for place, one in enumerate(kept):  # two archives may hold files of one name
+    for place, one in enumerate(kept):  # two archives may hold files with the same name
         name = one.file
         while name in taken:
             numbers[one.file] += 1
@@ -302,7 +307,7 @@ def _kept(files, listed, left_out):
 
 @contextmanager
 def _faults(what):
-    """Say of a fault of the machine what it concerns."""
+    """Name the file or folder concerned in a fault of the machine."""
     try:
         yield
     except OSError as error:
@@ -344,8 +349,9 @@ def _raise(error):
 
 
 def _is_whole(source, folders, files, people):
-    """Whether a folder holds nothing but the platform's zip: its name is no learner's, and entries of the platform or
-    learners are in it.
+    """Whether a folder holds only the platform's zip.
+
+    Its name is then not a learner's, and it contains entries of the platform or of learners.
     """
     rest = [
         name for name in files if not name.startswith(".") and not JUNK.fullmatch(name) and not BESIDE.fullmatch(name)
@@ -362,7 +368,7 @@ def _is_whole(source, folders, files, people):
     try:
         with _open_zip(source / rest[0], MOST_MEMBERS) as archive:
             return any(owners.strong(part) for member in archive.infolist() for part in _parts(member))
-    except Exception as error:  # it is reported where it is unpacked
+    except Exception as error:  # reported when it is unpacked
         if isinstance(error, OSError) and error.errno not in DAMAGED:
             raise
         return False
@@ -378,7 +384,7 @@ def _hidden(parts, notebooks):
 
 
 def _is_hidden_notebook(name):
-    return name.lower().endswith(".ipynb") and not name.startswith("._")  # the latter are macOS's
+    return name.lower().endswith(".ipynb") and not name.startswith("._")  # the latter are made by macOS
 
 
 def _in_place(path, parts):
@@ -392,7 +398,7 @@ def _in_place(path, parts):
 
 
 def checksum(path):
-    """Hexadecimal SHA-256 of a file."""
+    """The SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -407,7 +413,7 @@ def _holds_notebook(path):
 
 
 def _begins_notebook(data):
-    """Whether these first bytes look like a notebook's. They are a stranger's, and so not parsed here."""
+    """Whether these first bytes look like a notebook's. They are untrusted, and so not parsed here."""
     first = FIRST_KEY.match(data)
     return bool(first) and (bool(first[1]) or b'"cell_type"' in data or b'"nbformat"' in data)
 
@@ -417,8 +423,9 @@ def _refused(parts, problem, outer=None):
 
 
 class _Packed(io.BufferedReader):
-    """An archive's bytes. Its directory is read at once; one that is too long is not. fault: what `zipfile` keeps to
-    itself.
+    """An archive's bytes. Its directory is read at once; one that is too long is refused.
+
+    fault: the error that `zipfile` hides.
     """
 
     def __init__(self, path, most):
@@ -437,7 +444,7 @@ class _Packed(io.BufferedReader):
 
 @contextmanager
 def _open_zip(path, members):
-    """An archive of at most so many members. Raises BadZipFile."""
+    """An archive with at most this many members. Raises BadZipFile."""
     with _Packed(path, max(members * 256, 2**21)) as packed:
         try:
             packed.read(1)
@@ -450,17 +457,18 @@ def _open_zip(path, members):
 
 
 def _parts(member):
-    """A member's path as names of folders and a file. What leads out of it is gone."""
+    """A member's path as names of folders and a file, without parts that lead out of the archive."""
     name = member.filename
-    if not member.flag_bits & 0x800:  # said to be in the old encoding; macOS writes UTF-8 all the same
+    if not member.flag_bits & 0x800:  # declared to be in the old encoding; macOS writes UTF-8 anyway
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
     return tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "..", "."))
 
 
 def _in_archive(path, folder, label, whole=False):
-    """Unpack the files of an archive under numbers of our own. whole: it is the class's, not one learner's; zips in it
-    are opened, too.
+    """Unpack the files of an archive under numbered names.
+
+    whole: it is the class's archive, not one learner's; zips inside it are opened too.
     """
     left, notebooks, looked, refused, target, outer = (
         LARGEST_ARCHIVE if whole else LARGEST_OF_ONE,
@@ -512,7 +520,7 @@ def _in_archive(path, folder, label, whole=False):
                 target = Path(folder) / f"{next(NUMBERS):06d}.{'zip' if nested else 'ipynb'}"
                 digest, size = hashlib.sha256(), member.file_size
                 with archive.open(member) as packed, open(target, "wb") as unpacked:
-                    # an archive that lies about sizes does no harm
+                    # so that an archive with false sizes does no harm
                     while size and (data := packed.read(min(size, 2**20))):
                         size -= len(data)
                         digest.update(data)
@@ -533,7 +541,7 @@ def _in_archive(path, folder, label, whole=False):
             )
         for parts, number in hidden.items():
             yield from _hidden(parts, number)
-    except Exception as error:  # each way of packing has errors of its own
+    except Exception as error:  # each compression method has its own errors
         if target is not None:
             with suppress(OSError):
                 target.unlink(missing_ok=True)
@@ -556,11 +564,11 @@ def _in_archive(path, folder, label, whole=False):
 
 
 NUMBERS = itertools.count()
-DAMAGED = (None, errno.EINVAL)  # the numbers of OSErrors that a damaged archive raises
+DAMAGED = (None, errno.EINVAL)  # the errno values of a damaged archive
 
 
 def _seconds(date):
-    """A zip's date, on the clock of files."""
+    """A zip member's date as a file timestamp."""
     try:
         return time.mktime((*date, 0, 0, -1))
     except (OverflowError, ValueError):

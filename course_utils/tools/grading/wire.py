@@ -1,8 +1,8 @@
-"""What both sides of the wall share. Values between the grader and the sandbox: JSON and plain arrays, never pickle.
+"""The protocol between the grader and the sandbox: values as JSON and plain arrays, never pickle.
 
-A frame is two lengths, JSON, and the bytes of all arrays. Numbers, texts, lists, tuples, dicts, sets, NumPy arrays and
-torch tensors travel as what they are; of anything else only the name of its type does. Whoever decodes trusts nothing:
-lengths, types, shapes and places are verified, and what does not fit raises WireError.
+A frame is two lengths, JSON, and the bytes of all arrays. Numbers, strings, lists, tuples, dicts, sets, NumPy arrays
+and torch tensors keep their type; of any other value only the name of its type is sent. The decoder trusts nothing: it
+verifies lengths, types, shapes and offsets, and raises WireError for anything invalid.
 """
 
 import functools
@@ -18,21 +18,21 @@ from ..._support.values import linear_maker
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
-SHARED = 2**32 - 1  # in place of the bytes of arrays: they lie in a file in memory that comes along
-ALIGN = 64  # bytes, of arrays in it
-DEEPEST = 40  # lists within lists
-LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back, of which JSON
+SHARED = 2**32 - 1  # instead of the size of the arrays: they are in an in-memory file sent along
+ALIGN = 64  # bytes, of arrays in that file
+DEEPEST = 40  # levels of nested lists
+LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back in all, and as JSON
 LARGEST_REPLY_JSON = 8 * 2**20
-MOST_PARTS = 10_000  # arrays, numbers of NumPy and other things in one frame
-MOST_KEYS = 5000  # of all dicts and sets of one frame, where they are not texts
+MOST_PARTS = 10_000  # arrays, NumPy numbers and other objects in one frame
+MOST_KEYS = 5000  # in all dicts and sets of one frame, not counting strings
 
 
 class WireError(ValueError):
-    """What arrived is no frame, or too large. One sentence says why."""
+    """The data received is not a valid frame, or too large. The message is one sentence."""
 
 
 class Thing:
-    """Stands for a value that does not travel; subclasses bear the name of its type."""
+    """A stand-in for a value that is not sent; each subclass has the name of the value's type."""
 
 
 @functools.lru_cache(maxsize=1000)
@@ -46,26 +46,26 @@ RECIPES = {"linear_maker": linear_maker}
 
 
 def pack(message):
-    """Bytes of one frame. message: a dict of values."""
+    """The bytes of one frame. message: a dict of values."""
     text, arrays = parts(message)
     return b"".join([HEADER.pack(len(text), len(arrays)), text, arrays])
 
 
 def parts(message, align=1):
-    """The JSON and the bytes of all arrays of one frame. align: arrays begin at multiples of so many bytes."""
+    """The JSON and the bytes of all arrays of one frame. align: arrays begin at multiples of this many bytes."""
     arrays = _Arrays(align)
     text = json.dumps(_encoded(message, arrays, 0)).encode()
     return text, b"".join(arrays)
 
 
 class _Arrays(list):
-    """The bytes of arrays, as they are added."""
+    """Accumulates the bytes of arrays."""
 
     def __init__(self, align):
         self.align, self.size = align, 0
 
     def add(self, data):
-        """Returns the place of these bytes."""
+        """Add bytes and return their offset."""
         place = -(-self.size // self.align) * self.align
         self += [bytes(place - self.size), data]
         self.size = place + len(data)
@@ -73,10 +73,11 @@ class _Arrays(list):
 
 
 def unpack(text, arrays, recipes=False, align=1, shared=False):
-    """The message of one frame, from its two parts. recipes: whether functions may be made. Raises WireError.
+    """Decode the message of one frame from its two parts. Raises WireError.
 
-    shared: the arrays lie in memory that the sender sees: what is built does not copy them, so that changes are seen,
-    too.
+    recipes: whether functions may be made.
+    shared: the arrays are in memory shared with the sender; decoded arrays are views, so that changes are visible to
+    both.
     """
     try:
         message = _Decoder(arrays, recipes, align, shared).value(json.loads(text))
@@ -90,7 +91,7 @@ def unpack(text, arrays, recipes=False, align=1, shared=False):
 
 
 def lengths(header, largest=LARGEST_REPLY, largest_json=LARGEST_REPLY_JSON):
-    """The two lengths in a header. Raises WireError if they pass the limits."""
+    """The two lengths in a header. Raises WireError if they exceed the limits."""
     text, arrays = HEADER.unpack(header)
     if text > largest_json or text + arrays > largest:
         raise WireError(
@@ -139,7 +140,7 @@ def _stored_tensor(tensor, arrays):
         return None
     shape, tensor = list(tensor.shape), tensor.detach().resolve_conj().resolve_neg()
     for dim, step in enumerate(tensor.stride()):
-        if step == 0 and tensor.shape[dim] > 1:  # rows that share one memory, as `expand` makes them, stay such rows
+        if step == 0 and tensor.shape[dim] > 1:  # rows that share memory, as after `expand`, still do
             tensor = tensor.narrow(dim, 0, 1)
     name = str(tensor.dtype).removeprefix("torch.")
     if name == "bfloat16":  # NumPy has no such type
@@ -150,8 +151,9 @@ def _stored_tensor(tensor, arrays):
 
 
 class _Decoder:
-    """Builds the values of one frame. Arrays must follow each other in its bytes, so that what is built is no larger
-    than what was sent.
+    """Builds the values of one frame.
+
+    Arrays must be contiguous in its bytes, so that the result is no larger than what was sent.
     """
 
     def __init__(self, arrays, recipes, align=1, shared=False):
@@ -204,7 +206,7 @@ class _Decoder:
         if self.shared:
             return array
         array = array.copy()
-        return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # a byte of 7 is no bool
+        return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # 7 is no bool
 
     def tensor(self, kind, name, stored_shape, place, shape):
         import torch
@@ -225,21 +227,21 @@ class _Decoder:
 
 
 def _hashable(value):
-    hash(value)  # a TypeError, if it has none
+    hash(value)  # raises TypeError if it has none
     return value
 
 
 def wording(error):
-    """Type and text of an exception, as they travel."""
+    """The type and text of an exception, as they are sent."""
     try:
         text = str(error)
-    except BaseException:  # an exception may be a trap
+    except BaseException:  # an exception's methods may themselves be hostile
         text = ""
     return [re.sub(r"\W", "", type(error).__name__)[:60] or "Exception", text[:2000]]
 
 
 def raised(name, text):
-    """An exception of this type's name and text."""
+    """An exception with this type name and text."""
     name, text = str(name)[:60], str(text)[:2000]
     if name == "NotImplementedError":
         return NotImplementedError(text)
