@@ -223,7 +223,7 @@ def shut_in():
     """Isolate this process: new user, mount, IPC and network namespaces, and empty folders over writable places."""
     own_users(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
     _libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
-    with contextlib.suppress(OSError):  # mount_setattr, Linux 5.12 or later: also keeps times and modes of device files
+    with contextlib.suppress(OSError):  # mount_setattr (Linux 5.12+): also protects times and modes of device files
         _libc("syscall", 442, -100, b"/", 0x8000, (ctypes.c_uint64 * 4)(READ_ONLY), ctypes.c_size_t(32))
     tame = NO_SUID | NO_DEVICES | NO_PROGRAMS
     _libc("mount", b"tmpfs", b"/proc", b"tmpfs", ctypes.c_ulong(tame | READ_ONLY), b"size=4k,mode=555")

@@ -111,7 +111,7 @@ class Found:
 
 @dataclass(frozen=True)
 class HandIn:
-    """One handed-in file: `path` holds its bytes, `file` is its original name, `problem` why it cannot be read, or empty.
+    """One handed-in file: `path` holds its bytes, `file` is its original name, `problem` why it is unreadable, if so.
 
     platform: the learner's number there, such as "moodle 4711".
     """
