@@ -25,7 +25,7 @@ def main(flags):
         done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True)
         if done.returncode:
             print(done.stdout, done.stderr)
-            print(f"{' '.join(command)} failed. `ruff check --fix` and `ruff format` mend most.")
+            print(f"{' '.join(command)} failed. `ruff check --fix` and `ruff format` fix most.")
             return done.returncode
     reason = block_network()
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)

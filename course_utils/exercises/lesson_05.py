@@ -87,10 +87,10 @@ FIND_THE_BUG = Exercise(
             lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
         ),
         Mistake(
-            f"One mistake is mended, the other is not. {SPLIT}",
+            f"One mistake is fixed, the other is not. {SPLIT}",
             lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly),
         ),
-        Mistake(f"One mistake is mended, the other is not. {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1)),
+        Mistake(f"One mistake is fixed, the other is not. {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1)),
         Mistake(
             "The softmax runs over the heads. Heads work apart; each *row* of a head adds up to 1.",
             lambda q, k, v, h: _heads(q, k, v, h, dim=0),

@@ -519,9 +519,9 @@ BUG = Exercise(
             lambda x, y: 2 ** _nats(x, y).mean().item(),
         ),
         Mistake(
-            f"One mistake is mended, the other is not. {BASE}", lambda x, y: 2 ** _nats(x, y)[_at(y)].mean().item()
+            f"One mistake is fixed, the other is not. {BASE}", lambda x, y: 2 ** _nats(x, y)[_at(y)].mean().item()
         ),
-        Mistake(f"One mistake is mended, the other is not. {PLACES}", lambda x, y: math.exp(_nats(x, y).mean().item())),
+        Mistake(f"One mistake is fixed, the other is not. {PLACES}", lambda x, y: math.exp(_nats(x, y).mean().item())),
         Mistake(
             "The places without a label add 0 to your sum, but you still divide by the number of all places. Divide "
             "by the number of chosen ones.",

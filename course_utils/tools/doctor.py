@@ -23,16 +23,16 @@ DISK_GB, MEMORY_GB = 1.0, 3.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. `mend` is the command or step that fixes a failure."""
+    """One line of the report. `fix` is the command or step that fixes a failure."""
 
     ok: bool
     name: str
     detail: str
-    mend: str = ""
+    fix: str = ""
 
     def __str__(self):
         line = f"{'OK  ' if self.ok else 'FAIL'}  {self.name}: {self.detail}"
-        return line if self.ok else f"{line}. Mend: {self.mend}"
+        return line if self.ok else f"{line}. Fix: {self.fix}"
 
 
 def python_version():
@@ -90,7 +90,7 @@ def packages(lock=LOCK):
 
 def kernel():
     """Whether Jupyter has a Python kernel for this environment."""
-    mend = f'"{sys.executable}" -m ipykernel install --sys-prefix --name python3'
+    fix = f'"{sys.executable}" -m ipykernel install --sys-prefix --name python3'
     try:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
     except ImportError:
@@ -98,11 +98,11 @@ def kernel():
     try:
         program = KernelSpecManager().get_kernel_spec("python3").argv[0]
     except NoSuchKernel:
-        return Finding(False, "notebook kernel", "no kernel named python3", mend)
+        return Finding(False, "notebook kernel", "no kernel named python3", fix)
     if Path(program).is_absolute():  # a bare "python" means the program that starts it, which is this one
         folders = {folder.resolve() for folder in list(Path(program).parents)[:2]}  # Windows has no bin
         if Path(sys.prefix).resolve() not in folders:
-            return Finding(False, "notebook kernel", f"python3 starts another Python, {program}", mend)
+            return Finding(False, "notebook kernel", f"python3 starts another Python, {program}", fix)
     return Finding(True, "notebook kernel", "python3 is this Python")
 
 
@@ -135,8 +135,8 @@ def encoder():
     try:
         packaged_encoder()
     except EncoderError as error:
-        reason, _, mend = str(error).partition(". ")
-        return Finding(False, "encoder", reason, mend.split(" with: ")[-1] if IN_ENVIRONMENT else INSTALL)
+        reason, _, fix = str(error).partition(". ")
+        return Finding(False, "encoder", reason, fix.split(" with: ")[-1] if IN_ENVIRONMENT else INSTALL)
     return Finding(True, "encoder", "all-MiniLM-L6-v2, checksum as expected")
 
 
@@ -148,14 +148,14 @@ def first_embedding():
         from ..models import ENV_VAR, EncoderError, load_glove
     except ImportError as error:
         return Finding(False, "first embedding", f"{error.name or error} is missing", INSTALL)
-    mend = INSTALL
+    fix = INSTALL
     try:
         words, reviews = len(load_glove()[0]), len(load_reviews())
         if os.environ.get(ENV_VAR):
-            mend = f"unset {ENV_VAR}"
+            fix = f"unset {ENV_VAR}"
         size = embed(["Is everything here?"]).shape[1]
     except EncoderError as error:
-        return Finding(False, "first embedding", str(error).rstrip("."), mend)
+        return Finding(False, "first embedding", str(error).rstrip("."), fix)
     return Finding(True, "first embedding", f"{size} numbers; {words:,} GloVe words and {reviews:,} review sentences")
 
 

@@ -140,7 +140,7 @@ _BUSY = "Another `course` command is at work in {}. Wait until it has ended, and
 
 
 def _cannot_write(target, error, advice="or choose another folder with --workspace"):
-    return f"Cannot write {target}: {error.strerror or error}. Nothing of yours is lost; mend that, {advice}."
+    return f"Cannot write {target}: {error.strerror or error}. Nothing of yours is lost; fix that, {advice}."
 
 
 def _sources(folder):
