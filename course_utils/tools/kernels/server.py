@@ -28,8 +28,8 @@ from ..warm import lesson_modules, load, set_aside
 # What may differ between this process and a kernel: variables about the client and the terminal. Anything else may have
 # been read during imports.
 FREE = re.compile(
-    r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|LS_COLORS|(OLD)?PWD$|SHLVL$|_$|"
-    r"COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
+    r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|"
+    r"LS_COLORS|(OLD)?PWD$|SHLVL$|_$|COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
 )
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
 LONGEST = 2**20
