@@ -31,7 +31,9 @@ def main(flags):
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
     start_warm()  # conftest.py of the lessons sees to it that CI runs them cold
-    return pytest.main(["-n", "2", "--dist", "loadscope", "tests", "notebooks", "--durations=10", *flags])
+    # the lessons first, which are few and long: what comes last should be short, or one worker waits for the other
+    order = ["--dist", "loadscope", "--no-loadscope-reorder", "notebooks", "tests"]
+    return pytest.main(["-n", "2", *order, "--durations=10", *flags])
 
 
 if __name__ == "__main__":
