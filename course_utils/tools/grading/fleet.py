@@ -21,6 +21,7 @@ NOT_MARKED = {
     "texts": {},
     "problems": [],
 }
+JOINING = 30  # seconds that the first worker of a cluster has to join its scheduler
 TRIES = 2  # a job whose marking process dies is retried once, in a new process
 
 
@@ -169,9 +170,11 @@ def mark_on_cluster(jobs, settings, scheduler):
     except (OSError, ValueError) as error:
         raise SandboxError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
     with client:
+        try:
+            client.wait_for_workers(1, timeout=JOINING)
+        except TimeoutError:
+            raise SandboxError(f"The Dask scheduler at {scheduler} has no workers.") from None
         threads = sum(client.nthreads().values())
-        if not threads:
-            raise SandboxError(f"The Dask scheduler at {scheduler} has no workers.")
         size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # large batches, since a shard warms up once per batch
         batches = [jobs[start : start + size] for start in range(0, len(jobs), size)]
         futures = [
