@@ -34,8 +34,8 @@ class PackedRoute:
     """
 
     def __init__(self, tokens, weights, config, precision):
-        self.rows, self.cut, self.longest = tokens
-        self.ids = [row["input_ids"] if isinstance(row, dict) else row for row in self.rows]
+        rows, self.cut, self.longest = tokens
+        self.ids = [row["input_ids"] if isinstance(row, dict) else row for row in rows]
         self.lengths = [len(row) for row in self.ids]
         total = sum(self.lengths)
         self.threads = torch.get_num_threads() if total >= MIN_TOKENS_TO_QUEUE else 1

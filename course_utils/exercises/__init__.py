@@ -32,11 +32,9 @@ def all_exercises():
 def find(exercise_id):
     """The exercise with this id. Raises ValueError, suggesting the nearest id, if there is none."""
     lesson = str(exercise_id)[:2]
-    exercises = exercises_of([lesson] if lesson in LESSONS else LESSONS)
-    if exercise_id not in exercises:
-        exercises = all_exercises()
-    if exercise_id in exercises:
+    if lesson in LESSONS and exercise_id in (exercises := exercises_of([lesson])):
         return exercises[exercise_id]
+    exercises = all_exercises()
     near = difflib.get_close_matches(str(exercise_id), exercises, n=1, cutoff=0.3)
     advice = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"exercise_id {exercise_id!r} is not an exercise of this course{advice}")

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
+from .._support.notebooks import KINDS
 
 MESSAGES = {
     "kept": "your version stays; the course has another one by now. `{course} update{place}` brings its changes in and "
@@ -478,7 +479,7 @@ def new_exercise(lesson, name, title):
 
     try:
         path, code = authoring.new_exercise(lesson, name, title)
-    except (authoring.AuthoringError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written: text, answer and check in {_short(path)}; cases, mistakes and hints in {_short(code)}.")
     click.echo(f"Fill in what says TODO, then: make lesson L={lesson}. Other right styles go to tests/answers/.")
@@ -489,7 +490,7 @@ def new_exercise(lesson, name, title):
 @click.argument("title")
 @click.option(
     "--kind",
-    type=click.Choice(["full", "short", "page"]),
+    type=click.Choice(list(KINDS)),
     default="full",
     show_default=True,
     help="full and short: exercises, questions and a deck. page: text and code only.",
@@ -500,7 +501,7 @@ def new_lesson(number, title, kind):
 
     try:
         path = authoring.new_lesson(number, title, kind)
-    except (authoring.AuthoringError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written: {_short(path)}, and a row in the table of README.md.")
     click.echo(f"Fill in what says TODO, then: make lesson L={number}.")
