@@ -14,7 +14,7 @@ PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run everything that CI runs"
-	@echo "make matrix     the lessons under other instruction sets and thread counts"
+	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
 	@echo "make doctor     check this machine"
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
@@ -49,6 +49,7 @@ $(VENV)/grading/.ready: requirements-grading.lock | setup
 
 matrix: setup
 	$(BIN)/python -m tests.matrix
+	KERNELS=record $(BIN)/python -m pytest -q tests/grading/test_odd_kernel.py
 
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:

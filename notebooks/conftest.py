@@ -6,7 +6,6 @@
 - Each lesson runs in an empty folder of its own, and fails if it leaves anything there.
 - Cells run with history on, as in JupyterLab: counts are right, and `;` at a cell's end hides its output.
 - A kernel that dies is noticed within a second.
-- In CI the kernels start in the ordinary way: one that is forked warm would not notice that an import is missing.
 - The summary says how many code cells were compared.
 """
 
@@ -83,12 +82,7 @@ def pytest_configure(config):
 def started_apart(start):
     def start_apart(self, kernel_name, cwd=None, **kwargs):
         self.folder = tempfile.TemporaryDirectory(prefix="lesson-")
-        if os.environ.get("CI"):
-            os.environ["COURSE_COLD_KERNELS"] = "1"
-        try:
-            start(self, kernel_name, cwd=self.folder.name, **kwargs)
-        finally:
-            os.environ.pop("COURSE_COLD_KERNELS", None)
+        start(self, kernel_name, cwd=self.folder.name, **kwargs)
 
     return start_apart
 

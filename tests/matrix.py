@@ -1,6 +1,8 @@
 """The lessons under other instruction sets and numbers of threads: `python -m tests.matrix [PATTERN ...]`.
 
-A processor cannot be borrowed, but torch's two arithmetic back ends can be told to forget what this one can do.
+A processor cannot be borrowed, but torch's two arithmetic back ends can be told to forget what this one can do. The
+kernels start in the ordinary way: one that is forked warm has its modules loaded, so would not notice that a submodule
+is never imported.
 """
 
 import os
@@ -48,7 +50,8 @@ def code_cells(lesson):
 def compare(notebooks, setting):
     """Compare the stored outputs of some lessons under one setting. Returns (passed, the runner's last lines)."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", *map(str, notebooks)]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **SETTINGS[setting]}, capture_output=True, text=True)
+    environment = {**os.environ, **SETTINGS[setting], "COURSE_COLD_KERNELS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 

@@ -30,7 +30,7 @@ def main(flags):
     reason = block_network()
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
-    start_warm()  # conftest.py of the lessons sees to it that CI runs them cold
+    start_warm()  # the lessons' kernels are forked from it, as JupyterLab's are; tests/matrix.py starts them cold
     # the lessons first, which are few and long: what comes last should be short, or one worker waits for the other
     order = ["--dist", "loadscope", "--no-loadscope-reorder", "notebooks", "tests"]
     return pytest.main(["-n", "2", *order, "--durations=10", *flags])

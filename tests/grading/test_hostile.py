@@ -27,10 +27,10 @@ def marker(one_thread):
     if reason := why_not():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
-    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=10, memory=2**30, cold=False) as sandbox:
-        patch.setattr(framework, "SECONDS", 2)
+    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=5, memory=2**30, cold=False) as sandbox:
+        patch.setattr(framework, "SECONDS", 1)
         patch.setattr(Marker, "sandbox_patience", 3)
-        marker = Marker(sandbox, ("04",), seed=4, seconds=10)
+        marker = Marker(sandbox, ("04",), seed=4, seconds=5)
         marker.filtered = sandbox.wait()
         assert marker.filtered or not os.environ.get("CI"), "there is no filter of system calls"
         marker.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
