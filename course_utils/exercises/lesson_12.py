@@ -119,12 +119,15 @@ def _pool():
 
 
 @cache
-def _vectors(pooling, normalize=True):
-    """The vector of every text of the pool: computed once for all checks of a session."""
+def _vectors():
+    """The vectors of every text of the pool, {pooling: {text: vector}}: computed once for all checks of a session."""
     from ..embedding import embed
 
-    texts = [text for part in _pool() for text in part]
-    return dict(zip(texts, embed(texts, pooling=pooling, normalize=normalize)))
+    texts, poolings = [text for part in _pool() for text in part], ("mean", "cls", "max")
+    return {
+        pooling: dict(zip(texts, vectors))
+        for pooling, vectors in zip(poolings, embed(texts, pooling=poolings, normalize=False))
+    }
 
 
 def _find_cases(rng):
@@ -140,8 +143,13 @@ def _find_cases(rng):
 
 
 def _cosines(queries, texts, pooling="mean", of_texts=None, normalize=True):
-    one, other = _vectors(pooling, normalize), _vectors(of_texts or pooling, normalize)
-    return np.stack([one[query] for query in queries]) @ np.stack([other[text] for text in texts]).T
+    one, other = (
+        np.stack([_vectors()[kind][sentence] for sentence in sentences])
+        for kind, sentences in ((pooling, queries), (of_texts or pooling, texts))
+    )
+    if normalize:
+        one, other = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (one, other))
+    return one @ other.T
 
 
 def _best(scores, k):
