@@ -20,19 +20,21 @@ from .browser import chromium, keep, needs_chromium
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
 VIEWS = "05_attention"
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
-# Of pieces of code that look alike (same class, same kind of box) one is enough to know the contrast of all. Closed
-# boxes are opened, so that axe looks
-# into them.
-ONE_OF_EACH = """() => { const seen = new Set();
-    document.querySelectorAll('.highlight span[class]').forEach(piece => {
-        const key = piece.className + ' in ' + piece.closest('details, .cell_input, .output, .highlight').className;
-        if (seen.has(key)) piece.replaceWith(piece.textContent);
-        seen.add(key); });
-    document.querySelectorAll('details').forEach(box => box.open = true); }"""
-AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations'], ...(rules ? {runOnly: rules} : {})})
+# Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is enough.
+# Closed boxes are opened, so that axe looks into them.
+OPEN = "() => document.querySelectorAll('details').forEach(box => box.open = true)"
+ONE_OF_EACH = """() => {
+    const named = thing => thing.tagName + '.' + (thing.getAttribute('class') || '') + thing.getAttribute('style');
+    const looks = thing => thing ? looks(thing.parentElement) + '>' + named(thing) : '';
+    const first = new Map(), all = [...document.body.querySelectorAll(':not(svg *)')];
+    const look = new Map(all.map(thing => [thing, looks(thing)]));
+    all.forEach(thing => first.has(look.get(thing)) || first.set(look.get(thing), thing));
+    all.reverse().forEach(thing => first.get(look.get(thing)) === thing || thing.childElementCount || thing.remove()); }"""
+AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations'], ...rules})
     .then(result => result.violations
     .filter(found => ['serious', 'critical'].includes(found.impact)).map(found => [found.id, found.nodes.length,
         found.nodes[0].html.slice(0, 200)]))"""
+COLOURS = ["color-contrast", "link-in-text-block"]
 FOCUSED = """() => { const thing = document.activeElement;
     return [thing.tagName, thing.className, thing.innerText.trim(),
     getComputedStyle(thing).outlineStyle !== 'none']; }"""
@@ -79,11 +81,13 @@ def visited(site, open_page):
         loaded.clear()
         page.goto(path.as_uri())
         page.evaluate("document.documentElement.dataset.theme = 'light'")
-        page.evaluate(ONE_OF_EACH)
+        page.evaluate(OPEN)
         page.evaluate(axe)
-        light = page.evaluate(AXE, None)
+        light = page.evaluate(AXE, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
+        page.evaluate(ONE_OF_EACH)
+        light += page.evaluate(AXE, {"runOnly": COLOURS})
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
-        dark = page.evaluate(AXE, ["color-contrast", "link-in-text-block"])
+        dark = page.evaluate(AXE, {"runOnly": COLOURS})
         found[path.stem] = {
             "bytes": sum(Path(file).stat().st_size for file in loaded),
             "light": light,
