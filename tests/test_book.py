@@ -20,8 +20,8 @@ from .browser import chromium, keep, needs_chromium
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
 VIEWS = "05_attention"
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
-# Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is enough.
-# Closed boxes are opened, so that axe looks into them.
+# Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
+# enough. Closed boxes are opened, so that axe looks into them.
 OPEN = "() => document.querySelectorAll('details').forEach(box => box.open = true)"
 ONE_OF_EACH = """() => {
     const named = thing => thing.tagName + '.' + (thing.getAttribute('class') || '') + thing.getAttribute('style');
@@ -29,7 +29,8 @@ ONE_OF_EACH = """() => {
     const first = new Map(), all = [...document.body.querySelectorAll(':not(svg *)')];
     const look = new Map(all.map(thing => [thing, looks(thing)]));
     all.forEach(thing => first.has(look.get(thing)) || first.set(look.get(thing), thing));
-    all.reverse().forEach(thing => first.get(look.get(thing)) === thing || thing.childElementCount || thing.remove()); }"""
+    all.reverse().filter(thing => first.get(look.get(thing)) !== thing)
+        .forEach(thing => thing.childElementCount || thing.remove()); }"""
 AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations'], ...rules})
     .then(result => result.violations
     .filter(found => ['serious', 'critical'].includes(found.impact)).map(found => [found.id, found.nodes.length,

@@ -260,20 +260,15 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
 
 
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
-    arguments = ("--roster", folder / "roster.csv", "--seed", 7)
-    for part in ("1/2", "2/2"):
-        assert (
-            course(
-                "grade", folder / "class", "--out", tmp_path / "parts", "--part", part, "--workers", 1, *arguments
-            ).returncode
-            == 0
-        )
-        assert not (tmp_path / "parts" / "grades.csv").exists()
-    assert course("grade", folder / "class", "--out", tmp_path / "parts", "--workers", 1, *arguments).returncode == 0
-    assert course("grade", folder / "class", "--out", tmp_path / "two", "--workers", 2, *arguments).returncode == 0
-    for other in ("parts", "two"):
-        for name in ("results.jsonl", "grades.csv", "summary.html"):
-            assert (tmp_path / other / name).read_bytes() == (out / name).read_bytes(), (other, name)
+    def mark(*arguments):
+        names = ("--out", tmp_path / "parts", "--roster", folder / "roster.csv", "--seed", 7)
+        return course("grade", folder / "class", *names, *arguments).returncode
+
+    assert mark("--part", "1/2", "--workers", 2) == 0 and mark("--part", "2/2", "--workers", 1) == 0
+    assert not (tmp_path / "parts" / "grades.csv").exists()
+    assert mark() == 0
+    for name in ("results.jsonl", "grades.csv", "summary.html"):
+        assert (tmp_path / "parts" / name).read_bytes() == (out / name).read_bytes(), name
 
 
 def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path):

@@ -1,4 +1,4 @@
-"""Every answer of the check tests, right or wrong, gets through the grader what the instant check says of it."""
+"""The first answers of the check tests, right or wrong, get through the grader what the instant check says of them."""
 
 import os
 from functools import cache
@@ -20,13 +20,14 @@ FUNCTIONS = assignment()["exercises"]
 
 
 def rows():
-    """Hand-ins of a lesson: the first answers to each exercise, the second ones, and so on."""
+    """Hand-ins of a lesson: the first right answer to each exercise, the first wrong one, and the second of each."""
     for lesson, module in ANSWERS.items():
         of_each = [
             [
                 (exercise_id, kind, number)
+                for number in range(2)
                 for kind in ("RIGHT", "WRONG")
-                for number in range(len(getattr(module, kind).get(exercise_id, [])))
+                if number < len(getattr(module, kind).get(exercise_id, []))
             ]
             for exercise_id in module.RIGHT | module.WRONG
         ]
