@@ -2,7 +2,8 @@
 
 import pytest
 
-from .cases import read
+from . import hostile, odd
+from .cases import Case, read
 
 GOOD = """# Title
 An introduction.
@@ -74,3 +75,18 @@ def test_what_cannot_be_read_is_an_error_with_its_line(good, bad, error, tmp_pat
 def test_what_is_built_in_python_has_a_case_without_cells(built, tmp_path):
     with pytest.raises(ValueError, match="either here or in Python|no case has the name {'another'}"):
         cases(tmp_path, GOOD, built)
+
+
+@pytest.mark.parametrize(
+    "made, case",
+    [
+        (hostile.submission, Case("a", "x.md:1", "b", {"instead": ["return 1"], "probe": ["pass"]})),
+        (hostile.submission, Case("a", "x.md:1", "b", {"my_mean_pool": ["x = 1"], "before": ["y = 1"]})),
+        (odd.notebook, Case("a", "x.md:1", "b", {"my_mean_pool": ["x = 1"]}, {"dim": "DIM"})),
+        (odd.notebook, Case("a", "x.md:1", "b", {"": ["x = 1"]}, {"dim": "DIM", "weights": "weights"})),
+        (odd.notebook, Case("a", "x.md:1", "b", {"": ["x = 1"]}, {"lost": "04-mean-pol"})),
+    ],
+)
+def test_a_case_that_contradicts_itself_is_an_error(made, case):
+    with pytest.raises(ValueError, match="x.md:1: "):
+        made(case)
