@@ -67,25 +67,17 @@ def folder(tmp_path_factory):
     return folder
 
 
+def mark(folder, out, *more, **how):
+    """The command that marks the class of a folder."""
+    roster = folder / "roster.csv"
+    return course("grade", folder / "class", "--out", out, "--roster", roster, "--seed", 7, *more, **how)
+
+
 @pytest.fixture(scope="module")
 def out(folder):
-    done = course(
-        "grade",
-        folder / "class",
-        "--out",
-        folder / "out",
-        "--roster",
-        folder / "roster.csv",
-        "--workers",
-        1,
-        "--seed",
-        7,
-        env={
-            **os.environ,
-            "COURSE_COLD_SANDBOX": "",
-            "PYTHONPATH": str(ROOT),
-        },  # as instructors run it; the others here start sooner
-    )
+    # as instructors run it; the others here start sooner
+    environment = {**os.environ, "COURSE_COLD_SANDBOX": "", "PYTHONPATH": str(ROOT)}
+    done = mark(folder, folder / "out", "--workers", 1, env=environment)
     assert done.returncode == 0, done.stderr
     assert "7 learners" in done.stdout and "summary.html" in done.stdout
     assert "Marking" in done.stderr if not os.environ.get("TQDM_DISABLE") else done.stderr == ""
@@ -104,15 +96,8 @@ def test_everybody_has_a_row_with_points_and_a_status(out):
     )
     assert {row["of"] for row in rows.values()} == {str(FULL)}
     assert [rows[one]["total"] for one in rows] == [*map(str, (UNIT, FULL, UNIT, 0, 0, 0, 0))]
-    assert [rows[one]["status"] for one in rows] == [
-        "ok",
-        "ok",
-        "ok",
-        "ok",
-        "unreadable",
-        "crashed",
-        "nothing handed in",
-    ]
+    statuses = ["ok", "ok", "ok", "ok", "unreadable", "crashed", "nothing handed in"]
+    assert [row["status"] for row in rows.values()] == statuses
     assert (
         rows["ada"]["04-mean-pool"] == str(points_of("04-mean-pool"))
         and rows["ada"]["name"] == "Ada Lovelace"
@@ -129,27 +114,13 @@ def test_results_hold_everything_for_machines(out):
     assert entries["cleo"]["result"]["exercises"]["04-baseline"]["status"] == "not attempted"
     with Store(out / "results.sqlite") as store:
         assert {learner: entry for (learner, _), entry in store.entries.items()} == entries, "both are the same"
-    assert sorted(path.name for path in out.iterdir()) == [
-        "canvas.csv",
-        "feedback",
-        "grades.csv",
-        "moodle.csv",
-        "results.jsonl",
-        "results.sqlite",
-        "summary.html",
-    ]
+    names = "canvas.csv feedback grades.csv moodle.csv results.jsonl results.sqlite summary.html"
+    assert sorted(path.name for path in out.iterdir()) == names.split()
 
 
 def test_pages(out):
-    assert sorted(path.name for path in (out / "feedback").iterdir()) == [
-        "ada.html",
-        "bob.html",
-        "cleo.html",
-        "dan.html",
-        "eve.html",
-        page_name("=fay"),
-        "gus.html",
-    ]
+    pages = ["ada.html", "bob.html", "cleo.html", "dan.html", "eve.html", page_name("=fay"), "gus.html"]
+    assert sorted(path.name for path in (out / "feedback").iterdir()) == pages
     assert {row["page"] for row in table(out / "grades.csv")} == {
         f"feedback/{path.name}" for path in (out / "feedback").iterdir()
     }
@@ -260,77 +231,31 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
 
 
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
-    def mark(*arguments):
-        names = ("--out", tmp_path / "parts", "--roster", folder / "roster.csv", "--seed", 7)
-        return course("grade", folder / "class", *names, *arguments).returncode
-
-    assert mark("--part", "1/2", "--workers", 2) == 0 and mark("--part", "2/2", "--workers", 1) == 0
-    assert not (tmp_path / "parts" / "grades.csv").exists()
-    assert mark() == 0
+    parts = tmp_path / "parts"
+    assert mark(folder, parts, "--part", "1/2", "--workers", 2).returncode == 0
+    assert mark(folder, parts, "--part", "2/2", "--workers", 1).returncode == 0
+    assert not (parts / "grades.csv").exists()
+    assert mark(folder, parts).returncode == 0
     for name in ("results.jsonl", "grades.csv", "summary.html"):
-        assert (tmp_path / "parts" / name).read_bytes() == (out / name).read_bytes(), name
+        assert (parts / name).read_bytes() == (out / name).read_bytes(), name
 
 
 def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path):
     environment = needs_extras()
     from .offline import free_port
 
-    port = free_port()
-    python = COURSE[0]
-    names = {
-        "cwd": tmp_path,
-        "env": {**environment, "OMP_NUM_THREADS": "1"},
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-    }
-    cluster = [
-        subprocess.Popen(
-            [
-                python,
-                "-m",
-                "distributed.cli.dask_scheduler",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                str(port),
-                "--no-dashboard",
-            ],
-            **names,
-        )
-    ]
+    address, cluster = f"tcp://127.0.0.1:{free_port()}", []
+
+    def start(module, *arguments):
+        command = [COURSE[0], "-m", f"distributed.cli.{module}", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        cluster.append(subprocess.Popen(command, cwd=tmp_path, env={**environment, "OMP_NUM_THREADS": "1"}, **silent))
+
     try:
+        start("dask_scheduler", "--port", address.rpartition(":")[2])
         for _ in range(2):
-            cluster.append(
-                subprocess.Popen(
-                    [
-                        python,
-                        "-m",
-                        "distributed.cli.dask_worker",
-                        f"tcp://127.0.0.1:{port}",
-                        "--nthreads",
-                        "1",
-                        "--no-dashboard",
-                        "--host",
-                        "127.0.0.1",
-                        "--local-directory",
-                        str(tmp_path),
-                    ],
-                    **names,
-                )
-            )
-        done = course(
-            "grade",
-            folder / "class",
-            "--out",
-            tmp_path / "out",
-            "--roster",
-            folder / "roster.csv",
-            "--seed",
-            7,
-            "--scheduler",
-            f"tcp://127.0.0.1:{port}",
-            env=environment,
-        )
+            start("dask_worker", address, "--nthreads", "1", "--local-directory", str(tmp_path))
+        done = mark(folder, tmp_path / "out", "--scheduler", address, env=environment)
         assert done.returncode == 0, done.stderr
     finally:
         for process in cluster:
@@ -348,19 +273,7 @@ def test_an_ordinary_user_gets_the_same(folder, out):
         shutil.copytree(folder / "class", room / "class")
         shutil.copyfile(folder / "roster.csv", room / "roster.csv")
         os.chown(room, NOBODY, NOBODY)
-        done = course(
-            "grade",
-            room / "class",
-            "--out",
-            room / "out",
-            "--roster",
-            room / "roster.csv",
-            "--seed",
-            7,
-            "--workers",
-            1,
-            before=ordinary_user(room),
-        )
+        done = mark(room, room / "out", "--workers", 1, before=ordinary_user(room))
         assert done.returncode == 0, done.stderr
         assert (room / "out").stat().st_uid == NOBODY
         assert (room / "out" / "results.jsonl").read_bytes() == (out / "results.jsonl").read_bytes()
@@ -439,22 +352,10 @@ def test_into_nbgrader(tmp_path):
     assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-12" / "12_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
+    database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
+    command = [COURSE[0], "-m", "nbgrader", "generate_feedback", "lesson-12", "--course-dir", str(tmp_path / "nb")]
     feedback = subprocess.run(
-        [
-            COURSE[0],
-            "-m",
-            "nbgrader",
-            "generate_feedback",
-            "lesson-12",
-            "--course-dir",
-            str(tmp_path / "nb"),
-            "--force",
-            f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}",
-        ],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=tmp_path,
+        [*command, "--force", database], capture_output=True, text=True, env=environment, cwd=tmp_path
     )
     assert feedback.returncode == 0 and list((tmp_path / "nb" / "feedback").rglob("*.html")), feedback.stderr
     again = course("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", env=environment)
@@ -476,16 +377,9 @@ def test_without_isolation_it_refuses(folder, tmp_path):
 
 def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     (tmp_path / "empty").mkdir()
-    done = course(
-        "grade",
-        folder / "class",
-        "--out",
-        tmp_path / "out",
-        "--unsafe-no-isolation",
-        "--workers",
-        1,
-        env={**os.environ, "PATH": str(tmp_path / "empty")},
-    )
+    path = {**os.environ, "PATH": str(tmp_path / "empty")}
+    more = ("--unsafe-no-isolation", "--workers", 1)
+    done = course("grade", folder / "class", "--out", tmp_path / "out", *more, env=path)
     assert done.returncode == 0 and "Warning: learners' code runs with your own rights" in done.stderr
     points = [
         {row["learner"]: row["total"] for row in table(folder / "grades.csv")} for folder in (out, tmp_path / "out")
