@@ -16,7 +16,7 @@ def _nearest(similarity, i):
 
 
 def _nearest_cases(rng):
-    """Tables in which the best, the second best and the worst partner stand at different places on both sides of i."""
+    """Tables whose best, second best and worst partners lie on both sides of i."""
     cases = []
     for size in (6, 8):
         table = _similarity(rng, size)

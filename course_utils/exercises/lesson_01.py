@@ -11,7 +11,7 @@ from .framework import Case, Exercise, Mistake
 
 
 def _syllables(rng, n):
-    """`n` different two-letter syllables that share no letter."""
+    """`n` different two-letter syllables that share no letters."""
     letters = rng.sample(string.ascii_lowercase, 2 * n)
     return ["".join(letters[i : i + 2]) for i in range(0, 2 * n, 2)]
 
@@ -20,7 +20,7 @@ def _syllables(rng, n):
 
 
 def encode(words, vocabulary):
-    """[CLS], the ids of all pieces in order, [SEP]."""
+    """The ids of [CLS], of all pieces in order, and of [SEP]."""
     unknown = vocabulary["[UNK]"]
     inside = [vocabulary.get(piece, unknown) for pieces in words for piece in pieces]
     return [vocabulary["[CLS]"], *inside, vocabulary["[SEP]"]]
@@ -31,7 +31,7 @@ def _encode_cases(rng):
     known = [a, b, c, a + b, "##" + b, "##" + c, "##" + a]
     names = [*known, "[UNK]", "[CLS]", "[SEP]", "[PAD]"]
     vocabulary = dict(zip(names, rng.sample(range(1000, 30000), len(names)), strict=True))
-    vocabulary[a] = 0  # a real id, though Python takes it for false
+    vocabulary[a] = 0  # a valid id, although Python treats it as false
     return [
         Case("The ids stand in the order of the words, between [CLS] and [SEP]", ([[a], [c], [b]], vocabulary)),
         Case("Every piece of a word gets an id", ([[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary)),
@@ -185,7 +185,7 @@ ENCODE = Exercise(
 
 
 def wordpiece(word, pieces):
-    """Greedy longest match: the longest known start of what is left, again and again; ["[UNK]"] when there is none."""
+    """Greedy longest match: repeatedly take the longest known prefix of the rest; ["[UNK]"] if no prefix is known."""
     found, start = [], 0
     while start < len(word):
         mark = "##" if start else ""
@@ -282,7 +282,7 @@ def _berts_pieces():
 
 
 def _stops_at_none(use):
-    """A search that finds nothing gives None; `use` is what the learner does with it."""
+    """A search that returns None when it finds nothing; `use` is what the learner's code then does with that None."""
     return lambda w, p: _match(w, p, stuck=lambda found, rest: use(None))
 
 
@@ -413,7 +413,7 @@ WORDPIECE = Exercise(
 
 
 def merge(symbols, pair):
-    """Every non-overlapping occurrence of `pair`, from the left, becomes one symbol."""
+    """Replace every non-overlapping occurrence of `pair`, from the left, by one symbol."""
     merged, position = [], 0
     while position < len(symbols):
         if tuple(symbols[position : position + 2]) == tuple(pair):
@@ -516,7 +516,7 @@ def _through_whole_symbols(s, p):
 
 
 def _beyond_the_end(fits, step):
-    """Looks at the right neighbour of every symbol, also of the last."""
+    """Reads the right neighbour of every symbol, including the last, which has none."""
 
     def imitate(s, p):
         merged, i = [], 0
@@ -623,7 +623,7 @@ MERGE = Exercise(
 
 
 def most_frequent_pair(words):
-    """The neighbouring pair with the highest total count, and that count; among equals the smallest pair."""
+    """The most frequent pair of neighbours and its count; of equally frequent pairs, the first in sorted order."""
     counts = Counter()
     for symbols, count in words.items():
         for pair in pairwise(symbols):

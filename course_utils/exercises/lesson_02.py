@@ -6,7 +6,7 @@ from .framework import Case, Exercise, Mistake, normal
 
 
 def _ids(rng, count):
-    """`count` different ids, none of them one that people know by heart (0, 101, 102)."""
+    """`count` different ids, none of them familiar from the lesson (0, 101, 102)."""
     return rng.sample(range(1000, 30000), count)
 
 
@@ -16,7 +16,7 @@ def _pad_cases(rng):
     return [
         Case("Every row becomes as long as the longest", (shuffled, pad_id)),
         Case(
-            "The longest sentence may stand anywhere",  # `max` of these lists is the third
+            "The longest sentence may stand anywhere",  # `max` of these lists would pick the third
             ([_ids(rng, 3), _ids(rng, 8), [rng.randint(30000, 30500), *_ids(rng, 4)], _ids(rng, 4)], pad_id + 1),
         ),
         Case("Sentences of one length need no padding", ([_ids(rng, 5) for _ in range(3)], pad_id)),
@@ -441,7 +441,7 @@ def _waste_cases(rng):
         Case("Equal lengths waste nothing", ([rng.randint(3, 40)] * 6, 3)),
         Case("Batches of one sentence waste nothing", (lengths(5), 1)),
         Case(
-            "A batch size above the number of sentences makes one batch",  # a share of 1/3, which no rounding hits
+            "A batch size above the number of sentences makes one batch",  # the share is 1/3: no rounding hits it
             (rng.sample([short, 2 * short, 3 * short], 3), 8),
         ),
     ]

@@ -40,7 +40,7 @@ def _word_vector(h, w, i):
 
 
 def _total(rows):
-    """The mean of the rows by way of Python's sum, which is 0 over nothing."""
+    """The mean of the rows, computed with Python's sum, which is 0 if there are no rows."""
     rows = list(rows)
     return sum(rows) / len(rows)
 
@@ -201,7 +201,7 @@ def _gap_cases(rng):
 
 
 def _split(c, senses):
-    """The cosines within and between senses, each pair of different rows once, from a table (n, n)."""
+    """The cosines within and between senses from a table (n, n); each pair of different rows counts once."""
     pairs = list(combinations(range(len(senses)), 2))
     return (
         torch.stack([c[i, j] for i, j in pairs if senses[i] == senses[j]]),
@@ -230,8 +230,9 @@ def _same(senses):
 
 
 def _gap_by_sense(v, senses, of_nothing=None):
-    """The mean within each sense first, then the mean of these. A sense without pairs counts `of_nothing`, or is left
-    out ("skip").
+    """Average within each sense first, then over the senses.
+
+    A sense without pairs counts as `of_nothing`, or is left out ("skip").
     """
     c, means = _cosines(v), []
     for kind in sorted(set(senses)):
@@ -244,13 +245,13 @@ def _gap_by_sense(v, senses, of_nothing=None):
 
 
 def _gap_by_block(v, senses):
-    """The mean of each sense's block of the table, diagonal and all; then the mean of these."""
+    """Average each sense's block of the table, including the diagonal, then average over the blocks."""
     c, blocks = _cosines(v), [[name == kind for name in senses] for kind in sorted(set(senses))]
     return (torch.stack([c[block][:, block].mean() for block in blocks]).mean() - c[~_same(senses)].mean()).item()
 
 
 def _gap_from(c, senses):
-    """Within minus between from a table (n, n) that may be wrong."""
+    """The mean within senses minus the mean between senses, from a table (n, n) that may be wrong."""
     within, between = _split(c, senses)
     return (within.mean() - between.mean()).item()
 
@@ -260,14 +261,18 @@ def _products(unit):
 
 
 def _gap_of_cells(v, senses, keep, keep_not):
-    """The mean over `keep` minus that over `keep_not`; both from the table of cosines, same and the diagonal."""
+    """The mean cosine over `keep` minus that over `keep_not`.
+
+    Each of the two selects cells, given the table of cosines, the mask of same-sense pairs and the mask of the
+    diagonal.
+    """
     c, same = _cosines(v), _same(senses)
     itself = torch.eye(len(senses), dtype=torch.bool)
     return (c[keep(c, same, itself)].mean() - c[keep_not(c, same, itself)].mean()).item()
 
 
 def _gap_of_centres(v, senses):
-    """1 minus the mean cosine between the senses' mean vectors."""
+    """1 minus the mean cosine between the mean vectors of the senses."""
     centres = torch.stack([v[[name == kind for name in senses]].mean(dim=0) for kind in sorted(set(senses))])
     c = _cosines(centres)
     return (1 - c[~torch.eye(len(c), dtype=torch.bool)].mean()).item()
@@ -448,14 +453,14 @@ SENSE_GAP = Exercise(
 
 
 def _turned(rng, rows):
-    """The rows, given in few dimensions, turned at random into a space of more; cosines stay as they are."""
+    """Rotate the rows at random into a space with more dimensions, which leaves their cosines unchanged."""
     few = len(rows[0])
     turn = torch.linalg.qr(normal(rng, few + 4, few + 4)).Q
     return torch.tensor(rows, dtype=torch.float32) @ turn[:few]
 
 
 def _pairs(rng, count, common=0.0, lengths=()):
-    """`count` pairs of rows: partners near each other (cosine about 0.95), other rows further away."""
+    """`count` pairs of rows: the rows of a pair are close (cosine about 0.95), other rows are further apart."""
     rows = []
     for number in range(count):
         for side in (1, -1):
@@ -467,7 +472,7 @@ def _pairs(rng, count, common=0.0, lengths=()):
 
 
 def _in_a_plane(rng, *degrees):
-    """Rows in given directions of one plane, each moved a little, the plane turned at random."""
+    """Rows at the given angles in one plane, each slightly perturbed; the plane is rotated at random."""
     radians = [math.radians(angle + rng.uniform(-2, 2)) for angle in degrees]
     return _turned(rng, [[math.cos(angle), math.sin(angle)] for angle in radians])
 
@@ -520,7 +525,10 @@ def _nearest_sense(v, senses):
 
 
 def _running_maximum(v, senses, unset):
-    """Each row's nearest row among those with a cosine above 0; where there is none, the label is `unset(senses)`."""
+    """Compare each row's sense with that of its nearest row, ignoring cosines of 0 or less.
+
+    A row without such a neighbour is given the label `unset(senses)`.
+    """
     c, right = _cosines(v).tolist(), 0
     for i, sense in enumerate(senses):
         above = [(cosine, j) for j, cosine in enumerate(c[i]) if j != i and cosine > 0]

@@ -7,7 +7,7 @@ from .framework import Case, Exercise, Mistake, normal
 
 
 def _padded(rng, lengths, width, hidden):
-    """Random token vectors with right padding that holds large numbers, and the mask (int64, as tokenizers give it)."""
+    """Random token vectors and their mask (int64, as tokenizers return it); the right padding holds large numbers."""
     mask = torch.tensor([[1] * n + [0] * (width - n) for n in lengths])
     vectors = normal(rng, len(lengths), width, hidden)
     return vectors + 5 * (1 - mask).unsqueeze(-1) * normal(rng, len(lengths), width, hidden).abs(), mask

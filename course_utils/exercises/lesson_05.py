@@ -13,7 +13,7 @@ def _split(x, heads):
 
 
 def _split_wrongly(x, heads):
-    """The shape is right, and each "head" holds numbers of several tokens."""
+    """The shape is right, but each "head" holds numbers from several tokens."""
     return x.reshape(heads, len(x), -1)
 
 
@@ -177,7 +177,7 @@ def _weight_cases(rng):
     right = torch.tensor([1] * (tokens - 2) + [0] * 2)
     wide = torch.cat([right, torch.zeros(2, dtype=torch.int64)])
     wider = [torch.cat([x, 4 * normal(rng, heads, 2, size)], dim=1) for x in (q, k)]
-    # of padding the scores are about 9 times the root of d, of real tokens minus that
+    # Scores of padding are about 9 times the square root of d, those of real tokens about -9 times.
     away = 0.3 * k + 3 - 6 * right.unsqueeze(-1)
     return [
         Case("Without padding, rows add up to 1", (q, k, ones)),
@@ -362,7 +362,7 @@ def _previous_cases(rng):
         return normal(rng, layers, heads, tokens, tokens).softmax(-1)
 
     def looks(offset, tokens):
-        """Every token looks at the one `offset` places on, at the ends at itself."""
+        """Each token attends to the token `offset` positions later; at the ends, to itself."""
         return (
             torch.eye(tokens)[[min(max(i + offset, 0), tokens - 1) for i in range(tokens)]]
             .expand(2, 3, -1, -1)
@@ -508,7 +508,7 @@ def _entropy_cases(rng):
         Case("Even weights over n tokens: log2(n) bits", (torch.full((2, tokens), 1 / tokens),)),
         Case("Two halves: 1 bit", (torch.tensor([[0.5, 0.0, 0.5]]),)),
         Case("As many heads as tokens", (normal(rng, 4, 4, 4).softmax(-1),)),
-        # torch refuses to change them in place
+        # torch refuses to modify such rows in place
         Case("Rows that share one memory", (torch.full((1, 1), 1 / tokens).expand(2, tokens),)),
     ]
 

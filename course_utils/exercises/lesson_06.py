@@ -53,7 +53,7 @@ def _number(value):
 
 
 def _ratio(a, b, bottom, top=torch.dot, of_zero=None, wide=True):
-    """top / bottom of the two vectors; `of_zero` is returned when either is zero, if given."""
+    """top / bottom for the two vectors. If `of_zero` is given, it is returned when either vector is zero."""
     if of_zero is not None and not (a.any() and b.any()):
         return of_zero
     a, b = _wide(a, b) if wide else (a, b)
@@ -73,7 +73,7 @@ def _sums(a, b):
 
 
 def _cosine_of(convert, of_zero):
-    """The right formula after `convert`, which may lose something."""
+    """The correct formula applied after `convert`, which may lose information."""
 
     def imitate(a, b):
         if of_zero is not None and not (a.any() and b.any()):
@@ -260,7 +260,7 @@ COSINE = Exercise(
 
 def _percentile_cases(rng):
     random_cosines = torch.tensor([rng.uniform(-0.3, 0.6) for _ in range(rng.randint(150, 250))])
-    steps = torch.tensor(sorted(rng.sample(range(-40, 70), 8))).double() / 128  # exact in both float32 and float64
+    steps = torch.tensor(sorted(rng.sample(range(-40, 70), 8))).double() / 128  # exact in float32 and float64
     order = list(range(8))
     rng.shuffle(order)
     several = torch.cat([steps, steps[5:6], steps[5:6]])
@@ -382,9 +382,7 @@ def _rows_cosine(one, other):
 
 
 def _minus(middle_1, middle_2=None):
-    """The cosines after subtracting what `middle_1(first, second, background)` returns, from the second rows
-    `middle_2`.
-    """
+    """The cosines after subtracting `middle_1(first, second, background)`, or `middle_2` from the second rows."""
 
     def imitate(f, s, b):
         return _rows_cosine(f - middle_1(f, s, b), s - (middle_2 or middle_1)(f, s, b))
@@ -526,12 +524,12 @@ def _project_cases(rng):
     turn = torch.linalg.qr(normal(rng, hidden, hidden)).Q.double().numpy()
 
     def placed(rows, offset=(0.0, 0.0, 0.0)):
-        """Rows given on three axes, with a little noise on all, turned at random into the whole space."""
+        """Rows given on three axes, with a little noise added, rotated at random into the full space."""
         wide = np.array([[rng.uniform(-0.2, 0.2) for _ in range(hidden)] for _ in rows])
         wide[:, :3] += np.array(rows) + np.array(offset)
         return wide @ turn
 
-    # Together they vary most along axes 1 and 2, alone each has another plane.
+    # Together they vary most along axes 1 and 2; each set alone has a different plane.
     first = placed([(-5, 0.2, 1.2), (-2.5, -0.4, -1.2), (0, 0.3, 1.5), (2.5, 0, -1.4), (5, -0.2, 1)])
     second = placed([(0.3, -2, 1.3), (-0.2, 0, -1.4), (0, 2.5, 1.2), (0.4, 5, -1.3)], (1.0, 4.0, 0.5))
     far = np.zeros(hidden)
@@ -549,7 +547,7 @@ def _project_cases(rng):
 
 
 def _pca():
-    from sklearn.decomposition import PCA  # heavy, and needed by this exercise only
+    from sklearn.decomposition import PCA  # slow to import, and only this exercise needs it
 
     return PCA(n_components=2)
 

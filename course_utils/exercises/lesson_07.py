@@ -149,7 +149,7 @@ FILL = Exercise(
 
 
 def _mask_cases(rng):
-    special = rng.sample(range(20, 30), 4)  # stand for padding, [CLS], [SEP], [MASK]
+    special = rng.sample(range(20, 30), 4)  # ids of the padding token, [CLS], [SEP] and [MASK]
     pad, first, last, mask_id = special
 
     def batch(lengths, width):
@@ -158,7 +158,7 @@ def _mask_cases(rng):
         )
 
     def drawn(ids, share):
-        """Random numbers, some of words and some of special tokens on each side of the share."""
+        """Random numbers; words and special tokens both get some below the share and some above."""
         draws = torch.tensor([[rng.random() for _ in row] for row in ids])
         for row in draws:
             row[0], row[1], row[2], row[-1] = 0.5 * share, 0.5 * share, 0.5 * (1 + share), 0.7 * share
@@ -194,7 +194,7 @@ def _hide(ids, chosen, mask_id):
 
 
 def _masked_with(chosen_by=None, labels_by=None):
-    """The right answer, but for which tokens are chosen and how the labels come about."""
+    """The correct result, except for which tokens are chosen or how the labels are made."""
 
     def imitate(ids, special, mask_id, draws, share):
         chosen = (chosen_by or (lambda i, s, d, x: (d < x) & ~_special(i, s)))(ids, special, draws, share)
@@ -486,7 +486,7 @@ def _perplexity_cases(rng):
 
 
 def _nats(x, labels, dim=-1):
-    """Minus the log probability of each label, (batch, tokens); of piece 0 where nothing was chosen."""
+    """The negative log probability of each label, (batch, tokens); of piece 0 where no token was chosen."""
     return -x.log_softmax(dim=dim).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
 
 

@@ -11,7 +11,7 @@ def _distinct(rng, n, low=-50, high=50):
 
 
 def _tied(rng):
-    """Eight numbers: one value alone, one twice, one five times, the first one not in order."""
+    """Eight numbers: one value once, one twice, one five times, not in sorted order."""
     values = rng.sample(range(1, 6), 3)
     found = [float(value) for value, times in zip(values, (1, 2, 5)) for _ in range(times)]
     rng.shuffle(found)
@@ -124,7 +124,7 @@ def _accuracy(threshold, values, labels, judge=np.greater_equal):
 
 
 def _threshold(values, labels, judge=np.greater_equal, lowest=True):
-    """The value at which most labels are met; of equally good ones, the lowest (or the highest)."""
+    """The value with the highest accuracy as a threshold; of equally good values, the lowest (or the highest)."""
     return max(
         sorted(set(values), reverse=not lowest), key=lambda threshold: _accuracy(threshold, values, labels, judge)
     )
@@ -135,7 +135,7 @@ def _held_out(train, labels, test, test_labels):
 
 
 def _other_thresholds(train, labels, test, test_labels):
-    """What wrong choices of the threshold lead to. All of them must differ from the right result in some case."""
+    """The results of wrong choices of the threshold. Each must differ from the right result in at least one case."""
     above, best = _threshold(train, labels, np.greater), _threshold(train, labels)
     return {
         "tuned on test": _accuracy(_threshold(test, test_labels), test, test_labels),
@@ -151,7 +151,7 @@ def _other_thresholds(train, labels, test, test_labels):
 
 
 def _pairs_drawn(rng, differing):
-    """Values and labels for training and for test, drawn until the named wrong ways give another result."""
+    """Training and test values and labels, drawn until the wrong methods named in `differing` give another result."""
     while True:
         labels, test_labels = (
             [int(rng.random() < 0.5) for _ in range(n)] for n in (rng.randint(9, 12), rng.randint(8, 10))
@@ -249,7 +249,7 @@ THRESHOLD = Exercise(
 
 def _bug_cases(rng):
     def models(n, together, lead=0.0):
-        """Which pairs two models get right; `together` is how often the second follows the first."""
+        """Which pairs two models get right; `together` is the probability that the second agrees with the first."""
         a = [int(rng.random() < 0.7) for _ in range(n)]
         b = [one if rng.random() < together else int(rng.random() < 0.7 - lead) for one in a]
         a[:2], b[:2] = [1, 0], [1, 1]

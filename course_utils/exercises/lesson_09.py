@@ -121,10 +121,10 @@ def _search_cases(rng):
     n, hidden = rng.randint(8, 12), rng.randint(4, 6)
     corpus = normal(rng, n, hidden) * torch.tensor([[rng.choice([0.2, 1.0, 6.0])] for _ in range(n)])
     query = normal(rng, hidden)
-    corpus[rng.randrange(n)] = 9 * (query.roll(1) + 0.4 * query)  # long, and not the nearest
+    corpus[rng.randrange(n)] = 9 * (query.roll(1) + 0.4 * query)  # a long vector that is not the nearest
     near = rng.randrange(n)
     plain = normal(rng, n, hidden)
-    corpus[near] = 0.1 * (query + 0.1 * normal(rng, hidden))  # short, and the nearest
+    corpus[near] = 0.1 * (query + 0.1 * normal(rng, hidden))  # a short vector that is the nearest
     return [
         Case("Vectors of different lengths: only the direction counts", (query, corpus, 3)),
         Case("A longer query changes nothing", (5 * query, corpus, 2)),
@@ -244,7 +244,7 @@ def _closest_cases(rng):
     twice = free.clone()
     twice[n - 1] = twice[0]
     twice[4] = normalise(twice[2] + 0.2 * twice[1])
-    twice[5] = -twice[3]  # so that neither the next best nor the worst pair hangs on a tie with the equal ones
+    twice[5] = -twice[3]  # so that neither the next best nor the worst pair depends on how the equal ones are ordered
     late = normalise(normal(rng, n, hidden))
     late[n - 1] = normalise(late[n - 3] + 0.05 * normal(rng, hidden))
     apart = normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))
@@ -272,13 +272,14 @@ def _closest(vectors, fill=-2.0, keep=lambda table: torch.ones_like(table).triu(
 
 
 def _in_order(pair):
-    """A pair with the smaller place first; what is no pair stays as it is. Which one `argmax` finds first hangs on the
-    processor's rounding.
+    """Put the smaller index of a pair first; leave any other value unchanged.
+
+    Rounding, which differs between processors, decides which of the two indices `argmax` finds first.
     """
     return sorted(pair) if isinstance(pair, (list, tuple)) and len(pair) == 2 else pair
 
 
-# Which places are filled, and how, cannot be told from the pair that is returned.
+# The returned pair does not show which cells were filled, or with what.
 _ZERO = (
     "Where your table holds no pair, on the diagonal or below it, it holds 0. That is not low: if all cosines are "
     "negative, 0 is the highest. Fill with something below −1."

@@ -30,7 +30,7 @@ def _rate(step, steps, warmup, peak):
 
 
 def _way(share):
-    """A mistake on the way down: `share` of step, steps and warmup says what is left of the peak there."""
+    """A mistake in the decay: `share` gives the fraction of the peak left, from step, steps and warmup."""
     return lambda step, steps, warmup, peak: peak * (step / warmup if step < warmup else share(step, steps, warmup))
 
 

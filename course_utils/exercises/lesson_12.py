@@ -7,7 +7,7 @@ import numpy as np
 from .._support.values import is_array
 from .framework import Case, Exercise, Mistake
 
-TARGET, DEPTH, TEXTS = 0.75, 10, 240  # mean reciprocal rank, among so many places, in so many texts
+TARGET, DEPTH, TEXTS = 0.75, 10, 240  # mean reciprocal rank to reach, results per query, texts to search
 
 
 def _ranks_cases(rng):
@@ -120,7 +120,7 @@ def _pool():
 
 @cache
 def _vectors():
-    """The vectors of every text of the pool, {pooling: {text: vector}}: computed once for all checks of a session."""
+    """The vectors of every text in the pool, {pooling: {text: vector}}, computed once for all checks of a session."""
     from ..embedding import embed
 
     texts, poolings = [text for part in _pool() for text in part], ("mean", "cls", "max")
@@ -171,7 +171,7 @@ def _by_words(sublinear):
 
 
 def _is_table(value):
-    """Whether this is a matrix or a list of lists; of two queries, the answer itself is two lists of numbers."""
+    """Whether this is a matrix or a list of lists. For two queries, the answer itself is a pair of lists of numbers."""
     return (
         np.ndim(value) == 2
         if is_array(value)
@@ -215,7 +215,7 @@ def _judge(args, outcome):
 
 
 def _alike(one, other):
-    """Whether nearly all places agree: where two texts are equally near, rounding decides which comes first."""
+    """Whether more than 90% of the places agree: rounding decides the order of two equally near texts."""
     one, other = np.asarray(one), np.asarray(other)
     return one.shape == other.shape and float(np.mean(np.isclose(one, other, atol=1e-5))) > 0.9
 
