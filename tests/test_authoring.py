@@ -80,22 +80,22 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        (["new-exercise", "04", "Weighted-Pool"], "lower-case words with hyphens, such as weighted-pool; got"),
-        (["new-exercise", "04", "weighted_pool"], "lower-case words with hyphens"),
-        (["new-exercise", "04", "mean-pool"], "04_pooling.ipynb has 04-mean-pool already"),
-        (["new-exercise", "04", "mean"], "'mean' has another meaning in lesson 04"),  # MEAN, of another exercise
-        (["new-exercise", "04", "max"], "'max' has another meaning"),
-        (["new-exercise", "04", "check"], "'check' has another meaning"),
-        (["new-exercise", "04", "lambda"], "'lambda' has another meaning"),
+        (["new-exercise", "04", "Weighted-Pool"], "lower-case words joined by hyphens, such as weighted-pool; got"),
+        (["new-exercise", "04", "weighted_pool"], "lower-case words joined by hyphens"),
+        (["new-exercise", "04", "mean-pool"], "04_pooling.ipynb already has 04-mean-pool"),
+        (["new-exercise", "04", "mean"], "'mean' is already used in lesson 04"),  # MEAN, of another exercise
+        (["new-exercise", "04", "max"], "'max' is already used"),
+        (["new-exercise", "04", "check"], "'check' is already used"),
+        (["new-exercise", "04", "lambda"], "'lambda' is already used"),
         (["new-exercise", "13", "first"], "There is no lesson '13'; the lessons are 04, 05."),
         (["new-exercise", "../04", "first"], "There is no lesson '../04'"),
         (["new-exercise", "04"], "Missing argument 'NAME'"),
         (["new-lesson", "04", "Again"], "two digits that no other lesson has; got '04'"),
         (["new-lesson", "4", "Four"], "two digits that no other lesson has; got '4'"),
         (["new-lesson", "13"], "Missing argument 'TITLE'"),
-        (["new-lesson", "13", " "], "A lesson needs a title, in one line"),
-        (["new-lesson", "13", "?"], "A lesson needs a title, in one line"),
-        (["new-lesson", "13", "one\ntwo"], "A lesson needs a title, in one line"),
+        (["new-lesson", "13", " "], "A lesson needs a one-line title"),
+        (["new-lesson", "13", "?"], "A lesson needs a one-line title"),
+        (["new-lesson", "13", "one\ntwo"], "A lesson needs a one-line title"),
         (["new-lesson", "13", "One", "--kind", "leaf"], "'leaf' is not one of 'full', 'short', 'page'"),
     ],
 )

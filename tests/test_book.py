@@ -362,7 +362,7 @@ def test_links_to_the_glossary_and_between_lessons(tmp_path, lessons, no_browser
     assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(id="cls-token")
     assert "about 1 hour of work" in index.read_text(encoding="utf-8")
     assert (
-        any("no Chromium" in line for line in said)
+        any("Chromium was not found" in line for line in said)
         and not (index.parent / book.PDF).exists()
         and book.PDF not in index.read_text(encoding="utf-8")
     )
@@ -409,10 +409,10 @@ def picture(alt):
         ("[]", r"damaged"),
         ("{}", r"damaged"),
         ('{"cells": [', r"damaged"),
-        (nbformat.writes(nbformat.v4.new_notebook(cells=[picture("")])), r"picture without an alt text"),
+        (nbformat.writes(nbformat.v4.new_notebook(cells=[picture("")])), r"picture that has no alt text"),
         (
             nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"{BEGIN}\nx = 1")])),
-            r"no partner",
+            r"no matching marker",
         ),
     ],
 )
@@ -430,7 +430,7 @@ def test_a_damaged_lesson_is_named(tmp_path, lessons, content, sentence):
 def test_what_somebody_else_made_stays(tmp_path, lessons):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work", encoding="utf-8")
-    with pytest.raises(book.BookError, match="was not made by make book"):
+    with pytest.raises(book.BookError, match="was not made by `make book`"):
         book.write_book(tmp_path / "thesis", lessons)
     with pytest.raises(book.BookError, match="Cannot write .*chapter.txt"):
         book.write_book(tmp_path / "thesis" / "chapter.txt", lessons)

@@ -181,10 +181,10 @@ def test_lessons_that_cannot_be_a_deck_say_why(tmp_path):
             render(lesson(tmp_path, *cells))
     for text in ("", "{", '{"cells": 3}', "[1]"):
         (tmp_path / "05_x.ipynb").write_text(text)
-        with pytest.raises(SlidesError, match="05_x.ipynb is no notebook that"):
+        with pytest.raises(SlidesError, match="05_x.ipynb is not a valid notebook"):
             render(tmp_path / "05_x.ipynb")
     (tmp_path / "05_x.ipynb").unlink()
-    with pytest.raises(SlidesError, match="05_x.ipynb is no notebook that"):
+    with pytest.raises(SlidesError, match="05_x.ipynb is not a valid notebook"):
         render(tmp_path / "05_x.ipynb")
 
 

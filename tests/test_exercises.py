@@ -47,7 +47,7 @@ def test_wrong_answers_fail_and_are_told_why(exercise_id, wrong):
 def test_every_exercise_is_complete(exercise):
     assert len({mistake.message for mistake in exercise.mistakes}) >= 5, "five different mistakes at least"
     assert len(exercise.hints) >= 2
-    assert "TODO" not in repr(exercise), "fill in what says TODO"
+    assert "TODO" not in repr(exercise), "fill in everything marked TODO"
     assert exercise.minutes > 0 and exercise.difficulty in (1, 2, 3)
 
 

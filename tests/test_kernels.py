@@ -231,14 +231,14 @@ def test_a_warm_process_is_not_started_twice(warm):
 def test_the_doctor_says_how_kernels_start(warm, monkeypatch):
     assert "instant: kernels come from" in str(doctor.kernel_start())
     monkeypatch.setenv(COLD, "1")
-    assert f"ordinary, some seconds ({COLD} is set)" in str(doctor.kernel_start())
+    assert f"normal, a few seconds ({COLD} is set)" in str(doctor.kernel_start())
     monkeypatch.delenv(COLD)
     monkeypatch.setenv(SOCKET, "/nowhere")
     assert "has ended" in str(doctor.kernel_start())
     monkeypatch.delenv(SOCKET)
     assert "instant in `make lab`" in str(doctor.kernel_start())
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "only Linux can" in str(doctor.kernel_start())
+    assert "it needs Linux" in str(doctor.kernel_start())
 
 
 STARTS_ONE = """

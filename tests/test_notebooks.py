@@ -141,7 +141,7 @@ def test_opens_with_aims_and_closes_with_recap_and_reading(path):
     assert first.startswith(f"# {path.stem[:2]} ") and "After this lesson you can" in first
     assert re.search(r"About \d+ minutes", first)
     assert any(cell.source.startswith("## What you have seen") for cell in notebook.cells)
-    assert not [cell.id for cell in notebook.cells if "TODO" in cell.source], "fill in what says TODO"
+    assert not [cell.id for cell in notebook.cells if "TODO" in cell.source], "fill in everything marked TODO"
     assert last.startswith("## Further reading")
 
 

@@ -378,7 +378,7 @@ def test_the_page_is_written_over_nothing_else(workspace):
     done = run("progress", "--html", workspace / "mine.html")
     assert (
         done.exit_code == 1
-        and "holds something else" in done.output
+        and "is not a progress page" in done.output
         and (workspace / "mine.html").read_text() == "<p>mine"
     )
     done = run("progress", "--html", workspace / "nowhere" / "page.html")
@@ -393,7 +393,7 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
     done = run(*command, "--workspace", tmp_path / folder)
     assert (
         done.exit_code == 1
-        and done.output.startswith(f"Error: {tmp_path / folder} is no folder with your lessons")
+        and done.output.startswith(f"Error: {tmp_path / folder} is not a folder with your lessons")
         and len(done.output.splitlines()) == 1
     )
     assert sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []

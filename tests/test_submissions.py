@@ -192,7 +192,7 @@ def test_what_is_no_hand_in_is_passed_over_and_what_is_none_is_told(collect):
         "ada/notes.txt",
         "__MACOSX/ada/._04_pooling.ipynb",
         "bob/essay.docx",
-    ) == [("ada", "", ""), ("bob", "", "essay.docx is no notebook")]
+    ) == [("ada", "", ""), ("bob", "", "essay.docx is not a notebook")]
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def test_marks_for_slides_are_not_in_the_copies():
 
 @pytest.mark.parametrize("source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"])
 def test_marks_without_partner_are_an_error(source):
-    with pytest.raises(ValueError, match="has no partner"):
+    with pytest.raises(ValueError, match="has no matching marker"):
         stub_out(source)
 
 
@@ -282,7 +282,7 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(place):
     ((name, action, words),) = update_workspace(workspace, sources)
     assert (name, action) == ("00_start_here.ipynb", "merged")
     assert words == (
-        "2 cells new, 1 renewed, 1 removed; your 1 answer and 3 own cells are kept; your file before is "
+        "2 cells new, 1 renewed, 1 removed; your 1 answer and 3 own cells are kept; your previous file is "
         "yours_saved/00_start_here-1.ipynb"
     )
     now = Mine(workspace)
@@ -312,14 +312,14 @@ def test_where_both_changed_a_cell_the_learners_stands_below(place):
     course(sources, part("title", "# Theirs"), part("work", "x = 2", "code"), answer(), part("end", "The end"))
     ((_, _, words),) = update_workspace(workspace, sources)
     assert words.startswith(
-        "2 cells changed by the course and by you: your text stands below the course's; your file before is"
+        "2 cells changed by the course and by you: your text is below the course's; your previous file is"
     )
     texts = Mine(workspace).texts()
     assert texts[:3] == ["# Theirs", TEXT_NOTE + "# Mine ``` with fences", "x = 2"]
     assert texts[3].endswith("\n````python\nx = 10\n```y```\n````") and texts[3].startswith("*Your code from before")
     course(sources, part("title", "# Theirs again"), part("work", "x = 3", "code"), answer(), part("end", "The end"))
     ((_, _, words),) = update_workspace(workspace, sources)
-    assert words.startswith("2 cells renewed; your file before is") and Mine(workspace).texts()[1] == texts[1]
+    assert words.startswith("2 cells renewed; your previous file is") and Mine(workspace).texts()[1] == texts[1]
 
 
 def test_a_cell_that_only_the_learner_changed_stays(place):
@@ -368,7 +368,8 @@ def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays
     mine.save()
     course(sources, part("title", "# Other"), part("work", "x = 1", "code"), answer())
     ((_, _, words),) = update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Other", STUBBED, "My end"] and "1 cell that you deleted stays away" in words
+    assert Mine(workspace).texts() == ["# Other", STUBBED, "My end"]
+    assert "1 cell that you deleted was not restored" in words
     course(sources, part("title", "# Other"), part("work", "x = 2", "code"), answer())
     update_workspace(workspace, sources)
     assert Mine(workspace).texts() == ["# Other", "x = 2", STUBBED, "My end"]
@@ -493,7 +494,7 @@ def test_with_an_old_record_answers_and_own_cells_are_told_from_the_course(place
     course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer())
     ((_, _, words),) = update_workspace(workspace, sources)
     assert Mine(workspace).texts() == ["# New", "x = 1", "own", "def f(x):\n    return 3"]
-    assert words.startswith("1 cell renewed, 1 removed; your 1 answer and 1 own cell are kept; your file before")
+    assert words.startswith("1 cell renewed, 1 removed; your 1 answer and 1 own cell are kept; your previous file")
 
 
 @pytest.mark.parametrize("record", ["old", "lost"])
@@ -508,7 +509,7 @@ def test_what_an_old_record_cannot_tell_counts_as_the_learners(place, record):
     ((_, _, words),) = update_workspace(workspace, sources)
     texts = Mine(workspace).texts()
     assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"] and "x = 10" in texts[3]
-    assert texts[4:] == ["def f(x):\n    return 3", "The end"] and "which cells you changed is not on record" in words
+    assert texts[4:] == ["def f(x):\n    return 3", "The end"] and "no record of which cells you changed" in words
     after = Mine(workspace).path.read_bytes()
     assert (
         update_workspace(workspace, sources) == [("00_start_here.ipynb", "unchanged", "")]
@@ -598,8 +599,8 @@ def test_on_a_full_disk_everything_is_as_before(place, monkeypatch, where, comma
         patch.setattr(where, full)
         with pytest.raises(
             CopyError,
-            match="^Cannot write .*00_start_here.ipynb: No space left on device. Nothing "
-            "of yours is lost; fix that, and "
+            match="^Cannot write .*00_start_here.ipynb: No space left on device. None "
+            "of your work is lost; fix that, and "
             "run this again.$",
         ):
             command(workspace, sources)
@@ -624,7 +625,7 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(place, mon
     monkeypatch.setattr(copies, "save_beside", saved_meanwhile)
     for command in (lambda: update_workspace(workspace, sources), lambda: reset_lesson(workspace, "00", sources)):
         edited(workspace, title="My title")
-        with pytest.raises(CopyError, match="was saved by another program"):
+        with pytest.raises(CopyError, match="was just saved by another program"):
             command()
         assert Mine(workspace).texts()[0] == "My newest title"
 
@@ -634,7 +635,7 @@ def test_one_command_at_a_time(place, monkeypatch):
     monkeypatch.setattr("course_utils.tools.workspace.copies.PATIENCE", 0.1)
     with FileLock(workspace / f"{RECORD}.lock"):
         for command in (lambda: update_workspace(workspace, sources), lambda: reset_lesson(workspace, "00", sources)):
-            with pytest.raises(CopyError, match="Another `course` command is at work in"):
+            with pytest.raises(CopyError, match="Another `course` command is running in"):
                 command()
 
 
@@ -667,7 +668,7 @@ def test_a_reset_without_room_for_what_is_saved_changes_nothing(place):
 
 def test_reset_and_update_need_a_workspace_and_a_lesson(place, tmp_path):
     sources, workspace = place
-    with pytest.raises(NoWorkspace, match="is no folder with your lessons"):
+    with pytest.raises(NoWorkspace, match="is not a folder with your lessons"):
         reset_lesson(tmp_path, "00", sources)
     with pytest.raises(CopyError, match="There is no lesson 07; the lessons are 00."):
         reset_lesson(workspace, "07", sources)
@@ -819,7 +820,7 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert run("update").output == "Nothing has changed: your lessons are up to date.\n"
     done = run("reset", "4")
     assert done.exit_code == 0 and done.output.splitlines()[0] == (
-        "04_pooling.ipynb is as the course gives it; your version is saved as "
+        "04_pooling.ipynb is restored to the course's version; yours is saved as "
         f"{Path('workspace', SAVED, '04_pooling-1.ipynb')}."
     )
     assert passed(workspace) == {"04-mean-pool"}
@@ -833,10 +834,9 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
             f"; the lessons are {', '.join(lesson.number for lesson in overview(None).lessons)}.\n"
         )
     (workspace / "05_attention.ipynb").write_text("{")
-    assert (
-        "05_attention.ipynb: this file is no notebook any more; it stays as it is. `" in (said := run("update").output)
-        and "reset 05`" in said
-    )
+    said = run("update").output
+    assert "05_attention.ipynb: this file is not a valid notebook and was left unchanged. `" in said
+    assert "reset 05`" in said
 
 
 def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
@@ -946,7 +946,7 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
             second = CliRunner().invoke(cli.main, ["lab", "--workspace", str(tmp_path / "w"), "--port=9"])
             assert second.exit_code == 0 and len(second.output.splitlines()) == 1 and not mine.exists()
             assert (
-                f"on port {port}: go on at http://" in second.output
+                f"on port {port}: continue at http://" in second.output
                 and ("/lab/tree/00_start_here.ipynb?token=secret, or stop it") in second.output
             )
         finally:

@@ -59,13 +59,13 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
     path, code = _lesson(lesson, folder), exercises / f"lesson_{lesson}.py"
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise AuthoringError(
-            f"The name of an exercise is lower-case words with hyphens, such as weighted-pool; got {name!r}."
+            f"An exercise's name must be lower-case words joined by hyphens, such as weighted-pool; got {name!r}."
         )
     notebook, exercise_id, function = nbformat.read(path, as_version=4), f"{lesson}-{name}", name.replace("-", "_")
     source = code.read_text(encoding="utf-8") if code.exists() else ""
     ids = {cell.id for cell in notebook.cells}
     if exercise_id in ids:
-        raise AuthoringError(f"{path.name} has {exercise_id} already.")
+        raise AuthoringError(f"{path.name} already has {exercise_id}.")
     if kind_of(notebook) == "page":
         raise AuthoringError(f'{path.name} is a page, which has no exercises; its first cell says so ("course.kind").')
     names = rf"^(def |class )?{function}\s*[=(]|^(from|import) .*\b{function}\b"
@@ -75,11 +75,11 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
         or any(re.search(names, cell.source, re.MULTILINE) for cell in notebook.cells if cell.cell_type == "code")
         or re.search(rf"^({function.upper()} =|def _{function}_cases\b)", source, re.MULTILINE)
     ):
-        raise AuthoringError(f"{function!r} has another meaning in lesson {lesson}; choose another name than {name!r}.")
+        raise AuthoringError(f"{function!r} is already used in lesson {lesson}; choose a name other than {name!r}.")
     title = title or name.replace("-", " ").capitalize()
     end = next((n for n, cell in enumerate(notebook.cells) if cell.source.startswith("## What you have seen")), None)
     if end is None:
-        raise AuthoringError(f'{path.name} has no cell "## What you have seen" to write it before.')
+        raise AuthoringError(f'{path.name} has no cell "## What you have seen" to insert it before.')
     marks = {"schema_version": 3, "grade_id": exercise_id, "task": False}
     text = (
         f"## Exercise: {title[:1].lower()}{title[1:]}\n\n`{exercise_id}` · difficulty 2 of 3 · 10 minutes\n\n"
@@ -130,12 +130,12 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     Raises AuthoringError.
     """
     if not re.fullmatch(r"\d\d", number) or list(Path(folder).glob(f"{number}_*.ipynb")):
-        raise AuthoringError(f"The number of a lesson is two digits that no other lesson has; got {number!r}.")
+        raise AuthoringError(f"A lesson's number must be two digits that no other lesson has; got {number!r}.")
     name = re.sub("[^a-z0-9]+", "_", title.lower()).strip("_")
     if not name or "\n" in title:
-        raise AuthoringError(f"A lesson needs a title, in one line, with letters a to z; got {title!r}.")
+        raise AuthoringError(f"A lesson needs a one-line title with letters from a to z; got {title!r}.")
     if kind not in KINDS:
-        raise AuthoringError(f"The kind of a lesson is one of {', '.join(KINDS)}; got {kind!r}.")
+        raise AuthoringError(f"A lesson's kind must be one of {', '.join(KINDS)}; got {kind!r}.")
     time = "About 5 minutes." if kind == "page" else "About 5 minutes, with no exercises."
     first = f"# {number} {title}\n\nTODO: what this is about.\n\n**After this lesson you can**\n\n- TODO\n\n{time}"
     cells = [

@@ -17,14 +17,14 @@ from .. import __version__
 from .._support.notebooks import KINDS
 
 MESSAGES = {
-    "kept": "your version stays; the course has another one by now. `{course} update{place}` brings its changes in and "
-    "keeps what you wrote; `{course} reset {number}{place}` saves yours and writes a fresh one.",
+    "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
+    "what you wrote; `{course} reset {number}{place}` saves your version and writes a fresh one.",
     "unreadable": (
-        "this file is no notebook any more; it stays as it is. `{course} reset {number}{place}` saves it and writes "
-        "a fresh one."
+        "this file is not a valid notebook and was left unchanged. `{course} reset {number}{place}` saves it and "
+        "writes a fresh one."
     ),
 }
-RELOAD = "If it is open in JupyterLab, choose there: File > Reload Notebook from Disk."
+RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
 LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"  # turns off JupyterLab's pop-up about fetching news
 
 
@@ -43,7 +43,7 @@ def doctor():
 
 
 @main.command()
-@click.option("--model", help="A hub name or a folder. Left out, the packaged encoder.")
+@click.option("--model", help="A hub name or a folder. Default: the packaged encoder.")
 @click.option(
     "--data",
     default="course",
@@ -54,7 +54,7 @@ def doctor():
     "--repeats", default=1000, show_default=True, type=click.IntRange(min=1), help="Resamples for each interval."
 )
 def benchmark(model, data, repeats):
-    """Print how well similarities follow human scores, for GloVe and every layer of an encoder."""
+    """Print how well similarities agree with human scores, for GloVe and every layer of an encoder."""
     from ..benchmark import SIMILAR, score_table, similarities
     from ..data import load_scored_pairs
     from ..models import EncoderError
@@ -78,7 +78,7 @@ def learners_workspace(command):
         "--workspace",
         type=click.Path(path_type=Path),
         callback=lambda context, parameter, folder: _workspace(folder),
-        help="Folder of your copies of the lessons. Left out, the current one, or `workspace` in it.",
+        help="Folder with your copies of the lessons. Default: the current folder, or `workspace` in it.",
     )(command)
 
 
@@ -113,7 +113,7 @@ def _course():
     "--html",
     "page",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the picture to this file, too, as a page for the browser.",
+    help="Also write the overview to this file, as an HTML page.",
 )
 def progress(workspace, page):
     """Show what you have passed, lesson by lesson, and what comes next."""
@@ -133,7 +133,7 @@ def progress(workspace, page):
         return
     try:
         if page.exists() and not page.read_bytes().startswith(PAGE_MARK.encode()):
-            raise click.ClickException(f"{page} holds something else, and stays. Choose another name.")
+            raise click.ClickException(f"{page} is not a progress page, so it was left unchanged. Choose another name.")
         write_whole(page, picture.page())
     except OSError as error:
         raise click.ClickException(f"Cannot write {page}: {error.strerror or error}.") from None
@@ -143,7 +143,7 @@ def progress(workspace, page):
 @main.command()
 @click.argument("lesson", metavar="NN")
 @learners_workspace
-@click.option("--forget", "forgotten", is_flag=True, help="Forget which exercises of this lesson you passed, too.")
+@click.option("--forget", "forgotten", is_flag=True, help="Also forget which exercises of this lesson you passed.")
 def reset(lesson, workspace, forgotten):
     """Restore lesson NN to the course's version. Yours is saved first, in the folder yours_saved beside it."""
     from .._support.passed import forget, passed
@@ -155,19 +155,19 @@ def reset(lesson, workspace, forgotten):
         name, saved = reset_lesson(workspace, number)
     except CopyError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{name} is as the course gives it{f'; your version is saved as {saved}' if saved else ''}.")
+    click.echo(f"{name} is restored to the course's version{f'; yours is saved as {saved}' if saved else ''}.")
     if saved:
         click.echo(RELOAD)
     if not forgotten and any(one.startswith(f"{number}-") for one in passed(workspace)):
-        click.echo("The exercises that you passed stay noted as passed; --forget forgets them.")
+        click.echo("The exercises that you passed still count as passed; use --forget to clear them.")
     if forgotten:
         try:
             gone = forget(workspace, number)
         except OSError as error:
             raise click.ClickException(
-                f"Which exercises you passed cannot be changed: {error.strerror or error}."
+                f"Cannot update the record of passed exercises: {error.strerror or error}."
             ) from None
-        click.echo(f"Forgotten: {', '.join(sorted(gone)) or 'nothing, as none was passed'}.")
+        click.echo(f"Forgotten: {', '.join(sorted(gone)) or 'nothing, as none were passed'}.")
 
 
 @main.command()
@@ -199,10 +199,12 @@ def update(workspace):
     type=click.Path(path_type=Path),
     default=Path("workspace"),
     show_default=True,
-    help="Folder for your copies of the lessons. What you changed there is never overwritten.",
+    help="Folder for your copies of the lessons. Your changes there are never overwritten.",
 )
 @click.option(
-    "--write-only", is_flag=True, help="Write the copies and start nothing: a JupyterHub has its own JupyterLab."
+    "--write-only",
+    is_flag=True,
+    help="Only write the copies; do not start JupyterLab. For a JupyterHub, which has its own.",
 )
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def lab(workspace, write_only, flags):
@@ -212,8 +214,8 @@ def lab(workspace, write_only, flags):
     workspace = workspace.expanduser()
     if not write_only and (server := running_lab(workspace)):
         click.echo(
-            f"JupyterLab already runs on this workspace, on port {server['port']}: go on at {server['address']}, or "
-            "stop it (Ctrl-C twice in its terminal) and run this again."
+            f"JupyterLab is already running on this workspace, on port {server['port']}: continue at "
+            f"{server['address']}, or stop it (Ctrl-C twice in its terminal) and run this again."
         )
         return
     try:
@@ -227,7 +229,7 @@ def lab(workspace, write_only, flags):
     written = sum(action in ("written", "renewed") for action in lessons)
     click.echo(
         f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, "
-        f"{f'{written} of them written now' if written else 'all there already'}."
+        f"{f'{written} of them newly written' if written else 'all already there'}."
     )
     if write_only:
         return
@@ -252,7 +254,7 @@ def lab(workspace, write_only, flags):
     required=True,
     help="Folder for the copies and manifest.json.",
 )
-@click.option("--due", default="", help='A text for the learners, such as "Friday, 4 December, 18:00".')
+@click.option("--due", default="", help='The deadline to show to learners, such as "Friday, 4 December, 18:00".')
 def release(lessons, more, out, due):
     """Write copies of lessons to give to a class, with points: course release --lessons 04 05 --out DIR."""
     from .grading.release import write_release
@@ -291,49 +293,56 @@ class Part(click.ParamType):
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="Folder for all results; made if it is not there.",
+    help="Folder for all results; created if it does not exist.",
 )
 @click.option(
-    "--lessons", multiple=True, metavar="NN,NN", help="The lessons that count. Left out, those that anyone handed in."
+    "--lessons",
+    multiple=True,
+    metavar="NN,NN",
+    help="The lessons that count. Default: all lessons that anyone handed in.",
 )
 @click.option(
     "--roster", type=click.Path(path_type=Path), help="A CSV file of the class with the columns id, name, email."
 )
 @click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    help="Marking processes side by side. Left out, one a processor, at most 8.",
+    "--workers", type=click.IntRange(1, 256), help="Number of marking processes. Default: one per processor, at most 8."
 )
 @click.option(
     "--only",
     multiple=True,
     metavar="LEARNER",
-    help="Mark this learner; the others' results stay. May be given several times.",
+    help="Mark only this learner and keep the others' results. Can be given several times.",
 )
-@click.option("--regrade", is_flag=True, help="Mark again what has not changed, too.")
-@click.option("--seconds", type=click.IntRange(5, 86400), default=120, show_default=True, help="Time for one notebook.")
+@click.option("--regrade", is_flag=True, help="Also mark again what has not changed.")
+@click.option(
+    "--seconds",
+    type=click.IntRange(5, 86400),
+    default=120,
+    show_default=True,
+    help="Time limit for one notebook, in seconds.",
+)
 @click.option(
     "--memory",
     type=click.IntRange(256, 2**20),
     default=2048,
     show_default=True,
-    help="MB that one notebook may use, beside the course's own.",
+    help="Memory limit for one notebook in MB, in addition to what the course itself uses.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Draw the same inputs as an earlier run. Left out, new ones.")
+@click.option("--seed", type=click.IntRange(min=0), help="Draw the same inputs as an earlier run. Default: new inputs.")
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786, to mark on its cluster."
+    "--scheduler", metavar="ADDRESS", help="Mark on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786."
 )
 @click.option(
     "--part",
     type=Part(),
     default="1/1",
-    help="Mark each N-th hand-in only, for job arrays; a run without --part then writes the tables.",
+    help="Mark only every N-th hand-in, for job arrays. Afterwards, a run without --part writes the tables.",
 )
 @click.option(
     "--nbgrader",
     "course",
     type=click.Path(path_type=Path, file_okay=False),
-    help="An nbgrader course folder: write points and hand-ins there, too.",
+    help="Also write points and hand-ins to this nbgrader course folder.",
 )
 @click.option(
     "--unsafe-no-isolation",
@@ -345,7 +354,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform exports them."""
     if os.name != "posix":
         raise click.ClickException(
-            "The grader needs Linux. On Windows, use WSL: what it needs to isolate a submission is not in Windows."
+            "The grader needs Linux. On Windows, use WSL: Windows lacks what the grader needs to isolate submissions."
         )
     from .grading.gradebook import GradeError, grade, left_out, unclaimed
     from .grading.sandbox import SandboxError
@@ -376,10 +385,10 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt as stop:
         with suppress(OSError):  # the terminal may be gone
-            click.echo(f"Stopped. What was marked is kept in {out}; the same command goes on from there.", err=True)
+            click.echo(f"Stopped. What was marked is kept in {out}; run the same command to continue.", err=True)
         sys.exit(128 + (stop.args[0] if stop.args else signal.SIGINT))
     if part[1] > 1:
-        click.echo(f"Part {part[0]} of {part[1]} is marked. When all are, run the command without --part.")
+        click.echo(f"Part {part[0]} of {part[1]} is marked. When all parts are, run the command without --part.")
         return
     try:
         _said_of_class(learners, out, left_out(out), unclaimed(out, learners))
@@ -390,7 +399,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
     if lost := [learner["learner"] for learner in learners if learner["points"] is None]:
         click.echo(
             f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. They have "
-            "no points yet; the same command tries again.",
+            "no points yet; run the same command to try again.",
             err=True,
         )
         sys.exit(3)
@@ -423,13 +432,13 @@ def _said_of_class(learners, out, left_out, unclaimed):
     click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
     if left_out:
         click.echo(
-            f"Left out: {left_out} {'file, which belongs' if left_out == 1 else 'files, which belong'} to nobody; "
-            f"see {out / 'left_out.csv'}.",
+            f"Left out: {left_out} {'file that belongs' if left_out == 1 else 'files that belong'} to no learner; see "
+            f"{out / 'left_out.csv'}.",
             err=True,
         )
     if unclaimed:
         click.echo(
-            f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run, and count nowhere.",
+            f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run and are not counted.",
             err=True,
         )
     if any(learner["waiting"] for learner in learners):
@@ -451,12 +460,12 @@ def _bar(results, total):
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("."),
     show_default=True,
-    help="Folder for the deck; made if it is not there.",
+    help="Folder for the deck; created if it does not exist.",
 )
 def slides(lesson, out):
     """Write the lecture deck of a LESSON, such as 05: one self-contained HTML file.
 
-    Key S opens the speaker's notes.
+    Press S for the speaker's notes.
     """
     from .publish.slides import SlidesError, write_deck
 
@@ -472,7 +481,7 @@ def slides(lesson, out):
 @main.command("new-exercise")
 @click.argument("lesson", metavar="NN")
 @click.argument("name")
-@click.option("--title", help="Left out, made from the name.")
+@click.option("--title", help="Default: made from the name.")
 def new_exercise(lesson, name, title):
     """For authors: write the skeleton of exercise NAME, such as weighted-pool, into lesson NN."""
     from . import authoring
@@ -482,7 +491,10 @@ def new_exercise(lesson, name, title):
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written: text, answer and check in {_short(path)}; cases, mistakes and hints in {_short(code)}.")
-    click.echo(f"Fill in what says TODO, then: make lesson L={lesson}. Other right styles go to tests/answers/.")
+    click.echo(
+        f"Fill in everything marked TODO, then: make lesson L={lesson}. Put other correct solutions into "
+        "tests/answers/."
+    )
 
 
 @main.command("new-lesson")
@@ -504,7 +516,7 @@ def new_lesson(number, title, kind):
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written: {_short(path)}, and a row in the table of README.md.")
-    click.echo(f"Fill in what says TODO, then: make lesson L={number}.")
+    click.echo(f"Fill in everything marked TODO, then: make lesson L={number}.")
 
 
 def _short(path):

@@ -72,7 +72,7 @@ def packages(lock=LOCK):
             False,
             "packages",
             f"{lock} cannot be read ({type(error).__name__})",
-            "see that you may read it, or fetch it again: git checkout requirements.lock",
+            "make it readable, or fetch it again: git checkout requirements.lock",
         )
     wrong = []
     for name, version in wanted.items():
@@ -85,7 +85,7 @@ def packages(lock=LOCK):
     if wrong:
         more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
         return Finding(False, "packages", "; ".join(wrong[:4]) + more, INSTALL)
-    return Finding(True, "packages", f"{len(wanted)} as in {lock.name}")
+    return Finding(True, "packages", f"{len(wanted)}, as in {lock.name}")
 
 
 def kernel():
@@ -102,7 +102,7 @@ def kernel():
     if Path(program).is_absolute():  # a bare "python" means the program that starts it, which is this one
         folders = {folder.resolve() for folder in list(Path(program).parents)[:2]}  # Windows has no bin
         if Path(sys.prefix).resolve() not in folders:
-            return Finding(False, "notebook kernel", f"python3 starts another Python, {program}", fix)
+            return Finding(False, "notebook kernel", f"python3 starts a different Python, {program}", fix)
     return Finding(True, "notebook kernel", "python3 is this Python")
 
 
@@ -113,18 +113,16 @@ def kernel_start():
     except ImportError as error:
         return Finding(False, "kernel start", f"{error.name or error} is missing", INSTALL)
     if reason := why_not():
-        return Finding(True, "kernel start", f"ordinary, some seconds ({reason})")
+        return Finding(True, "kernel start", f"normal, a few seconds ({reason})")
     if os.environ.get(SOCKET) and not listens():
         return Finding(
-            True,
-            "kernel start",
-            "ordinary, some seconds (the process that had everything loaded has ended; `make lab` starts another)",
+            True, "kernel start", "normal, a few seconds (the preloaded process has ended; `make lab` starts another)"
         )
     where = "" if os.environ.get(SOCKET) else " in `make lab`"
     return Finding(
         True,
         "kernel start",
-        f"instant{where}: kernels come from a process that has the packages and the encoder loaded",
+        f"instant{where}: kernels start from a process with the packages and the encoder preloaded",
     )
 
 
@@ -137,7 +135,7 @@ def encoder():
     except EncoderError as error:
         reason, _, fix = str(error).partition(". ")
         return Finding(False, "encoder", reason, fix.split(" with: ")[-1] if IN_ENVIRONMENT else INSTALL)
-    return Finding(True, "encoder", "all-MiniLM-L6-v2, checksum as expected")
+    return Finding(True, "encoder", "all-MiniLM-L6-v2, checksum correct")
 
 
 def first_embedding():
@@ -184,14 +182,14 @@ def hub():
     """Whether the model hub answers. The course does not need it."""
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
-        state = "not asked, since HF_HUB_OFFLINE is set"
+        state = "was not checked, because HF_HUB_OFFLINE is set"
     else:
         try:
             from ..models import hub_answers
 
             state = "answers" if hub_answers() else "does not answer"
         except ImportError:
-            state = "was not asked, for lack of packages"
+            state = "was not checked, because packages are missing"
     return Finding(True, "model hub", f"{endpoint} {state}; only models other than the packaged one need it")
 
 

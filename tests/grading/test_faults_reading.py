@@ -116,7 +116,7 @@ def test_a_limit_on_the_size_of_files(place):
 def test_what_may_not_be_read_is_no_learners_fault(place, name):
     (place / "class" / name).chmod(0)
     try:
-        is_fault(elsewhere(place, *ORDINARY), "Cannot read .*Permission denied; give yourself the right")
+        is_fault(elsewhere(place, *ORDINARY), "Cannot read .*Permission denied; give yourself permission")
     finally:
         (place / "class" / name).chmod(0o755)
 
@@ -152,7 +152,7 @@ def test_what_vanishes_while_it_is_read(place, monkeypatch, name):
             yield step
 
     monkeypatch.setattr(submissions.os, "walk", walk_and_lose)
-    with pytest.raises(MachineFault, match="No such file or directory; leave the submissions alone"):
+    with pytest.raises(MachineFault, match="No such file or directory; do not change the submissions"):
         gather(place / "class", place / "unpacked")
 
 

@@ -305,7 +305,7 @@ def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path
         "nbgrader": source / "course",
     }[case]
     before = sorted(source.rglob("*"))
-    with pytest.raises(GradeError, match="is the folder of the submissions, or lies in it"):
+    with pytest.raises(GradeError, match="is the submissions folder, or is inside it"):
         run(source, *([out] if case == "nbgrader" else [folder]), beside=[folder] if case == "nbgrader" else [])
     assert sorted(source.rglob("*")) == before and not list(out.iterdir())
 
@@ -470,19 +470,19 @@ def test_two_writers(marked):
     source, out = marked
     with Store(out / "results.sqlite"), pytest.raises(GradeError) as error:
         run(source, out, regrade=True)
-    assert f"Another `course grade` is writing to {out}" in sentence(error)
+    assert f"Another `course grade` is already writing to {out}" in sentence(error)
     assert run(source, out)[0]["points"] == FULL
 
 
 def test_tables_wait_for_no_part_and_lose_none(marked):
     source, out = marked
     os.rename(out / "results.sqlite", out / "part-2-of-2.sqlite")
-    with Store(out / "part-1-of-2.sqlite"), pytest.raises(GradeError, match="Another `course grade` is writing"):
+    with Store(out / "part-1-of-2.sqlite"), pytest.raises(GradeError, match="`course grade` is already writing"):
         run(source, out)
     with Store(out / "part-2-of-2.sqlite") as part:
         assert len(part.entries) == 1
     assert run(source, out)[0]["points"] == FULL and not list(out.glob("part*"))
-    with Store(out / "results.sqlite"), pytest.raises(GradeError, match="Another `course grade` is writing"):
+    with Store(out / "results.sqlite"), pytest.raises(GradeError, match="`course grade` is already writing"):
         run(source, out, part=(1, 2))
     assert run(source, out, part=(1, 2)) == [], "a part knows what is marked"
 
@@ -575,7 +575,7 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
     said = running.communicate(timeout=60)[1]
     assert (
         running.returncode == 128 + number
-        and (f"Stopped. What was marked is kept in {out}; the same command goes on from there.") in said
+        and (f"Stopped. What was marked is kept in {out}; run the same command to continue.") in said
     )
     assert (
         not psutil.wait_procs(below, 20)[1] and not list(out.glob(".*")) and not list(tmp_path.glob("course-grade-*"))
@@ -713,7 +713,7 @@ def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
 
     learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=change)
     assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", FULL)]
-    assert "was changed while" in learners[0]["reason"]
+    assert "it changed while" in learners[0]["reason"]
     path.write_text(before)
     assert [one["points"] for one in run(source, tmp_path / "out", expected=1)] == [FULL, FULL]
 

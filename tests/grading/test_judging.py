@@ -171,7 +171,7 @@ def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
 
 
 def test_a_hand_in_that_is_gone_stops_the_run_and_is_nobodys_fault(tmp_path):
-    with pytest.raises(SandboxError, match="cannot be read any more: No such file"):
+    with pytest.raises(SandboxError, match="can no longer be read: No such file"):
         read(tmp_path / "gone.ipynb", 100)
 
 

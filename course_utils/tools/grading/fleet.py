@@ -15,7 +15,7 @@ from .sandbox import STARTING, SandboxError
 
 NOT_MARKED = {
     "status": "not marked",
-    "reason": "its marking process ended, twice",
+    "reason": "its marking process ended twice",
     "lessons": [],
     "exercises": {},
     "texts": {},

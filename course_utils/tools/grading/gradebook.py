@@ -67,8 +67,8 @@ def grade(
     out, work = Path(out), assignment(tuple(lessons or LESSONS))
     if isolated and scheduler is None and (reason := why_not()):
         raise GradeError(
-            f"Submissions are programs of strangers, and they cannot be isolated here: {reason}. To run them with "
-            "your own rights all the same: --unsafe-no-isolation."
+            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To run them with your "
+            "own rights anyway: --unsafe-no-isolation."
         )
     people = read_roster(roster) if roster else {}
     settings = {
@@ -82,8 +82,7 @@ def grade(
     for folder in (out, *map(Path, beside)):
         if _within(folder, source):
             raise GradeError(
-                f"{folder} is the folder of the submissions, or lies in it: choose one outside of {source} for the "
-                "results."
+                f"{folder} is the submissions folder, or is inside it: choose a results folder outside {source}."
             )
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -102,8 +101,8 @@ def grade(
             if only and one.learner not in only:
                 if one.path is not None and (old is None or old["made_with"] != made_with):
                     raise GradeError(
-                        f"--only needs the results of the others with the same settings, and {one.learner} has none: "
-                        "mark the class once without it."
+                        f"--only needs results for all other learners with the same settings, and {one.learner} has "
+                        "none: mark the class once without --only."
                     )
                 continue
             if (
@@ -122,7 +121,7 @@ def grade(
         for key, result in progress(results, len(listed)):
             one = jobs[key]
             if one.path.exists() and checksum(one.path) != one.sha256:
-                result = {**NOT_MARKED, "reason": "it was changed while the class was marked"}
+                result = {**NOT_MARKED, "reason": "it changed while the class was being marked"}
             store.put(
                 {
                     "learner": one.learner,
@@ -169,8 +168,8 @@ def _machine(out):
     except OSError as error:
         where = error.filename2 or error.filename or out
         raise GradeError(
-            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, the same command goes "
-            "on from what was marked."
+            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, run the same command to "
+            "continue."
         ) from None
 
 
@@ -233,7 +232,7 @@ def _know(only, found, people):
         if wanted not in names:
             near = [name for name in sorted(names) if alike(wanted) in alike(name)][:3]
             raise GradeError(
-                f"--only {wanted}: there is no such learner{'; there is ' + ', '.join(near) if near else ''}."
+                f"--only {wanted}: there is no such learner{'; similar: ' + ', '.join(near) if near else ''}."
             )
 
 
@@ -287,7 +286,7 @@ def records(found, entries, people, work, lessons=None):
             answered = {exercise: mark for exercise, mark in result["exercises"].items() if mark["status"] != "missing"}
             again = sorted({exercise[:2] for exercise in answered if exercise[:2] in latest})
             if again:
-                notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts, {one.file}")
+                notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts: {one.file}")
             latest.update({exercise[:2]: one.file for exercise in answered or result["exercises"]})
             marks.update(
                 {
@@ -397,7 +396,7 @@ def _title(exercise_id):
 def _standing(mine, states, unreadable, marks):
     """A learner's status, and its reason."""
     if not mine:
-        return "nothing handed in", "there is no hand-in of this learner"
+        return "nothing handed in", "this learner handed nothing in"
     if not states:
         return "unreadable", "; ".join(unreadable)
     status = next(state for state in STATES if state in {state for state, _ in states} or state == "ok")
@@ -436,7 +435,7 @@ def read_manual(path, learners):
         (learner["learner"], one): (learner, cell) for learner in learners for one, cell in learner["by_hand"].items()
     }
     if path.exists() and not path.is_file():
-        raise GradeError(f"{path} is not a file: move it away, and the same command writes a new one.")
+        raise GradeError(f"{path} is not a file: move it away, and run the same command to write a new one.")
     try:
         rows = read_table(path) if path.exists() else []
     except (UnicodeDecodeError, csv.Error) as error:
@@ -456,7 +455,7 @@ def read_manual(path, learners):
             raise GradeError(f"{path} needs the columns {', '.join(MANUAL_COLUMNS)}. Nothing was changed.")
         if None in row:
             raise GradeError(
-                f"{path}, line {number}: there are more values than columns; put a text with a comma into quotes. "
+                f"{path}, line {number}: there are more values than columns; quote any text that contains a comma. "
                 "Nothing was changed."
             )
         key = (row["learner"] or "", row["cell"] or "")
@@ -628,7 +627,7 @@ def in_a_sentence(learner):
         return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
     open_ones = [one for one, mark in learner["exercises"].items() if mark["status"] != "passed"]
     text = f"{learner['points']} of {learner['of']} points."
-    text += f" Not yet: {', '.join(open_ones)}." if open_ones else ""
+    text += f" Not yet passed: {', '.join(open_ones)}." if open_ones else ""
     return text + (f" {learner['waiting']} points are still to be marked by hand." if learner["waiting"] else "")
 
 

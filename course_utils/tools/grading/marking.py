@@ -173,7 +173,7 @@ class Marker:
         except (Ended, OutOfTime, _Unreadable) as error:
             if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
                 raise SandboxError(
-                    "The system ended a process of the sandbox, probably for lack of memory: free some, or use fewer "
+                    "The system killed a sandbox process, probably for lack of memory: free some, or use fewer "
                     "--workers. What was marked is kept; run the command again."
                 ) from None
             reason = fit(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
@@ -232,7 +232,7 @@ class Marker:
             if lessons:
                 return lessons
         raise _Unreadable(
-            f"it holds no exercise of {'lesson' if len(self.work['titles']) == 1 else 'the lessons'} "
+            f"it has no exercise of {'lesson' if len(self.work['titles']) == 1 else 'the lessons'} "
             f"{', '.join(self.work['titles'])}"
         )
 
@@ -304,7 +304,7 @@ class Marker:
                     *(
                         ("memory", "running its cell took more memory than a submission may use")
                         if reply["raised"][0] == "MemoryError"
-                        else ("crashed", "what your code sent back is no answer")
+                        else ("crashed", "what your code sent back is not an answer")
                     )
                 )
             if "callable" in reply:
@@ -320,7 +320,7 @@ class Marker:
         except Ended as error:
             return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason), ()
         except _Unreadable as error:
-            return mark("failed", ["The notebook could be read at first, and then not."], "crashed", str(error)), ()
+            return mark("failed", ["The notebook could be read at first, but not later."], "crashed", str(error)), ()
         except MemoryError:  # of this process, which judges
             self.close()
             return mark(
@@ -332,7 +332,7 @@ class Marker:
         if answer is not None and answer.stopped:
             self.close()
             return mark(
-                "failed", report.messages, "timeout", "a call did not come back in time", report.discreet
+                "failed", report.messages, "timeout", "a call did not return in time", report.discreet
             ), reply.get("more", ())
         if answer is not None and answer.short_of_memory and not report.passed:
             return mark(

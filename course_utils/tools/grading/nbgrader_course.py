@@ -24,7 +24,7 @@ def export(learners, course):
     except (OSError, SQLAlchemyError) as error:
         why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
         raise GradeError(
-            f"Cannot write the nbgrader course {course}: {why}; the tables are complete, and the same command tries "
+            f"Cannot write the nbgrader course {course}: {why}; the tables are complete; run the same command to try "
             "this again."
         ) from None
 

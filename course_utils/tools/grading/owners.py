@@ -219,7 +219,10 @@ class Owners:
                     "",
                     "",
                     "",
-                    (f"its name names {_list(person.learner for person in named)}; rename it, so that it names one"),
+                    (
+                        f"its name matches {_list(person.learner for person in named)}; rename it so that it "
+                        "matches one learner"
+                    ),
                 )
             person = next(iter(named), None)
         return (person.learner, person.name, "", "") if person else (fitted(own or self.root or "nameless"), "", "", "")
@@ -244,13 +247,13 @@ class Owners:
             )
         ):
             return (
-                f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it, so "
-                "that it is one learner's"
+                f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it so "
+                "that it matches one learner"
             )
         if first.id not in self.roster.exact and (len(names) > 1 or name not in names):
             return (
-                f"{first.platform.title()}'s number {first.id} stands beside different names; rename the files that "
-                "are not this learner's"
+                f"{first.platform.title()}'s number {first.id} appears with different names; rename the files that are "
+                "not this learner's"
             )
         return ""
 
@@ -268,7 +271,7 @@ class Owners:
                     "",
                     "",
                     (
-                        f"{person.learner} of the roster has the same name as "
+                        f"{person.learner} on the roster has the same name as "
                         f"{_list(number for _, number in self.contested[person])}; put the platform's numbers into "
                         "the roster's column id"
                     ),

@@ -54,14 +54,14 @@ def read_notebook(data):
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise Broken("this file is no notebook: it is not JSON") from None
+        raise Broken("this file is not a notebook: it is not JSON") from None
     if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):  # before 2015
         sheets = [sheet for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
         found = [cell for sheet in sheets for cell in sheet.get("cells") or []]
     else:
         found = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(found, list):
-        raise Broken("this file is no notebook: it has no cells")
+        raise Broken("this file is not a notebook: it has no cells")
     return [
         {
             "kind": cell.get("cell_type"),

@@ -53,8 +53,8 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
                 found = hashlib.sha256((out / name).read_bytes()).hexdigest()
                 if found not in (digests[name], earlier.get(name)):
                     raise CopyError(
-                        f"{out / name} was changed after its release, and stays. Choose another folder, or move it "
-                        "away."
+                        f"{out / name} was changed after its release, so it was left unchanged. Choose another folder, "
+                        "or move it away."
                     )
         for name, text in files.items():
             write_whole(out / name, text)
@@ -81,9 +81,8 @@ def _graded(copy, points, due):
     )
     note += f" Due: {due}." if due else ""
     note += (
-        "\n\nHand in this one file, under any name. Your functions are called on inputs drawn afresh, as `check` "
-        "does it; what else stands in the notebook, outputs and timing too, does not count. Keep the names of the "
-        "functions."
+        "\n\nHand in this one file, under any name. Your functions are called on newly drawn inputs, as `check` does "
+        "it; nothing else in the notebook counts, not even outputs and timing. Keep the names of the functions."
     )
     copy.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="graded"))
     return copy

@@ -32,12 +32,12 @@ STATUSES = {  # in plain words, for the learner
     "timeout": "Some of your code did not finish in time and was stopped.",
     "memory": "Some of your code asked for more memory than a submission may use, and was stopped.",
     "crashed": "Some of your code ended the Python process that ran it.",
-    "unreadable": "What was handed in could not be read.",
+    "unreadable": "Your submission could not be read.",
     "not marked": (
-        "What you handed in is not marked yet, because the grader failed. That is not your fault, and costs no points."
+        "Your submission is not marked yet because the grader failed. This is not your fault and costs no points."
     ),
-    "unreadable cell": "For at least one exercise the cell could not be read.",
-    "missing exercise": "For at least one exercise there was no answer to mark.",
+    "unreadable cell": "The cell of at least one exercise could not be read.",
+    "missing exercise": "At least one exercise has no answer to mark.",
     "nothing handed in": "Nothing was handed in under this name.",
 }
 KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and Indic scripts
@@ -94,7 +94,7 @@ def write_feedback(folder: Path, learners: list[dict], titles: dict):
     folder.mkdir(parents=True, exist_ok=True)
     for learner in learners:
         if Path(learner["page"]).name != learner["page"] or not learner["page"].endswith(".html"):
-            raise ValueError(f"{learner['page']!r} is no name of a page")
+            raise ValueError(f"{learner['page']!r} is not a page name")
         lessons = {
             one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner["exercises"], *learner["by_hand"]))
         }

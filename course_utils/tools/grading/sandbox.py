@@ -54,10 +54,7 @@ class Ended(BaseException):
 def why_not():
     """Why this machine cannot isolate a submission, in one sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
-        return (
-            f"this system ({sys.platform}) has no means that the grader knows to shut a program in: use Linux, or a "
-            "Linux container"
-        )
+        return f"the grader cannot isolate programs on this system ({sys.platform}): use Linux, or a Linux container"
     if shutil.which("bwrap") is None:
         return (
             "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
@@ -76,7 +73,7 @@ def why_not():
         return f"bubblewrap does not run here ({error})"
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return f"this machine does not let bubblewrap and its child make namespaces ({last[:200]})"
+        return f"this machine does not let bubblewrap and its child process create namespaces ({last[:200]})"
     return None
 
 
@@ -232,7 +229,7 @@ def well_formed(reply):
     """A reply, once its parts are known to be well-formed: a learner's code may have written it. Raises WireError."""
     for name, part in reply.items():
         if name not in FORMS or not FORMS[name](part):
-            raise wire.WireError("it has a part of no known form")
+            raise wire.WireError("it has a part of unknown form")
     return reply
 
 
@@ -249,7 +246,7 @@ class Sandbox:
     def __init__(self, isolated=True, seconds=120, memory=2 * 2**30, cold=None):
         if not hasattr(os, "fork"):
             raise SandboxError(
-                "The grader needs a system that can fork a process: use Linux or macOS, or on Windows WSL."
+                "The grader needs a system that can fork a process: use Linux, macOS or, on Windows, WSL."
             )
         ours, theirs = socket.socketpair()
         self.folder = None if isolated else tempfile.TemporaryDirectory(prefix="course-grade-")
@@ -316,7 +313,7 @@ class Sandbox:
         self.errors.seek(0)
         last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
         # bubblewrap adds 128 to a signal
-        why = f"signal {max(-status, status - 128)} ended it" if status < 0 or status > 128 else last[:300]
+        why = f"ended by signal {max(-status, status - 128)}" if status < 0 or status > 128 else last[:300]
         return SandboxError(f"The sandbox stopped ({why}). What was marked is kept; run the command again.")
 
     def prepare(self, cells):
@@ -424,7 +421,7 @@ class Session:
             raise self._gone() from None
         except wire.WireError as error:
             self.close()
-            raise Ended("crashed", f"what your code sent back is no answer: {error}") from None
+            raise Ended("crashed", f"what your code sent back is not an answer: {error}") from None
         self.begun = True
         return reply
 
@@ -453,7 +450,7 @@ class Session:
             return Ended("crashed", "your code closed its connection to the grader")
         if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
             raise SandboxError(
-                "This machine does not let the sandbox shut a submission in, though it did at first. Nothing was run."
+                "This machine no longer lets the sandbox isolate a submission, though it did at first. Nothing was run."
             )
         what = f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
         return Ended("crashed", f"your code ended its process ({what})")

@@ -115,7 +115,7 @@ class Submission:
                 )
             space.run_cells(*self.program.whole(name, last))
             if place is None and name in space.names and not space.owns(space.names[name]):
-                return {"broken": f"`{name}` is imported, and not defined anywhere in this notebook"}
+                return {"broken": f"`{name}` is imported but not defined in this notebook"}
         if name not in space.names:
             return {
                 "broken": f"running its cell failed ({(space.problems or ['no reason given'])[-1][:300]})",

@@ -64,7 +64,7 @@ def read(path, most):
         from .sandbox import SandboxError
 
         raise SandboxError(
-            f"{path} cannot be read any more: {error.strerror}. What was marked is kept; run the command again."
+            f"{path} can no longer be read: {error.strerror}. What was marked is kept; run the command again."
         ) from None
 
 

@@ -73,7 +73,7 @@ class Store:
             self.db.execute(SCHEMA)
             self.db.execute(f"PRAGMA user_version = {VERSION}")
         elif version != VERSION:
-            raise self._damaged(f"it is a database of version {version}, and not {VERSION}")
+            raise self._damaged(f"it is a database of version {version}, not {VERSION}")
         self.db.commit()
         if (found := self.db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise self._damaged(found)
@@ -86,7 +86,7 @@ class Store:
             except (ValueError, TypeError, RecursionError):
                 intact = False
             if not intact:
-                raise self._damaged(f"the result of {str(entry['learner'])[:80]!r} has another form")
+                raise self._damaged(f"the result of {str(entry['learner'])[:80]!r} has an unexpected form")
             entries[entry["learner"], entry["file"]] = entry
         self.db.execute("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA synchronous = FULL")
@@ -123,7 +123,7 @@ class Store:
     def _damaged(self, why):
         return Damaged(
             f"{self.path} cannot be used: {' '.join(str(why).split())[:200]}; with --regrade it is kept under another "
-            "name, and all is marked anew."
+            "name, and everything is marked again."
         )
 
     @contextmanager
@@ -133,11 +133,10 @@ class Store:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorname", None) or ""
             if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-                raise GradeError(f"Another `course grade` is writing to {self.path.parent} at this moment.") from None
+                raise GradeError(f"Another `course grade` is already writing to {self.path.parent}.") from None
             if code.startswith(OF_THE_MACHINE):
                 raise GradeError(
-                    f"Cannot write {self.path}: {error}; once that is fixed, the same command goes on from what was "
-                    "marked."
+                    f"Cannot write {self.path}: {error}; once that is fixed, run the same command to continue."
                 ) from None
             raise self._damaged(error) from None
 

@@ -39,10 +39,10 @@ FIRST_KEY = re.compile(
 ADVICE = {
     errno.ENOSPC: "free some space there, or set TMPDIR to a folder on a larger disk",
     errno.EDQUOT: "free some space there, or set TMPDIR to another disk",
-    errno.EACCES: "give yourself the right to it",
-    errno.EPERM: "give yourself the right to it",
-    errno.EROFS: "set TMPDIR to a folder that can be written to",
-    errno.ENOENT: "leave the submissions alone while they are read",
+    errno.EACCES: "give yourself permission to access it",
+    errno.EPERM: "give yourself permission to access it",
+    errno.EROFS: "set TMPDIR to a writable folder",
+    errno.ENOENT: "do not change the submissions while they are being read",
     errno.EMFILE: "raise `ulimit -n`",
     errno.EIO: "check the disk",
 }
@@ -191,7 +191,7 @@ def read_table(path):
     try:
         return list(reader)
     except csv.Error as error:
-        raise csv.Error(f"line {reader.line_num + 1}: {error}; is a quotation mark left open there?") from None
+        raise csv.Error(f"line {reader.line_num + 1}: {error}; is there an unclosed quotation mark?") from None
 
 
 def gather(source, folder, roster=None, skip=()):
@@ -265,8 +265,8 @@ def _kept(files, listed, left_out):
                 file=f"{len(notebooks) - len(kept)} more",
                 path=None,
                 sha256="",
-                problem=f"they are left out; of a learner, at most {MOST_OF_ONE} notebooks are marked and {MOST_TOLD} "
-                "problems named",
+                problem=f"they are left out; at most {MOST_OF_ONE} notebooks of a learner are marked and "
+                f"{MOST_TOLD} problems listed",
             )
         )
     untold = 0
@@ -280,11 +280,11 @@ def _kept(files, listed, left_out):
                         one,
                         path=None,
                         problem=f"{name} is "
-                        f"{'in a zip within a zip, which is not opened' if raw.nested else 'no notebook'}",
+                        f"{'in a zip within a zip, which is not opened' if raw.nested else 'not a notebook'}",
                     )
                 )
         elif not notebooks and not BESIDE.fullmatch(name):
-            left_out.append(LeftOut(one.file, "it is no notebook, and its name is no learner's"))
+            left_out.append(LeftOut(one.file, "it is not a notebook, and its name matches no learner"))
         elif notebooks and ARCHIVE.search(name):
             left_out.append(
                 LeftOut(
@@ -292,7 +292,7 @@ def _kept(files, listed, left_out):
                 )
             )
     if untold:
-        left_out.append(LeftOut(files[0][1].learner, f"{untold} more files of this learner are no notebooks"))
+        left_out.append(LeftOut(files[0][1].learner, f"{untold} more files of this learner are not notebooks"))
     numbers, taken = Counter(), set()
     kept.sort(key=lambda one: (one.file, one.sha256))
     for place, one in enumerate(kept):  # two archives may hold files with the same name
@@ -312,7 +312,7 @@ def _faults(what):
         yield
     except OSError as error:
         raise MachineFault(
-            f"{what}: {error.strerror or error}; {ADVICE.get(error.errno, 'see to it')}, and run the command again."
+            f"{what}: {error.strerror or error}; {ADVICE.get(error.errno, 'fix that')}, and run the command again."
         ) from None
 
 
@@ -378,8 +378,8 @@ def _hidden(parts, notebooks):
     if notebooks:
         yield LeftOut(
             fitted("/".join(parts), 300),
-            f"its name begins with a dot, and so {'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
-            "passed over; rename it if it is a hand-in",
+            f"its name begins with a dot, so {'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
+            "skipped; rename it if it is a hand-in",
         )
 
 
@@ -450,7 +450,7 @@ def _open_zip(path, members):
             packed.read(1)
             archive = zipfile.ZipFile(packed)
             if len(archive.infolist()) > members:
-                raise zipfile.BadZipFile(f"it has {len(archive.infolist())} members, and {members} are the most")
+                raise zipfile.BadZipFile(f"it has {len(archive.infolist())} members, and at most {members} are allowed")
             yield archive
         except Exception as error:
             raise packed.fault or error from None
@@ -512,7 +512,7 @@ def _in_archive(path, folder, label, whole=False):
                     refused.append(
                         _refused(
                             parts,
-                            f"it unpacks to more than {min(most, left) // 2**20} MB, or is one of too many",
+                            f"it unpacks to more than {min(most, left) // 2**20} MB, or there are too many files",
                             outer,
                         )
                     )
@@ -536,7 +536,8 @@ def _in_archive(path, folder, label, whole=False):
         if len(refused) > MOST_TOLD:
             yield _refused(
                 refused[-1].parts,
-                f"it is one of {len(refused)} files that are too many or too large, of which {MOST_TOLD} are named",
+                f"it is one of {len(refused)} files that are too large or too many to read, of which "
+                f"{MOST_TOLD} are listed",
                 outer,
             )
         for parts, number in hidden.items():

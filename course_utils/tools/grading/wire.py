@@ -86,7 +86,7 @@ def unpack(text, arrays, recipes=False, align=1, shared=False):
     except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
         raise WireError(f"what came back cannot be read: {type(error).__name__}") from None
     if not isinstance(message, dict):
-        raise WireError("what came back is no message")
+        raise WireError("what came back is not a message")
     return message
 
 
@@ -164,16 +164,16 @@ class _Decoder:
         if node is None or isinstance(node, (bool, int, float, str)):
             return node
         if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
-            raise WireError("what came back is no value")
+            raise WireError("what came back is not a value")
         ((kind, content),) = node.items()
         if kind in ("thing", "number", "array", "tensor", "parameter", "recipe"):
             self.parts += 1
             if self.parts > MOST_PARTS:
-                raise WireError(f"what came back has more than {MOST_PARTS:,} arrays and other things")
+                raise WireError(f"what came back has more than {MOST_PARTS:,} arrays and other values")
         if kind == "thing":
             return ... if content == "ellipsis" else thing(str(content)[:60])
         if not isinstance(content, list) or kind == "recipe" and not self.recipes:
-            raise WireError("what came back is no value")
+            raise WireError("what came back is not a value")
         if kind in ("number", "array"):
             found = self.array(*content)
             return found[()] if kind == "number" and found.shape == () else found
@@ -183,7 +183,7 @@ class _Decoder:
             self.keys += sum(not isinstance(one[0] if kind == "dict" else one, str) for one in content)
             if self.keys > MOST_KEYS:
                 # they may be chosen to collide
-                raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are no texts")
+                raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are not strings")
         if kind == "dict":
             return {_hashable(self.value(key, depth + 1)): self.value(value, depth + 1) for key, value in content}
         items = [self.value(item, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
@@ -197,10 +197,10 @@ class _Decoder:
             or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place))
             or len(shape) > 32
         ):
-            raise WireError("what came back holds an array of no known kind")
+            raise WireError("what came back holds an array of unknown kind")
         dtype, count = np.dtype(name), math.prod(shape)
         if place != -(-self.place // self.align) * self.align or place + count * dtype.itemsize > len(self.arrays):
-            raise WireError("what came back holds an array that is not where its bytes are")
+            raise WireError("what came back holds an array that is not where it should be")
         self.place = place + count * dtype.itemsize
         array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape)
         if self.shared:
@@ -218,11 +218,11 @@ class _Decoder:
                 not all(type(number) is int and number >= 0 for number in shape)
                 or math.prod(shape) > LARGEST_REPLY // 8
             ):
-                raise WireError("what came back holds a tensor of no possible shape")
+                raise WireError("what came back holds a tensor with an impossible shape")
             try:
                 found = found.expand(shape)
             except RuntimeError:
-                raise WireError("what came back holds a tensor whose shapes do not fit") from None
+                raise WireError("what came back holds a tensor whose shapes do not match") from None
         return torch.nn.Parameter(found, requires_grad=False) if kind == "parameter" else found
 
 

@@ -32,7 +32,7 @@ PATIENCE = 30
 def why_not():
     """Why kernels cannot be started warm on this machine, in a few words, or None if they can."""
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
-        return "only Linux can"
+        return "it needs Linux"
     if os.environ.get(COLD):
         return f"{COLD} is set"
     if not entry_points(group="jupyter_client.kernel_provisioners", name=NAME):

@@ -33,7 +33,7 @@ INDEX = """# Sentence embeddings
 
 A course for people who want to understand sentence embeddings by running them: {count} lessons, about {hours} of work.
 They run on a laptop, without a graphics card and, once installed, without the internet, on a real encoder of the BERT
-family. This book shows each lesson with everything that it printed and drew.
+family. This book shows each lesson with all its output and figures.
 
 Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and
 why. Below each exercise, *One way to write it* opens a solution; yours may well differ. To write your own and have it
@@ -112,7 +112,7 @@ def for_readers(cells):
             if "image/png" in data:
                 alt = output.metadata.get("image/png", {}).get("alt", "")
                 if not alt or cell.metadata.setdefault("mystnb", {"image": {"alt": alt}}) != {"image": {"alt": alt}}:
-                    raise ValueError("it shows a picture without an alt text of its own")
+                    raise ValueError("it shows a picture that has no alt text")
             if "<iframe" in data.get("text/html", ""):
                 data["text/html"], shared = _lighter(data["text/html"], shared)
     return kept
@@ -169,7 +169,7 @@ def _sphinx(builder, source, out, lessons):
     with (
         patch_docutils(SETTINGS),
         docutils_namespace(),
-        tqdm(total=2 * pages, desc=f"Setting {pages} pages ({builder})", unit="page", disable=None) as bar,
+        tqdm(total=2 * pages, desc=f"Building {pages} pages ({builder})", unit="page", disable=None) as bar,
     ):
         try:
             app = Sphinx(source, SETTINGS, out, source.parent / "doctrees", builder, status=None, warning=warnings)
@@ -177,7 +177,7 @@ def _sphinx(builder, source, out, lessons):
             app.connect("html-page-context", lambda *_: bar.update())
             app.build()
         except SphinxError as error:
-            raise BookError(f"Sphinx could not make the book: {str(error).splitlines()[0]}") from None
+            raise BookError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
     if found := re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip():
         raise BookError(f"Sphinx warns: {found.splitlines()[0].replace(f'{source}/', '')}")
 
@@ -186,7 +186,7 @@ def print_pdf(page, target):
     """Print a page to PDF with Chromium. Returns "" or the reason why there is no PDF, as text for the user."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        return "There is no Chromium here, so there is no PDF. The pages themselves can be printed."
+        return "Chromium was not found, so no PDF was made. The pages themselves can be printed."
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
         command = [
             browser,
@@ -205,7 +205,7 @@ def print_pdf(page, target):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(command, capture_output=True, timeout=300, check=False)
     if not target.exists() or target.read_bytes()[:4] != b"%PDF":
-        return f"{browser} could not print the book, so there is no PDF. The pages themselves can be printed."
+        return f"{browser} could not print the book, so no PDF was made. The pages themselves can be printed."
     return ""
 
 
@@ -228,7 +228,8 @@ def write_book(out, sources=NOTEBOOKS, say=print):
     try:
         if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
             raise BookError(
-                f"{out} was not made by make book, and stays. Choose another folder with --out, or move it away."
+                f"{out} was not made by `make book`, so it was left unchanged. Choose another folder with --out, or "
+                "move it away."
             )
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix="book-", ignore_cleanup_errors=True) as room:
@@ -249,7 +250,7 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             else:
                 size = f"{(paper / PDF).stat().st_size / 1e6:.1f} MB"
                 (source / "index.md").write_text(
-                    title_page(lessons, f'<a href="{PDF}">The whole book as a PDF</a> ({size}) is for paper.'),
+                    title_page(lessons, f'<a href="{PDF}">The whole book as a PDF</a> ({size}), for printing.'),
                     encoding="utf-8",
                 )
             say("Writing the pages.")
@@ -271,7 +272,7 @@ def write_book(out, sources=NOTEBOOKS, say=print):
     type=click.Path(path_type=Path),
     default=Path("build/book"),
     show_default=True,
-    help="Folder for the book; an older book there is replaced.",
+    help="Folder for the book. An older book there is replaced.",
 )
 def main(out):
     """Build the book of all lessons: a static site and a PDF."""

@@ -135,7 +135,7 @@ def render(path):
     # the class depends on what is wrong with the notebook
     except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError, OSError):
         raise SlidesError(
-            f"{path} is no notebook that can be read. Fetch it again, for example with: git checkout {path}"
+            f"{path} is not a valid notebook. Fetch it again, for example with: git checkout {path}"
         ) from None
     try:
         if kind_of(notebook) == "page":

@@ -28,7 +28,7 @@ def stub_out(source):
         mark = line.strip()
         if mark in (BEGIN, END):
             if inside == (mark == BEGIN):
-                raise ValueError(f"{mark!r} has no partner")
+                raise ValueError(f"{mark!r} has no matching marker")
             inside = not inside
             if inside:
                 indent = line[: len(line) - len(line.lstrip())]
@@ -36,7 +36,7 @@ def stub_out(source):
         elif not inside:
             lines.append(line)
     if inside:
-        raise ValueError(f"{BEGIN!r} has no partner")
+        raise ValueError(f"{BEGIN!r} has no matching marker")
     return "\n".join(lines)
 
 
@@ -136,11 +136,11 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     return target.name, saved
 
 
-_BUSY = "Another `course` command is at work in {}. Wait until it has ended, and run this again."
+_BUSY = "Another `course` command is running in {}. Wait until it has finished, and run this again."
 
 
 def _cannot_write(target, error, advice="or choose another folder with --workspace"):
-    return f"Cannot write {target}: {error.strerror or error}. Nothing of yours is lost; fix that, {advice}."
+    return f"Cannot write {target}: {error.strerror or error}. None of your work is lost; fix that, {advice}."
 
 
 def _sources(folder):
@@ -208,9 +208,9 @@ def _merge_into(target, text, record):
     unknown = (
         ""
         if base is not None
-        else ("; which cells you changed is not on record, so all texts that differ count as yours")
+        else ("; there is no record of which cells you changed, so every text that differs counts as yours")
     )
-    return "merged", f"{in_words(done)}{unknown}; your file before is {SAVED}/{saved.name}"
+    return "merged", f"{in_words(done)}{unknown}; your previous file is {SAVED}/{saved.name}"
 
 
 def _replace(target, before, text):
@@ -219,7 +219,7 @@ def _replace(target, before, text):
     Raises CopyError if it was saved again in the meantime.
     """
     if (target.read_bytes() if target.exists() else None) != before:
-        raise CopyError(f"{target} was saved by another program at this very moment, and stays. Run this again.")
+        raise CopyError(f"{target} was just saved by another program, so it was left unchanged. Run this again.")
     write_whole(target, text)
 
 

@@ -11,11 +11,10 @@ from collections import Counter
 # ids made by editors; the course's ids are words
 BY_PROGRAMS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?")
 OURS = re.compile(r".*-(yours|frame)(-\d+)?")  # ids of the notes below
-TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text stands above.*\n\n"
-CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code stands above.*\n\n"
+TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text is above.*\n\n"
+CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code is above.*\n\n"
 FRAME_NOTE = (
-    "*The course has changed the given lines of this exercise. Your answer stands above as it was; the new lines "
-    "are:*\n\n"
+    "*The course has changed the given lines of this exercise. Your answer above is unchanged; the new lines are:*\n\n"
 )
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's wording
 
@@ -267,7 +266,7 @@ def in_words(done):
     parts = [", ".join(course)]
     if done["both"]:
         parts.append(
-            f"{_count(done['both'], 'cell')} changed by the course and by you: your text stands below the course's"
+            f"{_count(done['both'], 'cell')} changed by the course and by you: your text is below the course's"
         )
     if yours:
         alone = done["answers"] + done["edited"] + done["own"] == 1
@@ -280,11 +279,13 @@ def in_words(done):
             "ones"
         )
     if done["away"]:
-        parts.append(f"{_count(done['away'], 'cell')} that you deleted {'stays' if done['away'] == 1 else 'stay'} away")
+        parts.append(
+            f"{_count(done['away'], 'cell')} that you deleted {'was' if done['away'] == 1 else 'were'} not restored"
+        )
     return (
         "; ".join(filter(None, parts))
         if course or done["both"] or done["frames"]
-        else "; ".join(["cells put in the course's order", *parts[1:]])
+        else "; ".join(["cells put into the course's order", *parts[1:]])
     )
 
 

@@ -28,8 +28,8 @@ def existing(folder):
     """The path of an existing workspace. Raises NoWorkspace for anything else."""
     if not (Path(folder) / RECORD).is_file():
         raise NoWorkspace(
-            f"{Path(folder).resolve()} is no folder with your lessons (there is no {RECORD} in it). Go to the folder "
-            "that holds your lessons, or name it with --workspace; `make lab` or `course lab` makes one."
+            f"{Path(folder).resolve()} is not a folder with your lessons (it has no {RECORD}). Go to the folder with "
+            "your lessons, or name it with --workspace; `make lab` or `course lab` creates one."
         )
     return Path(folder)
 
