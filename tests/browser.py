@@ -1,6 +1,6 @@
-"""What the browser tests share: JupyterLab as `make lab` starts it, and a Chromium that reaches only this machine.
+"""Helpers of the browser tests: JupyterLab as `make lab` starts it, and a Chromium restricted to this machine.
 
-Needs Debian's Chromium (`apt-get install chromium`); set COURSE_SCREENSHOTS to a folder to keep what it saw.
+Needs Debian's Chromium (`apt-get install chromium`). Set COURSE_SCREENSHOTS to a folder to keep screenshots.
 """
 
 import contextlib
@@ -31,8 +31,9 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on thi
 
 @contextlib.contextmanager
 def running_lab(workspace):
-    """Start `course lab` on a workspace and give its address, without the token "secret". Other users' files stay
-    unseen.
+    """Start `course lab` on a workspace and return its address, without the token "secret".
+
+    Other users' files are hidden from it.
     """
     port = free_port()
     command = [
@@ -59,9 +60,10 @@ def running_lab(workspace):
 
 @contextlib.contextmanager
 def chromium():
-    """A function that opens a page, each as if on a new day: nothing is remembered from other pages.
+    """A function that opens a page with a clean profile, so that nothing is remembered from other pages.
 
-    A page lets nothing through but loopback and files. `page.outside` lists who tried: (address, frame's address).
+    Only loopback addresses and files can be reached. `page.outside` lists the blocked requests: (address, frame's
+    address).
     """
     from playwright.sync_api import sync_playwright
 
@@ -70,7 +72,7 @@ def chromium():
 
         def open_page(width=1280, height=900):
             page = browser.new_page(viewport={"width": width, "height": height})
-            page.set_default_timeout(120_000)  # a machine may be busy
+            page.set_default_timeout(120_000)  # the machine may be busy
             page.outside, page.problems = [], []
             page.on("pageerror", lambda error: page.problems.append(str(error)))
 
@@ -88,7 +90,7 @@ def chromium():
 
 
 def goto_when_up(page, address):
-    """Go to a server that may still be starting."""
+    """Open a server's address, retrying while the server is starting."""
     from playwright.sync_api import Error
 
     for attempt in range(120):
@@ -101,8 +103,8 @@ def goto_when_up(page, address):
 
 
 def run_all_cells(page):
-    """Run All in the opened notebook, and wait until its last cell has run and the kernel rests."""
-    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # earlier, JupyterLab drops what it is asked to run
+    """Run All in the open notebook, and wait until the last cell has run and the kernel is idle."""
+    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # before that, JupyterLab drops requests to run cells
     page.click("text=Run >> nth=0")
     page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
     cells = page.locator(".jp-CodeCell")
@@ -113,7 +115,7 @@ def run_all_cells(page):
         timeout=180_000,
     )
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    for cell in cells.all():  # JupyterLab draws a cell when it comes into view
+    for cell in cells.all():  # JupyterLab renders a cell only when it scrolls into view
         cell.scroll_into_view_if_needed()
 
 
@@ -124,12 +126,12 @@ def keep(page, name):
 
 
 def bring_into_view(page, thing):
-    """Scroll until it stays where a person sees it: JupyterLab moves cells about while it draws them."""
+    """Scroll until the element stays in view: JupyterLab moves cells while it renders them."""
     for _ in range(20):
         thing.evaluate("thing => thing.scrollIntoView({block: 'center'})")
         page.wait_for_timeout(300)
         box = thing.bounding_box()
-        bars = page.locator("#jp-main-statusbar").count()  # JupyterLab's own, above and below
+        bars = page.locator("#jp-main-statusbar").count()  # JupyterLab's own bars, above and below
         if box and 90 * bars <= box["y"] and box["y"] + box["height"] <= 900 - 30 * bars:
             return
     pytest.fail(f"not in view: {box}")

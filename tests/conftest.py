@@ -1,10 +1,10 @@
-"""What the tests share: the encoder, tiny models, and a guard that keeps every test on this machine."""
+"""Shared fixtures: the encoder, tiny models, and a guard that keeps every test on this machine."""
 
 import os
 
 os.environ["TQDM_DISABLE"] = "1"
-os.environ["COURSE_COLD_SANDBOX"] = "1"  # the grader starts in a third of the time; tests of answers ask for a warm one
-os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when huggingface_hub is imported; tests of the hub switch it off
+os.environ["COURSE_COLD_SANDBOX"] = "1"  # the grader starts in a third of the time; tests of answers request a warm one
+os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when huggingface_hub is imported; tests of the hub unset it
 
 import ipaddress
 import socket
@@ -14,9 +14,9 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-from course_utils._support import fast_nbformat  # noqa: F401 (before anything else imports nbformat, slowly)
+from course_utils._support import fast_nbformat  # noqa: F401 (import before nbformat, which is slow otherwise)
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)  # a red run can be run again
+settings.register_profile("repeatable", derandomize=True, deadline=None)  # a failing run can be repeated exactly
 settings.load_profile("repeatable")
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -26,7 +26,7 @@ SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "i
 
 
 def is_local(host):
-    """True for this machine's own loopback, by name or by number."""
+    """Whether a host is this machine's loopback, by name or by number."""
     if host in (None, "", "localhost", "ip6-localhost", b"localhost"):
         return True
     try:
@@ -36,7 +36,7 @@ def is_local(host):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say how many hand-ins the grader's tests tried."""
+    """Report how many hand-ins the grader's tests tried."""
     passed = Counter(
         value
         for report in terminalreporter.stats.get("passed", [])
@@ -52,7 +52,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine():
-    """Refuse connections and names beyond loopback. A failure, not an OSError, so that no library can swallow it."""
+    """Refuse connections and name lookups beyond loopback. Fails the test: libraries could swallow an OSError."""
     connect, connect_ex, getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
     def refuse(host):
@@ -80,7 +80,7 @@ def only_this_machine():
 
 @pytest.fixture(scope="session")
 def one_thread():
-    """As many test processes run as there are processors. More threads than that wait for each other."""
+    """Use one thread: there are as many test processes as processors, and more threads would only wait."""
     import torch
 
     torch.set_num_threads(1)
@@ -96,9 +96,7 @@ def encoder(one_thread):
 
 @pytest.fixture(scope="session")
 def tiny(one_thread, tmp_path_factory):
-    """The folder of a BERT with random weights that takes 64 tokens and spells every word. Copy it before you change
-    it.
-    """
+    """The folder of a BERT with random weights, 64 tokens at most, one token per letter. Copy it before changing it."""
     import torch
     from transformers import BertConfig, BertModel, BertTokenizer
 
@@ -112,7 +110,7 @@ def tiny(one_thread, tmp_path_factory):
 
 @pytest.fixture
 def ask(monkeypatch, tmp_path):
-    """Point huggingface_hub at an endpoint, with an empty cache of its own. It read its environment long ago."""
+    """Point huggingface_hub at an endpoint, with an empty cache. It has already read its environment variables."""
     from types import SimpleNamespace
 
     from huggingface_hub import constants, file_download
@@ -138,7 +136,7 @@ def ask(monkeypatch, tmp_path):
 
 @pytest.fixture
 def nowhere():
-    """An endpoint at which nothing listens."""
+    """An endpoint where no server is listening."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{probe.getsockname()[1]}"

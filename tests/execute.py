@@ -1,7 +1,7 @@
 """Run source lessons from top to bottom and store their outputs: `python -m tests.execute [PATTERN ...]`.
 
-This is the Restart & Run All behind every stored output. Progress bars are off, timings are not recorded. Of a stored
-traceback the frames inside libraries are left out: they hold this machine's paths.
+All stored outputs are made by this Restart & Run All. Progress bars are off and timings are not recorded. Frames inside
+libraries are removed from stored tracebacks, since they contain this machine's paths.
 """
 
 import os
@@ -18,7 +18,7 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def lessons(patterns=()):
-    """The source lessons in reading order; with patterns, those whose file name holds one of them."""
+    """The source lessons in reading order; with patterns, those whose file name contains one of them."""
     return [
         path
         for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -27,12 +27,12 @@ def lessons(patterns=()):
 
 
 def without_library_frames(traceback):
-    """The traceback's entries, less those that stand in a file: what is left stands in the notebook."""
+    """The traceback's entries without those from files, which leaves the notebook's own."""
     return [entry for entry in traceback if not re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip().startswith("File ")]
 
 
 def execute(path):
-    """Run one notebook in place. Raises nbclient's CellExecutionError, and then leaves the file as it was."""
+    """Run one notebook in place. If it raises nbclient's CellExecutionError, the file stays unchanged."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -1,4 +1,4 @@
-"""For the grader's tests: hand-ins made from the lessons, and `course grade` as a person runs it."""
+"""Helpers of the grader's tests: hand-ins made from the lessons, and `course grade` as an instructor runs it."""
 
 import os
 import re
@@ -23,7 +23,7 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/dev
 
 
 def isolation():
-    """Skip where submissions cannot be isolated; on CI, that is a failure."""
+    """Skip the test where submissions cannot be isolated; on CI, fail it."""
     if reason := why_not():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
@@ -37,7 +37,7 @@ def needs_extras():
 
 
 def points_of(*asked):
-    """The points of lessons and exercises together: points_of("04", "05-entropy")."""
+    """The total points of lessons or exercises: points_of("04", "05-entropy")."""
     work = assignment()
     points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
     assert {*asked} <= {*points, *(one[:2] for one in points)}
@@ -46,7 +46,7 @@ def points_of(*asked):
 
 @cache
 def solutions(lesson):
-    """The lesson's own answers by their exercises: {"04-mean-pool": source}."""
+    """The lesson's own answers by exercise: {"04-mean-pool": source}."""
     cells = nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4).cells
     return {
         cell.metadata.nbgrader.grade_id: re.sub(f" *({BEGIN}|{END})\n?", "", cell.source)
@@ -56,10 +56,9 @@ def solutions(lesson):
 
 
 def hand_in(lesson, **answers):
-    """A learner's copy of a lesson with answers in it: {name of the exercise with "_" for "-": source}, "solution" for
-    the lesson's own.
+    """A learner's copy of a lesson with these answers, as {exercise name with "_" for "-": source}.
 
-    Others stay stubs. all="solution" solves everything.
+    The source "solution" means the lesson's own answer. Other exercises stay stubs; all="solution" solves everything.
     """
     copy = learner_copy(nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4))
     for cell in copy.cells:
@@ -73,7 +72,7 @@ def hand_in(lesson, **answers):
 
 
 def write_class(folder, **learners):
-    """Files of a class: {learner: text of the notebook, or (file name, text)}."""
+    """Write the files of a class: {learner: text of the notebook, or (file name, text)}."""
     for learner, found in learners.items():
         name, text = found if isinstance(found, tuple) else ("04_pooling.ipynb", found)
         (folder / learner).mkdir(parents=True, exist_ok=True)
@@ -82,9 +81,7 @@ def write_class(folder, **learners):
 
 
 def course(*arguments, env=None, before=(), program=COURSE[1:], **more):
-    """Run `course` with these arguments, or another program of this Python. Returns what it printed, and its exit
-    status.
-    """
+    """Run `course`, or another program with this Python, with these arguments. Returns its output and exit status."""
     return subprocess.run(
         [*before, sys.executable, *program, *map(str, arguments)],
         capture_output=True,
@@ -97,8 +94,9 @@ def course(*arguments, env=None, before=(), program=COURSE[1:], **more):
 
 
 def ordinary_user(writable):
-    """Words before a command that run it as nobody. What only root may enter, such as its home, is bound to where
-    anybody may.
+    """A command prefix that runs a command as the user `nobody`.
+
+    Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
     """
     command = [
         "bwrap",

@@ -1,7 +1,7 @@
-"""A model hub of the tests' own, on loopback: as much of the real one's HTTP as a download needs, and its ways to fail.
+"""A model hub on loopback: the part of the real hub's HTTP interface that downloads use, and its failures.
 
-Written after what huggingface_hub 2.4 asks for: the model's record, the list of its files, its discussions, and each
-file by HEAD and GET. Large files (safetensors) lie behind another origin, as on the real hub, so that redirect is real.
+Modelled on what huggingface_hub 2.4 requests: the model's record, the list of its files, its discussions, and each file
+by HEAD and GET. Large files (safetensors) are served from another origin, as on the real hub, so the redirect is real.
 """
 
 import hashlib
@@ -18,11 +18,11 @@ class Hub:
     """`with Hub({"tiny/model": folder}) as hub:` serves the folder's files at `hub.endpoint`.
 
     models: from a name to a folder, or to a dictionary from revisions ("main", "refs/pr/1") to folders.
-    renamed: from an old name to a new one; asked for the old one, the hub redirects.
-    gated: names whose files nobody may fetch. discussions: from a name to entries of its discussion list.
-    status: None, or the status of every answer. api_status: the same for all but the front page.
-    cut: from a file name to the bytes of it after which every answer breaks off. swell: from a file name to bytes that
-    are promised beyond its size.
+    renamed: from an old name to a new one; requests for the old name are redirected.
+    gated: names whose files cannot be fetched. discussions: from a name to entries of its discussion list.
+    status: None, or the status of every response. api_status: the same for all but the front page.
+    cut: from a file name to the number of bytes after which every response breaks off. swell: from a file name to bytes
+    that are promised beyond its size.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""One lesson, after a change: `make lesson L=04`. Renews what derives from it, executes it, and runs its tests."""
+"""Update one lesson after a change: `make lesson L=04`. Renews what derives from it, executes it, runs its tests."""
 
 import os
 import sys
@@ -10,12 +10,13 @@ from course_utils.tools.workspace.overview import overview
 
 from .execute import execute, lessons
 
-# each lesson's own cases in the files about all lessons; the whole glossary, as a lesson may use a term first
+# This lesson's cases in the tests of all lessons, and the whole glossary, since a lesson may be the first to use a
+# term.
 SHARED = ("notebooks", "exercises", "glossary", "progress", "decks", "grading_parity")
 
 
 def main(number):
-    """Returns pytest's exit status, or a sentence on what is wrong with the lesson."""
+    """Returns pytest's exit status, or a sentence that says what is wrong with the lesson."""
     try:
         changed = renew(number)
     except AuthoringError as error:
@@ -25,7 +26,7 @@ def main(number):
     (start,) = lessons(["00_"])
     todo = [path]
     if start != path and not stands_in(start, repr(overview(None))):
-        todo.append(start)  # it shows the whole course
+        todo.append(start)  # its output shows the whole course
     for one in todo:
         print(f"Executing {one.name}", flush=True)
         execute(one)
@@ -38,7 +39,7 @@ def main(number):
 
 
 def stands_in(path, text):
-    """Whether an output of a notebook is this text."""
+    """Whether a notebook has this text as an output."""
     import nbformat
 
     cells = nbformat.read(path, as_version=4).cells

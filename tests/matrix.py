@@ -1,8 +1,7 @@
-"""The lessons under other instruction sets and numbers of threads: `python -m tests.matrix [PATTERN ...]`.
+"""Run the lessons under other instruction sets and numbers of threads: `python -m tests.matrix [PATTERN ...]`.
 
-A processor cannot be borrowed, but torch's two arithmetic back ends can be told to forget what this one can do. The
-kernels start in the ordinary way: one that is forked warm has its modules loaded, so would not notice that a submodule
-is never imported.
+Other processors are imitated: torch's two arithmetic back ends can be told not to use some of this one's instructions.
+The kernels start cold. A forked one has its modules loaded already, so it would not notice a missing import.
 """
 
 import os
@@ -19,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "as it is, 1 thread": {"OMP_NUM_THREADS": "1"},
     "as it is, 2 threads": {"OMP_NUM_THREADS": "2"},
-    "as it is, 4 threads": {"OMP_NUM_THREADS": "4", "MKL_DYNAMIC": "FALSE"},  # more than there may be cores
+    "as it is, 4 threads": {"OMP_NUM_THREADS": "4", "MKL_DYNAMIC": "FALSE"},  # possibly more threads than cores
     "AVX2, 2 threads": {
         "ATEN_CPU_CAPABILITY": "avx2",
         "ONEDNN_MAX_CPU_ISA": "AVX2",
@@ -48,7 +47,7 @@ def code_cells(lesson):
 
 
 def compare(notebooks, setting):
-    """Compare the stored outputs of some lessons under one setting. Returns (passed, the runner's last lines)."""
+    """Compare the stored outputs of some lessons under one setting. Returns (passed, last lines of the output)."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", *map(str, notebooks)]
     environment = {**os.environ, **SETTINGS[setting], "COURSE_COLD_KERNELS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Cut this process, and all that it starts, off from every network but its own loopback (Linux only)."""
+"""Cut this process and its children off from every network except their own loopback (Linux only)."""
 
 import ctypes
 import os
@@ -11,14 +11,14 @@ SET_FLAGS, UP = 0x8914, 0x1
 
 
 def block_network():
-    """Move into a network namespace of its own, with loopback up. Returns "" or the reason why it cannot be had."""
+    """Move into a new network namespace with loopback up. Returns "", or the reason why that is not possible."""
     if not sys.platform.startswith("linux"):
         return f"network namespaces are a Linux thing; this is {sys.platform}"
-    import fcntl  # not on Windows
+    import fcntl  # not available on Windows
 
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
-    if libc.unshare(NEW_NETWORK) != 0:  # an ordinary user needs a user namespace around it
+    if libc.unshare(NEW_NETWORK) != 0:  # without root, this needs a user namespace too
         if libc.unshare(NEW_NETWORK | NEW_USER) != 0:
             return f"the kernel refuses a network namespace ({os.strerror(ctypes.get_errno())})"
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
@@ -30,12 +30,12 @@ def block_network():
 
 
 def free_port():
-    """A loopback port that nobody listens on at this moment."""
+    """A loopback port that is free at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def interfaces():
-    """Names of the network interfaces that this process can see."""
+    """Names of the network interfaces visible to this process."""
     return [name for _, name in socket.if_nameindex()]

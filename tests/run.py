@@ -1,13 +1,13 @@
-"""Everything that CI runs, with the network blocked: `python -m tests.run [PYTEST FLAGS]`."""
+"""Run everything that CI runs, with the network blocked: `python -m tests.run [PYTEST FLAGS]`."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-# Two workers run side by side. With more threads than processors they wait for each other, minutes instead of seconds.
+# Two workers run side by side. With more threads than processors, runs take minutes instead of seconds.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# as conftest.py does, so that kernels may come from the warm process
+# as conftest.py does, so that kernels may be started from the warm process
 os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
 
 import pytest
@@ -21,7 +21,7 @@ FIRST = (["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"],
 
 
 def main(flags):
-    for command in FIRST:  # seconds, so before everything else
+    for command in FIRST:  # these take seconds, so they run first
         done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True)
         if done.returncode:
             print(done.stdout, done.stderr)
@@ -30,8 +30,8 @@ def main(flags):
     reason = block_network()
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
-    start_warm()  # the lessons' kernels are forked from it, as JupyterLab's are; tests/matrix.py starts them cold
-    # the lessons first, which are few and long: what comes last should be short, or one worker waits for the other
+    start_warm()  # the lessons' kernels are forked from it, as in JupyterLab; tests/matrix.py starts them cold
+    # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
     order = ["--dist", "loadscope", "--no-loadscope-reorder", "notebooks", "tests"]
     return pytest.main(["-n", "2", *order, "--durations=10", *flags])
 

@@ -1,4 +1,4 @@
-"""Attention: equal to the library's, scores equal to slow loops, and views that are the same everywhere."""
+"""Attention: equal to the library's, scores equal to slow loops, and the same views everywhere."""
 
 import base64
 import importlib.util
@@ -66,7 +66,7 @@ def queries_keys_masks(draw):
     queries, keys, size = draw(st.integers(1, 5)), draw(st.integers(1, 5)), draw(st.integers(1, 6))
     mask = (torch.rand(keys, generator=generator) < 0.6).long()
     mask[draw(st.integers(0, keys - 1))] = 1
-    scale = draw(st.sampled_from([1e-3, 1, 30]))  # 30: scores in the hundreds, where a careless softmax overflows
+    scale = draw(st.sampled_from([1e-3, 1, 30]))  # with 30, scores are in the hundreds, where a naive softmax overflows
     made = [
         torch.randn(*batch, rows, size, generator=generator, dtype=torch.float64) * scale for rows in (queries, keys)
     ]
@@ -96,7 +96,7 @@ def test_masked_keys_get_nothing_whatever_the_masks_type(kind):
 
 
 def test_weights_from_a_models_own_queries_and_keys_for_a_padded_batch(encoder, one_thread):
-    """Every layer, every head, short and long sentences together; rows of padding tokens too."""
+    """Every layer and head, short and long sentences together, including the rows of padding tokens."""
     tokenizer = encoder[0]
     model = AutoModel.from_pretrained(models.packaged_encoder(), attn_implementation="eager").eval()
     batch = tokenizer(["hi", "The cat sat on the mat", "", "naïve 🙂 caféés, 3.14!"], padding=True, return_tensors="pt")
@@ -170,7 +170,7 @@ def test_attend_wants_strings(texts):
 
 
 def slow_scores(weights):
-    """One head's scores, one token at a time."""
+    """One head's scores, computed token by token."""
     n, sums = len(weights), dict.fromkeys(("same", "previous", "next", "cls", "sep", "entropy"), 0.0)
     for i in range(1, n - 1):
         row = weights[i]
@@ -223,7 +223,7 @@ def test_scores_refuse_what_has_no_neighbours(shape):
 
 
 def document(view):
-    """The page inside a view's frame, as a browser reads it."""
+    """The page inside a view's frame, as a browser parses it."""
     found = []
 
     class Frames(HTMLParser):
@@ -237,12 +237,12 @@ def document(view):
 
 
 def data(view):
-    """What bertviz is given inside the frame."""
+    """The data passed to bertviz inside the frame."""
     return json.JSONDecoder().raw_decode(document(view).split("const params = ", 1)[1])[0]
 
 
 def stored(view):
-    """A cell's output as a notebook file stores it, in bytes."""
+    """The size in bytes of a cell's output as stored in a notebook file."""
     bundle, metadata = DisplayFormatter().format(view)
     if isinstance(bundle["image/png"], bytes):
         bundle["image/png"] = base64.b64encode(bundle["image/png"]).decode()
@@ -335,7 +335,7 @@ def test_ids_come_from_the_content(view):
 
 @VIEWS
 def test_nothing_is_asked_for_elsewhere(view):
-    """The browser tests show it; this says where to look."""
+    """The browser tests check this too; this test shows where the problem is."""
     tags, page = [], document(view(random_attentions(2, 3, 4), list("abcd")))
 
     class Tags(HTMLParser):
@@ -351,7 +351,7 @@ def test_nothing_is_asked_for_elsewhere(view):
     assert not re.search(r"cdn|require\.|@import", page)
     assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)  # names and comments
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    # none cut short by what reads like its end
+    # no script is cut short by text that looks like its end tag
     assert [len(script) > 50_000 for script in scripts] == [True, True, False]
     assert "<!--" not in page
 
@@ -437,7 +437,7 @@ def test_awkward_tokens_arrive_as_they_are(view, recwarn):
 
 
 class Sanitised(HTMLParser):
-    """What is left on a page that removes frames, scripts and styles."""
+    """What is left of a page after frames, scripts and styles are removed."""
 
     def __init__(self, view):
         super().__init__()
@@ -498,7 +498,7 @@ def test_text_and_png_stand_in(view):
 
 @VIEWS
 def test_exports_choose_the_right_form(view):
-    """JupyterLab ranks HTML before PNG; nbconvert does for HTML, and the other way round for LaTeX."""
+    """JupyterLab ranks HTML before PNG; so does nbconvert for HTML, but for LaTeX it is the other way round."""
     from nbconvert.exporters import HTMLExporter, LatexExporter
 
     bundle, _ = DisplayFormatter().format(view(random_attentions(1, 2, 3), list("abc")))

@@ -1,4 +1,4 @@
-"""The commands for authors, on a copy of a few files: what they write, and that bad input changes nothing."""
+"""The commands for authors, on a copy of a few files: what they write, and that invalid input changes nothing."""
 
 import ast
 import re
@@ -14,8 +14,10 @@ from course_utils.tools.authoring import EXERCISES, NOTEBOOKS, ROOT, renew
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    """A course of lessons 04 and 05: `course(*words)` runs a command in it and returns its output and exit status,
-    `course.files()` is all that is there.
+    """A course of lessons 04 and 05.
+
+    `course(*words)` runs a command in it and returns its output and exit status; `course.files()` returns all its
+    files.
     """
     for name in ("04_pooling.ipynb", "05_attention.ipynb"):
         shutil.copy(NOTEBOOKS / name, tmp_path)
@@ -83,7 +85,7 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
         (["new-exercise", "04", "Weighted-Pool"], "lower-case words joined by hyphens, such as weighted-pool; got"),
         (["new-exercise", "04", "weighted_pool"], "lower-case words joined by hyphens"),
         (["new-exercise", "04", "mean-pool"], "04_pooling.ipynb already has 04-mean-pool"),
-        (["new-exercise", "04", "mean"], "'mean' is already used in lesson 04"),  # MEAN, of another exercise
+        (["new-exercise", "04", "mean"], "'mean' is already used in lesson 04"),  # MEAN, in another exercise
         (["new-exercise", "04", "max"], "'max' is already used"),
         (["new-exercise", "04", "check"], "'check' is already used"),
         (["new-exercise", "04", "lambda"], "'lambda' is already used"),

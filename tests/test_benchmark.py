@@ -1,6 +1,4 @@
-"""The registry of lesson 08: each space is what its name says, and `course benchmark` prints one table for any
-model.
-"""
+"""The registry of lesson 08: each space matches its name, and `course benchmark` prints one table for any model."""
 
 import math
 import re

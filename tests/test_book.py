@@ -1,7 +1,7 @@
-"""The book that `make book` writes: complete, light, on its own, for every reader, and on paper.
+"""The book written by `make book`: complete, small, self-contained, accessible and printable.
 
-Pages are opened from files in Chromium, which lets no request leave the machine. axe runs on each of them, in light and
-in dark.
+Pages are opened from files in Chromium, with all network requests blocked. axe checks each page, in light and in dark
+mode.
 """
 
 import re
@@ -43,7 +43,7 @@ FOCUSED = """() => { const thing = document.activeElement;
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the book, made once."""
+    """The folder of the book, built once."""
     return book.write_book(tmp_path_factory.mktemp("book") / "book").parent
 
 
@@ -64,14 +64,12 @@ def open_page():
 
 @pytest.fixture(scope="module")
 def visited(site, open_page):
-    """{name: what was found when the page was opened}: "bytes" loaded, "outside", "problems", "light" and "dark" (what
-    axe finds).
-    """
+    """{name: results of opening the page}: "bytes" loaded, "outside", "problems", "light" and "dark" (from axe)."""
     from axe_playwright_python import __file__ as package
 
     axe = (Path(package).parent / "axe.min.js").read_text(encoding="utf-8")
     found, loaded, page = {}, {}, open_page()
-    page.emulate_media(reduced_motion="reduce")  # colours change at once
+    page.emulate_media(reduced_motion="reduce")  # disable transitions, so that colours change at once
     page.on(
         "requestfinished",
         lambda request: (
@@ -205,7 +203,7 @@ def test_the_keyboard_alone_suffices(site, open_page):
     for _ in range(200):
         page.keyboard.press("Tab")
         tag, classes, text, outlined = page.evaluate(FOCUSED)
-        if tag == "BODY":  # once around
+        if tag == "BODY":  # the focus has gone round once
             break
         assert outlined, text
         reached.append(f"{tag} {classes} {text}")
@@ -225,7 +223,7 @@ def test_the_keyboard_alone_suffices(site, open_page):
     ]
     places = [next((place for place, text in enumerate(reached) if sign in text), -1) for sign in order]
     assert places == sorted(places) and -1 not in places, dict(zip(order, places, strict=True))
-    page.set_viewport_size({"width": 640, "height": 450})  # as at double size: navigation moves behind a button
+    page.set_viewport_size({"width": 640, "height": 450})  # as zoomed to 200%: the navigation becomes a button
     page.focus("button.primary-toggle")
     page.keyboard.press("Enter")
     page.locator("#pst-primary-sidebar-modal a", has_text="01 Tokenization").focus()
@@ -281,7 +279,7 @@ def test_attention_views_draw_and_answer(site, open_page):
 
 @needs_chromium
 def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page):
-    page = open_page(width=660)  # an A4 sheet without its margins
+    page = open_page(width=660)  # an A4 page without margins
     page.goto((site / "04_pooling.html").as_uri())
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.emulate_media(media="print")

@@ -1,4 +1,4 @@
-"""A person's first minutes: JupyterLab as `make lab` starts it, lesson 00 in a real browser, all cells run."""
+"""A learner's first minutes: JupyterLab as `make lab` starts it, with lesson 00 run in full in a real browser."""
 
 import pytest
 
@@ -19,10 +19,10 @@ def page(tmp_path_factory):
     workspace = tmp_path_factory.mktemp("lab") / "workspace"
     write_workspace(workspace)
     for passed in PASSED:
-        remember(passed, workspace)  # by somebody who was here before
+        remember(passed, workspace)  # left over from an earlier user
     with running_lab(workspace) as lab, chromium() as open_page:
         page = open_page()
-        goto_when_up(page, f"{lab}/?token=secret")  # redirected to where `course lab` opens
+        goto_when_up(page, f"{lab}/?token=secret")  # redirects to the page that `course lab` opens
         yield page
 
 
@@ -33,7 +33,7 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
     keep(page, "lesson_00_opened")
 
     run_all_cells(page)
-    red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")  # where Lab shows errors and warnings
+    red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")  # JupyterLab shows errors and warnings here
     assert red.count() == 1 and "EncoderError" in red.text_content(), red.all_text_contents()
 
     picture = page.locator(".jp-OutputArea-output img").first
@@ -54,7 +54,7 @@ def test_a_quiz_explains_the_option_that_is_opened(page):
     assert not answer.is_visible()
     option.locator("summary").click()
     assert answer.is_visible() and answer.inner_text().startswith(("Right.", "No."))
-    # what stands inside is Markdown, and drawn
+    # the Markdown inside is rendered
     assert option.locator("code, em, strong").count() == 0 or "`" not in option.inner_text()
     keep(page, "lesson_00_quiz")
     option.locator("summary").press("Enter")

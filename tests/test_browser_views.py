@@ -1,6 +1,4 @@
-"""bertviz's views in a real browser without a network: drawn live, from a saved notebook, in exported HTML, and
-alive.
-"""
+"""bertviz's views work in a real browser without a network: live, from a saved notebook and in exported HTML."""
 
 import re
 import subprocess
@@ -46,9 +44,7 @@ def open_page():
 
 @pytest.fixture(scope="module")
 def shown(open_page):
-    """A function that puts a view on a dark page with nothing else and gives the page and the inside of the view's
-    frame.
-    """
+    """A function that puts a view alone on a dark page and returns the page and the content of the view's frame."""
     plots.use_style()
     page = open_page()
 
@@ -61,14 +57,14 @@ def shown(open_page):
 
 
 def inside(page, title="", least=1):
-    """The inside of the frame of the view whose title begins like this, once its lines are drawn."""
+    """The content of the frame of the view whose title starts like this, once its lines are drawn."""
     frame = page.locator(f"iframe[title^='{title}']" if title else "iframe").element_handle().content_frame()
     frame.wait_for_function("least => document.querySelectorAll('svg line').length >= least", arg=least)
     return frame
 
 
 def weights(frame, lines="svg line", heads=1):
-    """The numbers behind the lines, as the lines' own opacities tell them."""
+    """The weights shown by the lines, read from the lines' opacities."""
     opacities = frame.eval_on_selector_all(lines, "lines => lines.map(line => +line.getAttribute('stroke-opacity'))")
     return torch.tensor(opacities) * heads
 
@@ -78,7 +74,7 @@ def same(ours, theirs):
 
 
 def fits(frame, narrower_than=9999):
-    """Wait until no part of the view lies outside its frame."""
+    """Wait until the view fits into its frame."""
     frame.wait_for_function(
         """narrower_than => {
         const boxes = [...document.querySelectorAll('svg, svg text, svg rect, select')]
@@ -168,7 +164,7 @@ def test_a_click_enlarges_a_head(shown):
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory, open_page):
-    """(address, workspace) of a running JupyterLab whose workspace holds the notebook views.ipynb, not yet run."""
+    """(address, workspace) of a running JupyterLab whose workspace has the notebook views.ipynb, not yet run."""
     workspace = tmp_path_factory.mktemp("lab") / "workspace"
     with running_lab(workspace) as address:
         goto_when_up(open_page(), f"{address}/api?token=secret")
@@ -187,7 +183,7 @@ def opened(open_page, lab, name="views"):
 
 
 def all_drawn(page, name):
-    """Each view is brought into view, is drawn in full and fits into its frame."""
+    """Check that each view, when scrolled into view, is drawn in full and fits into its frame."""
     for title, lines in LINES.items():
         frame = page.locator(f"iframe[title^='{title}']")
         bring_into_view(page, frame)
@@ -214,7 +210,7 @@ def hover_changes(page):
 
 @pytest.fixture(scope="module")
 def saved(open_page, lab):
-    """The page on which the notebook was run, once the file on disk holds the outputs."""
+    """The page on which the notebook was run, after the outputs were saved to disk."""
     page = opened(open_page, lab)
     run_all_cells(page)
     page.keyboard.press("Control+s")
@@ -265,6 +261,6 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     page.goto((tmp_path / "views.html").as_uri(), wait_until="commit")
     all_drawn(page, "exported")
     hover_changes(page)
-    # nbconvert's own page asks for MathJax
+    # nbconvert's own template requests MathJax
     assert [address for address, frame in page.outside if frame != page.url] == []
     assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"

@@ -1,4 +1,4 @@
-"""What the comparison of stored outputs lets pass, and what it does not. Runs small notebooks made here."""
+"""What the comparison of stored outputs accepts and what it rejects. Runs small notebooks made here."""
 
 import importlib.util
 import shutil
@@ -47,7 +47,7 @@ def test_decimals_are_tolerant_words_and_integers_are_not(one, other, same):
 
 
 def run(folder, *cells, timeout="30"):
-    """Compare one notebook in a folder of its own. Each cell is (source, stored stdout, count[, tags])."""
+    """Compare one notebook in a new folder. Each cell is (source, stored stdout, count[, tags])."""
     shutil.copy(CONFTEST, folder / "conftest.py")
     notebook = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}})
     for source, stored, count, *tags in cells:

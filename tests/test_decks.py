@@ -1,6 +1,4 @@
-"""The lecture decks and the quizzes: what stands in the lessons for them, and the decks in a browser without a
-network.
-"""
+"""The lecture decks and the quizzes: their cells in the lessons, and the decks in a browser without a network."""
 
 import contextlib
 import json
@@ -264,7 +262,7 @@ MEASURE = """() => {
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
-    """All decks, on what could be a memory stick."""
+    """All decks, in a folder as on a memory stick."""
     folder = tmp_path_factory.mktemp("memory stick")
     return {name: write_deck(name[:2], folder) for name in LESSONS}
 
@@ -375,7 +373,7 @@ def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(de
                     "() => { const open = document.querySelectorAll('section.present details[open]'); return "
                     "open.length === 1 && open[0].contains(document.activeElement); }"
                 )
-                # the slide is fitted when the option says that it opened, a moment later
+                # the slide is resized shortly after the option reports that it opened
                 with contextlib.suppress(NotYet):
                     page.wait_for_function(f"() => ({MEASURE})().length === 0", timeout=5000)
                 assert page.evaluate(MEASURE) == []

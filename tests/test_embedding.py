@@ -1,4 +1,4 @@
-"""embed: the same vectors as sentence-transformers, in order, whatever comes in; and what it says when it must."""
+"""embed: the same vectors as sentence-transformers, in order, for any input; and its warnings and errors."""
 
 import functools
 import random
@@ -37,7 +37,7 @@ AWKWARD = {
 
 @pytest.fixture(scope="module")
 def library(encoder):
-    """The packaged encoder as sentence-transformers loads it: transformer, mean pooling, normalisation."""
+    """The packaged encoder loaded by sentence-transformers: transformer, mean pooling, normalisation."""
     return SentenceTransformer(str(packaged_encoder()), device="cpu")
 
 
@@ -68,7 +68,7 @@ def test_any_sentences(library, sentences):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """1,000 real texts: short sentences, some long ones, and a few whole reviews, of which some must be cut."""
+    """1,000 real texts: short sentences, some long ones, and a few whole reviews, some of which must be truncated."""
     whole, sentences = load_reviews("imdb")["text"], load_reviews("rotten_tomatoes")["text"]
     short = sentences[sentences.str.count(" ") < 12]
     parts = [texts.sample(number, random_state=0) for texts, number in ((short, 900), (sentences, 94), (whole, 6))]
@@ -89,7 +89,7 @@ def test_other_poolings(pooling, normalize, library, mixed):
     modules = SentenceTransformer(modules=[library[0], Pooling(384, pooling_mode=pooling)], device="cpu")
     ours = embed(sentences, pooling=pooling, normalize=normalize)
     theirs = modules.encode(sentences, normalize_embeddings=normalize)
-    lengths = np.linalg.norm(theirs, axis=1, keepdims=True)  # 1, or 6 to 10: rounding grows with it
+    lengths = np.linalg.norm(theirs, axis=1, keepdims=True)  # 1, or 6 to 10; rounding errors grow with it
     assert_same(ours / lengths, theirs / lengths)
     assert np.allclose(lengths, 1) == normalize
 
@@ -237,7 +237,7 @@ def test_another_form_of_model_is_named(encoder, library):
 
 
 def pieces(number):
-    return "a " * number  # the tiny model's tokenizer adds two of its own
+    return "a " * number  # the tiny model's tokenizer adds two special tokens
 
 
 @pytest.mark.parametrize(

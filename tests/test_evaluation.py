@@ -1,4 +1,4 @@
-"""evaluation.py equals SciPy and scikit-learn, on awkward columns too, and refuses what has no answer."""
+"""evaluation.py agrees with SciPy and scikit-learn, also on awkward columns, and rejects input without an answer."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ranks, roc_curve, spearman
 
-NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)  # ties, too
+NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)  # includes ties
 
 
 @st.composite
@@ -99,7 +99,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
 
 
 def test_a_difference_sees_what_two_intervals_do_not():
-    """The same pairs in both columns: the difference is surer than either value."""
+    """Both columns contain the same pairs, so the difference is more certain than either value."""
     generator = np.random.default_rng(2)
     gold = generator.normal(size=150)
     noise = 0.5 * generator.normal(size=150)

@@ -1,4 +1,4 @@
-"""The checks themselves are checked: right answers in several styles pass, wrong ones fail with the right words."""
+"""Tests of the checks: right answers in several styles pass, and wrong ones fail with the right message."""
 
 import random
 
@@ -15,7 +15,7 @@ EXERCISES = all_exercises()
 
 
 def seeds(exercise_id):
-    return range(1 if EXERCISES[exercise_id].seconds else 5)  # one where a call may take long
+    return range(1 if EXERCISES[exercise_id].seconds else 5)  # only one if a call may take long
 
 
 def _cases(kind):
@@ -72,7 +72,7 @@ def test_each_mistake_is_told_its_own_sentence(exercise):
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_the_solution_in_the_lesson_passes(exercise):
-    """As the stored output of its check says, which is compared with a fresh run."""
+    """The check's stored output says that it passes; that output is compared with a fresh run."""
     cells = nbformat.read(next(NOTEBOOKS.glob(f"{exercise.lesson}_*.ipynb")), as_version=4).cells
     (check_cell,) = (cell for cell in cells if cell.id == f"{exercise.id}-check")
     assert "✓ passed" in check_cell.outputs[0].data["text/plain"]

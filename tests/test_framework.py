@@ -1,4 +1,4 @@
-"""`check`, `hint` and `solution` as a learner meets them."""
+"""`check`, `hint` and `solution` as a learner uses them."""
 
 import pytest
 import torch

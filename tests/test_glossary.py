@@ -1,9 +1,8 @@
-"""The glossary: its entries, its anchors, and one link to each entry, from the first use of the term in the lessons'
-running prose.
+"""The glossary: its entries, its anchors, and one link per entry, from the term's first use in running prose.
 
-Running prose is what a learner reads as sentences: paragraphs, lists and table rows. It is not headings, code, the
-heads of tables, other links, quizzes, recaps, further reading, the map of lesson 00, answers that a person marks, what
-only instructors see, and in a lesson's first cell the aims and the sentences about time and earlier lessons.
+Running prose is what a learner reads as sentences in the lessons: paragraphs, lists and table rows. It excludes
+headings, code, table headers, other links, quizzes, recaps, further reading, the map of lesson 00, answers marked by
+hand, instructors' notes, and, in a lesson's first cell, the aims and the sentences about time and earlier lessons.
 """
 
 import re
@@ -20,7 +19,7 @@ ENTRIES = {cell.source.splitlines()[0].removeprefix("## "): cell for cell in GLO
 NAMES = [cell.source.splitlines()[0].removeprefix("## ") for cell in GLOSSARY.cells[1:]]
 READ = mistune.create_markdown(renderer="ast", plugins=["table"])
 
-WORDS = {  # how the lessons say it, where this is more than the term itself with an ending
+WORDS = {  # how the lessons phrase it, if not just the term with an ending
     "anisotropy": "anisotropic|anisotropy",
     "cls token": r"`\[CLS\]`|CLS",
     "contextual vector": "contextual (vector|model)s?",
@@ -42,7 +41,7 @@ WORDS = {  # how the lessons say it, where this is more than the term itself wit
     "truncation": "truncat(e|es|ed|ing|ion)",
     "vocabulary": "vocabulary|vocabularies",
 }
-# words of the glossary that mean something else here
+# words of the glossary in their everyday sense
 EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss|cross-entropy"
 
 
@@ -52,9 +51,7 @@ def pattern(term):
 
 
 def plain(tokens, target=""):
-    """Pairs (text, target of the glossary link around it or "") of parsed Markdown; what is no running prose is left
-    out.
-    """
+    """Pairs (text, target of the glossary link around it or "") of parsed Markdown, limited to running prose."""
     for token in tokens:
         kind = token["type"]
         if kind in ("heading", "block_code", "block_html", "inline_html", "table_head"):
@@ -87,15 +84,16 @@ def is_prose(name, cell):
 
 def running_prose(name, cell):
     tokens = READ(cell.source)
-    if cell.source.startswith("# "):  # the first cell: without the aims, and without what stands below them
+    if cell.source.startswith("# "):  # the first cell: skip the aims and everything below them
         aims = next(place for place, token in enumerate(tokens) if token["type"] == "list")
         tokens = [token for place, token in enumerate(tokens) if place < aims]
     return list(plain(tokens))
 
 
 def first_uses():
-    """{term: (file name, cell id, the anchor that the word links to, or "")} of the lessons. Within the words of a
-    longer term a shorter one is not used.
+    """{term: (file name, cell id, the anchor that the word links to, or "")} of the lessons.
+
+    A short term inside a longer one does not count as used.
     """
     found = {}
     for name, notebook in LESSONS.items():
@@ -140,7 +138,7 @@ def test_terms_are_many_and_different_and_in_alphabetical_order():
 
 @each_term
 def test_the_same_anchor_works_in_jupyterlab_on_github_and_in_the_book(term):
-    assert ENTRIES[term].source.startswith(f"## {term}\n\n")  # a level below the title: Sphinx refuses to leave one out
+    assert ENTRIES[term].source.startswith(f"## {term}\n\n")  # one level below the title: Sphinx rejects skipped levels
     assert re.fullmatch("[a-z0-9]+([ -][a-z0-9]+)*", term), "JupyterLab keeps capitals and signs, the others do not"
     assert ENTRIES[term].id == f"term-{anchor(term)}"
 

@@ -1,4 +1,4 @@
-"""Who has what: marks of several hand-ins put together, and tables that people fill in. No notebook is run here."""
+"""Combining the marks of several hand-ins, and tables that instructors fill in. No notebook is run here."""
 
 import csv
 import io
@@ -108,7 +108,6 @@ def test_a_cell_that_cannot_be_read_is_not_missing(monkeypatch):
 
 
 # --- a hand-in on which the grader failed
-# ---------------------------------------------------------------------------------------------
 
 
 def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
@@ -166,7 +165,6 @@ def test_a_class_of_which_nothing_was_marked(tmp_path):
 
 
 # --- pages
-# ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -195,7 +193,7 @@ def test_a_page_is_named_after_the_key_alone(key, page):
 
 @given(st.lists(st.text(), unique=True) | st.lists(st.text("aA-Á0ｅ ."), unique=True))
 def test_no_two_learners_share_a_page(keys):
-    keys = {*keys, *(page_name(key)[:-5] for key in keys)}  # who is called as another's page
+    keys = {*keys, *(page_name(key)[:-5] for key in keys)}  # learners whose names equal another's page name
     assert len({page_name(key) for key in keys}) == len(keys) and all(
         re.fullmatch(r"[a-z0-9-]{1,60}\.html", page_name(key)) for key in keys
     )
@@ -210,7 +208,6 @@ def test_who_hands_in_late_moves_no_page():
 
 
 # --- tables
-# ------------------------------------------------------------------------------
 
 ODD = st.text(st.sampled_from("=+-@＝＋－＠﹦;,\t\n\r\"' \u00a0\u200b\ufeff\u2060\u3164\u2028ab1")) | st.text(
     st.characters(exclude_categories=("Cs", "Cc"))
@@ -218,7 +215,7 @@ ODD = st.text(st.sampled_from("=+-@＝＋－＠﹦;,\t\n\r\"' \u00a0\u200b\ufeff
 
 
 def formula(cell):
-    """Whether a spreadsheet may take a cell for a formula: what shows first is a sign."""
+    """Whether a spreadsheet may treat a cell as a formula: its first visible character is a sign."""
     shown = next(
         (
             letter
@@ -300,7 +297,7 @@ def test_what_a_person_writes_stays(tmp_path, capstone):
         "learner;cell;points;of;comment;second marker\nada;12-report;6,5;8;+ clear "
         "writing;-Kim\nzoe;12-report;3;8;;Lee\n"
     )
-    for _ in range(3):  # each reads what the one before has written
+    for _ in range(3):  # each run reads what the one before wrote
         read_manual(path, list(capstone.values()))
         assert capstone["ada"]["by_hand"]["12-report"] == {
             "points": 6.5,

@@ -1,4 +1,4 @@
-"""A class, marked as an instructor does it: one command, its tables and pages, what it does again and what not."""
+"""A class marked as an instructor does it: one command, its tables and pages, and what is and is not marked again."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ from .grader import (
 )
 
 FULL, UNIT = points_of("04"), points_of("04-normalise")
-# over the padding, too
+# averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 
@@ -147,7 +147,7 @@ def test_layouts_of_moodle_and_canvas(out):
 
 
 def counted(*args, **kwargs):
-    """`grade`, and how many notebooks it marked."""
+    """`grade`, and the number of notebooks it marked."""
     totals = []
     learners = grade(*args, **kwargs, workers=1, progress=lambda results, total: totals.append(total) or results)
     return totals[0], learners
@@ -224,7 +224,7 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
     (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
     settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
     job = {"key": "good", "name": "good.ipynb", "path": str(tmp_path / "good.ipynb")}
-    # a job without a name kills a process
+    # a job without a name crashes its process
     found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], settings, workers=1))
     assert found["deadly"]["status"] == "not marked" and found["good"]["status"] == "ok"
     assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == FULL

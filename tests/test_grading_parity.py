@@ -36,7 +36,7 @@ def rows():
 
 
 def notebook(lesson, row):
-    """The answers' file as one cell, and then each answer of the row under its exercise's name, and its check."""
+    """A notebook: the answers' file as one cell, then each answer under its exercise's name, followed by its check."""
     sources = [Path(ANSWERS[lesson].__file__).read_text()]
     for exercise_id, kind, number in row:
         function = FUNCTIONS[exercise_id][0]
@@ -63,7 +63,7 @@ def sandbox():
 def marker(sandbox, lesson):
     marker, own = Marker(sandbox, (lesson,), SEED), Path(ANSWERS[lesson].__file__).read_text()
     sandbox.prepare([own])
-    # no learner's cell, so that what fails is not tried twice
+    # the answers' file is not a learner's cell, so failures are not retried
     marker.work = {**marker.work, "by_hand": {}, "known": {checksum(own): own}}
     return marker
 

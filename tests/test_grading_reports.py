@@ -1,4 +1,4 @@
-"""The grader's pages say what the records say, show it as text, and keep to themselves what is not for their reader."""
+"""The grader's pages match the records, show text as text, and hide what is not meant for their reader."""
 
 import base64
 import os
@@ -75,7 +75,7 @@ def learner(one="ada", **more):
 
 
 def hostile(text):
-    """A learner with this text wherever one can stand."""
+    """A learner with this text in every field that can hold it."""
     exercises = {
         f"04-{text}": mark(
             "failed", title=text, discreet=[text, f"{text} too"], mistake=text, reason=text, messages=[text]
@@ -96,7 +96,7 @@ def hostile(text):
 
 
 def invented(count, seed=3):
-    """A class in which everything occurs."""
+    """A class in which every case occurs."""
     rng = random.Random(seed)
     learners = []
     for number in range(count):
@@ -129,7 +129,7 @@ def invented(count, seed=3):
 
 
 class Page(HTMLParser):
-    """A page read by the standard library: its tags, its visible text, its tables by id."""
+    """A page parsed with the standard library: its tags, its visible text, its tables by id."""
 
     def __init__(self, source):
         super().__init__(convert_charrefs=True)
@@ -165,7 +165,7 @@ class Page(HTMLParser):
         pytest.fail("a page has a comment")
 
     def rows(self, table):
-        """A table's rows without its head."""
+        """A table's rows without its header."""
         return [[re.sub(r"\s+", " ", cell).strip() for cell in row] for row in self.tables[table][1:]]
 
 
@@ -184,12 +184,11 @@ def both(folder, record):
 
 
 def numbers_of_tags(page):
-    # which texts may ask for
+    # texts may contain code tags
     return {tag: sum(each == tag for each, _ in page.tags) for tag, _ in page.tags if tag != "code"}
 
 
-# --- whatever came from a learner is text
-# -------------------------------------------------------------------------------------------
+# --- all text from learners is escaped
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -261,7 +260,6 @@ def test_pages_run_nothing_and_fetch_nothing(tmp_path):
 
 
 # --- feedback
-# ------------------------------------------------------------------------------
 
 
 def test_feedback_says_what_was_found(tmp_path):
@@ -364,7 +362,6 @@ def test_only_these_learners_pages_are_written(tmp_path):
 
 
 # --- the class
-# ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [1, 2, 31, 500])
@@ -520,7 +517,7 @@ def test_the_same_class_gives_the_same_bytes(tmp_path):
                 env={**os.environ, "PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "1"},
             )
         else:
-            for _ in range(2):  # the second time over what is there
+            for _ in range(2):  # the second time, files already exist
                 reports.write_feedback(folder, invented(9), TITLES)
                 summary(folder, invented(9))
                 found.append({path.name: path.read_bytes() for path in folder.iterdir()})

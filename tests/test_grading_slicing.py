@@ -1,4 +1,4 @@
-"""What of a notebook an answer needs: an honest learner's code means in the grader what it means in the notebook."""
+"""Which parts of a notebook an answer needs: honest code means the same in the grader as in the notebook."""
 
 import sys
 
@@ -10,7 +10,7 @@ from course_utils.tools.grading.sandbox_server import Submission
 
 @pytest.fixture(autouse=True)
 def scratch(tmp_path, monkeypatch):
-    """A folder of its own, and no trace: IPython's shell puts its own module, displayhook and name in place."""
+    """A temporary folder, with cleanup: IPython's shell installs its own module, displayhook and name."""
     from IPython.core.interactiveshell import InteractiveShell
 
     main, hook = sys.modules["__main__"], sys.displayhook
@@ -24,7 +24,7 @@ def scratch(tmp_path, monkeypatch):
 
 
 def told(*cells, ids=None, name="f", run="slice", known=()):
-    """What the grader hears of the function f of a notebook of these cells, and the function."""
+    """The grader's reply for the function f of a notebook with these cells, and the function."""
     submission = Submission()
     submission.cells = [
         {"kind": "code", "source": source, "grade_id": (ids or {}).get(number)} for number, source in enumerate(cells)

@@ -1,4 +1,4 @@
-"""Values on their way into the sandbox and back: the same on the other side, and nothing else gets through."""
+"""Values sent into the sandbox and back arrive unchanged, and nothing else gets through."""
 
 import struct
 
@@ -189,7 +189,7 @@ def test_a_bool_is_0_or_1_whatever_its_byte():
 
 
 def test_keys_that_collide_do_not_stop_the_grader():
-    prime = 2**61 - 1  # integers that differ by it have the same hash
+    prime = 2**61 - 1  # integers that differ by this have the same hash
     for keys in (
         [str(prime * number) for number in range(50_000)],
         [f"{prime * number}.0" for number in range(50_000)],

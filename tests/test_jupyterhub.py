@@ -1,4 +1,4 @@
-"""A class on a JupyterHub: an ordinary user, an installation that is not theirs and read-only, and no network."""
+"""A class on a JupyterHub: an ordinary user, a read-only installation owned by another user, and no network."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ nbformat.write(notebook, sys.argv[1])
 
 @pytest.fixture
 def room():
-    isolation()  # the same means make this machine's files read-only
+    isolation()  # the same mechanism makes this machine's files read-only
     if os.getuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")
     room = Path(tempfile.mkdtemp(prefix="ordinary-"))
@@ -39,7 +39,7 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
         "env": {**os.environ, "HOME": str(room), "PYTHONPATH": str(Path(__file__).parents[1]), "TQDM_DISABLE": "1"},
     }
     home = room / "sentence embeddings"
-    for _ in range(2):  # a hub may do it before each start
+    for _ in range(2):  # a hub may do this before each start
         done = course("lab", "--write-only", "--workspace", home, **student)
         assert done.returncode == 0 and f"{len(overview(None).lessons)} lessons" in done.stdout, done.stderr
     assert (home / "00_start_here.ipynb").stat().st_uid == NOBODY and (home / "glossary.ipynb").exists()

@@ -1,6 +1,4 @@
-"""Kernels that are forked from a warm process behave as others do, and where there is no warm process the others take
-over.
-"""
+"""Kernels forked from a warm process behave like ordinary ones, which are used when there is no warm process."""
 
 import contextlib
 import json
@@ -28,14 +26,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels ne
 
 @pytest.fixture(scope="module")
 def warm():
-    """A warm process of this module's own, with two threads for its kernels."""
+    """A warm process for this module, with two threads for its kernels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(SOCKET, raising=False)
         patch.delenv(COLD, raising=False)
         patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "")
         patch.setenv("OMP_NUM_THREADS", "2")
         process = start_warm()
-        KernelProvisionerFactory.clear_instance()  # another test may have asked it before its default was set
+        KernelProvisionerFactory.clear_instance()  # another test may have used it before its default was set
         assert process is not None and os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == provisioner.NAME
         yield process
         process.kill()
@@ -44,7 +42,7 @@ def warm():
 
 
 class Kernel:
-    """A kernel as Jupyter starts it, and what its cells print."""
+    """A kernel as Jupyter starts it, and the output of its cells."""
 
     def __init__(self, **settings):
         self.manager = KernelManager(kernel_name="python3")
@@ -128,7 +126,7 @@ def test_several_kernels_share_nothing_that_they_change(warm, kernels):
         == "False False 8"
     )
     draw = "import random, numpy, torch; print(random.random(), numpy.random.rand(), torch.rand(1).item())"
-    assert not set(one.says(draw).split()) & set(other.says(draw).split())  # no two draw the same
+    assert not set(one.says(draw).split()) & set(other.says(draw).split())  # no two draws are equal
 
 
 def test_restart_interrupt_and_shutdown(warm, kernels):
@@ -140,7 +138,7 @@ def test_restart_interrupt_and_shutdown(warm, kernels):
     assert kernel.process.pid != before and gone(before)
     assert kernel.says("print('x' in dir())") == "False"
     begin = "import time; print('begun', flush=True); time.sleep(60)"
-    # Otherwise an error would abort whatever arrives in the moment after it, such as the next request.
+    # Otherwise an error would abort requests that arrive shortly after it, such as the next one.
     message = kernel.client.execute(begin, stop_on_error=False)
     while kernel.client.get_iopub_msg(timeout=30)["content"].get("text", "").strip() != "begun":
         pass
@@ -161,7 +159,7 @@ def test_how_a_kernel_ended_is_known(warm, kernels):
         process.wait(0.2)
     kernel.client.execute("import os; os._exit(7)")
     assert process.wait(10) == 7
-    process.send_signal(signal.SIGTERM)  # nobody there: no error
+    process.send_signal(signal.SIGTERM)  # the process has already ended; this must not raise
     other = kernels()
     process = other.process
     process.kill()
@@ -183,7 +181,7 @@ def test_a_kernel_costs_little_memory_of_its_own(warm, kernels):
             sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean"))) / 1024
         )
     print(f"{private:.0f} MB")
-    assert private < 150  # an ordinary kernel: about 500
+    assert private < 150  # an ordinary kernel needs about 500
 
 
 def test_another_environment_gets_an_ordinary_kernel(warm, kernels):
@@ -229,7 +227,7 @@ def test_a_warm_process_is_not_started_twice(warm):
 
 
 def test_the_doctor_says_how_kernels_start(warm, monkeypatch):
-    assert "instant: kernels come from" in str(doctor.kernel_start())
+    assert "instant: kernels start from" in str(doctor.kernel_start())
     monkeypatch.setenv(COLD, "1")
     assert f"normal, a few seconds ({COLD} is set)" in str(doctor.kernel_start())
     monkeypatch.delenv(COLD)
@@ -276,7 +274,7 @@ def test_the_warm_process_ends_with_who_started_it_and_clears_up(warm):
         pid, place = starter.stdout.readline().split()
         assert os.path.exists(place)
         starter.kill()
-    assert gone(int(pid), 30)  # it looks when it has imported
+    assert gone(int(pid), 30)  # it checks for its starter once its imports are done
     assert not os.path.exists(os.path.dirname(place))
 
 
@@ -300,7 +298,7 @@ def children(pid):
 
 
 def test_jupyterlab_gets_its_kernels_there(tmp_path, monkeypatch):
-    """As `make lab` starts it: two kernels, one restarted, one shut down, then the whole Lab."""
+    """As `make lab` starts it: two kernels, one restarted, one shut down, then JupyterLab itself is stopped."""
     monkeypatch.delenv(SOCKET, raising=False)
     monkeypatch.delenv(COLD, raising=False)
     with running_lab(tmp_path / "workspace") as lab:
@@ -339,13 +337,13 @@ def test_where_nothing_can_be_started_nothing_is(monkeypatch, tmp_path):
     monkeypatch.delenv(SOCKET, raising=False)
     monkeypatch.delenv(COLD, raising=False)
     monkeypatch.setattr(provisioner.tempfile, "tempdir", str(tmp_path / ("long" * 40)))
-    assert start_warm() is None and SOCKET not in os.environ  # a folder that is not there
+    assert start_warm() is None and SOCKET not in os.environ  # the folder does not exist
     (tmp_path / ("long" * 40)).mkdir()
-    assert start_warm() is None and os.listdir(tmp_path / ("long" * 40)) == []  # a path too long for a socket
+    assert start_warm() is None and os.listdir(tmp_path / ("long" * 40)) == []  # the path is too long for a socket
 
 
 def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(warm, kernels):
-    """The last test of this file: it kills what the others use."""
+    """Must be the last test of this file, since it kills the process that the others use."""
     kernel = kernels()
     kernel.run("x = 41")
     warm.kill()
@@ -355,4 +353,4 @@ def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(w
     assert isinstance(other.process, subprocess.Popen) and other.says("print(1 + 1)") == "2"
     process = kernel.process
     kernel.manager.shutdown_kernel(now=False)
-    assert process.wait(10) == 1  # nobody is left who knows
+    assert process.wait(10) == 1  # the process that knew its exit status has ended

@@ -1,6 +1,6 @@
-"""What lesson 01 re-states is what the libraries do.
+"""The functions of lesson 01 agree with the libraries that they imitate.
 
-The functions are read from the lesson's own cells, so the test speaks about what the reader sees.
+They are read from the lesson's own cells, so that the test covers what the reader sees.
 """
 
 import re
@@ -22,7 +22,7 @@ SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 
 
 def from_lesson(*cell_ids, **names):
-    """The names that these cells of the lesson define, given `names`; what they print goes nowhere."""
+    """The names that these cells of the lesson define, given `names`; printed output is discarded."""
     names = {"Counter": Counter, "print": lambda *_: None, **names}
     for cell_id in cell_ids:
         exec(compile(CELLS[cell_id], cell_id, "exec"), names)
@@ -189,9 +189,7 @@ def test_counting_equals_a_slow_obvious_way(lesson, counts):
 @settings(max_examples=100)
 @given(counts=word_counts)
 def test_the_library_learns_by_the_lessons_rule(lesson, counts):
-    """At every step, the library's merge is one of the most frequent pairs (which of equals it takes, is its own
-    affair).
-    """
+    """At every step, the library merges one of the most frequent pairs; how it breaks ties is left open."""
     text = [word for word, count in counts.items() for _ in range(count)]
     library = Tokenizer(models.BPE())
     library.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

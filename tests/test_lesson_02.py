@@ -1,4 +1,4 @@
-"""Lesson 02 rebuilds what libraries do; here both are run on the same input."""
+"""What lesson 02 rebuilds gives the same results as the libraries on the same input."""
 
 import random
 import re
@@ -13,7 +13,7 @@ from course_utils.exercises.framework import written_solution
 
 
 def in_both_forms(exercise_id):
-    """What the check demands, and what the lesson's solution cell does."""
+    """The form that the check requires, and that of the lesson's solution cell."""
     names = {"torch": torch}
     text = written_solution(find(exercise_id))
     exec(text, names)
@@ -33,7 +33,7 @@ def awkward_batches():
     yield [[101, 102]]
     yield [[101, 102], [101, 7592, 102], [101, 102]]
     yield [[], [101, 102]]
-    yield [[101, 0, 0, 102], [101, 0, 102]]  # somebody wrote [PAD]
+    yield [[101, 0, 0, 102], [101, 0, 102]]  # the text contains [PAD]
     yield [[5] * 600, [101, 102]]
     for _ in range(50):
         yield [[rng.randrange(30522) for _ in range(rng.randint(0, 30))] for _ in range(rng.randint(1, 9))] + [[101]]
@@ -74,7 +74,7 @@ def test_masked_weights_equal_torchs_attention(masked_softmax):
     generator = torch.Generator().manual_seed(0)
     scores = 3 * torch.randn(5, 8, generator=generator)
     mask = (torch.arange(8) < torch.tensor([8, 1, 3, 5, 7])[:, None]).long()
-    # One query per row whose product with key number j is score number j, and values that hand back the weights.
+    # One query per row, chosen so that its product with key j is score j; the values return the weights.
     weights = scaled_dot_product_attention(
         scores[:, None],
         torch.eye(8).expand(5, 8, 8),

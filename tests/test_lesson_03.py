@@ -1,6 +1,4 @@
-"""Lesson 03: what it rebuilds by hand equals the library, its references equal slow loops, its table keeps its
-rules.
-"""
+"""Lesson 03: its code agrees with the library, its references with slow loops, and its table follows its rules."""
 
 import re
 from collections import Counter
@@ -63,7 +61,7 @@ def test_word_vectors_are_means_over_the_pieces_that_the_tokenizer_names(sentenc
     states, word_ids = outputs.last_hidden_state[0], encoded.word_ids()
     count = len({word for word in word_ids if word is not None})
     for word in range(count):
-        start, end = encoded.word_to_tokens(word)  # the library's own way from a word to its tokens
+        start, end = encoded.word_to_tokens(word)  # the library's own mapping from a word to its tokens
         vector = WORD_VECTOR.reference(states, word_ids, word)
         torch.testing.assert_close(vector, torch.stack([states[i] for i in range(start, end)]).mean(dim=0))
 

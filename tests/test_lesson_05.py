@@ -1,4 +1,4 @@
-"""Lesson 05: what it rebuilds by hand equals the model at every layer, and its references equal slow loops."""
+"""Lesson 05: its code agrees with the model at every layer, and its references with slow loops."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Lesson 06: its references equal the libraries, its sentences keep their rules, and no near tie decides a picture."""
+"""Lesson 06: references equal to the libraries', sentences that follow their rules, and no picture close to a tie."""
 
 import ast
 import re

@@ -1,6 +1,4 @@
-"""Lesson 07: what it does by hand equals the library, its references equal slow loops, its held-out text is held
-out.
-"""
+"""Lesson 07: its code agrees with the library, its references with slow loops, and its held-out text is held out."""
 
 import math
 import re
@@ -49,7 +47,7 @@ def test_filling_by_hand_is_the_librarys_pipeline(text, unmasker):
     with torch.inference_mode():
         logits = model(**encoded).logits[0]
     ours = FILL.reference(logits, encoded["input_ids"][0], tokenizer.mask_token_id, 50)
-    # pieces may change places in a tie
+    # tied pieces may come in any order
     theirs = {answer["token"]: answer["score"] for answer in unmasker(text, top_k=60)}
     assert all(theirs[piece] == pytest.approx(p, abs=1e-6) for piece, p in ours)
     assert [p for _, p in ours] == pytest.approx(list(theirs.values())[:50], abs=1e-6)
@@ -152,18 +150,18 @@ def test_the_lessons_reviews_were_never_trained_on():
 
 @pytest.mark.parametrize("cell_id, shown", [("first", 5), ("more", 3), ("more-facts", 3)])
 def test_no_list_of_candidates_hangs_on_a_near_tie(cell_id, shown):
-    """Other processors and threads must print the same words in the same order."""
+    """Other processors and thread counts must print the same words in the same order."""
     tokenizer, model = load_masked_lm()
     for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', _source(cell_id).split("show([")[-1]):
         encoded = tokenizer(text, return_tensors="pt")
         with torch.inference_mode():
             logits = model(**encoded).logits[0, encoded.tokens().index("[MASK]")]
         best = logits.topk(shown + 1).values
-        assert (best[:-1] - best[1:]).min() > 0.02, text  # two percent of the probability
+        assert (best[:-1] - best[1:]).min() > 0.02, text  # the probabilities differ by two percent or more
 
 
 def test_the_whole_numbers_that_the_lesson_counts_are_not_close_calls():
-    """Of the fifteen shuffled sentences: by at least a bit a token."""
+    """The counts for the fifteen shuffled sentences have a margin of at least one bit per token."""
     stored = next(cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.id == "pppl-run").outputs[0].text
     won, of = map(int, re.search(r"wins: (\d+) of (\d+)", stored).groups())
     assert won == of and float(re.search(r"from (-?[\d.]+) to", stored).group(1)) >= 1

@@ -1,4 +1,4 @@
-"""Lesson 08: its references equal SciPy and slow loops, and nothing that it lists hangs on a near tie."""
+"""Lesson 08: its references agree with SciPy and slow loops, and nothing that it lists depends on a near tie."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_the_paired_interval_is_the_courses_bootstrap():
 
 
 def test_the_worst_pairs_are_not_listed_by_a_near_tie(pairs, cosines):
-    """Two cosines that change places move a pair by one rank; the lists must survive that."""
+    """If two cosines change places, a pair moves by one rank; the lists must not change."""
     gold = pairs["score"].to_numpy()
     off = (ranks(cosines) - ranks(gold)) / (len(gold) - 1)
     for order in (np.argsort(-off)[:6], np.argsort(off)[:7]):  # one more than the lesson shows

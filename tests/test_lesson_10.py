@@ -1,4 +1,4 @@
-"""Lesson 10: parts that share nothing, a loop that is the library's, tables that say what was trained."""
+"""Lesson 10: splits that share nothing, a loop equal to the library's, and tables that match the trainings."""
 
 import re
 
@@ -56,7 +56,7 @@ def small(tiny, monkeypatch):
     """The learning curve's code with a tiny encoder and a few short trainings."""
     monkeypatch.setattr(learning_curve, "packaged_encoder", lambda: tiny)
     monkeypatch.setattr(learning_curve, "LEAST_STEPS", 2)
-    monkeypatch.setattr(learning_curve, "LONGEST", 60)  # it has 64 positions
+    monkeypatch.setattr(learning_curve, "LONGEST", 60)  # the tiny encoder has 64 positions
     monkeypatch.setattr(learning_curve, "SIZES", (20, 24))
     monkeypatch.setattr(learning_curve, "SEEDS", (0, 1))
     monkeypatch.setattr(learning_curve, "CHECKED", 20)
@@ -134,5 +134,5 @@ def test_the_stored_tables_fit_each_other():
     labels = learning_curve.review_parts()[2]["label"]
     for name in answers.columns:
         row = curve[(curve["examples"] == 1600) & (curve["seed"] == 0) & (curve["classifier"] == name)]
-        # three decimals: 0.5 may be 0.4999
+        # rounded to three decimals, so 0.5 may be 0.4999
         assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(row["accuracy"].item(), abs=0.002)

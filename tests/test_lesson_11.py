@@ -1,4 +1,4 @@
-"""Lesson 11: losses that are the library's, parts that share nothing, a table that says what was trained."""
+"""Lesson 11: losses equal to the library's, splits that share nothing, and a table that matches the trainings."""
 
 import random
 
@@ -83,7 +83,7 @@ def test_the_review_search_asks_for_the_right_partner(monkeypatch):
     monkeypatch.setattr(negation, "encoded", lambda model, texts: model.encode(list(texts)))
 
     class Words:
-        """A model whose vectors are counts of words: it can only find a text by words that it shares."""
+        """A model whose vectors are word counts: it can only match texts that share words."""
 
         def encode(self, texts):
             rows = np.zeros((len(texts), 4096))

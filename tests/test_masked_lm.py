@@ -1,4 +1,4 @@
-"""The masked language model: the adapter that the course ships, the script that made it, models from elsewhere."""
+"""The masked language model: the adapter that the course ships, the script that trained it, and other models."""
 
 import random
 import re
@@ -73,7 +73,7 @@ def test_the_file_is_small_and_holds_tensors_only():
 
 
 def test_its_scores_on_text_it_was_not_trained_on(adapted):
-    """The card's figures for reviews, measured again on a sample."""
+    """The model card's figures for reviews, measured again on a sample."""
     tokenizer, model = adapted
     held = [
         text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"] if train.held_out(text)
@@ -83,7 +83,7 @@ def test_its_scores_on_text_it_was_not_trained_on(adapted):
     assert result["tokens"] > 2000
     card = (ADAPTER.parent / "adapter.md").read_text()
     top1, top5 = map(float, re.search(r"\| film reviews \| [\d,]+ \| ([\d.]+) \| ([\d.]+) ", card).groups())
-    error = 3 * 0.5 / result["tokens"] ** 0.5  # three standard errors of the sample, at most
+    error = 3 * 0.5 / result["tokens"] ** 0.5  # at most three standard errors of the sample
     assert result["top1"] == pytest.approx(top1, abs=error) and result["top5"] == pytest.approx(top5, abs=error), result
     assert result["top1"] >= 0.38 and result["top5"] >= 0.57, result
 

@@ -1,4 +1,4 @@
-"""That `make matrix` compares what it says: its settings take effect, and one lesson as an old processor sees it."""
+"""`make matrix` compares what it claims to: its settings take effect, and one lesson runs as on an old processor."""
 
 import os
 import subprocess

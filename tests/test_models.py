@@ -1,4 +1,4 @@
-"""From a name to a tokenizer and a model: the packaged encoder, folders whole and damaged, and a hub of our own."""
+"""Loading a tokenizer and a model by name: the packaged encoder, intact and damaged folders, and a local test hub."""
 
 import functools
 import importlib.util
@@ -31,7 +31,7 @@ SENTENCE = "Hello, world! 42 is the answer?"
 
 
 def refusal(name, *words):
-    """The one readable sentence that refuses a name, after a look at its form."""
+    """The message that rejects a name. Also checks that it is a single readable sentence."""
     with pytest.raises(EncoderError) as caught:
         load_encoder(name)
     text = str(caught.value)
@@ -285,7 +285,7 @@ def test_a_mended_folder_loads(copy):
 
 
 def test_code_beside_a_known_model_is_left_alone(copy, tiny):
-    """Some publishers add their own classes to a model that transformers knows. It is loaded as the known one."""
+    """Some publishers add their own classes to a model that transformers knows; the known class is loaded."""
     (copy / "mine.py").write_text(f"open({str(copy / 'ran')!r}, 'w')")
     configure(auto_map={"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"})(copy)
     assert np.array_equal(embed([SENTENCE], model=copy), embed([SENTENCE], model=tiny))
@@ -293,7 +293,7 @@ def test_code_beside_a_known_model_is_left_alone(copy, tiny):
 
 
 def old_names(tensors):
-    """As in the first BERT checkpoints, saved with a head: gamma and beta, and `bert.` before every name."""
+    """Weight names as in the first BERT checkpoints saved with a head: gamma and beta, and the prefix `bert.`."""
     return {
         "bert." + key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
         for key, value in tensors.items()
@@ -317,7 +317,7 @@ def test_half_precision_is_widened(copy, tiny):
 
 
 def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
-    """The form of prajjwal1/bert-small: no model_type, no length, and a vocabulary without tokenizer.json."""
+    """In the form of prajjwal1/bert-small: no model_type, no length, and a vocabulary without tokenizer.json."""
     remove("tokenizer.json", "tokenizer_config.json")(copy)
     write("vocab.txt", "\n".join(PIECES).encode() + b"\n")(copy)
     config = json.loads((copy / "config.json").read_text())
@@ -339,9 +339,7 @@ def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
 
 
 def spelling(kind, **settings):
-    """A tokenizer that spells, in RoBERTa's or MPNet's way, and a model of that kind whose position table has 66
-    rows.
-    """
+    """A tokenizer with one token per letter, in RoBERTa's or MPNet's format, and such a model with 66 positions."""
     from transformers import MPNetConfig, MPNetModel, MPNetTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
 
     special = {
@@ -359,7 +357,7 @@ def spelling(kind, **settings):
 @pytest.mark.parametrize("kind", ["roberta", "mpnet"])
 @pytest.mark.parametrize("stated, length", [(None, 64), (64, 64), (66, 64), (512, 64), (20, 20)])
 def test_models_that_count_positions_from_the_padding_id(kind, stated, length, tmp_path):
-    """514 rows hold 512 tokens in RoBERTa and MPNet; here 66 hold 64. Some of their tokenizers state no length."""
+    """In RoBERTa and MPNet, 514 rows hold 512 tokens; here, 66 hold 64. Some of their tokenizers state no length."""
     tokenizer, model = spelling(kind, **({} if stated is None else {"model_max_length": stated}))
     tokenizer.save_pretrained(tmp_path)
     model.save_pretrained(tmp_path)
@@ -428,7 +426,7 @@ def test_only_what_is_needed_is_fetched(copy, ask):
 
 
 def test_a_renamed_model_is_found(tiny, ask):
-    """bert-base-uncased and distilroberta-base are such names: they live in google-bert/ and distilbert/ today."""
+    """Two such names are bert-base-uncased and distilroberta-base, now in google-bert/ and distilbert/."""
     with Hub({"tiny/model": tiny}, renamed={"tiny-model": "tiny/model"}) as hub:
         ask(hub.endpoint)
         assert np.array_equal(embed([SENTENCE], model="tiny-model"), embed([SENTENCE], model=tiny))
@@ -467,7 +465,7 @@ def test_a_hub_that_fails(failure, words, tiny, ask):
         hub.status, hub.api_status = failure.get("status"), failure.get("api_status")
         ask(hub.endpoint)
         if failure != {"api_status": 200}:
-            load_encoder("tiny/model")  # it is in the cache now
+            load_encoder("tiny/model")  # it is now in the cache
 
 
 def test_a_download_that_breaks_off(tiny, ask, monkeypatch):
@@ -475,7 +473,7 @@ def test_a_download_that_breaks_off(tiny, ask, monkeypatch):
     with Hub({"tiny/model": tiny}, cut={"model.safetensors": 0}) as hub:
         ask(hub.endpoint)
         refusal("tiny/model", f"Fetching 'tiny/model' from {hub.endpoint} failed (RemoteProtocolError).")
-        hub.cut = {"model.safetensors": 40_000}  # goes on where it broke off
+        hub.cut = {"model.safetensors": 40_000}  # the download continues where it broke off
         ask(hub.endpoint)
         assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
 
@@ -563,10 +561,10 @@ def test_an_endpoint_that_is_none(endpoint, ask):
 def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(tiny, ask, capsys, monkeypatch):
     from transformers.utils import logging
 
-    monkeypatch.setattr("tqdm.std.time", functools.partial(next, iter(range(100_000))))  # a second at each look
+    monkeypatch.setattr("tqdm.std.time", functools.partial(next, iter(range(100_000))))  # a second per call
     for setting, expected in (("0", True), ("1", False)):
         monkeypatch.setenv("TQDM_DISABLE", setting)
-        logging.disable_progress_bar()  # as the first cell of each lesson does; it silences the hub's own bars too
+        logging.disable_progress_bar()  # as the first cell of each lesson does; this silences the hub's own bars too
         try:
             with Hub({f"tiny/model-{setting}": tiny}) as hub:
                 ask(hub.endpoint)
@@ -576,7 +574,7 @@ def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(tiny, ask, caps
         assert ("Fetching 4 files" in capsys.readouterr().err) == expected
 
 
-# The same in a process of its own, by nothing but environment variables
+# The same in a separate process, with nothing but environment variables
 
 
 def in_a_new_process(code, **environment):

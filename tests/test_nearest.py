@@ -1,4 +1,4 @@
-"""search and closest_pairs find what a full table finds, in little memory, and refuse what has no answer."""
+"""search and closest_pairs find what a full table finds, use little memory, and reject invalid input."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ def test_closest_pairs_are_those_of_the_table(n, seed, block, data):
     k = data.draw(st.integers(1, most) | st.integers(1, min(3, most)))
     vectors = drawn(n, seed=seed)
     if data.draw(st.booleans()):
-        vectors[-1] = 3 * vectors[0]  # the same direction twice
+        vectors[-1] = 3 * vectors[0]  # two vectors with the same direction
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("course_utils.nearest.BLOCK", block)
         pairs, cosines = closest_pairs(vectors, k)
@@ -133,7 +133,7 @@ def test_other_nonsense_is_refused():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
 def test_ten_thousand_vectors_need_no_table_of_all_pairs():
-    """A table of all pairs would take 400 MB; the process may grow by half of that."""
+    """A table of all pairs would take 400 MB; the process may grow by at most half of that."""
     program = """
 import numpy as np, resource, torch
 from course_utils import closest_pairs, search

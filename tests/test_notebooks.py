@@ -1,4 +1,4 @@
-"""The source lessons keep the rules, and so do the learner's copies, two of which are run from top to bottom."""
+"""The source lessons and the learners' copies follow the rules; two copies are run from top to bottom."""
 
 import ast
 import json
@@ -105,9 +105,9 @@ def test_pictures_have_alternative_text_and_carry_their_data(path):
 
 @each_lesson
 def test_every_number_in_the_prose_stands_in_a_cell(path):
-    """Decimals in an output, rounded as the prose rounds them; whole numbers over 99 in an output or in the code.
+    """Decimals must be in an output, rounded as in the prose; whole numbers over 99 in an output or in the code.
 
-    Numbers of sections and versions, and years, are not results.
+    Section numbers, version numbers and years are not results.
     """
     notebook = read(path)
     printed = " ".join(
@@ -196,7 +196,7 @@ def test_few_cells_are_not_compared_and_each_says_why():
 
 @each_lesson
 def test_the_learners_copy_runs_as_the_lesson_does(path):
-    """Each answer becomes a function that `check` takes for not attempted, and no other cell than its check uses it."""
+    """Each unanswered stub counts as not attempted in `check`, and only its own check uses it."""
     notebook = read(path)
     copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
@@ -206,7 +206,7 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
             (stub,) = names(bound, cell)
-            space = {"np": np}  # which one answer has among its defaults
+            space = {"np": np}  # one answer uses it as a default argument
             exec(cell.source, space)
             assert check(marks.grade_id, space[stub]).status == "not attempted", cell.id
         elif marks.get("grade"):

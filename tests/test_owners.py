@@ -1,6 +1,4 @@
-"""Whose a hand-in is: a table of what a class's download holds, with the roster, and who gets what. Some of it
-attacks.
-"""
+"""Which learner each hand-in belongs to: platform downloads, rosters and expected owners, with some attacks."""
 
 import io
 import re
@@ -21,8 +19,9 @@ NOTEBOOK = '{"cells": [], "nbformat": 4}'
 
 @pytest.fixture
 def collect(tmp_path):
-    """Gather these files as a folder or, zipped, as one archive. Gives what each learner has, what was left out, and
-    why.
+    """Gather these files as a folder or, zipped, as one archive.
+
+    Returns what each learner has, and what was left out, with the reason.
     """
 
     def collect(files, roster=None, zipped=False):
@@ -62,7 +61,7 @@ def packed(files):
 
 CANVAS = "lovelaceada_812_99001_04_pooling.ipynb"
 MOODLE = "Ada Lovelace_4711_assignsubmission_file_/04_pooling.ipynb"
-STEALS = [  # (hers, his, roster): his name can be read as hers, too
+STEALS = [  # (hers, his, roster): his file name can also be read as hers
     (CANVAS, "mallorym_813_99002_x_812_assignsubmission_y.ipynb", None),
     (CANVAS, "mallorym_813_99002_x_812_assignsubmission_file_y.ipynb", "id,name\n812,Ada Lovelace\n813,Mallory M\n"),
     (CANVAS, "mallorym_813_99002_x_812_99001_y.ipynb", None),
@@ -127,7 +126,7 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
 @pytest.mark.parametrize(
     "files, roster, learners, out",
     [
-        # the roster, and names that equal others
+        # the roster, and identical names
         (["Ada Lovelace_77_assignsubmission_file_/a.ipynb"], SIS, ["al1"], 0),
         (
             [
@@ -139,7 +138,7 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
             ["br2"],
             2,
         ),
-        # what is refused contests nothing
+        # refused files do not cast doubt on others
         ([CANVAS, "lovelaceada_4712_assignsubmission__813_99002_y.ipynb"], SIS, ["al1"], 1),
         (["Ada Lovelace_813_assignsubmission_file_/a.ipynb"], ROSTER, ["813"], 0),
         (
@@ -160,7 +159,7 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
         (["कि/x.ipynb", "का/x.ipynb"], "id,name\n1,कि\n", ["1", "का"], 0),
         (["ada_2024_11_30.ipynb", "bob_2024_11_30.ipynb"], None, ["ada_2024_11_30", "bob_2024_11_30"], 0),
         (["ada_2_101_final.ipynb", "bob_2_101_final.ipynb", "carol_3_102_final.ipynb"], None, ["3"], 2),
-        # numbers: lessons or learners
+        # numbers: lessons or learners?
         (
             ["01/04_pooling.ipynb", "02/04_pooling.ipynb", "12_smith/04_pooling.ipynb"],
             "id\n01\n02\n12_smith\n",
@@ -196,7 +195,7 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
         (["ps123456/x.ipynb", "hw1023/x.ipynb", "ps1/ada/x.ipynb"], None, ["ada", "hw1023", "ps123456"], 0),
         (["ps01/04_pooling.ipynb", "ps02/04_pooling.ipynb"], None, ["ps01", "ps02"], 0),
         (["ada/01/04_pooling.ipynb", "ada/02/04_pooling.ipynb", "bob/x.ipynb"], None, ["ada", "ada", "bob"], 0),
-        # names that look like others
+        # names that look alike
         (
             ["ada/x.ipynb", "ada /x.ipynb", "ADA/x.ipynb", "аda/x.ipynb", "ada\u202e/x.ipynb", "ada\u202d/x.ipynb"],
             None,
@@ -217,14 +216,14 @@ def test_an_ordinary_hand_in_of_an_ordinary_download(collect, file, roster):
             ["1"],
             0,
         ),
-        # what is passed over is told
+        # skipped files are reported
         (["ada/x.ipynb", ".bob/x.ipynb", "ada/.old/y.ipynb", ".eve.ipynb"], None, ["ada"], 3),
         (["ada/x.ipynb", "roster.csv", "README.md", ".DS_Store", "ada/data.csv", "ada/picture.png"], None, ["ada"], 0),
         (["ada/x.ipynb", "ada/more.7z", "essay.docx"], None, ["ada"], 2),
         (["ada.ipynb", "raybob_813_99002_essay.docx"], None, ["813", "ada"], 0),
         (["README.md", "ada/x.ipynb", "bob/README.md"], None, ["ada", "bob"], 0),
         (["ada/x.ipynb", *(f"bob/{number}.png" for number in range(22))], None, ["ada", *["bob"] * 20], 1),
-        # known by what is in them
+        # recognised by content
         (
             [
                 "lovelaceada_812_99001_04_pooling.ipynb.txt",
@@ -261,7 +260,7 @@ def test_who_gets_what(collect, files, roster, learners, out, zipped):
 )
 @pytest.mark.parametrize("name", ["ada/work.zip", "ada.zip", "lovelaceada_812_99001_work.zip"])
 def test_what_is_in_a_learners_zip_is_hers(collect, name, file, zipped):
-    roster = "id\nada\nbob\n" if name == "ada.zip" else None  # without one, it might be the class's
+    roster = "id\nada\nbob\n" if name == "ada.zip" else None  # without one, it might be the class's archive
     assert list(collect({name: packed([(file, NOTEBOOK), ("ada2/y.ipynb", NOTEBOOK)])}, roster, zipped).has) == [
         "812" if "812" in name else "ada"
     ]

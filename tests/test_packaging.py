@@ -1,6 +1,4 @@
-"""One set of versions: pyproject.toml, requirements.lock, environment.yml and what is installed. And the README's
-commands.
-"""
+"""The same versions in pyproject.toml, requirements.lock, environment.yml and here; the README's commands."""
 
 import re
 import shlex
@@ -40,7 +38,7 @@ def direct_needs():
 
 
 def locked(environment):
-    """Name to version in one environment; two versions of a package there are an error."""
+    """Name to version in one environment; two versions of a package are an error."""
     found = {}
     for line in LOCK_LINES:
         requirement = Requirement(line)
@@ -141,7 +139,7 @@ def test_links_between_the_documents_lead_somewhere(page):
 
 
 def anchors(page):
-    """The names of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#{1,6} +(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
@@ -163,8 +161,9 @@ def test_no_machine_path_and_no_leftover_in_the_repository():
 
 
 def test_binder_can_build_what_stands_here():
-    """The rules of repo2docker's conda build pack (jupyterhub/repo2docker, buildpacks/conda/__init__.py), restated; no
-    image is built.
+    """The rules of repo2docker's conda build pack, restated here; no image is built.
+
+    Source: jupyterhub/repo2docker, buildpacks/conda/__init__.py.
     """
     assert not any((ROOT / name).exists() for name in ("binder", ".binder")), (
         "environment.yml at the top would not be looked at"

@@ -1,6 +1,4 @@
-"""The forward pass behind `embed` is transformers' own, to rounding; where it does not fit, transformers' own is
-used.
-"""
+"""The forward pass behind `embed` equals transformers' up to rounding; other models use transformers' own."""
 
 import copy
 import json
@@ -81,7 +79,7 @@ def test_scores_that_leave_the_range_of_numbers(loud):
 def test_the_fast_softmax_and_the_safe_one_agree():
     torch.manual_seed(0)
     query, key, value = torch.randn(3, 6, 8, 16)
-    for shift in (0, 60, 500, -500):  # the same weights, whatever is added to every score
+    for shift in (0, 60, 500, -500):  # adding a constant to every score does not change the weights
         moved = torch.cat([query, torch.full((6, 8, 1), float(shift))], -1), torch.cat([key, torch.ones(6, 8, 1)], -1)
         torch.testing.assert_close(_attend(*moved, value), (query @ key.mT).softmax(-1) @ value, rtol=0, atol=1e-4)
 
@@ -166,7 +164,7 @@ def test_weights_changed_in_place_are_seen(tiny):
     assert np.abs(embed(["a b"], model=(tokenizer, model)) - before).max() > 1e-3
 
 
-# Whole lists, by way of `embed`
+# Whole lists, through `embed`
 
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
@@ -257,7 +255,7 @@ def texts():
 @pytest.mark.skipif(not has_bfloat16(), reason="this processor has no bfloat16")
 def test_bfloat16_keeps_the_direction_of_every_vector(texts):
     full, half = embed(texts), embed(texts, precision="bfloat16")
-    few = texts[:5]  # so few tokens that they go another way
+    few = texts[:5]  # so few tokens that another code path is used
     assert (embed(few) * embed(few, precision="bfloat16")).sum(axis=1).min() >= 0.9999
     assert half.dtype == np.float32 and np.linalg.norm(half, axis=1) == pytest.approx(1, abs=1e-5)
     assert (full * half).sum(axis=1).min() >= 0.9999

@@ -1,4 +1,4 @@
-"""A figure says in words and numbers what it draws, read back from what was drawn."""
+"""A figure's description gives in words and numbers what it draws, as read back from the drawing."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -92,7 +92,7 @@ def test_the_png_carries_the_alternative_text_and_no_date():
 
 
 def test_numbers_in_heatmap_cells_can_be_read():
-    """Black on the darkest cell reaches the contrast that WCAG 2 asks of normal text (4.5 to 1)."""
+    """Black on the darkest cell reaches the contrast that WCAG 2 requires for normal text (4.5 to 1)."""
     import seaborn
 
     red, green, blue, _ = seaborn.light_palette(plots.HEAT, as_cmap=True)(1.0)

@@ -1,4 +1,4 @@
-"""Pooling: the same as sentence-transformers' on awkward input, and the properties that lesson 04 teaches."""
+"""Pooling: equal to sentence-transformers' on awkward input, with the properties that lesson 04 teaches."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ EACH = pytest.mark.parametrize("pool", POOLINGS.values(), ids=list(POOLINGS))
 
 @st.composite
 def batches(draw, floats=FLOATS):
-    """Token embeddings and a mask: every row has padding on its left, on its right, on both sides or none."""
+    """Token embeddings and a mask. Each row has padding on the left, on the right, on both sides or nowhere."""
     rows, tokens, hidden = draw(st.integers(1, 4)), draw(st.integers(1, 6)), draw(st.integers(1, 5))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32)))
     embeddings = torch.randn(rows, tokens, hidden, generator=generator, dtype=torch.float64) * draw(
@@ -107,7 +107,7 @@ def test_other_layouts_and_modes(pool):
 
 
 def test_half_precision_is_added_up_in_single():
-    """4,000 times 1 and a half: in float16 alone the sum would stop at 2048."""
+    """With 4,000 times 1.5, a sum in float16 alone would stop at 2048."""
     ones = torch.full((1, 4000, 2), 1.5, dtype=torch.float16)
     assert mean_pool(ones, torch.ones(1, 4000)).tolist() == [[1.5, 1.5]]
 

@@ -1,6 +1,4 @@
-"""What is passed is remembered, never at the cost of a lesson; the picture of the course; and how long a lesson says it
-takes.
-"""
+"""Passed exercises are remembered, never at a lesson's expense; the overview; the stated minutes per lesson."""
 
 import errno
 import json
@@ -33,7 +31,7 @@ ALL = len(all_exercises())
 
 @pytest.fixture(params=["workspace", "my work, Übung 1"])
 def workspace(request, tmp_path, monkeypatch):
-    """A workspace, and the current folder."""
+    """A workspace, which is also the current folder."""
     folder = tmp_path / request.param
     folder.mkdir()
     (folder / RECORD).write_text("{}")
@@ -243,7 +241,7 @@ def test_the_text_picture():
     course = (
         Lesson("00", "Start", 25, (("00-a", "A"), ("00-b", "B"))),
         Lesson("01", "Tokens: <b>", 100, (("01-a", "A & B"),)),
-        Lesson("02", "A page", 5, ()),  # is neither finished nor open
+        Lesson("02", "A page", 5, ()),  # counts as neither finished nor open
     )
     assert repr(Overview(course, frozenset({"00-a", "99-x"}))).splitlines() == [
         "1 of 3 exercises passed, 0 of 2 lessons finished. The whole course takes about 2 hours.",
@@ -264,7 +262,7 @@ def test_the_text_picture():
 
 
 class Tags(HTMLParser):
-    """The tags of a page with their attributes; each must be closed."""
+    """The tags of a page with their attributes. Fails if one is not closed."""
 
     def __init__(self, text):
         super().__init__()

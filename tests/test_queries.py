@@ -1,4 +1,4 @@
-"""The queries written for the capstone keep their shape."""
+"""The queries written for the capstone follow their format."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Lessons given to a class: what is in them, and that nbgrader takes them too."""
+"""Lessons released to a class: their content, and that nbgrader accepts them."""
 
 import json
 import subprocess
@@ -76,7 +76,7 @@ def test_a_page_is_no_lesson_to_mark(tmp_path):
 
 def test_nothing_of_a_persons_is_overwritten(tmp_path):
     release(tmp_path, "04")
-    release(tmp_path, "04", due="later")  # over what a release wrote: yes
+    release(tmp_path, "04", due="later")  # overwriting an earlier release is allowed
     (tmp_path / "04_pooling.ipynb").write_text("{}")
     before = (tmp_path / "manifest.json").read_bytes()
     with pytest.raises(CopyError, match="04_pooling.ipynb was changed after its release"):
@@ -111,9 +111,7 @@ def test_a_release_can_be_made_on_windows(tmp_path):
 
 
 def test_nbgrader_accepts_the_source_lessons(tmp_path):
-    """Its check of the cells' metadata, and `generate_assignment` for each lesson, with the points that the course
-    gives.
-    """
+    """nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the course's points."""
     environment = needs_extras()
     for lesson in LESSONS:
         source = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))

@@ -1,4 +1,4 @@
-"""The scored pairs written for the course keep their shape; files in the forms of STS-B are read whole or refused."""
+"""The course's scored pairs follow their format; files in the formats of STS-B are read completely or rejected."""
 
 import csv
 import itertools

@@ -1,4 +1,4 @@
-"""Which file is whose: folders, zips and rosters as learning platforms give them, and those that attack."""
+"""Matching files to learners: folders, zips and rosters from learning platforms, and attacks."""
 
 import os
 import re
@@ -154,7 +154,7 @@ def test_a_damaged_zip_of_one_learner_stops_nobody(tmp_path):
     (tmp_path / "class" / "ada" / "04_pooling.ipynb").write_text(NOTEBOOK)
     path = archive_of(tmp_path / "class", ("work/04_pooling.ipynb", os.urandom(5000)), name="bob.zip")
     data = bytearray(path.read_bytes())
-    data[100:400] = bytes(300)  # within the packed bytes
+    data[100:400] = bytes(300)  # inside the compressed bytes
     path.write_bytes(data)
     (tmp_path / "unpacked").mkdir()
     found = {one.learner: one.problem for one in gather(tmp_path / "class", tmp_path / "unpacked")}

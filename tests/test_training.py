@@ -1,4 +1,4 @@
-"""Training can be watched, stops when it diverges, goes on after an interruption, and saves all or nothing."""
+"""Training can be watched, stops when it diverges, resumes after an interruption, and saves everything or nothing."""
 
 import shutil
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_every_loss_is_collected_and_nothing_is_printed_or_written(make, tiny, t
 
 
 def test_checkpoints_want_a_folder_and_nothing_else_does():
-    assert Path(training_settings()["output_dir"]).is_dir()  # so the trainer makes none
+    assert Path(training_settings()["output_dir"]).is_dir()  # so the trainer does not create one
     with pytest.raises(ValueError, match="checkpoints need a folder"):
         training_settings(save_strategy="steps")
 

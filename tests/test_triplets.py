@@ -1,4 +1,4 @@
-"""The triplets written for the course keep their shape."""
+"""The triplets written for the course follow their format."""
 
 import re
 from collections import Counter

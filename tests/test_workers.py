@@ -1,4 +1,4 @@
-"""Several workers, one queue: what comes back, errors and interrupts, and torch's threads."""
+"""Several workers on one queue: results, errors and interrupts, and torch's threads."""
 
 import os
 import subprocess

@@ -1,5 +1,6 @@
-"""The learner's copies: written once, renewed if untouched, merged if not, never over a learner's work. And the
-commands around them.
+"""The learner's copies: written once, renewed if unedited, otherwise merged; no work is ever overwritten.
+
+Also the commands that manage them.
 """
 
 import errno
@@ -217,7 +218,7 @@ def course(folder, *cells, name="00_start_here"):
 
 @pytest.fixture
 def place(tmp_path):
-    """A course of one lesson, and a workspace written from it."""
+    """A course with one lesson, and a workspace written from it."""
     sources, workspace = tmp_path / "notebooks", tmp_path / "my work"
     course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer(), part("end", "The end"))
     write_workspace(workspace, sources)
@@ -383,7 +384,7 @@ def test_ids_that_an_editor_lost_or_gave_twice(place, way):
     mine.add("end", "own")
     if way == "twice":
         mine.cells.append({**mine["00-f"], "source": "def f(x):\n    return 4"})
-    if way == "pasted":  # cut and paste gives a new id
+    if way == "pasted":  # cutting and pasting gives a new id
         for cell in mine.cells:
             cell["id"] = str(uuid.uuid4())
     for cell in mine.cells:
@@ -468,7 +469,7 @@ def test_the_record_is_written_when_it_changed_or_is_gone_and_at_no_other_time(p
 
 
 def old_format(workspace):
-    """The record as it was before it knew of cells."""
+    """The record as it was before it listed cells."""
     record = json.loads((workspace / RECORD).read_text())
     (workspace / RECORD).write_text(json.dumps({name: entry["whole"] for name, entry in record.items()}))
 
@@ -679,7 +680,7 @@ def test_the_grader_passes_over_what_a_learner_had_before(place, tmp_path, zippe
     sources, workspace = place
     edited(workspace, title="My title")
     _, saved = reset_lesson(workspace, "00", sources)
-    os.utime(saved)  # opened and saved again, it is the newest file
+    os.utime(saved)  # opened and saved again, so it is the newest file
     handed_in = tmp_path / "class" / "ada"
     handed_in.mkdir(parents=True)
     if zipped:
@@ -707,7 +708,7 @@ NAMES = ["a", "b", "c", "d", "00-f", "g"]
 
 @st.composite
 def histories(draw):
-    """A lesson, what a learner made of it, and what the course made of it meanwhile."""
+    """A lesson, the learner's edits to it, and the course's changes in the meantime."""
 
     def made(names, version):
         return [
@@ -791,7 +792,7 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
             assert not (workspace / SAVED).exists()
         if untouched and record != "lost":
             assert fingerprint(after) == fingerprint(course_text(second))
-        if record == "lost" or not steps:  # then the course's whole new text is in
+        if record == "lost" or not steps:  # then all the course's new text is included
             assert all(
                 cell.source in texts for cell in learner_copy(new_notebook(cells=second)).cells if cell.id != "00-f"
             )
@@ -846,11 +847,11 @@ def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeyp
     monkeypatch.setattr("course_utils.tools.workspace.copies.write_workspace", lambda _: [("04_pooling.ipynb", "kept")])
     said = run("lab", "--workspace", tmp_path / "my work").output
     assert (
-        f'course update --workspace "{tmp_path / "my work"}"` brings' in said
+        f'course update --workspace "{tmp_path / "my work"}"` merges' in said
         and (f'course reset 04 --workspace "{tmp_path / "my work"}"` saves') in said
     )
     monkeypatch.chdir(tmp_path)
-    assert "course update` brings" in run("lab").output
+    assert "course update` merges" in run("lab").output
 
 
 def test_lab_command_passes_flags_on_and_needs_no_display(monkeypatch, tmp_path):
@@ -871,7 +872,7 @@ def test_lab_reports_an_impossible_workspace_in_one_line(tmp_path):
 
 @pytest.fixture
 def notes(tmp_path, monkeypatch):
-    """Write the note of a running server, as Jupyter does."""
+    """Write the runtime file of a running server, as Jupyter does."""
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     (tmp_path / "runtime").mkdir()
 
@@ -954,7 +955,7 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
 
 
 def open_when_ready(address, seconds=30):
-    """The address is printed a moment before the server listens."""
+    """The address is printed shortly before the server listens."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -966,7 +967,7 @@ def open_when_ready(address, seconds=30):
 
 
 def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
-    monkeypatch.setattr(doctor, "DISK_GB", 0)  # how much is free here is no matter of the course
+    monkeypatch.setattr(doctor, "DISK_GB", 0)  # free space on this machine does not matter here
     monkeypatch.setattr(doctor, "MEMORY_GB", 0)
     status = doctor.main()
     lines = capsys.readouterr().out.splitlines()
@@ -988,7 +989,7 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path):
 
 
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
-    """A bare Python that has nothing but the standard library and pip."""
+    """A bare Python with only the standard library and pip."""
     code = (
         f"import sys; sys.path.insert(0, {str(doctor.ROOT)!r}); from course_utils import doctor; "
         "sys.exit(doctor.main())"
@@ -1030,4 +1031,4 @@ def test_the_doctor_sees_a_foreign_kernel(monkeypatch):
     monkeypatch.setattr(
         KernelSpecManager, "get_kernel_spec", lambda self, name: KernelSpec(argv=["/opt/other/bin/python"])
     )
-    assert "another Python" in doctor.kernel().detail and sys.executable in doctor.kernel().fix
+    assert "a different Python" in doctor.kernel().detail and sys.executable in doctor.kernel().fix
