@@ -1,9 +1,8 @@
-"""`make bench`: hand-ins marked a second by `course grade`, isolated, against `nbgrader autograde` on the same
-exercises.
+"""`make bench`: hand-ins marked per second by `course grade`, isolated, against `nbgrader autograde`.
 
-Both sides are whole commands on a class of hand-ins that differ, warm-up and writing included. nbgrader marks a few of
-the class (`--nbgrader`), one after the other, as its command does. Lesson 04's answers are arithmetic; lesson 12's
-search calls the encoder.
+Both sides mark the same exercises, as whole commands on a class of different hand-ins, warm-up and writing included.
+nbgrader marks a few of the class (`--nbgrader`), one after the other, as its command does. Lesson 04's answers are
+arithmetic; lesson 12's search calls the encoder.
 """
 
 import os
@@ -30,7 +29,7 @@ c.ExecutePreprocessor.timeout = 300
 
 
 def write_class(folder, lesson, size, nbgrader=False):
-    """Hand-ins that solve everything, each with a comment of its own."""
+    """Write hand-ins that solve everything; each has a different comment."""
     text = hand_in(lesson, all="solution")
     for number in range(size):
         target = folder / f"learner{number:03d}" / (f"lesson-{lesson}" if nbgrader else "") / LESSONS[lesson]
@@ -62,7 +61,7 @@ def ours(room, lesson, size, workers):
 
 
 def theirs(room, lesson, size):
-    """Seconds for one hand-in. nbgrader's command starts once for all."""
+    """nbgrader's seconds per hand-in. Its command starts once for all."""
     course = room / f"nbgrader-{lesson}"
     (course / "source" / f"lesson-{lesson}").mkdir(parents=True)
     shutil.copyfile(

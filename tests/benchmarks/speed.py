@@ -1,8 +1,8 @@
-"""How fast `embed`, `search` and `closest_pairs` are on this machine, beside Sentence Transformers: `make bench`.
+"""`make bench`: the speed of `embed`, `search` and `closest_pairs` here, compared with Sentence Transformers.
 
-Both sides run in turn, in one process, on the same sentences, so that whatever else the machine does hits both. What is
-printed are medians of ratios. Peak memory is that of a fresh process for each side. The table in README.md beside this
-file is renewed.
+Both sides run in turn, in one process, on the same sentences, so other load on the machine affects both. The output
+shows medians of ratios. Peak memory is that of a fresh process for each side. The table in README.md beside this file
+is updated.
 """
 
 import json
@@ -19,7 +19,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = Path(__file__).with_name("README.md")
-BATCHES = (8, 16)  # smaller ones and larger ones were slower on every text
+BATCHES = (8, 16)  # smaller and larger ones were slower on every text
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
@@ -39,7 +39,7 @@ def texts():
 
 
 def sides():
-    """From a name to a function from sentences to vectors. The library's best settings were found by trying."""
+    """From a name to a function from sentences to vectors. The library's settings are the fastest found by trial."""
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -68,8 +68,9 @@ def timed(function, *arguments):
 
 
 def matrix_peak(dtype):
-    """The most that a matrix product reaches here, in GFLOP/s, over a few shapes: torch's own, and oneDNN's with
-    weights laid out.
+    """The fastest matrix product measured here, in GFLOP/s, over a few shapes.
+
+    Compares torch's own product with oneDNN's on prepacked weights.
     """
     import torch
 
@@ -87,7 +88,7 @@ def matrix_peak(dtype):
 
 
 def arithmetic(sentences):
-    """The multiplications and additions of the encoder for these sentences, without padding, in GFLOP."""
+    """The encoder's multiplications and additions for these sentences, without padding, in GFLOP."""
     from course_utils import load_encoder
     from course_utils.models import max_tokens
 
@@ -104,7 +105,7 @@ def arithmetic(sentences):
 
 
 def fresh(program):
-    """What a program prints in a new process, the seconds it took, and its peak memory in MB."""
+    """A program's output in a new process, the seconds it took, and its peak memory in MB."""
     program += "\nfrom tests.benchmarks.speed import peak_memory; print(peak_memory())"
     start = time.perf_counter()
     done = subprocess.run(
@@ -115,7 +116,7 @@ def fresh(program):
 
 
 def peak_memory():
-    """Of this process, in MB. getrusage would count what the process that started this one held at that time."""
+    """This process's peak memory in MB. getrusage would include the memory of its parent at the time of the fork."""
     path = Path("/proc/self/status")
     if path.exists():
         return next(int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("VmHWM")) / 1024
@@ -230,7 +231,7 @@ def main(rounds, write):
 
 
 def renew(page, lines, begin, end):
-    """Put lines between two marks of a page. Raises ValueError if the page does not have them."""
+    """Replace the lines between two markers of a page. Raises ValueError if the page does not have them."""
     before, mark, rest = page.read_text(encoding="utf-8").partition(begin)
     _, last, after = rest.partition(end)
     if not mark or not last:
@@ -239,7 +240,7 @@ def renew(page, lines, begin, end):
 
 
 def machine():
-    """The processor's name, as far as the system says it, and what it can do."""
+    """The processor's name, as far as the system reports it, and its capabilities."""
     import torch
 
     path = Path("/proc/cpuinfo")

@@ -1,5 +1,6 @@
-"""What goes wrong while hand-ins are read. A fault of the machine or of the instructor's input ends in one sentence; a
-damaged file is its learner's.
+"""Faults while hand-ins are read.
+
+Faults of the machine or of the instructor's input end in one sentence; a damaged file affects only its learner.
 """
 
 import json
@@ -33,7 +34,7 @@ except HandInError as error:
 """
 
 
-# root without its right to everybody's files
+# root without its right to read all files
 ORDINARY = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
@@ -44,7 +45,7 @@ def counted(record_property):
 
 @pytest.fixture
 def place(tmp_path):
-    """A class of ada, who hands in a notebook, and bob, who hands in a zip; and a folder to unpack to."""
+    """A class of ada, who hands in a notebook, and bob, who hands in a zip; and a folder for unpacking."""
     (tmp_path / "unpacked").mkdir()
     for learner in ("ada", "bob"):
         (tmp_path / "class" / learner).mkdir(parents=True)
@@ -59,7 +60,7 @@ def collected(place, source="class"):
 
 
 def elsewhere(place, *before, descriptors=0):
-    """Gather in a process that runs after these words, and what it says: of the learners, or in one sentence."""
+    """Gather in a separate process with this command prefix. Returns the learners, or the one-sentence error."""
     done = subprocess.run(
         [
             *map(str, before),
@@ -81,7 +82,7 @@ def elsewhere(place, *before, descriptors=0):
 
 
 def is_fault(said, words):
-    """Whether this is a fault of the machine, in one sentence."""
+    """Whether this is a one-sentence fault of the machine."""
     kind, sentence = said
     assert (
         kind == "MachineFault"
@@ -137,7 +138,7 @@ def test_a_disk_that_fails(place, name):
 
 @pytest.mark.parametrize("descriptors", [1, 2])
 def test_too_many_open_files(place, descriptors):
-    """With one left, the folder cannot be listed or the notebook not be read; with two, the zip cannot be unpacked."""
+    """With one descriptor left, listing the folder or reading the notebook fails; with two, unpacking the zip fails."""
     is_fault(elsewhere(place, descriptors=descriptors), "Too many open files; raise `ulimit -n`")
 
 
@@ -160,7 +161,7 @@ def test_what_vanishes_while_it_is_read(place, monkeypatch, name):
 
 
 def damaged(data, kind):
-    """The bytes of a zip with one member, damaged."""
+    """The bytes of a zip with one damaged member."""
     data = bytearray(data)
     central = data.index(b"PK\1\2")
     if kind == "encrypted":
@@ -281,7 +282,7 @@ def test_a_date_that_never_was(place):
         (lambda path: path.write_text("id,name\nada,Ada\n", encoding="utf-16"), "not in UTF-8; save it"),
         (lambda path: path.write_text('id,name\nada,"' + "A" * 200_000), "field larger"),
         (lambda path: path.write_text('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
-        (lambda path: path.write_bytes(b"PK\3\4\x14\0\6\0\x9c"), "not in UTF-8; save it"),  # a spreadsheet
+        (lambda path: path.write_bytes(b"PK\3\4\x14\0\6\0\x9c"), "not in UTF-8; save it"),  # a spreadsheet file
         (lambda path: path.write_text("id;name\nada;Ada\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
     ],
 )

@@ -1,6 +1,4 @@
-"""Faults of the machine and of the instructor: each ends in a sentence, keeps what was marked, and costs no learner a
-point.
-"""
+"""Faults of the machine and of the instructor end in one sentence, keep existing marks, and cost no learner a point."""
 
 import contextlib
 import hashlib
@@ -61,7 +59,7 @@ def entry(learner="ada", file="ada/04_pooling.ipynb", sha256="1", found=None):
 
 @pytest.fixture
 def marked(tmp_path):
-    """A class of one that is marked already, and the folder of its results."""
+    """A class of one that is already marked, and its results folder."""
     source = write_class(tmp_path / "class", ada=hand_in("04", all="solution"))
     (tmp_path / "out").mkdir()
     with Store(tmp_path / "out" / "results.sqlite") as known:
@@ -71,7 +69,7 @@ def marked(tmp_path):
 
 @pytest.fixture
 def nothing_to_mark(tmp_path):
-    """A class of two who handed in no notebook, so that no marking process is needed."""
+    """A class of two who handed in no notebook, so no marking process is needed."""
     for name in ("dan", "eve"):
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "notes.txt").write_text("notes")
@@ -80,7 +78,7 @@ def nothing_to_mark(tmp_path):
 
 
 def run(source, out, expected=0, **more):
-    """`grade` without isolation. expected: how many notebooks it must mark."""
+    """Run `grade` without isolation. expected: how many notebooks it must mark."""
 
     def watched(results, total):
         assert total == expected
@@ -95,12 +93,11 @@ def sentence(error):
     return text
 
 
-# --- results of another shape
-# ------------------------------------------------------------------------------------------------------------
+# --- results in an unexpected format
 
 
 def database(*statements, entries=()):
-    """Make a spoiler: it writes a store, and then does this to it."""
+    """Return a function that writes a store and then runs these statements on it."""
 
     def spoil(path):
         with Store(path) as made:
@@ -113,7 +110,7 @@ def database(*statements, entries=()):
 
 
 def damaged_in(place, length=2000):
-    """Make a spoiler: of a store with many results some bytes are others, or all from there are gone."""
+    """Return a function that damages a store with many results: it overwrites some bytes, or truncates the file."""
 
     def spoil(path):
         database(entries=[entry(learner=f"s{number}") for number in range(30)])(path)
@@ -287,8 +284,7 @@ def test_what_does_no_harm_is_no_fault(spoil, nothing_to_mark):
     assert run(source, out) and run(source, out)
 
 
-# --- the results' folder
-# -------------------------------------------------------------------------------------------------------------------
+# --- the results folder
 
 
 @pytest.mark.parametrize("case", ["the same", "inside", "a link inside", "through a link", "with dots", "nbgrader"])
@@ -315,7 +311,7 @@ def test_results_beside_the_submissions_are_fine(nothing_to_mark, tmp_path):
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         archive.writestr("dan/notes.ipynb", "{}")
     assert run(source, tmp_path / "class-results") and run(source, tmp_path)
-    with pytest.raises(AssertionError):  # it would mark dan's
+    with pytest.raises(AssertionError):  # it would mark dan's hand-in
         run(tmp_path / "class.zip", out)
     assert not list(out.glob(".unpacked*")), "what was unpacked goes, whatever happens"
 
@@ -348,7 +344,7 @@ def fill():
 
 
 def on_a_small_disk(tmp_path, script, source=""):
-    """Run a script with a disk of its own of 300 kB."""
+    """Run a script on a separate disk of 300 kB."""
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
         pytest.skip("only root may mount a disk")
     (tmp_path / "disk").mkdir()
@@ -462,8 +458,7 @@ def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
     assert (tmp_path / "nb" / "gradebook.db").read_bytes() == b"no database" * 99 and (out / "grades.csv").exists()
 
 
-# --- writers that meet, or die
-# ------------------------------------------------------------------------------------------------------------
+# --- concurrent and killed writers
 
 
 def test_two_writers(marked):
@@ -564,7 +559,7 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(tmp_path)},
-        # the tests themselves may run under `nohup`
+        # the tests may themselves run under `nohup`
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 90
@@ -583,12 +578,11 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
 
 
 # --- marking processes
-# ----------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def shard(monkeypatch, tmp_path):
-    """Put another program in the place of the marking process."""
+    """Replace the marking process with another program."""
 
     def put(program):
         path = tmp_path / "python"
@@ -653,7 +647,7 @@ def test_there_is_no_python(monkeypatch, tmp_path):
 
 
 def test_a_disk_that_is_full_in_the_middle(tmp_path, shard):
-    """What came before the fault is kept; the same command marks the rest."""
+    """Results from before the fault are kept; the same command marks the rest."""
     source = write_class(tmp_path / "class", **{f"s{number}": hand_in("04") for number in range(20)})
     shard(WORKS.replace("'result':", "'pad': 0, 'result':"))
     program = sys.executable
@@ -700,9 +694,7 @@ def test_submissions_that_vanish(tmp_path, shard):
 
 
 def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
-    """What was marked may be half of a file that is being copied, so that its marks are not those of what was found,
-    nor of what lies there now.
-    """
+    """A marked file may have been half copied, so its marks match neither the file found first nor the present one."""
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
     shard(WORKS)
     before, path = hand_in("04"), source / "ada" / "04_pooling.ipynb"

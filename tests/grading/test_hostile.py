@@ -1,4 +1,4 @@
-"""No hostile submission gains a point, harms the host or the next one."""
+"""No hostile submission gains a point or harms the host or the next submission."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def marker(one_thread):
 
 @pytest.fixture(scope="module")
 def secrets():
-    """Files of the host that no submission may see or touch, beside the folders where it may try."""
+    """Files of the host that no submission may see or change, next to the folders where it may try."""
     paths = [folder / f"{TOKEN}-secret" for folder in OPEN if os.access(folder, os.W_OK)]
     for path in paths:
         path.write_text(TOKEN)
@@ -54,7 +54,7 @@ def points(result):
 
 
 def living(sandbox):
-    """The sandbox's processes. One that was killed may still be a zombie; it runs nothing."""
+    """The sandbox's processes. A killed one may still be a zombie, which runs nothing."""
     found = []
     for process in psutil.Process(sandbox.process.pid).children(recursive=True):
         try:
@@ -65,7 +65,7 @@ def living(sandbox):
 
 
 def settled(sandbox, servers):
-    """Whether the servers alone are left, within a few seconds: taking a gigabyte back takes a moment."""
+    """Whether only the servers are left within a few seconds; freeing a gigabyte takes a moment."""
     end = time.monotonic() + 5
     while (found := living(sandbox)) != servers and time.monotonic() < end:
         time.sleep(0.01)
@@ -73,7 +73,7 @@ def settled(sandbox, servers):
 
 
 def traces():
-    """Names that an attack left in folders of the host."""
+    """Names of files that an attack left in folders of the host."""
     return sorted(str(path) for folder in WATCHED for path in folder.glob(f"*{TOKEN}*"))
 
 
@@ -153,7 +153,7 @@ def test_there_are_enough_and_each_has_a_name_of_its_own():
 
 
 def test_nothing_of_an_attack_is_left_in_the_repository(marker):
-    """The last one: what git sees, and the text of what attacks wanted to change."""
+    """Must run last: checks git's view of the repository, and the content of the files that attacks tried to change."""
     status = subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True)
     assert TOKEN not in status.stdout
     for path in (

@@ -1,6 +1,4 @@
-"""What judges outside the sandbox: it looks at little, depends on what it says it depends on, and ends with whoever
-started it.
-"""
+"""Judging outside the sandbox: it iterates over little, declares all its dependencies, and ends with its parent."""
 
 import os
 import random
@@ -29,7 +27,7 @@ from .hostile import FULL, ID, NAMES, RIGHT, SEND, code, file, lesson
 
 
 def grown(action):
-    """What an action returns, and by how many MB this process grew at most."""
+    """An action's result, and by how many MB at most this process grew."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return action(), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
 
@@ -84,7 +82,7 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
 
 
 def test_right_answers_with_threads_pass_each_time(tmp_path):
-    """Where each thread renews torch's pool after the fork, about one run in five fails ("Invalid thread pool")."""
+    """If each thread recreated torch's pool after the fork, about one run in five would fail: "Invalid thread pool"."""
     isolation()
     threads = """
 import torch
@@ -136,9 +134,7 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
 
 
 def ended(processes, seconds):
-    """Whether they end within so many seconds; one that nobody waits for stays in the list as a zombie, and runs
-    nothing.
-    """
+    """Whether these processes end within so many seconds. Without a parent that waits, one stays as an idle zombie."""
     end = time.monotonic() + seconds
     while any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes):
         if time.monotonic() > end:
@@ -184,8 +180,9 @@ def marker(one_thread):
 
 
 def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
-    """A process that is killed, as for lack of memory, is tried once more; an answer that came while the grader was
-    stopped counts.
+    """If the system kills a process, as for lack of memory, it is tried once more.
+
+    An answer that arrived while the grader was suspended counts.
     """
     waits = "import time\n" + RIGHT[ID].replace("    weight", "    time.sleep(0.2)\n    weight", 1)
     notebook, killed = file([code(waits, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]), []

@@ -1,4 +1,4 @@
-"""The grader gives each odd but honest notebook the points that a real kernel gave it (test_odd_kernel.py)."""
+"""The grader gives each odd but honest notebook the points that a real kernel gives it (test_odd_kernel.py)."""
 
 import os
 

@@ -1,16 +1,15 @@
 """A real kernel gives each odd notebook the points that the table says it deserves.
 
-Code cells run in order, in an empty working folder, 4 seconds each, after which a cell is interrupted; an error does
-not stop the notebook. A kernel that a cell ends is started again, as Jupyter does. After the last cell `check` is
-called for each exercise that is still open. An exercise is passed if any check passed it, be it in a cell of the
-notebook or at the end.
+Code cells run in order in an empty working folder. A cell is interrupted after 4 seconds; an error does not stop the
+notebook. If a cell ends the kernel, a new one is started, as Jupyter does. After the last cell, `check` is called for
+each exercise not yet passed. An exercise is passed if any check passed it, in a cell of the notebook or at the end.
 
-A kernel that a notebook leaves as it was, but for its names, serves the next notebook without these names; else a new
+A kernel is used for the next notebook if a notebook changed nothing but its names, which are cleared; otherwise a new
 one is forked. FRESH_KERNELS=1 forks one for each notebook.
 
-What a kernel found is recorded in odd_kernel.txt, under a hash of the notebook and of all that decides: the exercises'
-source and the versions of Python, IPython, torch and NumPy. A notebook whose hash is not there runs in a kernel, and so
-does every eighth of the others. KERNELS=all runs all; KERNELS=record also renews the record (`make matrix`).
+The results are recorded in odd_kernel.txt, under a hash of the notebook, the exercises' source, and the versions of
+Python, IPython, torch and NumPy. A notebook whose hash is not recorded runs in a kernel, and so does every eighth of
+the others. KERNELS=all runs all; KERNELS=record also renews the record, as `make matrix` does.
 """
 
 import ast
@@ -37,15 +36,14 @@ from course_utils.tools.kernels.provisioner import COLD, SOCKET, start_warm
 from .hostile import FULL, TOKEN
 from .odd import ODD
 
-ROOT = Path(__file__).resolve().parents[2]
+COURSE = Path(__file__).resolve().parents[2] / "course_utils"
 RECORD = Path(__file__).with_name("odd_kernel.txt")
-SOURCES = ("pooling.py", "exercises/__init__.py", "exercises/framework.py", "exercises/lesson_04.py")
+SOURCES = (COURSE / "pooling.py", *(COURSE / f"exercises/{name}.py" for name in ("__init__", "framework", "lesson_04")))
 DECIDES = "\n".join(
     [
         *platform.python_version_tuple()[:2],
         *(module.__version__.partition("+")[0] for module in (IPython, numpy, torch)),
-        *((ROOT / "course_utils" / source).read_text() for source in SOURCES),
-        Path(__file__).read_text(),
+        *(ast.unparse(ast.parse(source.read_text())) for source in SOURCES),  # without comments
     ]
 )
 SECONDS = 4  # for a cell
@@ -96,18 +94,18 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="some cells use 
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
-    """A process from which kernels are forked; where there can be none, they start in the ordinary way, more slowly."""
+    """A process from which kernels are forked. Where that is not possible, kernels start normally, which is slower."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(SOCKET, raising=False)
         patch.delenv(COLD, raising=False)
-        patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")  # start_warm puts its own in its place
-        for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):  # nothing of the person who runs the tests
+        patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")  # start_warm sets this to its own
+        for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):  # hide the settings of the user who runs the tests
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
-        # pip in a cell stays off the network
+        # keep pip in a cell off the network
         for name in ("OMP_NUM_THREADS", "PIP_NO_INDEX", "PIP_DISABLE_PIP_VERSION_CHECK"):
             patch.setenv(name, "1")
         process = start_warm()
-        KernelProvisionerFactory.clear_instance()  # another test may have asked it before its default was set
+        KernelProvisionerFactory.clear_instance()  # another test may have used it before its default was set
         yield
         if process:
             process.kill()
@@ -116,7 +114,7 @@ def warm(tmp_path_factory):
 
 
 class Kernel:
-    """A real kernel, and the exercises that a check passed in it."""
+    """A real kernel, and the exercises that its checks passed."""
 
     def __init__(self):
         self.start()
@@ -143,7 +141,7 @@ class Kernel:
         self.manager.cleanup_connection_file()
 
     def begin(self, folder):
-        """Be as new, in an empty folder."""
+        """Reset to the state of a new kernel, in an empty folder."""
         self.folder = folder
         if (
             os.environ.get("FRESH_KERNELS")
@@ -160,8 +158,9 @@ class Kernel:
         self.passed = passed
 
     def run(self, source, seconds=SECONDS, store_history=True):
-        """How a cell ended: "ok", "error", or None if it ended the kernel or could not be stopped; then a new kernel is
-        there.
+        """How a cell ended: "ok", "error", or None if it ended the kernel or could not be stopped.
+
+        After None, there is a new kernel.
         """
         message = self.client.execute(
             source,
@@ -205,7 +204,7 @@ def kernel(warm):
 
 
 def code_cells(notebook):
-    """The sources of the code cells, in order, also of a notebook that Jupyter would have to repair first."""
+    """The sources of the code cells, in order, even if Jupyter would first have to repair the notebook."""
     notebook = json.loads(notebook.decode("utf-8-sig"))
     for cell in notebook.get("cells") or [cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]:
         source = cell.get("source", cell.get("input", ""))
