@@ -175,7 +175,7 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
     assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
     with pytest.raises(GradeError, match="--only cle: there is no such learner; similar: cleo"):
         grade(source, mine, only=("cle",))
-    with pytest.raises(GradeError, match="mark the class once without it"):
+    with pytest.raises(GradeError, match="mark the class once without --only"):
         grade(source, tmp_path / "new", only=("cleo",))
 
 

@@ -378,7 +378,7 @@ with Store(disk / "results.sqlite") as known, pytest.raises(GradeError) as error
     for number in range(1000):
         known.put(entry(learner=f"s{number}"))
 said = sentence(error)
-assert 1 < number < 999 and "full" in said and "goes on" in said and "--regrade" not in said
+assert 1 < number < 999 and "full" in said and "to continue" in said and "--regrade" not in said
 remount("size=20m")
 with Store(disk / "results.sqlite") as known:
     assert len(known.entries) == number
@@ -396,7 +396,7 @@ shutil.copytree({str(out)!r}, disk / "out")
 fill()
 with pytest.raises(GradeError) as error:
     run(source, disk / "out")
-assert "goes on" in sentence(error) and ("No space left" in sentence(error)
+assert "to continue" in sentence(error) and ("No space left" in sentence(error)
     or "full" in sentence(error)), sentence(error)
 (disk / "filler").unlink()
 assert run(source, disk / "out")[0]["points"] == FULL
@@ -657,7 +657,7 @@ def test_a_disk_that_is_full_in_the_middle(tmp_path, shard):
 sys.executable = {program!r}
 with pytest.raises(GradeError) as error:
     run(source, disk / "out", expected=20)
-assert "full" in sentence(error) and "goes on" in sentence(error)
+assert "full" in sentence(error) and "to continue" in sentence(error)
 with Store(disk / "out" / "results.sqlite") as known:
     kept = len(known.entries)
 assert 0 < kept < 20
