@@ -8,6 +8,7 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 LAB_FLAGS ?=
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
+PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
 .PHONY: help setup lab test lesson matrix lock notebooks adapter tables bench book doctor clean
 
@@ -21,9 +22,9 @@ help:
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
 	@echo "make tables     run the stored trainings of lessons 10 and 11 anew (about 40 minutes)"
-	@echo "make bench      measure embed against Sentence Transformers, the grader against nbgrader, and renew their tables"
+	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
-	@echo "make lock       resolve requirements.lock anew from pyproject.toml"
+	@echo "make lock       resolve requirements.lock and the other two locks anew"
 
 setup: $(VENV)/.ready
 
@@ -45,6 +46,13 @@ test: setup $(VENV)/grading/.ready
 # nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
 $(VENV)/grading/.ready: requirements-grading.lock | setup
 	$(PIP) --no-deps --upgrade --target $(VENV)/grading -r requirements-grading.lock
+	@touch $@
+
+# What `embed` is measured beside: an environment of its own, since these backends need an older transformers.
+$(VENV)/peers/.ready: requirements-peers.lock | setup
+	$(BIN)/python -m venv --clear $(VENV)/peers
+	$(PEERS_PIP) --no-deps --retries 2 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements-peers.lock)"
+	$(PEERS_PIP) -r requirements-peers.lock
 	@touch $@
 
 matrix: setup
@@ -72,6 +80,7 @@ lock: setup
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra lab --extra publish --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > requirements-grading.tmp
 	mv requirements-grading.tmp requirements-grading.lock
+	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o requirements-peers.lock -
 
 # Trains the course's masked-language-model adapter anew: an hour or more, see course_utils/trainings/adapter.md.
 # A C++ compiler saves an eighth of the time (make adapter ADAPTER_FLAGS=--compiled), with large memory pages, where Linux has them, a quarter.
@@ -79,9 +88,10 @@ adapter: setup
 	$(PIP) -c requirements.lock -e ".[adapter]"
 	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.trainings.adapter $(ADAPTER_FLAGS)
 
-# Half an hour; leave the machine alone meanwhile.
-bench: setup $(VENV)/grading/.ready
+# Three quarters of an hour; leave the machine alone meanwhile.
+bench: setup $(VENV)/grading/.ready $(VENV)/peers/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.speed
+	$(BIN)/python -W ignore -m tests.benchmarks.peers
 	$(BIN)/python -W ignore -m tests.benchmarks.grading
 
 book: setup

@@ -89,6 +89,15 @@ def test_the_lock_of_the_graders_extras_goes_beside_the_other():
             assert found[canonicalize_name(need.name)] == str(need.specifier)
 
 
+def test_the_lock_of_the_peers_has_the_torch_of_the_course():
+    text = (ROOT / "requirements-peers.lock").read_text()
+    found = {line.name: str(line.specifier) for line in map(Requirement, text.splitlines()) if line.marker is None}
+    assert all(re.fullmatch(r"==[\w.]+", version) for version in found.values())
+    assert found["torch"] == locked(default_environment())["torch"]
+    assert {"onnxruntime", "openvino", "optimum-onnx", "optimum-intel"} <= set(found)
+    assert "://" not in text and "--" not in text and "nvidia" not in text
+
+
 def test_environment_yml_says_what_pyproject_says():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
