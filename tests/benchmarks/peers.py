@@ -65,11 +65,11 @@ def ask(worker, **question):
     return answer
 
 
-def prepared(folder, few):
+def prepared(folder, step):
     """Write what the workers read: the sentences to encode and, for int8, others to calibrate with."""
     from course_utils import load_reviews
 
-    loads = {name: found[:: 50 if few else 2] for name, found in texts().items()}
+    loads = {name: found[::step] for name, found in texts().items()}
     (folder / "texts.json").write_text(json.dumps(loads), encoding="utf-8")
     measured = {" ".join(text.split()) for found in loads.values() for text in found}
     reviews = [load_reviews(name)["text"] for name in ("rotten_tomatoes", "imdb")]
@@ -193,21 +193,22 @@ def verdicts(workers, loads, speeds, cosine):
         )
 
 
-def summary(ready, found, rounds):
+def summary(ready, found, loads):
     """Where and with what this was measured."""
-    here, there = ({}, {})
+    here, there = {}, {}
     for side, answer in ready.items():
         (there if side[0] in NEED_PEERS else here).update(answer["versions"])
     used = {side: [] for side in ready}
     for (side, _, condition), answers in found.items():
         used[side] += [answer["processors"] for answer in answers if condition == "quiet"]
     cores = ", ".join(f"{' '.join(side)} {statistics.median(of):.1f}" for side, of in used.items() if of)
+    rounds, counts = len(answers), ", ".join(f"{len(of)} {load}" for load, of in loads.items())
     settings = "".join(answer["settings"] for answer in ready.values())
     return (
-        f"Measured on: {machine()}, {os.cpu_count()} processors; medians of {rounds} rounds. Each side has the threads "
-        f"that it takes by default; processors that it kept busy, when quiet: {cores}. torch and `embed`: "
-        f"{listed(here)}. The others: {listed(there)}. int8: for ONNX dynamic, with the library's settings for "
-        f"{settings or 'this processor'}; for OpenVINO static, calibrated with 300 other reviews."
+        f"Measured on: {machine()}, {os.cpu_count()} processors; {counts} sentences; medians of {rounds} rounds. Each side "
+        f"has the threads that it takes by default; processors that it kept busy, when quiet: {cores}. torch and `embed`: "
+        f"{listed(here)}. The others: {listed(there) or 'none ran'}. int8: for ONNX dynamic, with the library's settings "
+        f"for {settings or 'this processor'}; for OpenVINO static, calibrated with 300 other reviews."
     )
 
 
@@ -218,19 +219,20 @@ def listed(versions):
 
 @click.command()
 @click.option("--rounds", default=3, show_default=True, help="How often all take turns in each condition.")
-@click.option("--few", is_flag=True, help="A few sentences, two batch sizes and one round: only to see that it runs.")
+@click.option("--step", default=3, show_default=True, help="Encode every n-th sentence of the workloads.")
+@click.option("--few", is_flag=True, help="Only see that all of it runs; nothing is renewed.")
 @click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in README.md.")
 @click.option("--peers", default=ROOT / ".venv" / "peers", envvar="PEERS_ENV", type=Path, help="Their environment.")
-def main(rounds, few, write, peers):
+def main(rounds, step, few, write, peers):
     """Measure, print a table, and put it into README.md beside this file."""
     python = next((path for path in (peers / "bin/python", peers / "Scripts/python.exe") if path.exists()), None)
     if python is None:
         raise click.UsageError(f"{peers} is no environment with the library's other backends. `make bench` makes it.")
     if psutil.cpu_percent(1) > 10:
         click.echo("Other programs keep this machine busy: the numbers will say little.", err=True)
-    rounds, sizes = (1, BATCHES[1:3]) if few else (rounds, BATCHES)
+    rounds, step, sizes = (1, 50, BATCHES[1:3]) if few else (rounds, step, BATCHES)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        loads = prepared(Path(folder), few)
+        loads = prepared(Path(folder), step)
         workers, ready, failed, cosine = load_all(stack, Path(folder), python, loads)
         batch = {}
         for side, worker in workers.items():
@@ -244,10 +246,10 @@ def main(rounds, few, write, peers):
         "",
         *(f"- {line}" for line in verdicts(workers, loads, speeds, cosine)),
         "",
-        summary(ready, found, rounds),
+        summary(ready, found, loads),
     ]
     click.echo("\n".join(lines))
-    if write:
+    if write and not few:
         renew(PAGE, lines, BEGIN, END)
 
 
