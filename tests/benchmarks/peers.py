@@ -75,7 +75,7 @@ def prepared(folder, step):
     reviews = [load_reviews(name)["text"] for name in ("rotten_tomatoes", "imdb")]
     others = [found[~found.str.split().str[:180].str.join(" ").isin(measured)] for found in reviews]
     (folder / "calibration").mkdir()
-    chosen = [text for found in others for text in found.sample(150, random_state=2)]
+    chosen = [text for found in others for text in found.sample(50, random_state=2)]
     pd.DataFrame({"text": chosen}).to_csv(folder / "calibration" / "train.csv", index=False)
     return loads
 
@@ -205,10 +205,10 @@ def summary(ready, found, loads):
     rounds, counts = len(answers), ", ".join(f"{len(of)} {load}" for load, of in loads.items())
     settings = "".join(answer["settings"] for answer in ready.values())
     return (
-        f"Measured on: {machine()}, {os.cpu_count()} processors; {counts} sentences; medians of {rounds} rounds. Each side "
-        f"has the threads that it takes by default; processors that it kept busy, when quiet: {cores}. torch and `embed`: "
-        f"{listed(here)}. The others: {listed(there) or 'none ran'}. int8: for ONNX dynamic, with the library's settings "
-        f"for {settings or 'this processor'}; for OpenVINO static, calibrated with 300 other reviews."
+        f"Measured on: {machine()}, {os.cpu_count()} processors; {counts} sentences; medians of {rounds} rounds. Each "
+        f"side has the threads that it takes by default; processors that it kept busy, when quiet: {cores}. torch and "
+        f"`embed`: {listed(here)}. The others: {listed(there) or 'none ran'}. int8: for ONNX dynamic, with the "
+        f"library's settings for {settings or 'this processor'}; for OpenVINO static, calibrated with 100 reviews."
     )
 
 
