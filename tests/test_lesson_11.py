@@ -99,6 +99,19 @@ def test_the_review_search_asks_for_the_right_partner(monkeypatch):
     assert negation.review_search(First(), 50).all() and not negation.review_search(Words(), 50).all()
 
 
+def test_the_cosine_of_unrelated_reviews_is_that_of_different_ones(monkeypatch):
+    monkeypatch.setattr(negation, "encoded", lambda model, texts: model(len(texts)))
+    assert negation.unrelated_cosine(np.eye) == 0 and negation.unrelated_cosine(lambda n: np.ones((n, 1))) == 1
+
+
+def test_known_answers_are_not_computed_again(monkeypatch):
+    monkeypatch.setattr(negation, "right_triplets", lambda *_: pytest.fail("these are known"))
+    monkeypatch.setattr(negation, "encoded", lambda model, texts: np.eye(len(texts)))
+    monkeypatch.setattr(negation, "review_search", lambda model, number: np.arange(number) % 2 == 0)
+    right = np.array([True, False])
+    assert negation.measured(None, 10, right)["held-out denials"][0].tolist() == [1.0, 0.0]
+
+
 def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
     table = negation.mixed_in(20)
     assert set(table["sentence1"]) | set(table["sentence2"]) <= set(load_reviews()["text"]) and len(table) == 20
@@ -117,6 +130,7 @@ def small(tiny, monkeypatch):
         lambda: pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8}),
     )
     monkeypatch.setattr(negation, "review_search", lambda model, number: np.arange(20) % 2 == 0)
+    monkeypatch.setattr(negation, "unrelated_cosine", lambda model: 0.2)
     return tiny
 
 
@@ -133,14 +147,18 @@ def test_the_same_seed_trains_the_same_model_and_the_columns_reach_the_loss(smal
     assert torch.allclose(torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5)
 
 
-def test_the_script_writes_a_whole_table_in_the_stored_ones_form(small, tmp_path):
-    done = CliRunner().invoke(negation.main, ["--out", str(tmp_path / "negation.csv")], catch_exceptions=False)
-    assert done.exit_code == 0 and [path.name for path in tmp_path.iterdir()] == ["negation.csv"]
+def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
+    done = CliRunner().invoke(negation.main, ["--folder", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["negation.csv", "negation_pairs.csv"]
     made, stored = pd.read_csv(tmp_path / "negation.csv"), pd.read_csv(negation.FILE)
     assert list(made.columns) == list(stored.columns)
     assert set(made["recipe"]) == set(stored["recipe"]) == set(negation.recipes()) and set(made["measure"]) == set(
         stored["measure"]
     )
+    made, stored = pd.read_csv(tmp_path / "negation_pairs.csv"), pd.read_csv(negation.PAIRS)
+    assert list(made.columns) == list(stored.columns)
+    assert list(made["training"]) == list(stored["training"]) == list(negation.pair_trainings())
 
 
 def test_the_stored_table_fits_itself():

@@ -2,8 +2,8 @@
 
     python -m course_utils.trainings.negation
 
-trains each recipe three times (about ten minutes on two cores) and writes `negation.csv`, the table that lesson 11
-loads, beside this file. The lesson repeats one training live.
+trains each recipe three times, and on three kinds of pairs (about ten minutes on two cores), and writes `negation.csv`
+and `negation_pairs.csv`, the tables that lesson 11 loads, beside this file. The lesson repeats a row of each live.
 """
 
 from pathlib import Path
@@ -17,6 +17,7 @@ from ..evaluation import bootstrap, spearman
 from ..models import packaged_encoder, progress_bar
 
 FILE = Path(__file__).with_name("negation.csv")  # one row per recipe, seed and measure
+PAIRS = FILE.with_name("negation_pairs.csv")  # one row per training on pairs
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], (0, 1, 2), 300
 DEVELOPMENT = ("never", "antonym, verb")  # constructions of the training part held out for model selection
 # for the model's card
@@ -148,14 +149,16 @@ def review_search(model, number=500):
     return (queries @ texts.T).argmax(axis=1) == np.arange(number)
 
 
-def measured(model, reviews=500):
+def measured(model, reviews=500, right=None):
     """The columns of numbers that the measures use: a dictionary for `compared`.
 
     reviews: how many reviews the search is among; the stored table has 500.
+    right: `right_triplets` of the test part, if they are known.
     """
     pairs = other_pairs()
+    right = right_triplets(model, load_triplets("test")) if right is None else right
     return {
-        "held-out denials": [right_triplets(model, load_triplets("test")).astype(float)],
+        "held-out denials": [right.astype(float)],
         "other pairs, Spearman": [
             pairs["score"].to_numpy(float),
             row_cosines(*(encoded(model, pairs[name]) for name in ("sentence1", "sentence2"))),
@@ -194,10 +197,25 @@ def recipes():
     }
 
 
-@click.command()
-@click.option("--out", default=FILE, type=click.Path(path_type=Path, dir_okay=False), show_default=True)
-def main(out):
-    """Train every recipe three times, and write what each gained and lost."""
+def pair_trainings():
+    """{name: (loss, columns)} for the trainings on pairs, two epochs each, in which nothing keeps denials away."""
+    from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, MultipleNegativesRankingLoss
+
+    return {
+        "denials as positives": (MultipleNegativesRankingLoss, ["anchor", "negative"]),
+        "paraphrases": (MultipleNegativesRankingLoss, ["anchor", "positive"]),
+        "paraphrases, score 1": (CosineSimilarityLoss, ["anchor", "positive", "score"]),
+    }
+
+
+def unrelated_cosine(model):
+    """The mean cosine of every 40th review with the others: near 1 if all vectors have the same direction."""
+    vectors = encoded(model, load_reviews()["text"].iloc[::40])
+    return (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].mean()
+
+
+def recipe_rows():
+    """Train every recipe three times: a row for each measure, with what was gained or lost."""
     before, rows, every = measured(fresh_encoder()), [], recipes()
     for name, seed in (
         bar := progress_bar(iterable=[(name, seed) for name in every for seed in SEEDS], unit="training")
@@ -215,7 +233,38 @@ def main(out):
                 f"    {measure}: {values[0]:.2f} to {values[1]:.2f}, difference {values[2]:+.2f} ({values[3]:+.2f} to "
                 f"{values[4]:+.2f})"
             )
-    write_table(rows, out)
+    return rows
+
+
+def pair_rows():
+    """Train on each kind of pairs: a row for each, with losses, accuracies and the cosine of unrelated reviews."""
+    rows, every = [], pair_trainings()
+    for name in (bar := progress_bar(iterable=list(every), unit="training")):
+        model, losses, (one, two) = trained(*every[name], epochs=2)
+        found = {
+            "first losses": np.mean(losses[:3]),
+            "last losses": np.mean(losses[-3:]),
+            "test part": right_triplets(model, load_triplets("test")).mean(),
+            "development part, epoch 1": one,
+            "development part, epoch 2": two,
+            "unrelated reviews": unrelated_cosine(model),
+        }
+        rows.append({"training": name} | {measure: round(float(value), 4) for measure, value in found.items()})
+        bar.write(f"{name}: " + ", ".join(f"{measure} {value:.2f}" for measure, value in found.items()))
+    return rows
+
+
+@click.command()
+@click.option(
+    "--folder",
+    default=FILE.parent,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Where the two tables go.",
+)
+def main(folder):
+    """Train every recipe three times and on three kinds of pairs, and write what each gained and lost."""
+    write_table(pair_rows(), folder / PAIRS.name)
+    write_table(recipe_rows(), folder / FILE.name)
 
 
 if __name__ == "__main__":
