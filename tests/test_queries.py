@@ -28,6 +28,11 @@ def test_there_are_two_halves_and_each_sentence_is_asked_for_once():
     )
 
 
+def test_each_wanted_sentence_is_in_the_collection_of_the_capstone():
+    words_of = load_reviews()["text"].str.split().str.len()
+    assert words_of[load_queries()["row"]].between(12, 24).all()
+
+
 def test_queries_are_in_other_words_than_their_sentences():
     texts = load_reviews()["text"]
     shares = [
