@@ -10,11 +10,11 @@ from course_utils import closest_pairs, embed, load_encoder, load_reviews, searc
 
 @pytest.fixture(scope="module")
 def corpus():
-    """As the lesson builds it."""
+    """The sentences that the lesson embeds, as it collects them."""
     candidates = load_reviews("rotten_tomatoes")["text"].tolist()
-    for review in load_reviews("imdb")["text"]:
+    for review in load_reviews("imdb")["text"][:4000]:
         candidates += re.split(r"(?<=[.!?])\s+", review)
-    return [text for text in dict.fromkeys(candidates) if 4 <= len(text.split()) <= 12][:10_000]
+    return [text for text in dict.fromkeys(candidates) if 4 <= len(text.split()) <= 12][:6000]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_the_search_results_are_not_a_near_tie(vectors):
                 "A story about growing old",
                 "The plot makes no sense at all.",
                 "great music",
-                "I laughed from beginning to end.",
+                "This film is very funny.",
                 "The plot makes perfect sense.",
             ]
         ),
