@@ -6,6 +6,7 @@ trains each recipe three times, and on three kinds of pairs (about ten minutes o
 and `negation_pairs.csv`, the tables that lesson 11 loads, beside this file. The lesson repeats a row of each live.
 """
 
+from functools import cache
 from pathlib import Path
 
 import click
@@ -138,13 +139,19 @@ def other_pairs():
     return pairs[~pairs["phenomenon"].isin(DENIALS)].reset_index(drop=True)
 
 
+@cache
+def _long_reviews():
+    """The words of long reviews, in a drawn order. Reading them takes a second."""
+    words = load_reviews("imdb")["text"].drop_duplicates().sample(1200, random_state=0).str.split()
+    return words[words.str.len() >= 80]
+
+
 def review_search(model, number=500):
     """For each of `number` long reviews, whether its first 30 words rank its next 50 above those of all others.
 
     Array (number,).
     """
-    words = load_reviews("imdb")["text"].drop_duplicates().sample(1200, random_state=0).str.split()
-    words = words[words.str.len() >= 80][:number]
+    words = _long_reviews()[:number]
     queries, texts = (encoded(model, part.str.join(" ")) for part in (words.str[:30], words.str[30:80]))
     return (queries @ texts.T).argmax(axis=1) == np.arange(number)
 
