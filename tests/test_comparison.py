@@ -1,6 +1,7 @@
 """What the comparison of stored outputs accepts and what it rejects. Runs small notebooks made here."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -46,65 +47,47 @@ def test_decimals_are_tolerant_words_and_integers_are_not(one, other, same):
     assert (comparison.Tolerant(one) != other) is not same
 
 
-def run(folder, *cells, timeout="30"):
-    """Compare one notebook in a new folder. Each cell is (source, stored stdout, count[, tags])."""
+EQUAL = [
+    ("print(1)", "1\n", 1),
+    ("41 + 1;", "", 2),
+    ("print(0.5001)", "0.5000\n", 3),
+    ("print('any')", "other\n", 4, "nbval-ignore-output"),
+]
+WRONG = {
+    "a changed number": ([("print(0.52)", "0.50\n", 1)], "0.52"),
+    "cleared": ([("print(1)", "", None)], "its place is 1"),
+    "out of order": ([("a = 1", "", 2), ("b = 1", "", 1)], "make notebooks"),
+    "a dead kernel": ([("import os; os._exit(1)", "", 1), ("print(1)", "1\n", 2)], "died"),
+}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """What the runner prints about notebooks whose cells are (source, stored stdout, count[, tags])."""
+    folder = tmp_path_factory.mktemp("compared")
     shutil.copy(CONFTEST, folder / "conftest.py")
-    notebook = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}})
-    for source, stored, count, *tags in cells:
-        outputs = [new_output("stream", name="stdout", text=stored)] if stored else []
-        notebook.cells.append(new_code_cell(source, outputs=outputs, execution_count=count, metadata={"tags": tags}))
-    nbformat.write(notebook, folder / "probe.ipynb")
-    return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--nbval",
-            "--nbval-current-env",
-            "-p",
-            "no:cacheprovider",
-            f"--nbval-cell-timeout={timeout}",
-            "--rootdir",
-            str(folder),
-            "-c",
-            "/dev/null",
-            str(folder / "probe.ipynb"),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
-
-
-def test_equal_outputs_pass_and_are_counted(tmp_path):
-    done = run(
-        tmp_path,
-        ("print(1)", "1\n", 1),
-        ("41 + 1;", "", 2),
-        ("print(0.5001)", "0.5000\n", 3),
-        ("print('any')", "other\n", 4, "nbval-ignore-output"),
-    )
-    assert done.returncode == 0, done.stdout
-    assert "3 of 4 code cells compared" in done.stdout
-
-
-def test_a_changed_number_fails(tmp_path):
-    done = run(tmp_path, ("print(0.52)", "0.50\n", 1))
-    assert done.returncode == 1 and "0 of 1 code cells compared" in done.stdout
-
-
-def test_a_cleared_notebook_fails(tmp_path):
-    done = run(tmp_path, ("print(1)", "", None))
-    assert done.returncode == 1 and "its place is 1" in done.stdout
-
-
-def test_counts_out_of_order_fail(tmp_path):
-    done = run(tmp_path, ("a = 1", "", 2), ("b = 1", "", 1))
-    assert done.returncode == 1 and "make notebooks" in done.stdout
-
-
-def test_a_dead_kernel_ends_quickly(tmp_path):
+    for name, cells in {"equal": EQUAL, **{name: cells for name, (cells, _) in WRONG.items()}}.items():
+        notebook = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}})
+        for source, stored, count, *tags in cells:
+            outputs = [new_output("stream", name="stdout", text=stored)] if stored else []
+            cell = new_code_cell(source, outputs=outputs, execution_count=count, metadata={"tags": tags})
+            notebook.cells.append(cell)
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+    command = [sys.executable, "-m", "pytest", "-rA", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider"]
+    more = ["--nbval-cell-timeout=300", "--rootdir", folder, "-c", "/dev/null", folder]
     start = time.monotonic()
-    done = run(tmp_path, ("import os; os._exit(1)", "", 1), ("print(1)", "1\n", 2), timeout="300")
-    assert done.returncode == 1 and "died" in done.stdout
-    assert time.monotonic() - start < 60
+    done = subprocess.run([*command, *map(str, more)], capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 1 and time.monotonic() - start < 120, "a dead kernel is noticed before its cell's time"
+    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+
+
+def test_equal_outputs_pass_and_are_counted(compared):
+    assert len(re.findall(r"^PASSED \S*equal\.ipynb", compared, re.M)) == len(EQUAL)
+    assert "3 of 10 code cells compared" in compared
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_differs_fails_and_says_why(name, compared):
+    assert re.search(rf"^FAILED \S*{name}\.ipynb", compared, re.M), compared
+    told = compared.partition("= FAILURES =")[2].partition(f"{name}.ipynb")[2]
+    assert WRONG[name][1] in told[:2000]

@@ -68,15 +68,14 @@ def test_any_sentences(library, sentences):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """1,000 real texts: short sentences, some long ones, and a few whole reviews, some of which must be truncated."""
+    """300 real texts: short sentences, some long ones, and a few whole reviews, some of which must be truncated."""
     whole, sentences = load_reviews("imdb")["text"], load_reviews("rotten_tomatoes")["text"]
     short = sentences[sentences.str.count(" ") < 12]
-    parts = [texts.sample(number, random_state=0) for texts, number in ((short, 900), (sentences, 94), (whole, 6))]
+    parts = [texts.sample(number, random_state=0) for texts, number in ((short, 260), (sentences, 34), (whole, 6))]
     return pd.concat(parts).sample(frac=1, random_state=1).tolist()
 
 
-def test_a_thousand_real_texts(library, mixed):
-    assert len(mixed) == 1000
+def test_real_texts_of_all_lengths(library, mixed):
     ours = embed(mixed)
     assert_same(ours, library.encode(mixed))
     assert_same(embed(mixed[:1]), ours[:1])

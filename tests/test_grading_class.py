@@ -231,11 +231,11 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
 
 
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
-    parts = tmp_path / "parts"
+    parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7}
     assert mark(folder, parts, "--part", "1/2", "--workers", 2).returncode == 0
-    assert mark(folder, parts, "--part", "2/2", "--workers", 1).returncode == 0
+    grade(folder / "class", parts, part=(2, 2), workers=1, **how)
     assert not (parts / "grades.csv").exists()
-    assert mark(folder, parts).returncode == 0
+    grade(folder / "class", parts, **how)
     for name in ("results.jsonl", "grades.csv", "summary.html"):
         assert (parts / name).read_bytes() == (out / name).read_bytes(), name
 

@@ -219,11 +219,10 @@ def names(find, cell):
     return {name for statement in ast.parse(cell.source).body for name in find(statement)}
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in NOTEBOOKS if path.stem[:2] in ("00", "04")], ids=lambda path: path.stem
-)
-def test_two_learners_copies_are_run_and_ask_calmly(path, tmp_path, monkeypatch):
+def test_a_learners_copy_is_run_and_asks_calmly(tmp_path, monkeypatch):
+    """As test_browser.py does with lesson 00 in JupyterLab."""
     monkeypatch.setenv("TQDM_DISABLE", "1")
+    (path,) = (path for path in NOTEBOOKS if path.stem[:2] == "03")
     copy = learner_copy(read(path))
     NotebookClient(copy, timeout=180, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     for cell in code_cells(copy):
