@@ -1,8 +1,7 @@
-"""The first answers of the check tests, right or wrong, get through the grader what the instant check says of them."""
+"""The first answers of the check tests, right and wrong, get through the grader what the instant check says of them."""
 
 import os
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
@@ -20,28 +19,24 @@ FUNCTIONS = assignment()["exercises"]
 
 
 def rows():
-    """Hand-ins of a lesson: the first right answer to each exercise, the first wrong one, and the second of each."""
+    """Two hand-ins of each lesson: the first right answer to each exercise, and the first wrong ones."""
     for lesson, module in ANSWERS.items():
-        of_each = [
-            [
-                (exercise_id, kind, number)
-                for number in range(2)
-                for kind in ("RIGHT", "WRONG")
-                if number < len(getattr(module, kind).get(exercise_id, []))
-            ]
-            for exercise_id in module.RIGHT | module.WRONG
-        ]
-        for number, row in enumerate(zip_longest(*of_each)):
-            yield pytest.param(lesson, [answer for answer in row if answer], id=f"{lesson}-{number}")
+        for kind in ("RIGHT", "WRONG"):
+            yield pytest.param(lesson, kind, list(getattr(module, kind)), id=f"{lesson}-{kind.lower()}")
 
 
-def notebook(lesson, row):
+def first(lesson, kind, exercise_id):
+    answer = getattr(ANSWERS[lesson], kind)[exercise_id][0]
+    return answer if kind == "RIGHT" else answer[0]
+
+
+def notebook(lesson, kind, exercises):
     """A notebook: the answers' file as one cell, then each answer under its exercise's name, followed by its check."""
     sources = [Path(ANSWERS[lesson].__file__).read_text()]
-    for exercise_id, kind, number in row:
+    for exercise_id in exercises:
         function = FUNCTIONS[exercise_id][0]
         sources += [
-            f"{function} = {kind}[{exercise_id!r}][{number}]{'' if kind == 'RIGHT' else '[0]'}",
+            f"{function} = {kind}[{exercise_id!r}][0]{'' if kind == 'RIGHT' else '[0]'}",
             f'check("{exercise_id}", {function})',
         ]
     return nbformat.writes(
@@ -68,12 +63,11 @@ def marker(sandbox, lesson):
     return marker
 
 
-@pytest.mark.parametrize("lesson, row", list(rows()))
-def test_the_grader_says_what_the_check_says(lesson, row, sandbox, one_thread):
-    marks = marker(sandbox, lesson).mark(notebook(lesson, row))["exercises"]
-    for exercise_id, kind, number in row:
-        mark, answer = marks[exercise_id], getattr(ANSWERS[lesson], kind)[exercise_id][number]
-        report = check(exercise_id, answer if kind == "RIGHT" else answer[0], SEED)
-        assert (mark["status"], mark["messages"]) == (report.status, list(report.messages)), (exercise_id, kind, number)
+@pytest.mark.parametrize("lesson, kind, exercises", list(rows()))
+def test_the_grader_says_what_the_check_says(lesson, kind, exercises, sandbox, one_thread):
+    marks = marker(sandbox, lesson).mark(notebook(lesson, kind, exercises))["exercises"]
+    for exercise_id in exercises:
+        mark, report = marks[exercise_id], check(exercise_id, first(lesson, kind, exercise_id), SEED)
+        assert (mark["status"], mark["messages"]) == (report.status, list(report.messages)), exercise_id
         assert mark["points"] == (mark["of"] if kind == "RIGHT" else 0) and mark["of"] == FUNCTIONS[exercise_id][1] > 0
         assert mark["mistake"] == report.mistake
