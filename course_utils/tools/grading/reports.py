@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from ..._support.files import write_whole
 from ...exercises.framework import _code_marks
-from ...plots import HATCHES, use_style
+from ...plots import HATCHES, STYLE
 
 LONGEST = 2000  # default limit of a text, in characters
 WORDS = {
@@ -26,6 +26,8 @@ WORDS = {
     "not attempted": ("○", "not attempted"),
     "missing": ("—", "missing"),
 }
+# of the palette of plots.py; seaborn itself, which has it, takes a second to import
+BLUE = "#0173b2"
 COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494", "missing": "#ffffff"}
 STATUSES = {  # in plain words, for the learner
     "ok": "",
@@ -197,8 +199,7 @@ def _pictures(scores, exercises):
     from matplotlib.ticker import MaxNLocator
 
     with matplotlib.rc_context():
-        use_style()
-        matplotlib.rcParams["svg.hashsalt"] = "course"
+        matplotlib.rcParams.update(STYLE, **{"svg.hashsalt": "course"})
 
         def drawn(figure):
             file = io.BytesIO()
@@ -209,7 +210,7 @@ def _pictures(scores, exercises):
         if scores["counted"]:
             figure = Figure(figsize=(4.8, 2.9))
             axes = figure.subplots()
-            axes.bar(range(5, 100, 10), scores["tenths"], 9)
+            axes.bar(range(5, 100, 10), scores["tenths"], 9, color=BLUE)
             axes.set(xlabel="% of the points", ylabel="learners", xticks=range(0, 101, 20), xlim=(0, 100))
             axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
             histogram = drawn(figure)
