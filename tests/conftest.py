@@ -14,8 +14,6 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-from course_utils._support import fast_nbformat  # noqa: F401 (import before nbformat, which is slow otherwise)
-
 settings.register_profile("repeatable", derandomize=True, deadline=None)  # a failing run can be repeated exactly
 settings.load_profile("repeatable")
 

@@ -33,8 +33,7 @@ def main(flags):
     start_warm()  # the lessons' kernels are forked from it, as in JupyterLab; tests/matrix.py starts them cold
     # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
     order = ["--dist", "loadscope", "--no-loadscope-reorder", "notebooks", "tests"]
-    early = ["-p", "course_utils._support.fast_nbformat"]  # before nbval imports nbformat, slowly
-    return pytest.main([*early, "-n", "2", *order, "--durations=10", *flags])
+    return pytest.main(["-n", "2", *order, "--durations=10", *flags])
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.kernels.provisioner import COLD, SOCKET, start_warm
 
-from .hostile import FULL, TOKEN
+from .hostile import FULL
 from .odd import ODD
 
 COURSE = Path(__file__).resolve().parents[2] / "course_utils"
@@ -214,7 +214,7 @@ def code_cells(notebook):
 
 def found(odd):
     """The line of the record that says that a kernel gave this notebook these points."""
-    given = (DECIDES.encode(), odd.build().replace(TOKEN.encode(), b"TOKEN"), str(odd.points).encode())
+    given = (DECIDES.encode(), odd.build(), str(odd.points).encode())
     return f"{hashlib.sha256(b'|'.join(given)).hexdigest()[:16]} {odd.points} {odd.name}"
 
 
