@@ -216,8 +216,11 @@ def saved(open_page, lab):
     page.keyboard.press("Control+s")
     for _ in range(100):
         page.wait_for_timeout(300)
-        outputs = [cell.outputs for cell in nbformat.read(lab[1] / "views.ipynb", as_version=4).cells]
-        if all(outputs[2:]):
+        try:
+            cells = nbformat.read(lab[1] / "views.ipynb", as_version=4).cells
+        except nbformat.reader.NotJSONError:  # JupyterLab is writing it at this moment
+            continue
+        if all(cell.outputs for cell in cells[2:]):
             return page
     pytest.fail("the notebook was not saved")
 
