@@ -6,11 +6,13 @@
 - Each lesson runs in an empty folder of its own, and fails if it leaves anything there.
 - Cells run with history on, as in JupyterLab: counts are right, and `;` at a cell's end hides its output.
 - A kernel that dies is noticed within a second.
+- If there is a warm process (see tests/run.py), each kernel must come from it.
 - The summary says how many code cells were compared.
 """
 
 import os
 import re
+import subprocess
 import tempfile
 import time
 from queue import Empty
@@ -83,6 +85,8 @@ def started_apart(start):
     def start_apart(self, kernel_name, cwd=None, **kwargs):
         self.folder = tempfile.TemporaryDirectory(prefix="lesson-")
         start(self, kernel_name, cwd=self.folder.name, **kwargs)
+        cold = isinstance(self.km.provisioner.process, subprocess.Popen)
+        assert not cold or "COURSE_WARM_SOCKET" not in os.environ, "the warm process refused to start this kernel"
 
     return start_apart
 

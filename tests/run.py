@@ -8,7 +8,7 @@ from pathlib import Path
 # Two workers run side by side. With more threads than processors, runs take minutes instead of seconds.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # as conftest.py does, so that kernels may be started from the warm process
-os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
+os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1", COURSE_COLD_SANDBOX="1")
 
 import pytest
 

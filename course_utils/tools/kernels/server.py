@@ -110,13 +110,20 @@ def _tell(connection, message):
 
 
 def _refuse(request, streams, asked):
-    """Why this kernel must not come from here, or None. asked: the environment that this process was started with."""
+    """Why this kernel must not come from here, or None. asked: the environment that this process was started with.
+
+    What libraries add to the environment when they are imported may be there too: a client may have imported them.
+    """
     arguments, wanted = request["arguments"], request["environment"]
     if len(streams) != 3:
         return "no streams"
     if arguments[: len(LAUNCH)] != LAUNCH:
         return "another program"
-    differ = [name for name in {*asked, *wanted} if asked.get(name) != wanted.get(name) and not FREE.match(name)]
+    differ = [
+        name
+        for name in {*asked, *wanted}
+        if wanted.get(name) not in (asked.get(name), os.environ.get(name)) and not FREE.match(name)
+    ]
     if differ:
         return f"other environment: {', '.join(sorted(differ))}"
     return None
