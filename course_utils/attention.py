@@ -5,7 +5,6 @@ shows how token i distributes its attention, which sums to 1.0, over the tokens.
 """
 
 import contextlib
-import itertools
 import math
 import warnings
 
@@ -112,24 +111,27 @@ def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None)
     what = f"layer {layer}, {'mean of ' * (len(heads) > 1)}{listed('head', heads)}"
     alt = f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
     mean = attentions[layer, heads].mean(0)
-    plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
-    with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-        still = plots.heatmap(
-            mean.numpy(),
-            tokens,
-            tokens,
-            what.capitalize(),
-            f"{alt}.",
-            xlabel="looked at",
-            ylabel="token",
-            numbers=len(tokens) <= 16,
-            limits=(0, 1),
-        )
+
+    def draw():
+        plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
+        with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
+            return plots.heatmap(
+                mean.numpy(),
+                tokens,
+                tokens,
+                what.capitalize(),
+                f"{alt}.",
+                xlabel="looked at",
+                ylabel="token",
+                numbers=len(tokens) <= 16,
+                limits=(0, 1),
+            )
+
     options = {"layer": layer, "heads": heads, "sentence_b_start": sentence_b_start}
     outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
     html = page("head_view", attentions, tokens, options, size[0], margin=8 + outside)
-    return View(framed(html, alt, size, mean, tokens, tokens), still)
+    return View(framed(html, alt, size, mean, tokens, tokens), draw)
 
 
 def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=None):
@@ -154,8 +156,9 @@ def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=Non
     rows = 38 + len(layers) * (10 + 84 / attentions.shape[1] * len(tokens))
     size = (990, (38 if sentence_b_start is None else 60) + max(rows, 55 + 18 * len(tokens)))
     html, largest = page("model_view", attentions, tokens, options, size[0]), shown.amax((-1, -2))
-    still = _thumbnails(shown, layers, heads, f"{alt}.", tokens)
-    return View(framed(html, alt, size, largest, layers, heads), still)
+    return View(
+        framed(html, alt, size, largest, layers, heads), lambda: _thumbnails(shown, layers, heads, f"{alt}.", tokens)
+    )
 
 
 def _thumbnails(attentions, layers, heads, alt, tokens):
@@ -166,18 +169,18 @@ def _thumbnails(attentions, layers, heads, alt, tokens):
     from . import plots
 
     side = max(0.7, min(2.5, 8.4 / len(heads), 5 / len(layers)))
-    size = (0.6 + side * len(heads), 0.5 + side * len(layers))
-    figure, grid = plt.subplots(len(layers), len(heads), squeeze=False, figsize=size)
-    for axes, weights, (layer, head) in zip(grid.flat, attentions.flatten(0, 1), itertools.product(layers, heads)):
-        axes.imshow(weights.numpy(), cmap=seaborn.light_palette(plots.HEAT, as_cmap=True), vmin=0, vmax=1)
-        axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
-        if layer == layers[0]:
-            axes.set_title(head, loc="center")
-        if head == heads[0]:
-            axes.set_ylabel(layer, rotation=0, ha="right", va="center")
-    figure.supxlabel("head", size="medium")
-    figure.supylabel("layer", size="medium")
+    figure, axes = plt.subplots(figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)))
+    n = attentions.shape[-1]
+    step = n + max(1, n // 8)  # a gap between heatmaps
+    mosaic = torch.full((len(layers), len(heads), step, step), float("nan"))
+    mosaic[..., :n, :n] = attentions
+    mosaic = mosaic.transpose(1, 2).reshape(len(layers) * step, -1)
+    axes.imshow(mosaic.numpy(), cmap=seaborn.light_palette(plots.HEAT, as_cmap=True), vmin=0, vmax=1)
+    for axis, names in ((axes.xaxis, heads), (axes.yaxis, layers)):
+        axis.set_ticks([(n - 1) / 2 + step * place for place in range(len(names))], names)
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
+    axes.set(xlabel="head", ylabel="layer")
     still = plots.Figure(figure, alt)
     still.data = ["tokens: " + " ".join(tokens)]
     still.data += [

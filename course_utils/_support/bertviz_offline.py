@@ -1,5 +1,6 @@
 """bertviz's views as pages that need no network, each with a still picture. Used in lesson 05."""
 
+import functools
 import hashlib
 import html
 import io
@@ -36,9 +37,15 @@ class View:
     sentence and numbers. Between processors, views of the same tokens differ only in the last of the digits printed.
     """
 
-    def __init__(self, page, still):
-        self.page, self.still = page, still
+    def __init__(self, page, draw):
+        """draw: makes the still picture, a `plots.Figure`, when it is first asked for."""
+        self.page, self.draw = page, draw
+
+    @functools.cached_property
+    def still(self):
+        still = self.draw()
         still.png = _fewer_colours(still.png)
+        return still
 
     def _repr_html_(self):
         return self.page
