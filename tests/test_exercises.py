@@ -1,13 +1,12 @@
 """Tests of the checks: right answers in several styles pass, and wrong ones fail with the right message."""
 
-import random
-
 import nbformat
 import pytest
 
 from course_utils._support.notebooks import NOTEBOOKS
 from course_utils.exercises import all_exercises, check
-from course_utils.exercises.framework import _outcome, _problem
+from course_utils.exercises.framework import _problem, examine
+from course_utils.tools.grading.marking import cases_of
 
 from .answers import ANSWERS
 
@@ -16,6 +15,11 @@ EXERCISES = all_exercises()
 
 def seeds(exercise_id):
     return range(1 if EXERCISES[exercise_id].seconds else 5)  # only one if a call may take long
+
+
+def checked(exercise_id, answer, seed):
+    """As `check`, on cases that are drawn once for all answers."""
+    return examine(EXERCISES[exercise_id], answer, seed, cases=cases_of(exercise_id, seed))
 
 
 def _cases(kind):
@@ -30,7 +34,7 @@ def _cases(kind):
 @pytest.mark.parametrize("exercise_id, answer", _cases("RIGHT"))
 def test_right_answers_pass(exercise_id, answer):
     for seed in seeds(exercise_id):
-        report = check(exercise_id, answer, seed)
+        report = checked(exercise_id, answer, seed)
         assert report.status == "passed", report
 
 
@@ -38,7 +42,7 @@ def test_right_answers_pass(exercise_id, answer):
 def test_wrong_answers_fail_and_are_told_why(exercise_id, wrong):
     answer, words = wrong
     for seed in seeds(exercise_id):
-        report = check(exercise_id, answer, seed)
+        report = checked(exercise_id, answer, seed)
         assert report.status == "failed", report
         assert words in report.messages[0], report
 
@@ -54,19 +58,17 @@ def test_every_exercise_is_complete(exercise):
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_the_reference_passes_and_no_mistake_does(exercise):
     for seed in range(8 if exercise.seconds else 20):
-        cases = exercise.cases(random.Random(seed))
-        assert check(exercise.id, exercise.reference, seed).passed
+        cases = cases_of(exercise.id, seed)
+        assert checked(exercise.id, exercise.reference, seed).passed
         for mistake in exercise.mistakes:
-            assert any(_problem(exercise, case, _outcome(mistake.imitate, case.args)) for case in cases), (
-                mistake.message
-            )
+            assert any(_problem(exercise, case, case.outcome_of(mistake.imitate)) for case in cases), mistake.message
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_each_mistake_is_told_its_own_sentence(exercise):
     for seed in range(3):
         for mistake in exercise.mistakes:
-            report = check(exercise.id, mistake.imitate, seed)
+            report = checked(exercise.id, mistake.imitate, seed)
             assert report.mistake == mistake.message, report
 
 
