@@ -14,6 +14,8 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
+from .costly import pytest_collection_modifyitems, pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401
+
 settings.register_profile("repeatable", derandomize=True, deadline=None)  # a failing run can be repeated exactly
 settings.load_profile("repeatable")
 

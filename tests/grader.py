@@ -11,8 +11,9 @@ import nbformat
 import pytest
 
 from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS
-from course_utils.tools.grading.marking import assignment
-from course_utils.tools.grading.sandbox import read_only, why_not
+from course_utils.tools.grading import gradebook
+from course_utils.tools.grading.marking import Marker, assignment
+from course_utils.tools.grading.sandbox import Sandbox, read_only, why_not
 from course_utils.tools.workspace.copies import learner_copy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,22 @@ def isolation():
     if reason := why_not():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def one_sandbox():
+    """`grade` marks in this process, in a sandbox that all tests of the module share, and starts no marking process."""
+    isolation()
+    with Sandbox() as sandbox, pytest.MonkeyPatch.context() as patch:
+        sandbox.wait()
+
+        def mark_here(jobs, settings, workers):
+            marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
+            for job in jobs:
+                yield job["key"], marker.mark(Path(job["path"]).read_bytes(), job["name"])
+
+        patch.setattr(gradebook, "mark_here", mark_here)
+        yield
 
 
 def needs_extras():

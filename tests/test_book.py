@@ -5,6 +5,7 @@ mode.
 """
 
 import re
+import sys
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -16,21 +17,23 @@ from course_utils._support.notebooks import BEGIN, NOTEBOOKS
 from course_utils.tools.publish import book
 
 from .browser import chromium, keep, needs_chromium
+from .costly import costly
 
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
 VIEWS = "05_attention"
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
 # Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
-# enough. Closed boxes are opened, so that axe looks into them.
+# enough, in all pages. Closed boxes are opened, so that axe looks into them.
 OPEN = "() => document.querySelectorAll('details').forEach(box => box.open = true)"
-ONE_OF_EACH = """() => {
+ONE_OF_EACH = """seen => {
     const named = thing => thing.tagName + '.' + (thing.getAttribute('class') || '') + thing.getAttribute('style');
-    const looks = thing => thing ? looks(thing.parentElement) + '>' + named(thing) : '';
-    const first = new Map(), all = [...document.body.querySelectorAll(':not(svg *)')];
-    const look = new Map(all.map(thing => [thing, looks(thing)]));
+    const first = new Map(seen.map(look => [look, null])), all = [...document.body.querySelectorAll(':not(svg *)')];
+    const look = new Map();  // parents come before their children
+    all.forEach(thing => look.set(thing, (look.get(thing.parentElement) || '') + '>' + named(thing)));
     all.forEach(thing => first.has(look.get(thing)) || first.set(look.get(thing), thing));
     all.reverse().filter(thing => first.get(look.get(thing)) !== thing)
-        .forEach(thing => thing.childElementCount || thing.remove()); }"""
+        .forEach(thing => thing.childElementCount || thing.remove());
+    return [...first.keys()]; }"""
 AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations'], ...rules})
     .then(result => result.violations
     .filter(found => ['serious', 'critical'].includes(found.impact)).map(found => [found.id, found.nodes.length,
@@ -43,8 +46,10 @@ FOCUSED = """() => { const thing = document.activeElement;
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the book, built once."""
-    return book.write_book(tmp_path_factory.mktemp("book") / "book").parent
+    """The folder of the book, built once, without its PDF."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book, "BROWSERS", ())
+        return book.write_book(tmp_path_factory.mktemp("book") / "book").parent
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +73,7 @@ def visited(site, open_page):
     from axe_playwright_python import __file__ as package
 
     axe = (Path(package).parent / "axe.min.js").read_text(encoding="utf-8")
-    found, loaded, page = {}, {}, open_page()
+    found, loaded, seen, page = {}, {}, [], open_page()
     page.emulate_media(reduced_motion="reduce")  # disable transitions, so that colours change at once
     page.on(
         "requestfinished",
@@ -83,7 +88,7 @@ def visited(site, open_page):
         page.evaluate(OPEN)
         page.evaluate(axe)
         light = page.evaluate(AXE, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
-        page.evaluate(ONE_OF_EACH)
+        seen = page.evaluate(ONE_OF_EACH, seen)
         light += page.evaluate(AXE, {"runOnly": COLOURS})
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
         dark = page.evaluate(AXE, {"runOnly": COLOURS})
@@ -174,14 +179,12 @@ def test_axe_finds_nothing_serious(visited, theme):
     assert {name: found[theme] for name, found in visited.items() if found[theme]} == {}
 
 
-@needs_chromium
-def test_from_the_first_page_to_the_last(site, open_page):
-    page, seen = go(open_page, site, "index"), []
-    while page.locator("a.right-next").count():
-        with page.expect_navigation():
-            page.click("a.right-next")
-        seen.append(Path(urlparse(page.url).path).stem)
-    assert seen == [*LESSONS, *(["glossary"] if (site / "glossary.html").exists() else [])]
+def test_from_the_first_page_to_the_last(pages):
+    page, seen = "index", []
+    while onward := pages[page].select_one("a.right-next"):
+        page = Path(onward["href"]).stem
+        seen.append(page)
+    assert seen == [*LESSONS, *(["glossary"] if "glossary" in pages else [])]
 
 
 @needs_chromium
@@ -305,14 +308,16 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
 
 
 @needs_chromium
-def test_the_pdf_holds_everything(site, pages):
-    text = (site / book.PDF).read_bytes()
+@costly("notebooks/*.ipynb", "course_utils/tools/publish/**/*")
+def test_the_pdf_holds_everything(tmp_path):
+    index = book.write_book(tmp_path / "book")
+    text = (index.parent / book.PDF).read_bytes()
     assert text.startswith(b"%PDF") and text.rstrip().endswith(b"%%EOF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", text))
     print(f"{book.PDF}: {sheets} pages, {len(text) / 1e6:.1f} MB")
     assert 150 < sheets < 400
     assert text.count(b"/Subtype /Image") >= 30
-    assert pages["index"].find("a", href=book.PDF)
+    assert BeautifulSoup(index.read_text(encoding="utf-8"), "html.parser").find("a", href=book.PDF)
 
 
 def small(folder, **texts):
@@ -375,11 +380,13 @@ def test_formulas_are_drawn_without_a_script(tmp_path, lessons, no_browser):
 
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
     pages = []
-    monkeypatch.setattr(
-        book,
-        "print_pdf",
-        lambda page, target: pages.append(BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")) or "no PDF",
-    )
+
+    def print_nothing(browser, page, target):
+        pages.append(BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser"))
+        return "no PDF"
+
+    monkeypatch.setattr(book, "BROWSERS", (sys.executable,))
+    monkeypatch.setattr(book, "print_pdf", print_nothing)
     book.write_book(tmp_path / "book", lessons, list)
     links = [link["href"] for link in pages[0].select('article a[href^="#"]') if len(link["href"]) > 1]
     assert {"#mean-pooling", "#cls-token"} <= set(links) and all(pages[0].find(id=link[1:]) for link in links)

@@ -1,31 +1,146 @@
-"""A learner's first minutes: JupyterLab as `make lab` starts it, with lesson 00 run in full in a real browser."""
+"""JupyterLab as `make lab` starts it: its kernels, a learner's first minutes, and bertviz's views, in a real browser.
 
+The tests share one JupyterLab and run in this order: the first counts its kernels, the last stops it.
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
 import pytest
+from nbconvert import HTMLExporter
 
 from course_utils._support.passed import remember
+from course_utils.attention import attend
 from course_utils.exercises import LESSONS, all_exercises
+from course_utils.tools.kernels.provisioner import COLD, SOCKET
 from course_utils.tools.workspace.copies import write_workspace
 
 from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
+from .execute import KERNEL
+from .test_browser_views import fits, inside, same, weights
+from .test_kernels import gone
 
-pytestmark = needs_chromium
 EXERCISES = list(all_exercises())
 FIRST = [one for one in EXERCISES if one[:2] == "00"]
 PASSED = [*FIRST, "01-encode"]
+SENTENCE = "The cat sat on the mat"
+CELLS = {
+    "setup": (
+        "from course_utils import setup\nfrom course_utils.attention import attend, head_view, model_view\nsetup()"
+    ),
+    "attend": f'tokens, attentions = attend("{SENTENCE}")',
+    "head-view": "head_view(attentions, tokens)",
+    "model-view": "model_view(attentions, tokens)",
+    "second-head-view": "head_view(attentions, tokens, layer=2, heads=[9])",
+}
+LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 2": 12 * 64}
+STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
+    [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
+        element.style.opacity].join()).join(';')"""
+
+VISIBLE = "count => document.querySelectorAll('line[visibility=visible]').length === count"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def lab(tmp_path_factory):
+    """(address, workspace) of a running JupyterLab, which starts a warm process of its own."""
     workspace = tmp_path_factory.mktemp("lab") / "workspace"
     write_workspace(workspace)
     for passed in PASSED:
         remember(passed, workspace)  # left over from an earlier user
-    with running_lab(workspace) as lab, chromium() as open_page:
-        page = open_page()
-        goto_when_up(page, f"{lab}/?token=secret")  # redirects to the page that `course lab` opens
-        yield page
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (SOCKET, COLD, "JUPYTER_DEFAULT_PROVISIONER_NAME"):
+            patch.delenv(name, raising=False)
+        with running_lab(workspace) as address:
+            yield address, workspace
 
 
+@pytest.fixture(scope="module")
+def open_page():
+    with chromium() as open_page:
+        yield open_page
+
+
+def ask(lab, path, method="GET"):
+    request = urllib.request.Request(
+        f"{lab[0]}/api/{path}",
+        method=method,
+        headers={"Authorization": "token secret"},
+        data=b"{}" if method == "POST" else None,
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read() or "null")
+
+
+def children(pid):
+    return [
+        int(child)
+        for task in os.listdir(f"/proc/{pid}/task")
+        for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()
+    ]
+
+
+def command(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().strip("\0")
+    except OSError:
+        return ""
+
+
+def processes(lab):
+    """JupyterLab's process, and the warm one that it started."""
+    (server,) = [
+        int(name)
+        for name in os.listdir("/proc")
+        if name.isdigit() and "jupyterlab" in command(name) and str(lab[1]) in command(name)
+    ]
+    (warm,) = [child for child in children(server) if "course_utils.tools.kernels.server" in command(child)]
+    return server, warm
+
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels need Linux")
+
+
+@needs_linux
+def test_jupyterlab_gets_its_kernels_from_the_warm_process(lab):
+    """Two kernels, one restarted, then both shut down."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            ask(lab, "status")
+            break
+        except OSError:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+    one, other = ask(lab, "kernels", "POST")["id"], ask(lab, "kernels", "POST")["id"]
+    server, warm = processes(lab)
+    kernels = children(warm)
+    assert len(kernels) == 2 and children(server) == [warm]
+    ask(lab, f"kernels/{one}/restart", "POST")
+    assert len(children(warm)) == 2 and len(set(kernels) & set(children(warm))) == 1
+    for kernel in (one, other):
+        ask(lab, f"kernels/{kernel}", "DELETE")
+    assert children(warm) == []
+
+
+# A learner's first minutes
+
+
+@pytest.fixture(scope="module")
+def page(lab, open_page):
+    page = open_page()
+    goto_when_up(page, f"{lab[0]}/?token=secret")  # redirects to the page that `course lab` opens
+    return page
+
+
+@needs_chromium
 def test_lesson_00_opens_runs_and_shows_its_picture(page):
     page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
     assert "Start here" in page.inner_text(".jp-Notebook .jp-MarkdownCell h1")
@@ -47,6 +162,7 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
     assert stub.count() == len(FIRST)
 
 
+@needs_chromium
 def test_a_quiz_explains_the_option_that_is_opened(page):
     option = page.locator(".jp-MarkdownCell details").nth(1)
     bring_into_view(page, option)
@@ -61,6 +177,7 @@ def test_a_quiz_explains_the_option_that_is_opened(page):
     assert not answer.is_visible()
 
 
+@needs_chromium
 def test_the_whole_course_is_drawn_with_what_was_passed(page):
     picture = page.locator(".jp-OutputArea-output table", has_text=f"of {len(EXERCISES)} exercises passed")
     bring_into_view(page, picture)
@@ -71,5 +188,117 @@ def test_the_whole_course_is_drawn_with_what_was_passed(page):
     keep(page, "lesson_00_progress")
 
 
+@needs_chromium
 def test_nothing_outside_was_asked_for(page):
     assert page.outside == []
+
+
+# Attention views
+
+
+def opened(open_page, lab, name="views"):
+    page = open_page()
+    page.goto(f"{lab[0]}/lab/tree/{name}.ipynb?token=secret&reset")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+    return page
+
+
+def all_drawn(page, name):
+    """Check that each view, when scrolled into view, is drawn in full and fits into its frame."""
+    for title, lines in LINES.items():
+        frame = page.locator(f"iframe[title^='{title}']")
+        bring_into_view(page, frame)
+        within = inside(page, title, lines)
+        fits(within)
+        keep(page, f"{name}_{title.lower().replace(' ', '_')}")
+    assert page.locator("iframe").count() == len(LINES)
+    same(weights(inside(page, "Head view of layer 0"), heads=12), attend(SENTENCE)[1][0])
+
+
+def hover_changes(page):
+    frame = page.locator("iframe[title^='Head view of layer 0']")
+    bring_into_view(page, frame)
+    within = inside(page, "Head view of layer 0")
+    before, picture = within.evaluate(STATE), frame.screenshot()
+    within.locator("#left text", has_text="cat").hover()
+    within.wait_for_function(VISIBLE, arg=12 * 8)
+    assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8  # all that start there
+    assert within.evaluate(STATE) != before and frame.screenshot() != picture
+    keep(page, "head_view_hovered")
+    within.locator("#layer").hover()
+    within.wait_for_function(VISIBLE, arg=0)
+
+
+@pytest.fixture(scope="module")
+def saved(open_page, lab):
+    """The page on which the notebook was run, after the outputs were saved to disk."""
+    cells = [nbformat.v4.new_code_cell(source, id=name) for name, source in CELLS.items()]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), lab[1] / "views.ipynb")
+    page = opened(open_page, lab)
+    run_all_cells(page)
+    page.keyboard.press("Control+s")
+    for _ in range(100):
+        page.wait_for_timeout(300)
+        try:
+            cells = nbformat.read(lab[1] / "views.ipynb", as_version=4).cells
+        except nbformat.reader.NotJSONError:  # JupyterLab is writing it at this moment
+            continue
+        if all(cell.outputs for cell in cells[2:]):
+            return page
+    pytest.fail("the notebook was not saved")
+
+
+@needs_chromium
+def test_drawn_when_run(saved):
+    assert saved.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    all_drawn(saved, "live")
+    hover_changes(saved)
+    assert saved.outside == []
+
+
+@needs_chromium
+def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
+    page = opened(open_page, lab)
+    all_drawn(page, "reopened")
+    hover_changes(page)
+    assert page.outside == []
+
+
+@needs_chromium
+def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, lab, open_page):
+    notebook = nbformat.read(lab[1] / "views.ipynb", as_version=4)
+    notebook.cells[1].source += "  # changed elsewhere, so that JupyterLab does not know it"
+    for cell in notebook.cells:
+        for output in cell.outputs:
+            output.metadata["from"] = "elsewhere"
+            output.data["text/plain"] += " "
+    nbformat.write(notebook, lab[1] / "elsewhere.ipynb")
+    page = opened(open_page, lab, "elsewhere")
+    page.wait_for_selector("text=Head view of layer 0, mean of heads 0 to 11")
+    table = page.locator(".jp-OutputArea-output table").first
+    bring_into_view(page, table)
+    assert page.locator("iframe").count() == 0
+    assert table.locator("td").count() == 64 and table.is_visible()
+    keep(page, "not_trusted")
+    assert page.outside == []
+
+
+@needs_chromium
+def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
+    (tmp_path / "views.html").write_text(HTMLExporter().from_filename(lab[1] / "views.ipynb")[0], encoding="utf-8")
+    page = open_page()
+    page.goto((tmp_path / "views.html").as_uri(), wait_until="commit")
+    all_drawn(page, "exported")
+    hover_changes(page)
+    # nbconvert's own template requests MathJax
+    assert [address for address, frame in page.outside if frame != page.url] == []
+    assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"
+
+
+@needs_linux
+def test_nothing_is_left_when_jupyterlab_is_stopped(lab):
+    """Must be the last test of this file."""
+    server, warm = processes(lab)
+    kernels = children(warm)
+    os.kill(server, signal.SIGTERM)
+    assert all(gone(process, 30) for process in (server, warm, *kernels))

@@ -1,39 +1,16 @@
-"""bertviz's views work in a real browser without a network: live, from a saved notebook and in exported HTML."""
+"""bertviz's views in a real browser, each alone on a page. test_browser.py has them in JupyterLab."""
 
-import re
-import subprocess
-import sys
-
-import nbformat
 import pytest
 import torch
 
 from course_utils import plots
 from course_utils._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS
-from course_utils.attention import attend, head_view, model_view
+from course_utils.attention import head_view, model_view
 
-from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
-from .execute import KERNEL
+from .browser import chromium, keep, needs_chromium
 from .test_attention import AWKWARD, random_attentions
 
 pytestmark = needs_chromium
-
-SENTENCE = "The cat sat on the mat"
-CELLS = {
-    "setup": (
-        "from course_utils import setup\nfrom course_utils.attention import attend, head_view, model_view\nsetup()"
-    ),
-    "attend": f'tokens, attentions = attend("{SENTENCE}")',
-    "head-view": "head_view(attentions, tokens)",
-    "model-view": "model_view(attentions, tokens)",
-    "second-head-view": "head_view(attentions, tokens, layer=2, heads=[9])",
-}
-LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 2": 12 * 64}
-STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
-    [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
-        element.style.opacity].join()).join(';')"""
-
-VISIBLE = "count => document.querySelectorAll('line[visibility=visible]').length === count"
 
 
 @pytest.fixture(scope="module")
@@ -160,110 +137,3 @@ def test_a_click_enlarges_a_head(shown):
     same(weights(frame, ".detail line"), attentions[1, 1])
     fits(frame)
     keep(page, "model_view_enlarged")
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory, open_page):
-    """(address, workspace) of a running JupyterLab whose workspace has the notebook views.ipynb, not yet run."""
-    workspace = tmp_path_factory.mktemp("lab") / "workspace"
-    with running_lab(workspace) as address:
-        goto_when_up(open_page(), f"{address}/api?token=secret")
-        cells = [nbformat.v4.new_code_cell(source, id=name) for name, source in CELLS.items()]
-        nbformat.write(
-            nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), workspace / "views.ipynb"
-        )
-        yield address, workspace
-
-
-def opened(open_page, lab, name="views"):
-    page = open_page()
-    page.goto(f"{lab[0]}/lab/tree/{name}.ipynb?token=secret&reset")
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    return page
-
-
-def all_drawn(page, name):
-    """Check that each view, when scrolled into view, is drawn in full and fits into its frame."""
-    for title, lines in LINES.items():
-        frame = page.locator(f"iframe[title^='{title}']")
-        bring_into_view(page, frame)
-        within = inside(page, title, lines)
-        fits(within)
-        keep(page, f"{name}_{title.lower().replace(' ', '_')}")
-    assert page.locator("iframe").count() == len(LINES)
-    same(weights(inside(page, "Head view of layer 0"), heads=12), attend(SENTENCE)[1][0])
-
-
-def hover_changes(page):
-    frame = page.locator("iframe[title^='Head view of layer 0']")
-    bring_into_view(page, frame)
-    within = inside(page, "Head view of layer 0")
-    before, picture = within.evaluate(STATE), frame.screenshot()
-    within.locator("#left text", has_text="cat").hover()
-    within.wait_for_function(VISIBLE, arg=12 * 8)
-    assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8  # all that start there
-    assert within.evaluate(STATE) != before and frame.screenshot() != picture
-    keep(page, "head_view_hovered")
-    within.locator("#layer").hover()
-    within.wait_for_function(VISIBLE, arg=0)
-
-
-@pytest.fixture(scope="module")
-def saved(open_page, lab):
-    """The page on which the notebook was run, after the outputs were saved to disk."""
-    page = opened(open_page, lab)
-    run_all_cells(page)
-    page.keyboard.press("Control+s")
-    for _ in range(100):
-        page.wait_for_timeout(300)
-        try:
-            cells = nbformat.read(lab[1] / "views.ipynb", as_version=4).cells
-        except nbformat.reader.NotJSONError:  # JupyterLab is writing it at this moment
-            continue
-        if all(cell.outputs for cell in cells[2:]):
-            return page
-    pytest.fail("the notebook was not saved")
-
-
-def test_drawn_when_run(saved):
-    assert saved.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-    all_drawn(saved, "live")
-    hover_changes(saved)
-    assert saved.outside == []
-
-
-def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
-    page = opened(open_page, lab)
-    all_drawn(page, "reopened")
-    hover_changes(page)
-    assert page.outside == []
-
-
-def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, lab, open_page):
-    notebook = nbformat.read(lab[1] / "views.ipynb", as_version=4)
-    notebook.cells[1].source += "  # changed elsewhere, so that JupyterLab does not know it"
-    for cell in notebook.cells:
-        for output in cell.outputs:
-            output.metadata["from"] = "elsewhere"
-            output.data["text/plain"] += " "
-    nbformat.write(notebook, lab[1] / "elsewhere.ipynb")
-    page = opened(open_page, lab, "elsewhere")
-    page.wait_for_selector("text=Head view of layer 0, mean of heads 0 to 11")
-    table = page.locator(".jp-OutputArea-output table").first
-    bring_into_view(page, table)
-    assert page.locator("iframe").count() == 0
-    assert table.locator("td").count() == 64 and table.is_visible()
-    keep(page, "not_trusted")
-    assert page.outside == []
-
-
-def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", tmp_path, lab[1] / "views.ipynb"]
-    subprocess.run(command, check=True, capture_output=True)
-    page = open_page()
-    page.goto((tmp_path / "views.html").as_uri(), wait_until="commit")
-    all_drawn(page, "exported")
-    hover_changes(page)
-    # nbconvert's own template requests MathJax
-    assert [address for address, frame in page.outside if frame != page.url] == []
-    assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"

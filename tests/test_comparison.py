@@ -73,7 +73,8 @@ def compared(tmp_path_factory):
             cell = new_code_cell(source, outputs=outputs, execution_count=count, metadata={"tags": tags})
             notebook.cells.append(cell)
         nbformat.write(notebook, folder / f"{name}.ipynb")
-    command = [sys.executable, "-m", "pytest", "-rA", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider"]
+    plugins = ["-p", "course_utils._support.fast_nbformat", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-rA", "--nbval", "--nbval-current-env", *plugins]
     more = ["--nbval-cell-timeout=300", "--rootdir", folder, "-c", "/dev/null", folder]
     start = time.monotonic()
     done = subprocess.run([*command, *map(str, more)], capture_output=True, text=True, cwd=folder)

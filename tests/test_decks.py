@@ -1,6 +1,8 @@
 """The lecture decks and the quizzes: their cells in the lessons, and the decks in a browser without a network."""
 
 import contextlib
+import copy
+import functools
 import json
 import re
 
@@ -26,6 +28,7 @@ OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n(Right|No)\
 each_lesson = pytest.mark.parametrize("name", LESSONS)
 
 
+@functools.cache
 def read(name):
     return nbformat.read(LESSONS[name], as_version=4)
 
@@ -121,9 +124,9 @@ def test_the_right_option_stands_anywhere_and_is_not_the_longest():
 
 @each_lesson
 def test_learners_get_the_quizzes_and_nothing_of_the_lecture(name):
-    copy = learner_copy(read(name))
-    assert any(cell.id.startswith("quiz-") for cell in copy.cells)
-    text = json.dumps(copy)
+    learners = learner_copy(copy.deepcopy(read(name)))
+    assert any(cell.id.startswith("quiz-") for cell in learners.cells)
+    text = json.dumps(learners)
     for word in ("slide_type", "Lecture plan", "Pause and ask", "slide-output", '"reveal"'):
         assert word not in text
 
@@ -280,10 +283,16 @@ def show(browser, path):
     return page
 
 
+@pytest.fixture(scope="module")
+def open_deck(decks, browser):
+    """A function that opens a lesson's deck, once for all tests that do not need it on its first slide."""
+    return functools.cache(lambda name: show(browser, decks[name]))
+
+
 @needs_chromium
 @each_lesson
-def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, browser, name):
-    page = show(browser, decks[name])
+def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, open_deck, name):
+    page = open_deck(name)
     total = page.evaluate("Reveal.getTotalSlides()")
     assert total == len(slides(read(name)))
     for place in range(total):
@@ -294,7 +303,6 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, bro
     assert page.outside == [] and page.problems == []
     assert decks[name].stat().st_size < 3e6
     assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks[name].read_text())
-    page.close()
 
 
 @needs_chromium
@@ -351,7 +359,7 @@ def test_an_attention_view_draws_in_the_deck(decks, browser):
 
 
 @needs_chromium
-def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(decks, browser):
+def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck):
     asked = {
         name: [
             place for place, one in enumerate(slides(read(name))) if any(cell.id.startswith("quiz-") for cell in one)
@@ -360,7 +368,7 @@ def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(de
     }
     assert sum(map(len, asked.values())) > 5
     for name in filter(asked.get, asked):
-        page = show(browser, decks[name])
+        page = open_deck(name)
         for place in asked[name]:
             page.evaluate(
                 "place => { Reveal.slide(place); while (Reveal.availableFragments().next) Reveal.nextFragment(); }",

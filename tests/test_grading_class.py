@@ -19,6 +19,7 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import HandInError
 
+from .costly import MARKING, costly
 from .grader import (
     COURSE,
     NOBODY,
@@ -27,6 +28,7 @@ from .grader import (
     hand_in,
     isolation,
     needs_extras,
+    one_sandbox,  # noqa: F401
     ordinary_user,
     points_of,
     write_class,
@@ -153,6 +155,7 @@ def counted(*args, **kwargs):
     return totals[0], learners
 
 
+@pytest.mark.usefixtures("one_sandbox")
 def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
     source = shutil.copytree(folder / "class", tmp_path / "class")
     mine = shutil.copytree(out, tmp_path / "out")
@@ -179,6 +182,7 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
         grade(source, tmp_path / "new", only=("cleo",))
 
 
+@pytest.mark.usefixtures("one_sandbox")
 def test_an_interruption_loses_nothing(folder, tmp_path):
     def stop_after_two(results, total):
         for number, result in enumerate(results):
@@ -197,7 +201,7 @@ def test_an_interruption_loses_nothing(folder, tmp_path):
 
 def test_ctrl_c_leaves_no_process(folder, tmp_path):
     write_class(
-        tmp_path / "class", **{f"s{number}": hand_in("04", max_pool=SLOW + f"  # {number}") for number in range(4)}
+        tmp_path / "class", s0=hand_in("04"), s1=hand_in("04", max_pool=SLOW), s2=hand_in("04", max_pool=SLOW + " ")
     )
     running = subprocess.Popen(
         [*COURSE, "grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--workers", "1"],
@@ -230,6 +234,7 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
     assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == FULL
 
 
+@pytest.mark.usefixtures("one_sandbox")
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
     parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7}
     assert mark(folder, parts, "--part", "1/2", "--workers", 2).returncode == 0
@@ -240,6 +245,7 @@ def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tm
         assert (parts / name).read_bytes() == (out / name).read_bytes(), name
 
 
+@costly(*MARKING)
 def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path):
     environment = needs_extras()
     from .offline import free_port
@@ -265,6 +271,7 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
         assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes()
 
 
+@costly(*MARKING)
 def test_an_ordinary_user_gets_the_same(folder, out):
     if os.getuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")
@@ -281,6 +288,7 @@ def test_an_ordinary_user_gets_the_same(folder, out):
         shutil.rmtree(room)
 
 
+@pytest.mark.usefixtures("one_sandbox")
 def test_hand_marked_cells(tmp_path):
     isolation()
     auto, most = points_of("12-reciprocal-rank"), points_of("12-report")
@@ -323,6 +331,7 @@ def test_hand_marked_cells(tmp_path):
             grade(source, out, workers=1)
 
 
+@costly(*MARKING, "course_utils/exercises/lesson_12.py", "notebooks/12_*.ipynb")
 def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
@@ -404,6 +413,7 @@ def test_bad_command_lines_end_in_one_sentence(folder, tmp_path, arguments, word
     assert done.returncode in (1, 2) and words in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.usefixtures("one_sandbox")
 def test_the_latest_hand_in_of_a_lesson_counts(folder, tmp_path):
     write_class(
         tmp_path / "class",

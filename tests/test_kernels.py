@@ -1,15 +1,12 @@
 """Kernels forked from a warm process behave like ordinary ones, which are used when there is no warm process."""
 
 import contextlib
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
-from pathlib import Path
 
 import pytest
 from jupyter_client.manager import KernelManager
@@ -18,8 +15,6 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from course_utils.tools import doctor
 from course_utils.tools.kernels import provisioner
 from course_utils.tools.kernels.provisioner import COLD, SOCKET, fork_kernel, listens, start_warm, why_not
-
-from .browser import running_lab
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels need Linux")
 
@@ -276,61 +271,6 @@ def test_the_warm_process_ends_with_who_started_it_and_clears_up(warm):
         starter.kill()
     assert gone(int(pid), 30)  # it checks for its starter once its imports are done
     assert not os.path.exists(os.path.dirname(place))
-
-
-def ask(lab, path, method="GET"):
-    request = urllib.request.Request(
-        f"{lab}/api/{path}",
-        method=method,
-        headers={"Authorization": "token secret"},
-        data=b"{}" if method == "POST" else None,
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return json.loads(answer.read() or "null")
-
-
-def children(pid):
-    return [
-        int(child)
-        for task in os.listdir(f"/proc/{pid}/task")
-        for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()
-    ]
-
-
-def test_jupyterlab_gets_its_kernels_there(tmp_path, monkeypatch):
-    """As `make lab` starts it: two kernels, one restarted, one shut down, then JupyterLab itself is stopped."""
-    monkeypatch.delenv(SOCKET, raising=False)
-    monkeypatch.delenv(COLD, raising=False)
-    with running_lab(tmp_path / "workspace") as lab:
-        until = time.monotonic() + 60
-        while True:
-            try:
-                ask(lab, "status")
-                break
-            except OSError:
-                assert time.monotonic() < until
-                time.sleep(0.2)
-        one, other = ask(lab, "kernels", "POST")["id"], ask(lab, "kernels", "POST")["id"]
-        (server,) = [
-            int(name)
-            for name in os.listdir("/proc")
-            if name.isdigit() and "jupyterlab" in command(name) and str(tmp_path) in command(name)
-        ]
-        (warm,) = [child for child in children(server) if "course_utils.tools.kernels.server" in command(child)]
-        kernels = children(warm)
-        assert len(kernels) == 2 and children(server) == [warm]
-        ask(lab, f"kernels/{one}/restart", "POST")
-        assert len(children(warm)) == 2 and len(set(kernels) & set(children(warm))) == 1
-        ask(lab, f"kernels/{other}", "DELETE")
-        (last,) = children(warm)
-    assert gone(server) and gone(last) and gone(warm)
-
-
-def command(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().strip("\0")
-    except OSError:
-        return ""
 
 
 def test_where_nothing_can_be_started_nothing_is(monkeypatch, tmp_path):

@@ -14,6 +14,8 @@ from course_utils.exercises.lesson_10 import EPOCH, LEAKS, SCHEDULE
 from course_utils.training import ExampleError
 from course_utils.trainings import learning_curve
 
+from .costly import costly
+
 
 def test_the_parts_share_no_sentence():
     parts = learning_curve.review_parts()
@@ -109,6 +111,7 @@ def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
         learning_curve.fine_tuned(["one", "two"], [1, 1])
 
 
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     done = CliRunner().invoke(learning_curve.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0

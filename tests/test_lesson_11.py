@@ -20,6 +20,8 @@ from course_utils import load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
 from course_utils.trainings import negation
 
+from .costly import costly
+
 
 @pytest.fixture(scope="module")
 def sentence_model(tiny):
@@ -147,6 +149,7 @@ def test_the_same_seed_trains_the_same_model_and_the_columns_reach_the_loss(smal
     assert torch.allclose(torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5)
 
 
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     done = CliRunner().invoke(negation.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0

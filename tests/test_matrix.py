@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from .costly import costly
 from .matrix import SETTINGS, code_cells, compare
 
+pytestmark = costly("notebooks/00_*.ipynb", "notebooks/conftest.py")
 LESSON = Path(__file__).resolve().parents[1] / "notebooks" / "00_start_here.ipynb"
 
 

@@ -1,6 +1,7 @@
 """The source lessons and the learners' copies follow the rules; two copies are run from top to bottom."""
 
 import ast
+import functools
 import json
 import re
 from pathlib import Path
@@ -23,6 +24,7 @@ BY_HAND = list(assignment()["by_hand"])
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 
 
+@functools.cache
 def read(path):
     return nbformat.read(path, as_version=4)
 

@@ -167,18 +167,6 @@ def test_weights_changed_in_place_are_seen(tiny):
 # Whole lists, through `embed`
 
 
-@pytest.mark.filterwarnings("ignore:.*longer than the model")
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_many_sentences_are_as_sentence_transformers_makes_them(pooling, texts):
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling
-
-    library = SentenceTransformer(str(packaged_encoder()), device="cpu")
-    library[1] = Pooling(library[1].embedding_dimension, pooling_mode=pooling)
-    theirs = library.encode(texts, normalize_embeddings=True, show_progress_bar=False)
-    assert np.abs(embed(texts, pooling=pooling) - theirs).max() <= 1e-6
-
-
 @pytest.mark.parametrize("number", [MIN_TOKENS_TO_PACK // 3 - 1, MIN_TOKENS_TO_PACK // 3 + 1])
 def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encoder, monkeypatch):
     sentences = [f"{i}" for i in range(number)]  # [CLS], one piece or more, [SEP]
@@ -206,6 +194,7 @@ def test_the_light_tokenizer_gives_the_same_ids(light, encoder, sentences):
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
+    texts = texts[140:156]  # sentences, and whole reviews
     (tmp_path / "texts.json").write_text(json.dumps(texts))
     program = (
         "import json, sys, warnings, numpy as np\nfrom course_utils import embed\ntexts = "

@@ -551,7 +551,18 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"])
-def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
+def test_being_told_to_end_is_as_ctrl_c(number):
+    before = signal.signal(number, signal.SIG_DFL)  # the tests may themselves run under `nohup`
+    try:
+        with pytest.raises(KeyboardInterrupt) as stop, cli._told_to_end():
+            os.kill(os.getpid(), number)
+            time.sleep(1)
+        assert stop.value.args == (number,)
+    finally:
+        signal.signal(number, before)
+
+
+def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path):
     source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
     running = subprocess.Popen(
         [*COURSE, "grade", source, "--out", out, "--workers", "1", "--lessons", "04", "--unsafe-no-isolation"],
@@ -559,17 +570,15 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(number, tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(tmp_path)},
-        # the tests may themselves run under `nohup`
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 90
     while not (below := psutil.Process(running.pid).children(recursive=True)):
         assert time.monotonic() < deadline and running.poll() is None
         time.sleep(0.05)
-    running.send_signal(number)
+    running.send_signal(signal.SIGTERM)
     said = running.communicate(timeout=60)[1]
     assert (
-        running.returncode == 128 + number
+        running.returncode == 128 + signal.SIGTERM
         and (f"Stopped. What was marked is kept in {out}; run the same command to continue.") in said
     )
     assert (

@@ -83,10 +83,11 @@ def servers(marker):
 
 
 @pytest.mark.parametrize("attack", HOSTILE, ids=lambda attack: attack.name)
-def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_property):
+def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_property, monkeypatch):
     if attack.filter and not marker.filtered:
         pytest.skip("there is no filter of system calls")
     notebook, start = attack.notebook(), time.monotonic()
+    monkeypatch.setattr(marker, "seconds", 3)
     result = marker.mark(notebook, "04_pooling.ipynb" if attack.build is None else "")
     took = time.monotonic() - start
     said = " ".join(
@@ -105,6 +106,7 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - marker.memory < 1.5 * 2**20, (
         "the grader itself took more than 1.5 GB"
     )
+    monkeypatch.undo()
     start = time.monotonic()
     assert points(marker.mark(right())) == FULL, "the next submission suffered"
     assert time.monotonic() - start < 8

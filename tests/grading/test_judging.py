@@ -98,7 +98,7 @@ def my_mean_pool(token_embeddings, attention_mask):
     with Shard({"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}) as shard:
         marks = [
             shard.asked({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})["result"]["exercises"][ID]
-            for _ in range(40)
+            for _ in range(20)
         ]
     assert [mark["messages"] for mark in marks if mark["status"] != "passed"] == []
 
@@ -174,7 +174,7 @@ def test_a_hand_in_that_is_gone_stops_the_run_and_is_nobodys_fault(tmp_path):
 @pytest.fixture
 def marker(one_thread):
     isolation()
-    with Sandbox(seconds=60, cold=False) as sandbox:
+    with Sandbox(seconds=60) as sandbox:
         sandbox.wait()
         yield Marker(sandbox, ("04",), seed=4)
 

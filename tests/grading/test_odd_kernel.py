@@ -8,8 +8,8 @@ A kernel is used for the next notebook if a notebook changed nothing but its nam
 one is forked. FRESH_KERNELS=1 forks one for each notebook.
 
 The results are recorded in odd_kernel.txt, under a hash of the notebook, the exercises' source, and the versions of
-Python, IPython, torch and NumPy. A notebook whose hash is not recorded runs in a kernel, and so does every eighth of
-the others. KERNELS=all runs all; KERNELS=record also renews the record, as `make matrix` does.
+Python, IPython, torch and NumPy. A notebook whose hash is not recorded runs in a kernel, and so does one in 24 of the
+others. KERNELS=all runs all; KERNELS=record also renews the record, as `make matrix` does.
 """
 
 import ast
@@ -222,7 +222,7 @@ def in_a_kernel():
     """The notebooks that run in a kernel in this session."""
     recorded = set(RECORD.read_text().splitlines())
     new = os.environ.get("KERNELS") in ("all", "record")
-    return [odd for place, odd in enumerate(ODD) if new or place % 8 == 0 or found(odd) not in recorded]
+    return [odd for place, odd in enumerate(ODD) if new or place % 24 == 0 or found(odd) not in recorded]
 
 
 @pytest.fixture(scope="module")

@@ -182,11 +182,8 @@ def _sphinx(builder, source, out, lessons):
         raise BookError(f"Sphinx warns: {found.splitlines()[0].replace(f'{source}/', '')}")
 
 
-def print_pdf(page, target):
+def print_pdf(browser, page, target):
     """Print a page to PDF with Chromium. Returns "" or the reason why there is no PDF, as text for the user."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        return "Chromium was not found, so no PDF was made. The pages themselves can be printed."
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
         command = [
             browser,
@@ -239,12 +236,15 @@ def write_book(out, sources=NOTEBOOKS, say=print):
                 nbformat.write(notebook, source / f"{name}.ipynb")
             (source / "index.md").write_text(title_page(lessons), encoding="utf-8")
             say(f"Reading {len(lessons)} lessons.")
-            _sphinx("singlehtml", source, paper, lessons)
-            whole = (paper / "index.html").read_text(encoding="utf-8")
-            # Sphinx 9 gives no id there
-            (paper / "index.html").write_text(re.sub(r'href="#document-[\w-]+#', 'href="#', whole), encoding="utf-8")
-            say("Printing the PDF, which takes about half a minute.")
-            problem = print_pdf(paper / "index.html", paper / PDF)
+            problem = "Chromium was not found, so no PDF was made. The pages themselves can be printed."
+            if browser := next(filter(None, map(shutil.which, BROWSERS)), None):
+                _sphinx("singlehtml", source, paper, lessons)
+                page = paper / "index.html"
+                whole = page.read_text(encoding="utf-8")
+                # Sphinx 9 gives no id there
+                page.write_text(re.sub(r'href="#document-[\w-]+#', 'href="#', whole), encoding="utf-8")
+                say("Printing the PDF, which takes about half a minute.")
+                problem = print_pdf(browser, page, paper / PDF)
             if problem:
                 say(problem)
             else:

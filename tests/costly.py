@@ -1,0 +1,78 @@
+"""Tests that run only if something that they depend on has changed since they last passed.
+
+These are tests beside other programs (nbgrader, Dask, a JupyterHub's user, an imitated processor) and whole trainings:
+a few take as long as hundreds of others. `@costly("GLOB", ...)` names the files that decide such a test, beside its own
+file, the helpers of the tests and the locks. What passed is recorded in costly.txt under a hash of all of them. A test
+whose hash is not there runs, in `make test` and so in CI; the others are skipped, with this reason.
+
+COSTLY=all runs all. COSTLY=record also renews the record, as `make matrix` does.
+"""
+
+import functools
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = Path(__file__).with_name("costly.txt")
+ALWAYS = ("requirements.lock", "requirements-grading.lock", "tests/*.py")  # of the tests, only helpers
+MARKING = (
+    "course_utils/tools/cli.py",
+    "course_utils/tools/warm.py",
+    "course_utils/tools/grading/**/*",
+    "course_utils/exercises/framework.py",
+    "course_utils/exercises/lesson_04.py",
+    "notebooks/04_*.ipynb",
+)
+REASON = "unchanged since it last passed (tests/costly.txt); COSTLY=all runs it"
+passed = []
+
+
+def costly(*globs):
+    """Mark a test that these files decide."""
+    return pytest.mark.costly(*globs)
+
+
+@functools.cache
+def _checksum(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def found(item):
+    """The line of the record that says that this test passed with these files."""
+    (mark,) = item.iter_markers("costly")
+    own = Path(item.path)
+    paths = {path for glob in (*ALWAYS, *mark.args) for path in ROOT.glob(glob) if path.is_file()}
+    paths = {path for path in paths if "__pycache__" not in path.parts and (path == own or path.stem[:5] != "test_")}
+    assert all(any(ROOT.glob(glob)) for glob in mark.args), f"{item.nodeid}: a glob finds nothing"
+    parts = [f"{path.relative_to(ROOT)} {_checksum(path)}" for path in sorted(paths | {own})]
+    decides = "\n".join([item.nodeid, *map(str, sys.version_info[:2]), *parts])
+    return f"{hashlib.sha256(decides.encode()).hexdigest()[:16]} {item.nodeid}"
+
+
+def pytest_collection_modifyitems(items):
+    marked = [item for item in items if item.get_closest_marker("costly")]
+    recorded = set(RECORD.read_text().splitlines()) if RECORD.exists() else set()
+    for item in marked:
+        item.stash[LINE] = found(item)
+        if not os.environ.get("COSTLY") and item.stash[LINE] in recorded:
+            item.add_marker(pytest.mark.skip(reason=REASON))
+
+
+LINE = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    if report.when == "call" and report.passed and LINE in item.stash:
+        passed.append(item.stash[LINE])
+    return report
+
+
+def pytest_sessionfinish():
+    if os.environ.get("COSTLY") == "record":
+        RECORD.write_text("".join(f"{line}\n" for line in sorted(passed, key=lambda line: line.split()[1])))
