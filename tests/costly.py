@@ -1,9 +1,10 @@
 """Tests that run only if something that they depend on has changed since they last passed.
 
-These are tests beside other programs (nbgrader, Dask, a JupyterHub's user, an imitated processor) and whole trainings:
-a few take as long as hundreds of others. `@costly("GLOB", ...)` names the files that decide such a test, beside its own
-file, the helpers of the tests and the locks. What passed is recorded in costly.txt under a hash of all of them. A test
-whose hash is not there runs, in `make test` and so in CI; the others are skipped, with this reason.
+These are tests beside other programs (nbgrader, Dask, a JupyterHub's user, an imitated processor), whole trainings, and
+what is made of the lessons and looked at in a browser: a few take as long as hundreds of others. `@costly("GLOB", ...)`
+names the files that decide such a test, beside its own file, the helpers of the tests, the locks and, if it needs one,
+the browser's version. What passed is recorded in costly.txt under a hash of all of them. A test whose hash is not there
+runs, in `make test` and so in CI; the others are skipped, with this reason.
 
 COSTLY=all runs all. COSTLY=record also renews the record, as `make matrix` does.
 """
@@ -11,10 +12,13 @@ COSTLY=all runs all. COSTLY=record also renews the record, as `make matrix` does
 import functools
 import hashlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from .browser import CHROMIUM
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = Path(__file__).with_name("costly.txt")
@@ -27,13 +31,19 @@ MARKING = (
     "course_utils/exercises/lesson_04.py",
     "notebooks/04_*.ipynb",
 )
+PUBLISHED = ("notebooks/*.ipynb", "course_utils/tools/publish/**/*")
 REASON = "unchanged since it last passed (tests/costly.txt); COSTLY=all runs it"
 passed = []
 
 
-def costly(*globs):
-    """Mark a test that these files decide."""
-    return pytest.mark.costly(*globs)
+def costly(*globs, browser=False):
+    """Mark a test that these files decide, and Chromium's version if it needs a browser."""
+    return pytest.mark.costly(*globs, browser=browser)
+
+
+@functools.cache
+def _browser():
+    return subprocess.run([CHROMIUM, "--version"], capture_output=True, text=True).stdout if CHROMIUM else "none"
 
 
 @functools.cache
@@ -49,6 +59,7 @@ def found(item):
     paths = {path for path in paths if "__pycache__" not in path.parts and (path == own or path.stem[:5] != "test_")}
     assert all(any(ROOT.glob(glob)) for glob in mark.args), f"{item.nodeid}: a glob finds nothing"
     parts = [f"{path.relative_to(ROOT)} {_checksum(path)}" for path in sorted(paths | {own})]
+    parts += [_browser()] if mark.kwargs["browser"] else []
     decides = "\n".join([item.nodeid, *map(str, sys.version_info[:2]), *parts])
     return f"{hashlib.sha256(decides.encode()).hexdigest()[:16]} {item.nodeid}"
 

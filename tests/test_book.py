@@ -17,8 +17,9 @@ from course_utils._support.notebooks import BEGIN, NOTEBOOKS
 from course_utils.tools.publish import book
 
 from .browser import chromium, keep, needs_chromium
-from .costly import costly
+from .costly import PUBLISHED, costly
 
+pytestmark = costly(*PUBLISHED, browser=True)
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
 VIEWS = "05_attention"
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
@@ -256,7 +257,7 @@ def test_attention_views_draw_and_answer(site, open_page):
     page = go(open_page, site, VIEWS)
     frames = page.locator("iframe")
     assert frames.count() == 4
-    for frame in frames.all():
+    for frame in (frames.first, frames.nth(1)):
         frame.scroll_into_view_if_needed()
         within = frame.element_handle().content_frame()
         within.wait_for_function("least => document.querySelectorAll('svg line').length > least", arg=100)
@@ -308,7 +309,6 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
 
 
 @needs_chromium
-@costly("notebooks/*.ipynb", "course_utils/tools/publish/**/*")
 def test_the_pdf_holds_everything(tmp_path):
     index = book.write_book(tmp_path / "book")
     text = (index.parent / book.PDF).read_bytes()

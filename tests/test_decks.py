@@ -19,6 +19,7 @@ from course_utils.tools.publish.slides import HEADING, SlidesError, find_lesson,
 from course_utils.tools.workspace.copies import learner_copy
 
 from .browser import chromium, keep, needs_chromium
+from .costly import PUBLISHED, costly
 
 KINDS = {path: kind_of(nbformat.read(path, as_version=4)) for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
 LESSONS = {path.stem: path for path, kind in KINDS.items() if kind != "page"}
@@ -290,6 +291,7 @@ def open_deck(decks, browser):
 
 
 @needs_chromium
+@costly(*PUBLISHED, browser=True)
 @each_lesson
 def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, open_deck, name):
     page = open_deck(name)
@@ -306,6 +308,7 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
 
 
 @needs_chromium
+@costly(*PUBLISHED, browser=True)
 def test_the_keys_turn_reveal_and_go_back(decks, browser):
     page = show(browser, decks["04_pooling"])
     while not page.evaluate("Reveal.availableFragments().next"):
@@ -327,6 +330,7 @@ def test_the_keys_turn_reveal_and_go_back(decks, browser):
 
 
 @needs_chromium
+@costly(*PUBLISHED, browser=True)
 def test_the_notes_open_beside_with_the_minutes(decks, browser):
     page = show(browser, decks["04_pooling"])
     with page.context.expect_page() as opened:
@@ -348,6 +352,7 @@ def test_the_notes_open_beside_with_the_minutes(decks, browser):
 
 
 @needs_chromium
+@costly(*PUBLISHED, browser=True)
 def test_an_attention_view_draws_in_the_deck(decks, browser):
     page = show(browser, decks["05_attention"])
     while not page.locator("section.present iframe").count():
@@ -359,6 +364,7 @@ def test_an_attention_view_draws_in_the_deck(decks, browser):
 
 
 @needs_chromium
+@costly(*PUBLISHED, browser=True)
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck):
     asked = {
         name: [

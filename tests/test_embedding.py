@@ -81,8 +81,7 @@ def test_real_texts_of_all_lengths(library, mixed):
     assert_same(embed(mixed[:1]), ours[:1])
 
 
-@pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("pooling, normalize", [("cls", True), *((pooling, False) for pooling in POOLINGS)])
 def test_other_poolings(pooling, normalize, library, mixed):
     sentences = [*AWKWARD["emoji"], *AWKWARD["scripts"], *mixed[:30], "", LONG]  # more than MIN_TOKENS_TO_PACK
     modules = SentenceTransformer(modules=[library[0], Pooling(384, pooling_mode=pooling)], device="cpu")

@@ -134,7 +134,8 @@ def test_an_interrupted_training_goes_on_where_it_was_saved(make, tiny, tmp_path
 
 
 LIVE = """
-import torch
+import os, torch
+os.environ["TQDM_DISABLE"], SLEEP = SETTING
 from course_utils.training import training_settings, watch
 from transformers import Trainer, TrainingArguments
 
@@ -144,7 +145,7 @@ class Slow(torch.nn.Module):
         self.weight = torch.nn.Parameter(torch.ones(1))
     def forward(self, x):
         import time
-        time.sleep(0.3)
+        time.sleep(SLEEP)
         return {"loss": (self.weight * x).mean()}
 
 trainer = Trainer(Slow(), TrainingArguments(**training_settings("out", max_steps=10)), train_dataset=[{"x": 1.0}] * 8)
@@ -163,9 +164,7 @@ def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
                 seen[str(cell_index)].append(message["msg_type"])
             return super().process_message(message, cell, cell_index)
 
-    cells = [
-        nbformat.v4.new_code_cell(f"import os\nos.environ['TQDM_DISABLE'] = '{number}'\n{LIVE}") for number in seen
-    ]
+    cells = [nbformat.v4.new_code_cell(f"SETTING = {number!r}, {0.3 * (number == '0')}\n{LIVE}") for number in seen]
     notebook = nbformat.v4.new_notebook(cells=cells)
     Client(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert seen["0"][0] == "display_data" and "update_display_data" in seen["0"] and seen["1"] == []

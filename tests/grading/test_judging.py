@@ -22,6 +22,7 @@ from course_utils.tools.grading.marking import Marker, fingerprint
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 from course_utils.tools.grading.shard import read
 
+from ..costly import MARKING, costly
 from ..grader import ROOT, hand_in, isolation, points_of
 from .hostile import FULL, ID, NAMES, RIGHT, SEND, code, file, lesson
 
@@ -81,6 +82,7 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
     assert sum(mark["points"] for mark in ada["exercises"].values()) == FULL
 
 
+@costly(*MARKING)
 def test_right_answers_with_threads_pass_each_time(tmp_path):
     """If each thread recreated torch's pool after the fork, about one run in five would fail: "Invalid thread pool"."""
     isolation()
