@@ -89,19 +89,6 @@ def chromium():
         browser.close()
 
 
-def goto_when_up(page, address):
-    """Open a server's address, retrying while the server is starting."""
-    from playwright.sync_api import Error
-
-    for attempt in range(120):
-        try:
-            return page.goto(address)
-        except Error:
-            if attempt == 119:
-                raise
-            page.wait_for_timeout(500)
-
-
 def run_all_cells(page):
     """Run All in the open notebook, and wait until the last cell has run and the kernel is idle."""
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # before that, JupyterLab drops requests to run cells

@@ -33,7 +33,7 @@ MARKING = (
 )
 PUBLISHED = ("notebooks/*.ipynb", "course_utils/tools/publish/**/*")
 REASON = "unchanged since it last passed (tests/costly.txt); COSTLY=all runs it"
-passed = []
+ran, passed = set(), []  # node ids; lines of the record
 
 
 def costly(*globs, browser=False):
@@ -67,6 +67,7 @@ def found(item):
 def pytest_collection_modifyitems(items):
     marked = [item for item in items if item.get_closest_marker("costly")]
     recorded = set(RECORD.read_text().splitlines()) if RECORD.exists() else set()
+    ran.update(item.nodeid for item in marked)
     for item in marked:
         item.stash[LINE] = found(item)
         if not os.environ.get("COSTLY") and item.stash[LINE] in recorded:
@@ -86,4 +87,5 @@ def pytest_runtest_makereport(item):
 
 def pytest_sessionfinish():
     if os.environ.get("COSTLY") == "record":
-        RECORD.write_text("".join(f"{line}\n" for line in sorted(passed, key=lambda line: line.split()[1])))
+        others = [line for line in RECORD.read_text().splitlines() if line.partition(" ")[2] not in ran]
+        RECORD.write_text("".join(sorted((f"{line}\n" for line in [*others, *passed]), key=lambda line: line[17:])))

@@ -22,7 +22,7 @@ from course_utils.exercises import LESSONS, all_exercises
 from course_utils.tools.kernels.provisioner import COLD, SOCKET
 from course_utils.tools.workspace.copies import write_workspace
 
-from .browser import bring_into_view, chromium, goto_when_up, keep, needs_chromium, run_all_cells, running_lab
+from .browser import bring_into_view, chromium, keep, needs_chromium, run_all_cells, running_lab
 from .costly import costly
 from .execute import KERNEL
 from .test_browser_views import fits, inside, same, weights
@@ -60,6 +60,10 @@ def lab(tmp_path_factory):
         for name in (SOCKET, COLD, "JUPYTER_DEFAULT_PROVISIONER_NAME"):
             patch.delenv(name, raising=False)
         with running_lab(workspace) as address:
+            until = time.monotonic() + 60
+            while not answers((address, workspace)):
+                assert time.monotonic() < until
+                time.sleep(0.2)
             yield address, workspace
 
 
@@ -78,6 +82,13 @@ def ask(lab, path, method="GET"):
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.loads(answer.read() or "null")
+
+
+def answers(lab):
+    try:
+        return ask(lab, "status")
+    except OSError:  # it is starting
+        return None
 
 
 def children(pid):
@@ -112,14 +123,6 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels n
 @needs_linux
 def test_jupyterlab_gets_its_kernels_from_the_warm_process(lab):
     """Two kernels, one restarted, then both shut down."""
-    until = time.monotonic() + 60
-    while True:
-        try:
-            ask(lab, "status")
-            break
-        except OSError:
-            assert time.monotonic() < until
-            time.sleep(0.2)
     one, other = ask(lab, "kernels", "POST")["id"], ask(lab, "kernels", "POST")["id"]
     server, warm = processes(lab)
     kernels = children(warm)
@@ -137,7 +140,7 @@ def test_jupyterlab_gets_its_kernels_from_the_warm_process(lab):
 @pytest.fixture(scope="module")
 def page(lab, open_page):
     page = open_page()
-    goto_when_up(page, f"{lab[0]}/?token=secret")  # redirects to the page that `course lab` opens
+    page.goto(f"{lab[0]}/?token=secret")  # redirects to the page that `course lab` opens
     return page
 
 
