@@ -59,7 +59,7 @@ $(VENV)/peers/.ready: requirements-peers.lock | setup
 matrix: setup $(VENV)/grading/.ready
 	$(BIN)/python -m tests.matrix
 	KERNELS=record $(BIN)/python -m pytest -q tests/grading/test_odd_kernel.py tests/near_ties.py
-	COSTLY=record $(BIN)/python -m pytest -q -m costly tests
+	COSTLY=record $(BIN)/python -m pytest -q -n 2 --dist loadscope -m costly tests
 
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:

@@ -22,7 +22,8 @@ from .browser import CHROMIUM
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = Path(__file__).with_name("costly.txt")
-ALWAYS = ("requirements.lock", "requirements-grading.lock", "tests/*.py")  # of the tests, only helpers
+ALWAYS = ("requirements.lock", "requirements-grading.lock", "tests/conftest.py", "tests/grader.py")
+HELPERS = ("tests/browser.py",)  # of tests that need a browser
 MARKING = (
     "course_utils/tools/cli.py",
     "course_utils/tools/warm.py",
@@ -33,7 +34,7 @@ MARKING = (
 )
 PUBLISHED = ("notebooks/*.ipynb", "course_utils/tools/publish/**/*")
 REASON = "unchanged since it last passed (tests/costly.txt); COSTLY=all runs it"
-ran, passed = set(), []  # node ids; lines of the record
+passed = {}  # node id -> its line for the record, empty if it failed
 
 
 def costly(*globs, browser=False):
@@ -55,8 +56,8 @@ def found(item):
     """The line of the record that says that this test passed with these files."""
     (mark,) = item.iter_markers("costly")
     own = Path(item.path)
-    paths = {path for glob in (*ALWAYS, *mark.args) for path in ROOT.glob(glob) if path.is_file()}
-    paths = {path for path in paths if "__pycache__" not in path.parts and (path == own or path.stem[:5] != "test_")}
+    globs = (*ALWAYS, *(HELPERS if mark.kwargs["browser"] else ()), *mark.args)
+    paths = {path for glob in globs for path in ROOT.glob(glob) if path.is_file() and "__pycache__" not in path.parts}
     assert all(any(ROOT.glob(glob)) for glob in mark.args), f"{item.nodeid}: a glob finds nothing"
     parts = [f"{path.relative_to(ROOT)} {_checksum(path)}" for path in sorted(paths | {own})]
     parts += [_browser()] if mark.kwargs["browser"] else []
@@ -65,27 +66,24 @@ def found(item):
 
 
 def pytest_collection_modifyitems(items):
-    marked = [item for item in items if item.get_closest_marker("costly")]
     recorded = set(RECORD.read_text().splitlines()) if RECORD.exists() else set()
-    ran.update(item.nodeid for item in marked)
-    for item in marked:
-        item.stash[LINE] = found(item)
-        if not os.environ.get("COSTLY") and item.stash[LINE] in recorded:
-            item.add_marker(pytest.mark.skip(reason=REASON))
+    for item in items:
+        if item.get_closest_marker("costly"):
+            line = found(item)
+            item.user_properties.append(("costly", line))
+            if not os.environ.get("COSTLY") and line in recorded:
+                item.add_marker(pytest.mark.skip(reason=REASON))
 
 
-LINE = pytest.StashKey()
+def pytest_runtest_logreport(report):
+    """Called for each test where the run is reported: in the process that hands the tests out, if there are several."""
+    for name, line in report.user_properties:
+        if name == "costly":
+            passed[report.nodeid] = line if report.passed and passed.get(report.nodeid) != "" else ""
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item):
-    report = yield
-    if report.when == "call" and report.passed and LINE in item.stash:
-        passed.append(item.stash[LINE])
-    return report
-
-
-def pytest_sessionfinish():
-    if os.environ.get("COSTLY") == "record":
-        others = [line for line in RECORD.read_text().splitlines() if line.partition(" ")[2] not in ran]
-        RECORD.write_text("".join(sorted((f"{line}\n" for line in [*others, *passed]), key=lambda line: line[17:])))
+def pytest_sessionfinish(session):
+    if os.environ.get("COSTLY") == "record" and not hasattr(session.config, "workerinput"):
+        others = [line for line in RECORD.read_text().splitlines() if line[17:] not in passed]
+        lines = sorted([*others, *filter(None, passed.values())], key=lambda line: line[17:])
+        RECORD.write_text("".join(f"{line}\n" for line in lines))
