@@ -44,39 +44,43 @@ def row(course, name):
 
 def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     before = course.files()
-    said, status = course("new-exercise", "04", "weighted-pool")
+    old = [name.id for name in ast.parse(before["lesson_04.py"]).body[-1].value.elts]
+    said, status = course("new-exercise", "04", "skeleton-of-tests")
     assert status == 0 and "make lesson L=04" in said
     after = course.files()
     assert {name for name in after if after[name] != before[name]} == {"04_pooling.ipynb", "lesson_04.py"}
     notebook = nbformat.reads(after["04_pooling.ipynb"], as_version=4)
     nbformat.validate(notebook)
     ids = [cell.id for cell in notebook.cells]
-    place = ids.index("04-weighted-pool")
-    assert ids[place - 1 : place + 3] == ["ex-weighted-pool", "04-weighted-pool", "04-weighted-pool-check", "recap"]
+    new = "skeleton-of-tests"
+    place = ids.index(f"04-{new}")
+    assert ids[place - 1 : place + 3] == [f"ex-{new}", f"04-{new}", f"04-{new}-check", "recap"]
     last = ast.parse(after["lesson_04.py"]).body[-1]
-    assert [name.id for name in last.value.elts][-2:] == ["BASELINE", "WEIGHTED_POOL"]
-    assert "Weighted pool" in after["lesson_04.py"]
+    assert [name.id for name in last.value.elts] == [*old, "SKELETON_OF_TESTS"]
+    assert "Skeleton of tests" in after["lesson_04.py"]
 
     changed = renew("04", ".", authoring.Path("README.md"))
     assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
-    assert "with five exercises." in course.files()["04_pooling.ipynb"]
-    assert row(course, "04_pooling")[0].endswith("| 5 |")
+    path = "04_pooling.ipynb"
+    with_words = [re.search(r"with \w+ exercises\.", text)[0] for text in (before[path], course.files()[path])]
+    assert with_words[0] != with_words[1]
+    assert row(course, "04_pooling")[0].endswith(f"| {len(old) + 1} |")
     assert renew("04", ".", authoring.Path("README.md")) == []
 
 
 @pytest.mark.parametrize("kind", ["full", "short", "page"])
 def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
-    said, status = course("new-lesson", "13", "Where to go: a map", "--kind", kind)
-    assert status == 0 and "make lesson L=13" in said
-    notebook = nbformat.reads(course.files()["13_where_to_go_a_map.ipynb"], as_version=4)
+    said, status = course("new-lesson", "98", "Where to go: a map", "--kind", kind)
+    assert status == 0 and "make lesson L=98" in said
+    notebook = nbformat.reads(course.files()["98_where_to_go_a_map.ipynb"], as_version=4)
     nbformat.validate(notebook)
     assert authoring.kind_of(notebook) == kind
     assert ("plan" in [cell.id for cell in notebook.cells]) == (kind != "page")
-    assert row(course, r"1\w+")[-1] == "| `13_where_to_go_a_map` | TODO | 5 | 0 |"
-    said, status = course("new-exercise", "13", "first")
+    assert row(course, r"\d\w+")[-1] == "| `98_where_to_go_a_map` | TODO | 5 | 0 |"
+    said, status = course("new-exercise", "98", "first")
     assert (status, "is a page, which has no exercises" in said) == ((1, True) if kind == "page" else (0, False))
     if kind != "page":
-        assert course.files()["lesson_13.py"].endswith("\nEXERCISES = (FIRST,)\n")
+        assert course.files()["lesson_98.py"].endswith("\nEXERCISES = (FIRST,)\n")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,7 @@ def test_bad_input_is_one_sentence_and_changes_nothing(course, words, sentence):
     assert course.files() == before
 
 
-@pytest.mark.parametrize("words", [["new-exercise", "04", "weighted-pool"], ["new-lesson", "13", "A page"]])
+@pytest.mark.parametrize("words", [["new-exercise", "04", "skeleton-of-tests"], ["new-lesson", "98", "A page"]])
 def test_run_twice_nothing_is_written_twice(course, words):
     assert course(*words)[1] == 0
     before = course.files()
