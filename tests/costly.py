@@ -22,17 +22,28 @@ from .browser import CHROMIUM
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = Path(__file__).with_name("costly.txt")
-ALWAYS = ("requirements.lock", "requirements-grading.lock", "tests/conftest.py", "tests/grader.py")
+ALWAYS = (
+    "requirements.lock",
+    "requirements-grading.lock",
+    "tests/conftest.py",
+    "tests/grader.py",
+    "course_utils/_support/*.py",
+)
+COPIES = "course_utils/tools/workspace/copies.py"
 HELPERS = ("tests/browser.py",)  # of tests that need a browser
 MARKING = (
     "course_utils/tools/cli.py",
     "course_utils/tools/warm.py",
     "course_utils/tools/grading/**/*",
+    COPIES,
+    "course_utils/plots.py",
+    "course_utils/pooling.py",
+    "course_utils/exercises/__init__.py",
     "course_utils/exercises/framework.py",
     "course_utils/exercises/lesson_04.py",
     "notebooks/04_*.ipynb",
 )
-PUBLISHED = ("notebooks/*.ipynb", "course_utils/tools/publish/**/*")
+PUBLISHED = ("notebooks/*.ipynb", "course_utils/tools/publish/**/*", COPIES)
 REASON = "unchanged since it last passed (tests/costly.txt); COSTLY=all runs it"
 passed = {}  # node id -> its line for the record, empty if it failed
 
