@@ -145,7 +145,7 @@ ENCODE = Exercise(
             lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
         ),
         Mistake(
-            "You leave out pieces that are not in the vocabulary. Then nobody can see that something stood there: "
+            "You leave out pieces that are not in the vocabulary. Then nothing shows that something stood there: "
             "`[UNK]` keeps the place.",
             lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
         ),
@@ -369,9 +369,8 @@ WORDPIECE = Exercise(
             lambda w, p: _match(w, p, stuck=lambda found, rest: None),
         ),
         Mistake(
-            "Your function goes back and tries a shorter start when it is stuck. That may be wiser, but greedy "
-            "matching does not: "
-            'when no piece fits, the word is `["[UNK]"]`.',
+            "Your function goes back and tries a shorter start when it is stuck. Greedy search never goes back: when "
+            'no piece fits, the word is `["[UNK]"]`.',
             lambda w, p: _any_split(w, p) or ["[UNK]"],
         ),
         Mistake(

@@ -107,6 +107,10 @@ TOKENS = Exercise(
             lambda x: [sum(x), sum(2 * max(a, b) - 1 for a, b in combinations(x, 2))],
         ),
         Mistake(
+            "You count every sentence as if it were as long as the longest. No padding is counted.",
+            lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
+        ),
+        Mistake(
             "The two numbers are in the wrong order: one pass for each sentence comes first.",
             lambda x: _tokens(x)[::-1],
         ),
