@@ -403,7 +403,7 @@ WRONG = {
 
 PROMISES = {
     "01-encode": [
-        ("It may be empty", encode_not_empty),
+        ("`words` may be empty", encode_not_empty),
         ("one flat list", encode_nested),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_sorted),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_separates_words),
