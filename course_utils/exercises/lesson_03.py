@@ -265,6 +265,10 @@ def _nearest_cases(rng):
             "Two equal rows of different senses are each other's nearest",
             (_along_axes(rng, 2, 2, 3, 3, 5, 5), [one, two, two, one, three, three]),
         ),
+        Case("Opposite rows are the least similar ones", (_in_a_plane(rng, 0, 60, 175), [one, one, two])),
+        Case(
+            "Of negative cosines, the one closest to 0 is the largest", (_in_a_plane(rng, 245, 100, 0), [one, two, two])
+        ),
         Case("The only other row is the nearest, even at the cosine −1", (_opposite(rng), [one, two])),
         Case("Two rows of different senses give 0", (_pairs(rng, 1), [one, two])),
         Case("Two rows of one sense give 1", (_pairs(rng, 1), [one, one])),
@@ -347,6 +351,11 @@ NEAREST_SENSE = Exercise(
             "You set the diagonal to 0, but cosines can be negative, and then 0 is the largest and the row finds "
             "itself. Use minus infinity.",
             lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
+        ),
+        Mistake(
+            "You take the cosine that is furthest from 0, whatever its sign. A cosine near −1 means opposite rows. "
+            "Take the largest.",
+            lambda v, s: _share(_without_self(_cosines(v).abs(), -1.0), s),
         ),
         Mistake(FROM_MINUS_1, lambda v, s: _share(_without_self(_cosines(v), -1.0), s)),
         Mistake(SECOND, lambda v, s: _share(_cosines(v), s, lambda row: row.topk(2).indices[1])),

@@ -118,6 +118,14 @@ def nearest_filled(value):
     return nearest
 
 
+def nearest_changed(change):
+    def nearest(vectors, senses):
+        cosines = change((unit := F.normalize(vectors)) @ unit.T).fill_diagonal_(float("-inf"))
+        return sum(senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())) / len(senses)
+
+    return nearest
+
+
 def nearest_second(v, s):
     cosines = (unit := F.normalize(v)) @ unit.T
     return np.mean([s[j] == sense for sense, j in zip(s, cosines.topk(2).indices[:, 1].tolist())])
@@ -249,6 +257,7 @@ WRONG = {
         (nearest_in_place, "changes `vectors`"),
         (nearest_filled(-1.0), "can be −1, too"),
         (nearest_second, "the second largest"),
+        (nearest_changed(torch.abs), "furthest from 0"),
     ],
     "03-patch": [
         (patch_in_place, "changes `embeddings`"),
@@ -280,6 +289,8 @@ PROMISES = {
         ("Similarity is the cosine", nearest_by_dot),
         ("can be negative, down to −1", nearest_filled(0.0)),
         ("can be negative, down to −1", nearest_filled(-1.0)),
+        ("can be negative, down to −1", nearest_changed(torch.abs)),
+        ("can be negative, down to −1", nearest_changed(lambda cosines: cosines.clamp(min=0))),
         ("can be negative, down to −1", nearest_from(0)),
         ("can be negative, down to −1", nearest_from(-1)),
         ("*Other* means at another position", nearest_second),
