@@ -77,7 +77,10 @@ def _alike_rows(one, other):
 def _judge_row(args, outcome):
     hidden, table, bias, piece, p = args
     right = _edit_row(*args)
-    row = _numbers(outcome)
+    try:
+        row = _numbers(outcome)
+    except (TypeError, ValueError):
+        return "your function returned something that is no row of numbers; only the new row is wanted"
     if row.shape != tuple(right.shape):
         return difference(outcome, right)
     if not np.isfinite(row).all():
@@ -334,6 +337,10 @@ MASK_TOKENS = Exercise(
             _masked_with(None, lambda i, m, c: i[c]),
         ),
         Mistake(
+            "You put 103 in the chosen places, the number of [MASK] in the lesson's tokenizer. Use `mask_id`.",
+            lambda i, s, m, d, x: _mask_tokens(i, s, 103, d, x),
+        ),
+        Mistake(
             "Your function compares with 0.15, whatever the share. Use `share`.",
             _masked_with(lambda i, s, d, x: (d < 0.15) & ~_special(i, s)),
         ),
@@ -456,10 +463,27 @@ SURPRISAL = Exercise(
             for small in (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45)
             for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))
         ),
-        Mistake(
-            "Your softmax runs over the positions (`dim=0`). Each position compares the pieces of the vocabulary: "
-            "`dim=-1`.",
-            lambda x, t: -_log_p(x, t, dim=0) / math.log(2),
+        *(
+            Mistake(
+                "e to the power of a large logit does not fit into a float32. Use `log_softmax`, which subtracts the "
+                "largest logit first.",
+                imitate,
+            )
+            for imitate in (
+                lambda x, t: -(_picked(x, t) - x.exp().sum(dim=-1).log()) / math.log(2),
+                lambda x, t: -_picked(x.exp() / x.exp().sum(dim=-1, keepdim=True), t).log2(),
+            )
+        ),
+        *(
+            Mistake(
+                "Your softmax runs over the positions (`dim=0`). Each position compares the pieces of the vocabulary: "
+                "`dim=-1`.",
+                imitate,
+            )
+            for imitate in (
+                lambda x, t: -_log_p(x, t, dim=0) / math.log(2),
+                lambda x, t: -_picked(x.softmax(dim=0), t).log2(),
+            )
         ),
         Mistake(
             "Your softmax runs over the positions (`dim=0`), and these are nats. Use `dim=-1`, and divide by ln 2.",

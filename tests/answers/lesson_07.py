@@ -333,14 +333,19 @@ WRONG = {
         (row_without_the_bias, "leave out the bias"),
         (row_as_a_matrix, "shape"),
         (row_in_the_table, "changes `table`"),
-        (lambda h, t, b, i, p: "a row", "cannot be judged"),
+        (lambda h, t, b, i, p: (t[i], b), "no row of numbers"),
     ],
     "07-mask-tokens": [
         (mask_in_place, "changes `ids`"),
         (mask_specials_too, "special tokens as well"),
         (mask_hide, "items"),
+        (mask_with_the_lessons_number, "You put 103"),
     ],
-    "07-surprisal": [(lambda x, t: F.cross_entropy(x, t, reduction="none"), "These are nats")],
+    "07-surprisal": [
+        (lambda x, t: F.cross_entropy(x, t, reduction="none"), "These are nats"),
+        (bits_by_powers, "does not fit into a float32"),
+        (lambda x, t: -torch.log2(x.softmax(0))[range(len(t)), t], "over the positions"),
+    ],
     "07-find-the-bug": [(perplexity_as_given, "Both mistakes"), (perplexity_in_place, "changes `labels`")],
 }
 
