@@ -101,8 +101,8 @@ IN_FLOAT32 = (
     "float64: `a.double()`."
 )
 OF_ONE = (
-    "You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, and in "
-    "int8 products run over. Bring both to float64."
+    "You bring both vectors to the dtype of one of them. Where that is a type of whole numbers, decimals are cut off "
+    "or products run over. Bring both to float64."
 )
 EPSILON = (
     "Very short vectors get a cosine of 0, or nearly 0. Either your test takes them for zeros, or a small number "
@@ -114,8 +114,8 @@ SIGNED = (
     "Use the largest absolute value, or float64 and no scaling at all."
 )
 LIBRARY = (
-    "torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do not fit. "
-    "The exercise asks for a cosine by hand, in float64."
+    "A ready-made `cosine_similarity` fails for whole numbers, and for numbers whose squares do not fit into their "
+    "dtype. Write the formula by hand, in float64."
 )
 NO_LENGTHS = "This is the dot product. Divide it by the product of the two lengths."
 SQUARED = "You divide by the *squared* lengths. Take the root: `a.norm()` is the length."
@@ -313,6 +313,18 @@ def _within(weights):
     return imitate
 
 
+def _within_larger(weight):
+    """As `_within`, over the batches of at least two sentences."""
+
+    def imitate(means, counts):
+        larger = [(_mean_cosine(m[None], [n]), weight(n)) for m, n in zip(means, counts) if n > 1]
+        return (
+            sum(cosine * weighs for cosine, weighs in larger) / sum(weighs for _, weighs in larger) if larger else 0.0
+        )
+
+    return imitate
+
+
 def _unweighted(means, counts):
     n = sum(counts)
     middle = means.double().mean(dim=0)
@@ -387,6 +399,8 @@ MEAN_COSINE = Exercise(
             lambda means, counts: (lambda m: (m @ m).item())(means.double().mean(dim=0)),
         ),
         *(Mistake(BETWEEN, _between_means(scaled)) for scaled in (True, False)),
+        Mistake(INSIDE, lambda means, counts: float(np.average((means * means).sum(dim=1), weights=counts))),
+        *(Mistake(INSIDE, _within_larger(weights)) for weights in (lambda n: 1, lambda n: n, lambda n: n * (n - 1))),
         *(
             Mistake(INSIDE, _within(weights))
             for weights in (

@@ -1,5 +1,8 @@
 """Exercises of lesson 08, a similarity benchmark."""
 
+import math
+import operator
+
 import numpy as np
 from scipy.stats import kendalltau, rankdata
 
@@ -120,11 +123,11 @@ SPEARMAN = Exercise(
 )
 
 
-def _accuracy(threshold, values, labels, judge=np.greater_equal):
-    return float((judge(np.array(values), threshold) == np.array(labels)).mean())
+def _accuracy(threshold, values, labels, judge=operator.ge):
+    return sum(judge(value, threshold) == label for value, label in zip(values, labels, strict=True)) / len(values)
 
 
-def _threshold(values, labels, judge=np.greater_equal, lowest=True):
+def _threshold(values, labels, judge=operator.ge, lowest=True):
     """The value with the highest accuracy as a threshold; of equally good values, the lowest (or the highest)."""
     return max(
         sorted(set(values), reverse=not lowest), key=lambda threshold: _accuracy(threshold, values, labels, judge)
@@ -146,33 +149,55 @@ def _between(values):
     return [(one + other) / 2 for one, other in zip(values, values[1:])]
 
 
-def _other_thresholds(train, labels, test, test_labels):
-    """The results of wrong choices of the threshold. Each must differ from the right result in at least one case."""
-    above, best = _threshold(train, labels, np.greater), _threshold(train, labels)
-    beyond, just_beyond = max(train) + 1.0, float(np.nextafter(max(train), np.inf))
+def _with_candidates(candidates_of):
+    """The accuracy with the lowest of other candidates that are right most often on the training pairs."""
 
-    def with_candidates(candidates):
-        return _accuracy(_best_of(candidates, train, labels), test, test_labels)
+    def imitate(train, labels, test, test_labels):
+        return _accuracy(_best_of(candidates_of(train, test), train, labels), test, test_labels)
 
-    return {
-        "tuned on test": _accuracy(_threshold(test, test_labels), test, test_labels),
-        "on both": _accuracy(_threshold(train + test, labels + test_labels), test, test_labels),
-        "training accuracy": _accuracy(best, train, labels),
-        "above": _accuracy(above, test, test_labels, np.greater),
-        "mixed": _accuracy(best, test, test_labels, np.greater),
-        "highest": _accuracy(_threshold(train, labels, lowest=False), test, test_labels),
-        "mean": _accuracy(np.mean(train), test, test_labels),
-        "half": _accuracy(0.5, test, test_labels),
-        "wrong share": 1 - _held_out(train, labels, test, test_labels),
-        "first": _accuracy(max(train, key=lambda t: _accuracy(t, train, labels)), test, test_labels),
-        "beyond": with_candidates([*train, beyond]),
-        "just beyond": with_candidates([*train, just_beyond]),
-        "between": with_candidates(_between(train)),
-        "between and beyond": with_candidates([min(train), *_between(train), beyond]),
-        "between and just beyond": with_candidates([min(train), *_between(train), just_beyond]),
-        "test values": with_candidates(train + test),
-        "grid": with_candidates([step / 100 for step in range(101)]),
-    }
+    return imitate
+
+
+def _beyond(train):
+    return max(train) + 1.0
+
+
+def _just_beyond(train):
+    return math.nextafter(max(train), math.inf)
+
+
+# Wrong choices of the threshold. Each must differ from the right result in at least one case.
+OTHER_THRESHOLDS = {
+    "tuned on test": lambda train, labels, test, test_labels: _held_out(test, test_labels, test, test_labels),
+    "on both": lambda train, labels, test, test_labels: _held_out(
+        train + test, labels + test_labels, test, test_labels
+    ),
+    "training accuracy": lambda train, labels, test, test_labels: _held_out(train, labels, train, labels),
+    "above": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels, operator.gt), test, test_labels, operator.gt
+    ),
+    "mixed": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels), test, test_labels, operator.gt
+    ),
+    "highest": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels, lowest=False), test, test_labels
+    ),
+    "first": lambda train, labels, test, test_labels: _accuracy(
+        max(train, key=lambda threshold: _accuracy(threshold, train, labels)), test, test_labels
+    ),
+    "mean": lambda train, labels, test, test_labels: _accuracy(sum(train) / len(train), test, test_labels),
+    "half": lambda train, labels, test, test_labels: _accuracy(0.5, test, test_labels),
+    "wrong share": lambda *args: 1 - _held_out(*args),
+    "beyond": _with_candidates(lambda train, test: [*train, _beyond(train)]),
+    "just beyond": _with_candidates(lambda train, test: [*train, _just_beyond(train)]),
+    "between": _with_candidates(lambda train, test: _between(train)),
+    "between and beyond": _with_candidates(lambda train, test: [min(train), *_between(train), _beyond(train)]),
+    "between and just beyond": _with_candidates(
+        lambda train, test: [min(train), *_between(train), _just_beyond(train)]
+    ),
+    "test values": _with_candidates(lambda train, test: train + test),
+    "grid": _with_candidates(lambda train, test: [step / 100 for step in range(101)]),
+}
 
 
 def _pairs_drawn(rng, differing):
@@ -185,18 +210,18 @@ def _pairs_drawn(rng, differing):
         test = [rng.choice(train) if rng.random() < 0.6 else round(rng.uniform(0.1, 0.9), 2) for _ in test_labels]
         if min(labels) == max(labels) or min(test_labels) == max(test_labels):
             continue
-        right, wrong = _held_out(train, labels, test, test_labels), _other_thresholds(train, labels, test, test_labels)
-        if all(abs(wrong[name] - right) > 1e-3 for name in differing):
-            return train, labels, test, test_labels
+        drawn = train, labels, test, test_labels
+        if all(abs(OTHER_THRESHOLDS[name](*drawn) - _held_out(*drawn)) > 1e-3 for name in differing):
+            return drawn
 
 
 def _best_is_none(rng):
     """No training value is as good as a threshold above all of them: the most similar training pair is labelled 0."""
     train = sorted(round(rng.uniform(0.1, 0.8), 2) + 0.001 * place for place in range(rng.randint(6, 8)))
     labels = [1] + [0] * (len(train) - 1)
-    test = [train[-1], train[-1] + 0.05, train[-1] + 0.1, train[0] - 0.02, train[1]]
-    test_labels = [1, 1, 1, 0, 0]
-    order, other = rng.sample(range(len(train)), len(train)), rng.sample(range(5), 5)
+    test = [train[-1], train[-1], train[-1] + 0.05, train[-1] + 0.1, train[0] - 0.02, train[1]]
+    test_labels = [1, 1, 1, 1, 0, 0]
+    order, other = rng.sample(range(len(train)), len(train)), rng.sample(range(len(test)), len(test))
     return (
         [train[place] for place in order],
         [labels[place] for place in order],
@@ -228,7 +253,7 @@ def _all_similar(rng):
     return [train[place] for place in order], [labels[place] for place in order], test, test_labels
 
 
-def _threshold_cases(rng):
+def _threshold_cases_drawn(rng):
     return [
         Case(
             "The threshold comes from the training pairs alone",
@@ -244,6 +269,24 @@ def _threshold_cases(rng):
     ]
 
 
+TOLD_ALIKE = {
+    "between and beyond": "between",
+    "between and just beyond": "between",
+    "grid": "test values",
+}  # methods that are told the same sentence
+
+
+def _threshold_cases(rng):
+    """Cases in which no two wrong methods that are told different sentences give the same results throughout."""
+    while True:
+        cases, told = _threshold_cases_drawn(rng), {}
+        for name, method in OTHER_THRESHOLDS.items():
+            results = tuple(round(method(*case.args), 6) for case in cases)
+            told.setdefault(results, set()).add(TOLD_ALIKE.get(name, name))
+        if all(len(names) == 1 for names in told.values()):
+            return cases
+
+
 THRESHOLD = Exercise(
     id="08-threshold",
     title="A threshold, chosen honestly",
@@ -257,16 +300,16 @@ THRESHOLD = Exercise(
         Mistake(
             "You choose the threshold on the test pairs, and measure on the same ones. The best of many tries looks "
             "better than it is: choose it on the training pairs.",
-            lambda *a: _other_thresholds(*a)["tuned on test"],
+            OTHER_THRESHOLDS["tuned on test"],
         ),
         Mistake(
             "You choose the threshold on training and test pairs together. The test pairs must have no say in it.",
-            lambda *a: _other_thresholds(*a)["on both"],
+            OTHER_THRESHOLDS["on both"],
         ),
         Mistake(
             "You return the accuracy on the training pairs, on which the threshold was chosen. Measure on the test "
             "pairs.",
-            lambda *a: _other_thresholds(*a)["training accuracy"],
+            OTHER_THRESHOLDS["training accuracy"],
         ),
         Mistake(
             "You return the threshold. The accuracy on the test pairs at this threshold is asked for.",
@@ -274,61 +317,57 @@ THRESHOLD = Exercise(
         ),
         Mistake(
             "Your threshold is tried with `>`. A value equal to the threshold counts as similar: `>=`.",
-            lambda *a: _other_thresholds(*a)["above"],
+            OTHER_THRESHOLDS["above"],
         ),
         Mistake(
             "The threshold is chosen with `>=`, and the test pairs are judged with `>`. Use `>=` for both.",
-            lambda *a: _other_thresholds(*a)["mixed"],
+            OTHER_THRESHOLDS["mixed"],
         ),
         Mistake(
             "You also try a threshold above all training values, which calls no pair similar. Only the training values "
             "are candidates.",
-            lambda *a: _other_thresholds(*a)["beyond"],
+            OTHER_THRESHOLDS["beyond"],
         ),
         Mistake(
             "You also try a threshold above all training values, which calls no training pair similar. Only the "
             "training values are candidates.",
-            lambda *a: _other_thresholds(*a)["just beyond"],
+            OTHER_THRESHOLDS["just beyond"],
         ),
         Mistake(
             "Of equally good thresholds you take the one that comes first in the list. The lowest is asked for: sort "
             "the training values first.",
-            lambda *a: _other_thresholds(*a)["first"],
+            OTHER_THRESHOLDS["first"],
         ),
         *(
             Mistake(
                 "Your threshold lies between two training values. Only the training values themselves are candidates; "
                 "a test value just below one of them falls on the other side.",
-                lambda *a, name=name: _other_thresholds(*a)[name],
+                OTHER_THRESHOLDS[name],
             )
             for name in ("between", "between and beyond", "between and just beyond")
         ),
-        Mistake(
-            "You also try the test values as thresholds. Only the training values are candidates.",
-            lambda *a: _other_thresholds(*a)["test values"],
+        *(
+            Mistake(
+                "You also try numbers that are no training values, such as the test values, or numbers from 0 to 1 in "
+                "even steps. Only the training values are candidates.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("test values", "grid")
         ),
         Mistake(
-            "You try numbers from 0 to 1 in even steps. Only the training values are candidates; a test value just "
-            "below one of them falls on the other side.",
-            lambda *a: _other_thresholds(*a)["grid"],
-        ),
-        Mistake(
-            "Of equally good thresholds you take the highest. The lowest is asked for.",
-            lambda *a: _other_thresholds(*a)["highest"],
+            "Of equally good thresholds you take the highest. The lowest is asked for.", OTHER_THRESHOLDS["highest"]
         ),
         Mistake(
             "Your threshold is the mean of the training values, whatever their labels are. Try each value, and keep "
             "the one that is right most often.",
-            lambda *a: _other_thresholds(*a)["mean"],
+            OTHER_THRESHOLDS["mean"],
         ),
         Mistake(
             "Your threshold is 0.5. Cosines have no natural middle: try each training value, and keep the one that "
             "is right most often.",
-            lambda *a: _other_thresholds(*a)["half"],
+            OTHER_THRESHOLDS["half"],
         ),
-        Mistake(
-            "You return the share of pairs that are judged wrongly.", lambda *a: _other_thresholds(*a)["wrong share"]
-        ),
+        Mistake("You return the share of pairs that are judged wrongly.", OTHER_THRESHOLDS["wrong share"]),
         Mistake(
             "You return how many test pairs are right. The accuracy is their share: divide by the number of test "
             "pairs.",
@@ -346,7 +385,7 @@ THRESHOLD = Exercise(
 
 
 def _grouped(rng, sizes, scattered=False):
-    """Scores and two models' similarities for groups of near copies, with the group of each row.
+    """Scores and two models' similarities for groups of rows that resemble each other, with the group of each row.
 
     The second model is noisier than the first. scattered: the rows of a group do not stand together.
     """
@@ -357,8 +396,8 @@ def _grouped(rng, sizes, scattered=False):
         near, far = score + rng.gauss(0, 1.5), score + rng.gauss(0, 3)
         for _ in range(size):
             gold.append(score)
-            a.append(round(near + rng.gauss(0, 0.1), 3))
-            b.append(round(far + rng.gauss(0, 0.1), 3))
+            a.append(round(near + rng.gauss(0, 0.8), 3))
+            b.append(round(far + rng.gauss(0, 0.8), 3))
             groups.append(group)
     order = rng.sample(range(len(gold)), len(gold)) if scattered else range(len(gold))
     return tuple([column[place] for place in order] for column in (gold, a, b, groups))
@@ -376,8 +415,7 @@ def _draws(rng, groups, repeats=11):
 
 def _groups_cases(rng):
     many = rng.randint(9, 11)
-    uneven = [1, 1, 2, 4, 6, 1, 3]
-    rng.shuffle(uneven)
+    uneven = [1, 2, 1, *rng.sample([1, 3, 4, 6], 4)]
     gold, a, b, groups = _grouped(rng, [1] * 12, scattered=True)
     twice = [
         [place, place, place, *rest]
@@ -386,7 +424,7 @@ def _groups_cases(rng):
     ]
     same = _grouped(rng, [2] * 8)
     return [
-        Case("Three near copies of each pair", (*_grouped(rng, [3] * many), _draws(rng, many))),
+        Case("Three rows of each pair", (*_grouped(rng, [3] * many), _draws(rng, many))),
         Case("Groups of different sizes", (*_grouped(rng, uneven), _draws(rng, len(uneven)))),
         Case("Rows of a group that do not stand together", (*_grouped(rng, uneven, True), _draws(rng, len(uneven)))),
         Case("Each row is a group of its own", (gold, a, b, groups, _draws(rng, 12))),
@@ -494,8 +532,7 @@ GROUPS = Exercise(
             _with_rows(lambda groups, drawn: np.array(drawn)),
         ),
         Mistake(
-            "You take each drawn group once. A group that was drawn twice counts twice, or nothing is resampled but "
-            "which groups are missing.",
+            "You take each drawn group once. A group that was drawn twice counts twice.",
             _with_rows(lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
         ),
         Mistake(

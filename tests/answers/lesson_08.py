@@ -194,7 +194,7 @@ WRONG = {
             lambda *a: np.mean((np.array(a[2]) >= best_threshold(a[1], a[0])[0]) == np.array(a[3])),
             "between two training values",
         ),
-        (lambda *a: held_out(*a, candidates=np.linspace(0, 1, 101)), "in even steps"),
+        (lambda *a: held_out(*a, candidates=np.linspace(0, 1, 101)), "no training values"),
     ],
     "08-groups": [
         (grouped_unpaired, "subtract their far ends"),
