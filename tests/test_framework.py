@@ -1,5 +1,6 @@
 """`check`, `hint` and `solution` as a learner uses them."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -108,13 +109,25 @@ def test_solution_without_the_source_says_so(tmp_path):
         (list(range(99)), list(range(98)), "99 items where 98"),
         ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
         ([[1], None], [[1], [2]], "returned [[1], None] where [[1], [2]]"),
-        (None, [1], "is a `return` missing?"),
+        (None, [1], "it needs a `return`"),
         (None, None, None),
         ((1, 2), [1, 2], None),
         (1.0, 1, None),
         (torch.tensor(2.0), 2, None),
         ("a", ["a"], "a str where a list"),
-        (torch.ones(2), torch.ones(2, dtype=torch.int64), "dtype"),
+        (torch.ones(2), torch.ones(2, dtype=torch.int64), None),
+        (np.ones((2, 3)), torch.ones(2, 3), None),
+        ([torch.ones(3), [1, 1, 1.000001]], torch.ones(2, 3), None),
+        ([[1, 1], [1]], torch.ones(2, 2), "a list where the shape (2, 2)"),
+        (torch.tensor([[1, 2], [3, 4]]), [(1, 2), (3, 4)], None),
+        (np.array(["a", "b"]), ["a", "b"], None),
+        (np.float32(0.1), 0.1, None),
+        (100001, 100000, "returned 100001 where 100000"),
+        (2.0, 2, None),
+        (2.000001, 2, "returned 2.000001 where 2 is"),
+        (torch.tensor([2.000001]), torch.tensor([2]), "off by"),
+        (0.82061, 0.82064, "returned 0.82061 where 0.82064"),
+        ([torch.tensor(0.82061)], [0.82064], "returned [0.820609"),
         (torch.ones(2), torch.ones(3), "shape (2,)"),
         (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
         (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
@@ -122,7 +135,9 @@ def test_solution_without_the_source_says_so(tmp_path):
         (1.00002, 1.0, "returned 1"),
         (float("nan"), 1.0, "returned nan"),
         ({"a": 1}, {"a": 1}, None),
+        ({"a": np.float32(0.1)}, {"a": 0.1}, None),
         ({"a": 1}, {"a": 2}, "{'a': 1}"),
+        ({n: n for n in range(99)}, {n: max(n, 1) for n in range(99)}, "under 0: your function returned 0 where 1"),
         (object, 3, "a type where an int"),
     ],
 )
@@ -131,10 +146,24 @@ def test_difference(got, right, words):
     assert (found is None) if words is None else (words in found)
 
 
+@pytest.mark.parametrize(
+    "got, right, words",
+    [
+        (torch.ones(2), torch.ones(2), None),
+        (torch.ones(2), torch.ones(2, dtype=torch.int64), "dtype"),
+        (np.ones(2, dtype=np.float32), torch.ones(2), "a ndarray of shape (2,) where a Tensor"),
+        ([1.0, 1.0], torch.ones(2), "a list where a Tensor"),
+        (torch.ones(2), [1.0, 1.0], "a Tensor of shape (2,) where a list"),
+        ((1, 2), [1, 2], None),
+    ],
+)
+def test_a_strict_comparison_asks_for_type_and_dtype(got, right, words):
+    found = framework.difference(got, right, strict=True)
+    assert (found is None) if words is None else (words in found)
+
+
 def test_setup_puts_all_random_generators_at_the_same_start():
     import random
-
-    import numpy as np
 
     def draw():
         setup()

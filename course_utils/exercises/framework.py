@@ -67,7 +67,8 @@ class Exercise:
 
     `arguments` names the parameters in messages; `points` is the exercise's score. Where many results are right,
     `judge(args, outcome)` says in a few words what is wrong with one, or returns None, and `alike(one, other)` says
-    whether two results come from the same mistake. `seconds` limits one call of an answer.
+    whether two results come from the same mistake. `strict`: the text asks for a tensor of a certain dtype, and nothing
+    else is right; without it a list or a NumPy array of the same numbers is. `seconds` limits one call of an answer.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Exercise:
     points: int = 1
     judge: Callable | None = None
     alike: Callable | None = None
+    strict: bool = False
     seconds: int | None = None
 
     @property
@@ -201,7 +203,7 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
             )
         outcomes.append(_kept(outcome))
         for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
-            if difference(after, before) is not None:
+            if difference(after, before, strict=True) is not None:
                 return report(
                     "failed",
                     f"Your function changes `{name}`, which belongs to the caller. Work on a copy, or build "
@@ -227,7 +229,7 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
         )
     for mistake in exercise.mistakes:
         if all(
-            _same_outcome(outcome, case.outcome_of(mistake.imitate), exercise.alike)
+            _same_outcome(outcome, case.outcome_of(mistake.imitate), exercise)
             for case, outcome in zip(cases, outcomes, strict=True)
         ):
             return report("failed", mistake.message, mistake=mistake.message)
@@ -247,7 +249,7 @@ def _problem(exercise, case, outcome):
         right = case.outcome_of(exercise.reference)
         if isinstance(right, BaseException):
             raise right
-        return difference(outcome, right)
+        return difference(outcome, right, exercise.strict)
     if outcome is None or isinstance(outcome, BaseException):
         return difference(outcome, [])
     try:
@@ -319,13 +321,13 @@ def _outcome(function, args):
         return error
 
 
-def _same_outcome(one, other, alike=None):
+def _same_outcome(one, other, exercise):
     if isinstance(one, BaseException) or isinstance(other, BaseException):
         return type(one).__name__ == type(other).__name__ and _wording(one) == _wording(other)
-    if difference(one, other) is None:
+    if difference(one, other, exercise.strict) is None:
         return True
     try:
-        return alike is not None and bool(alike(one, other))
+        return exercise.alike is not None and bool(exercise.alike(one, other))
     except Exception:  # inspecting a returned object may raise
         return False
 
@@ -353,76 +355,113 @@ def _kind(value):
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def _family(value):
-    """What counts as the same type: NumPy numbers are numbers, lists and tuples are sequences."""
+def _family(value, strict):
+    """What counts as the same type: NumPy numbers are numbers; lists, tuples and, unless `strict`, arrays are lists."""
     if is_array(value):
-        return type(value).__name__ if tuple(value.shape) else _family(value.item())
+        kind = type(value).__name__ if strict else "list"
+        return kind if tuple(value.shape) else _family(value.item(), strict)
     for family, types in (("list", (list, tuple)), ("dict", dict), ("number", (bool, int, float))):
         if isinstance(value, types):
             return family
     return type(value).__name__
 
 
-def difference(got, right):
-    """None if `got` equals `right`, else a few words on the first difference. Decimals to within 1e-5."""
+def difference(got, right, strict=False):
+    """None if `got` equals `right`, else a few words on the first difference.
+
+    Decimals may be off by 1e-5; integers, words and truth values are equal or not. A list, a tuple, a NumPy array and a
+    tensor of the same numbers are equal, whatever the dtype; if `strict`, arrays must be of the same type and dtype.
+    """
     try:
-        return _difference(got, right)
+        return _difference(got, right, strict)
     except Exception:  # inspecting a returned object may raise
         return f"your function returned something that cannot be compared with {_kind(right)}"
 
 
-def _difference(got, right):
+def _difference(got, right, strict):
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
     if got is None and right is not None:
-        return "your function returned nothing (`None`); is a `return` missing?"
+        return "your function returned nothing (`None`): it needs a `return`"
     if isinstance(got, BaseException):
         return f"your function raised {type(got).__name__}: {_text(got)[:200] or '(no text)'}"
-    family = _family(right)
-    if _family(got) != family:
+    family = _family(right, strict)
+    if _family(got, strict) != family:
         return f"your function returned {_kind(got)} where {_kind(right)} is expected"
-    if family == "list":
-        return _list_difference(got, right)
     if is_array(right) and tuple(right.shape):
-        return _array_difference(got, right)
+        return _array_difference(got, right, strict)
+    if family == "list":
+        return _list_difference(_listed(got), right, strict)
     if family == "number":
-        got, right = float(got), float(right)
-        if np.isnan(got) and np.isnan(right):
-            return None
-        close = got == right or abs(got - right) <= TOLERANCE * max(1.0, abs(right))
-        return None if close else f"your function returned {got:.4g} where {right:.4g} is expected"
+        return _number_difference(_listed(got), _listed(right))
+    if family == "dict":
+        return _dict_difference(got, right, strict)
     return None if got == right else f"your function returned {_short(got)} where {_short(right)} is expected"
 
 
-def _list_difference(got, right):
-    items = (difference(one, other) for one, other in zip(got, right, strict=False))
+def _listed(value):
+    """An array as nested lists, or as a number."""
+    return (value.detach() if hasattr(value, "detach") else value).tolist() if is_array(value) else value
+
+
+def _number_difference(got, right):
+    if got == right or (got != got and right != right):
+        return None
+    if not isinstance(right, int) and abs(got - right) <= TOLERANCE * max(1.0, abs(right)):
+        return None
+    digits = next(n for n in range(4, 18) if f"{got:.{n}g}" != f"{right:.{n}g}" or n == 17)
+    return f"your function returned {got:.{digits}g} where {right:.{digits}g} is expected"
+
+
+def _dict_difference(got, right, strict):
+    keys = got.keys() == right.keys()
+    if keys and all(difference(got[key], right[key], strict) is None for key in right):
+        return None
+    if keys and len(_short(right)) == 120:
+        first = next((key, item) for key in right if (item := difference(got[key], right[key], strict)))
+        return f"under {_short(first[0])}: {first[1]}"
+    return f"your function returned {_short(got)} where {_short(right)} is expected"
+
+
+def _list_difference(got, right, strict):
+    items = (difference(one, other, strict) for one, other in zip(got, right, strict=False))
     place, first = next(((place, item) for place, item in enumerate(items) if item), (0, None))
     if len(got) == len(right) and first is None:
         return None
-    if max(map(len, (_short(got), _short(right)))) < 120:
-        # so that the kind of brackets does not look like the mistake
-        alike = type(got)(right) if type(got) in (list, tuple) else right
-        return f"your function returned {_short(got)} where {_short(alike)} is expected"
+    shown = [_short([_listed(item) for item in value]) for value in (got, right)]
+    if max(map(len, shown)) < 120 and shown[0] != shown[1]:
+        return f"your function returned {shown[0]} where {shown[1]} is expected"
     if len(got) != len(right):
         return f"your function returned {len(got)} items where {len(right)} are expected"
     return f"item {place} of what your function returned: {first.removeprefix('your function returned ')}"
 
 
-def _array_difference(got, right):
+def _array_difference(got, right, strict):
+    if not is_array(got):
+        try:
+            got = np.array(_nested(got))
+        except ValueError:
+            return f"your function returned {_kind(got)} where the shape {tuple(right.shape)} is expected"
     if tuple(got.shape) != tuple(right.shape):
         return f"your result has the shape {tuple(got.shape)} where {tuple(right.shape)} is expected"
-    if got.dtype != right.dtype:
+    if strict and got.dtype != right.dtype:
         return f"your result has the dtype {got.dtype} where {right.dtype} is expected"
+    whole = "int" in str(right.dtype) or "bool" in str(right.dtype)
     got, right = _float64(got), _float64(right)
     if np.array_equal(got, right):
         return None
     if (np.isnan(got) != np.isnan(right)).any():
         return "your result holds NaN"
     scale = np.abs(right[np.isfinite(right)]).max(initial=1.0)
-    if np.isclose(got, right, rtol=0, atol=TOLERANCE * scale, equal_nan=True).all():
+    if not whole and np.isclose(got, right, rtol=0, atol=TOLERANCE * scale, equal_nan=True).all():
         return None
     off = np.abs(np.subtract(got, right, where=got != right, out=np.zeros_like(got)))
     return f"your result is off by up to {np.nanmax(off):.3g}"
+
+
+def _nested(value):
+    """A list of numbers, lists or arrays as nested lists."""
+    return [_nested(item) for item in value] if isinstance(value, (list, tuple)) else _listed(value)
 
 
 def _float64(array):

@@ -62,6 +62,7 @@ _MAX_OF_LISTS = (
 
 PAD = Exercise(
     id="02-pad-batch",
+    strict=True,
     title="Pad a batch",
     arguments=("batch", "pad_id"),
     cases=_pad_cases,

@@ -55,6 +55,7 @@ LAST_PIECE_LOST = (
 
 WORD_VECTOR = Exercise(
     id="03-word-vector",
+    strict=True,
     title="The vector of a word",
     arguments=("hidden_states", "word_ids", "index"),
     cases=_word_cases,

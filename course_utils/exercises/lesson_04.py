@@ -69,6 +69,7 @@ def _count(m):
 
 MEAN = Exercise(
     id="04-mean-pool",
+    strict=True,
     title="Mean pooling",
     arguments=("token_embeddings", "attention_mask"),
     cases=_pooling_cases,

@@ -603,6 +603,7 @@ TWO_PLANES = (
 
 PROJECT = Exercise(
     id="06-project",
+    strict=True,
     title="Two sets in one plane",
     arguments=("first", "second"),
     cases=_project_cases,

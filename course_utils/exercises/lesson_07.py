@@ -209,6 +209,7 @@ _mask_tokens = _masked_with()
 
 MASK_TOKENS = Exercise(
     id="07-mask-tokens",
+    strict=True,
     title="Mask a batch",
     arguments=("ids", "special_ids", "mask_id", "draws", "share"),
     cases=_mask_cases,
