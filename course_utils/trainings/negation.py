@@ -23,7 +23,7 @@ GAIN = FILE.with_name("negation_gain.csv")  # the same for trainings that stop a
 PAIRS = FILE.with_name("negation_pairs.csv")  # one row per training on pairs
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], (0, 1, 2), 300
 DEVELOPMENT = ("never", "antonym, verb")  # constructions of the training part held out for model selection
-LONGER = 12  # epochs of the training that collapses
+LONGER = 20  # epochs of the training that collapses
 GOAL = 2 / 3  # of the development part: at this share of right triplets the trainings of an equal gain stop
 # for the model's card
 EXAMPLE = {
