@@ -1,5 +1,6 @@
 """Exercises of lesson 11, fine-tuning embeddings."""
 
+import itertools
 import math
 
 import torch
@@ -134,6 +135,12 @@ def _cosines(anchor, positive):
     return cosine_similarity(anchor[:, None], positive[None], dim=2)
 
 
+def _hardest(anchor, positive, scale):
+    logits = scale * _cosines(anchor, positive)
+    own = logits.diagonal()
+    return (torch.logaddexp(own, (logits - torch.diag(torch.full_like(own, torch.inf))).amax(dim=1)) - own).mean()
+
+
 def _exponentials(logits):
     powers = logits.exp()
     return -(powers.diagonal() / powers.sum(dim=1)).log().mean()
@@ -217,6 +224,10 @@ RANKING = Exercise(
             "You normalise columns, `dim=0`. Each *row* is a vector: `dim=1`.",
             lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
         ),
+        Mistake(
+            "You compare the own positive with one other text only. The softmax runs over all positives of the batch.",
+            _hardest,
+        ),
         Mistake("`scale` is not used: yours is always 20.", lambda a, p, s: _ranking(a, p, 20.0)),
         Mistake(
             "You return the losses of the single rows. Return their mean.",
@@ -252,6 +263,15 @@ def _stuck_cases(rng):
 
 def _lowest(positives, cost=math.log, mean=lambda costs: sum(costs) / len(costs)):
     return mean([cost(positives.count(text)) for text in positives])
+
+
+def _first_and_rest(positives):
+    return _lowest(["first" if text == positives[0] else "rest" for text in positives])
+
+
+def _runs(positives):
+    places = itertools.accumulate((text != before for before, text in itertools.pairwise(positives)), initial=0)
+    return _lowest(list(places))
 
 
 def _over_texts(positives):
@@ -320,6 +340,11 @@ STUCK = Exercise(
             "Yours is the loss of the worst row. The loss of a batch is the mean over its rows.",
             lambda positives: _lowest(positives, mean=max),
         ),
+        Mistake(
+            "You treat all texts that differ from the first one as one text. Count the copies of each text.",
+            _first_and_rest,
+        ),
+        Mistake("You only count copies that follow each other. Equal texts may come anywhere in the batch.", _runs),
         Mistake(
             "You count only the *other* copies of a row's positive. The positive itself shares the probability with "
             "them, so it counts too.",
