@@ -89,12 +89,39 @@ def head_scores(attentions):
     }
 
 
+def patching_map(target, source, layers):
+    """How far a sentence vector moves when one vector on the way to it is replaced by another text's.
+
+    target, source: hidden state 0, the output of the embeddings, of two texts of as many tokens: (1, tokens, hidden).
+    layers: a list of functions; `layers[k - 1]` is layer k, which turns hidden state k - 1 into hidden state k. For
+    BERT without padding: `model.encoder.layer`.
+
+    Returns (len(layers) + 1, tokens): number [k, i] is the Euclidean length of the change of the target's sentence
+    vector, the mean of its last hidden state, when token i of its hidden state k is replaced by the source's token i
+    in hidden state k.
+    """
+    states, others = [target], [source]
+    for layer in layers:
+        states.append(layer(states[-1]))
+        others.append(layer(others[-1]))
+    before, moved = states[-1].mean(dim=1), []
+    for number, (state, other) in enumerate(zip(states, others, strict=True)):
+        tokens = state.shape[1]
+        patched = state.repeat(tokens, 1, 1)  # row i is patched at token i
+        patched[range(tokens), range(tokens)] = other[0]
+        for layer in layers[number:]:
+            patched = layer(patched)
+        moved.append((patched.mean(dim=1) - before).norm(dim=-1))
+    return torch.stack(moved)
+
+
 def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None):
     """bertviz's head view (Vig, 2019): lines from token to token, as strong as the weights, one colour per head.
 
     attentions: (layers, heads, n, n) from `attend`, or the `attentions` that a model returns for one text.
     tokens: n strings.
-    layer, heads: what is shown at first (layer 0, all heads).
+    layer, heads: what is shown at first (layer 1, all heads). Layers count from 1 here and in the view, as everywhere
+    in the course (bertviz itself counts them from 0), heads from 0.
     sentence_b_start: the index of the second sentence's first token.
 
     In the view, choose a layer, click or double-click the heads' colours, or point at tokens. The still picture is the
@@ -106,11 +133,11 @@ def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None)
     from . import plots
 
     attentions, tokens = checked(attentions, tokens, sentence_b_start, HEAD_VIEW_TOKENS)
-    (layer,) = chosen("layer", 0 if layer is None else layer, attentions.shape[0])
+    (layer,) = chosen("layer", 1 if layer is None else layer, attentions.shape[0], first=1)
     heads = chosen("head", heads, attentions.shape[1])
     what = f"layer {layer}, {'mean of ' * (len(heads) > 1)}{listed('head', heads)}"
     alt = f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
-    mean = attentions[layer, heads].mean(0)
+    mean = attentions[layer - 1, heads].mean(0)
 
     def draw():
         plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
@@ -127,7 +154,7 @@ def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None)
                 limits=(0, 1),
             )
 
-    options = {"layer": layer, "heads": heads, "sentence_b_start": sentence_b_start}
+    options = {"layer": layer - 1, "heads": heads, "sentence_b_start": sentence_b_start}
     outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
     html = page("head_view", attentions, tokens, options, size[0], margin=8 + outside)
@@ -141,14 +168,16 @@ def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=Non
     limit is MODEL_VIEW_TOKENS tokens. The still picture draws the same heads as small heatmaps.
     """
     attentions, tokens = checked(attentions, tokens, sentence_b_start, MODEL_VIEW_TOKENS)
-    layers, heads = chosen("layer", layers, attentions.shape[0]), chosen("head", heads, attentions.shape[1])
+    layers = chosen("layer", layers, attentions.shape[0], first=1)
+    heads = chosen("head", heads, attentions.shape[1])
     alt = (
         f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows) and {listed('head', heads)} "
         "(columns): how much tokens look at tokens; a number is a head's largest weight"
     )
-    shown = attentions[layers][:, heads]
+    places = [layer - 1 for layer in layers]
+    shown = attentions[places][:, heads]
     options = {
-        "include_layers": layers,
+        "include_layers": places,
         "include_heads": heads,
         "sentence_b_start": sentence_b_start,
         "display_mode": "light",

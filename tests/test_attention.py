@@ -19,7 +19,7 @@ from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
 from course_utils import attention, models, plots
-from course_utils.attention import attend, attention_weights, head_scores, head_view, model_view
+from course_utils.attention import attend, attention_weights, head_scores, head_view, model_view, patching_map
 from notebooks.conftest import nearly_equal
 
 AWKWARD = [
@@ -219,6 +219,40 @@ def test_scores_refuse_what_has_no_neighbours(shape):
         head_scores(torch.full(shape, 0.5))
 
 
+# patching_map
+
+
+def run_with_hooks(model, ids, place, position, vector):
+    """The mean of the last hidden states when a hook replaces one vector of hidden state `place`."""
+
+    def hook(module, inputs, output):
+        output = output.clone()
+        output[0, position] = vector
+        return output
+
+    module = model.embeddings if place == 0 else model.encoder.layer[place - 1]
+    handle = module.register_forward_hook(hook)
+    try:
+        return model(input_ids=ids).last_hidden_state[0].mean(dim=0)
+    finally:
+        handle.remove()
+
+
+def test_patching_a_model_layer_by_layer_is_what_a_hook_does(tiny):
+    _, model = models.load_encoder(tiny)
+    generator = torch.Generator().manual_seed(0)
+    target, source = torch.randint(5, model.config.vocab_size, (2, 1, 5), generator=generator)
+    with torch.inference_mode():
+        found = patching_map(model.embeddings(target), model.embeddings(source), model.encoder.layer)
+        states = model(input_ids=source, output_hidden_states=True).hidden_states
+        before = model(input_ids=target).last_hidden_state[0].mean(dim=0)
+        for place, state in enumerate(states):
+            for position in range(target.shape[1]):
+                after = run_with_hooks(model, target, place, position, state[0, position])
+                torch.testing.assert_close(found[place, position], (after - before).norm(), rtol=1e-4, atol=1e-5)
+    assert found.shape == (model.config.num_hidden_layers + 1, 5)
+
+
 # head_view and model_view
 
 
@@ -272,12 +306,13 @@ def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
 def test_what_is_shown_at_first():
     attentions = random_attentions(3, 4, 4)
     params = data(head_view(attentions, list("abcd")))
-    assert (params["layer"], params["heads"], params["include_layers"]) == (0, [0, 1, 2, 3], [0, 1, 2])
-    params = data(head_view(attentions, list("abcd"), layer=torch.tensor(2), heads=torch.tensor([1, 3])))
-    assert (params["layer"], params["heads"]) == (2, [1, 3])
-    params = data(model_view(attentions, list("abcd"), layers=[2], heads=[1, 3]))
-    assert (params["include_layers"], params["include_heads"], params["total_heads"]) == ([2], [1, 3], 4)
-    assert torch.tensor(params["attention"][0]["attn"]).shape == (1, 2, 4, 4)
+    assert (params["layer"], params["heads"], params["include_layers"]) == (1, [0, 1, 2, 3], [1, 2, 3])
+    params = data(head_view(attentions, list("abcd"), layer=torch.tensor(3), heads=torch.tensor([1, 3])))
+    assert (params["layer"], params["heads"]) == (3, [1, 3])
+    params = data(model_view(attentions, list("abcd"), layers=[3], heads=[1, 3]))
+    assert (params["include_layers"], params["include_heads"], params["total_heads"]) == ([3], [1, 3], 4)
+    shown = torch.tensor(params["attention"][0]["attn"])
+    torch.testing.assert_close(shown, attentions[2:, [1, 3]], rtol=0, atol=5.01e-4)
 
 
 PROCESS = """
@@ -400,10 +435,10 @@ def test_arguments_that_do_not_fit(view, arguments, says):
         view(**{"attentions": random_attentions(2, 3, 4), "tokens": list("abcd"), **arguments})
 
 
-@pytest.mark.parametrize("layer", [2, -1])
+@pytest.mark.parametrize("layer", [3, 0, -1])
 def test_layers_that_do_not_exist(layer):
     for view, name in ((head_view, "layer"), (model_view, "layers")):
-        with pytest.raises(ValueError, match=rf"choose one layer or more from 0 to 1; got \[{layer}\]"):
+        with pytest.raises(ValueError, match=rf"choose one layer or more from 1 to 2; got \[{layer}\]"):
             view(random_attentions(2, 3, 4), list("abcd"), **{name: layer})
 
 
@@ -463,9 +498,9 @@ class Sanitised(HTMLParser):
 
 def test_without_frames_a_table_is_left():
     n, attentions = len(AWKWARD), random_attentions(2, 3, len(AWKWARD))
-    left = Sanitised(head_view(attentions, AWKWARD, layer=1, heads=[0, 2]))
+    left = Sanitised(head_view(attentions, AWKWARD, layer=2, heads=[0, 2]))
     assert left.text == (
-        "Head view of layer 1, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each (columns). (Where "
+        "Head view of layer 2, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each (columns). (Where "
         "scripts run, bertviz's view covers this table.)"
     )
     assert left.cells[0] == ["", *AWKWARD] and [row[0] for row in left.cells[1:]] == AWKWARD
@@ -492,7 +527,7 @@ def test_text_and_png_stand_in(view):
     else:
         assert rest == ["tokens: a b c d"] + [
             f"layer {layer}: " + " ".join(f"{head.max():.3f}" for head in heads)
-            for layer, heads in enumerate(attentions)
+            for layer, heads in enumerate(attentions, start=1)
         ]
 
 

@@ -41,7 +41,7 @@ CELLS = {
     "model-view": "model_view(attentions, tokens)",
     "second-head-view": "head_view(attentions, tokens, layer=2, heads=[9])",
 }
-LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 2": 12 * 64}
+LINES = {"Head view of layer 1": 12 * 64, "Model view": 72 * 64, "Head view of layer 2": 12 * 64}
 STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
     [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
         element.style.opacity].join()).join(';')"""
@@ -220,13 +220,13 @@ def all_drawn(page, name):
         fits(within)
         keep(page, f"{name}_{title.lower().replace(' ', '_')}")
     assert page.locator("iframe").count() == len(LINES)
-    same(weights(inside(page, "Head view of layer 0"), heads=12), attend(SENTENCE)[1][0])
+    same(weights(inside(page, "Head view of layer 1"), heads=12), attend(SENTENCE)[1][0])
 
 
 def hover_changes(page):
-    frame = page.locator("iframe[title^='Head view of layer 0']")
+    frame = page.locator("iframe[title^='Head view of layer 1']")
     bring_into_view(page, frame)
-    within = inside(page, "Head view of layer 0")
+    within = inside(page, "Head view of layer 1")
     before, picture = within.evaluate(STATE), frame.screenshot()
     within.locator("#left text", has_text="cat").hover()
     within.wait_for_function(VISIBLE, arg=12 * 8)
@@ -285,7 +285,7 @@ def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, la
             output.data["text/plain"] += " "
     nbformat.write(notebook, lab[1] / "elsewhere.ipynb")
     page = opened(open_page, lab, "elsewhere")
-    page.wait_for_selector("text=Head view of layer 0, mean of heads 0 to 11")
+    page.wait_for_selector("text=Head view of layer 1, mean of heads 0 to 11")
     table = page.locator(".jp-OutputArea-output table").first
     bring_into_view(page, table)
     assert page.locator("iframe").count() == 0

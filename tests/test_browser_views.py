@@ -68,12 +68,12 @@ def test_lines_are_as_strong_as_the_weights(shown):
     attentions = random_attentions(3, 4, 5)
     page, frame = shown(head_view(attentions, list("abcde")))
     same(weights(frame, heads=4), attentions[0])
-    frame.select_option("#layer", "2")
+    frame.select_option("#layer", "3")
     same(weights(frame, heads=4), attentions[2])
-    page, frame = shown(head_view(attentions, list("abcde"), layer=1, heads=[3]))
+    page, frame = shown(head_view(attentions, list("abcde"), layer=2, heads=[3]))
     same(weights(frame, "[head-index='3'] line"), attentions[1, 3])
     assert not weights(frame, "[head-index='0'] line").any()
-    page, frame = shown(model_view(attentions, list("abcde"), layers=[1, 2], heads=[0, 3]))
+    page, frame = shown(model_view(attentions, list("abcde"), layers=[2, 3], heads=[0, 3]))
     same(weights(frame), attentions[1:, [0, 3]])
 
 

@@ -85,11 +85,15 @@ def checked(attentions, tokens, sentence_b_start, limit):
     return attentions, tokens
 
 
-def chosen(name, numbers, count):
-    """The indices of layers or heads as a list; None means all. Raises ValueError for one that does not exist."""
-    numbers = list(range(count)) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
-    if not numbers or not set(numbers) <= set(range(count)):
-        raise ValueError(f"choose one {name} or more from 0 to {count - 1}; got {numbers}")
+def chosen(name, numbers, count, first=0):
+    """The numbers of layers or heads as a list; None means all. Raises ValueError for one that does not exist.
+
+    first: the number of the first one, 1 for layers.
+    """
+    existing = range(first, first + count)
+    numbers = list(existing) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
+    if not numbers or not set(numbers) <= set(existing):
+        raise ValueError(f"choose one {name} or more from {first} to {existing[-1]}; got {numbers}")
     return numbers
 
 
@@ -114,6 +118,9 @@ def page(kind, attentions, tokens, options, width, margin=8):
     for part in params["attention"][1:]:
         del part["attn"]
     params["root_div_id"] = name
+    params["include_layers"] = [layer + 1 for layer in params["include_layers"]]  # bertviz counts layers from 0
+    if params.get("layer") is not None:
+        params["layer"] += 1
     data = f"{_literal(params)}; cut(params.attention, {json.dumps(options['sentence_b_start'])});"
     scripts = [(packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS]
     scripts.append(STAND_IN.replace("WIDTH", str(width)))

@@ -24,6 +24,23 @@ def linear_maker(weight, rate):
     return make
 
 
+def layer_maker(query, key, value):
+    """A function that stands in for a layer of an encoder: one head of attention, the residual connection, a norm.
+
+    query, key, value: (hidden, hidden). The function takes hidden states (batch, tokens, hidden) and returns the next.
+
+    Lesson 05 passes such functions to answers; `recipe` lets the sandbox recreate them.
+    """
+
+    def layer(states):
+        scores = (states @ query) @ (states @ key).transpose(-1, -2) / states.shape[-1] ** 0.5
+        attended = states + scores.softmax(dim=-1) @ (states @ value)
+        return attended / attended.std(dim=-1, keepdim=True)
+
+    layer.recipe = ("layer_maker", query, key, value)
+    return layer
+
+
 def notebook_data(function):
     """The name of an array or list that a function reads from its notebook instead of its arguments, or None."""
     if not inspect.isfunction(function):

@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from ..attention import attention_weights
+from .._support.values import layer_maker
+from ..attention import attention_weights, patching_map
 from .framework import Case, Exercise, Mistake, normal
 
 
@@ -107,12 +108,12 @@ FIND_THE_BUG = Exercise(
             lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, join=_join_wrongly),
         ),
         Mistake(
-            "Each of your heads takes every so many-th number of a vector. A head owns `size` numbers that stand "
+            "The numbers of your heads alternate in the vector. A head owns `size` numbers that stand "
             "side by side: `reshape(tokens, heads, size)`, then `transpose(0, 1)`.",
             lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved),
         ),
         Mistake(
-            "Each of your heads takes every so many-th number of a vector, and they are put back in the same way. A "
+            "The numbers of your heads alternate in the vector, and they are put back in the same way. A "
             "head owns `size` numbers that stand side by side: heads come before `size` when you cut, and when you "
             "join.",
             lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved),
@@ -150,7 +151,7 @@ FIND_THE_BUG = Exercise(
             lambda q, k, v, h: _heads(q, k, v, 1),
         ),
         Mistake(
-            "You exchange queries and keys: rows now stand for the token that is looked at. `q @ k.transpose(-1, "
+            "Queries and keys are swapped: rows now stand for the token that is looked at. `q @ k.transpose(-1, "
             "-2)` was right.",
             lambda q, k, v, h: _heads(k, q, v, h),
         ),
@@ -161,7 +162,7 @@ FIND_THE_BUG = Exercise(
         ),
     ),
     hints=(
-        "Follow one token, say the third. After the line that splits, where do its 384 numbers stand? And along "
+        "Follow one token, say the third. After the line that splits, where are its numbers? And along "
         "which direction of the table should weights add up to 1?",
         "Compare with the lesson's `split_heads`: it cuts the last dimension first. And compare the softmax with "
         "the lesson's `sum(dim=-1, keepdim=True)`.",
@@ -183,6 +184,7 @@ def _weight_cases(rng):
         Case("Without padding, rows add up to 1", (q, k, ones)),
         Case("Padding gets weight 0, and rows still add up to 1", (q, k, right)),
         Case("Padding on the left gets weight 0 too", (q, k, right.flip(0))),
+        Case("Padding on both sides gets weight 0 too", (q, k, right.roll(1))),
         Case("More padding changes nothing between real tokens", (*wider, wide)),
         Case("Padding gets weight 0 even where all other scores are very low", (0.3 * q + 3, away, right)),
         Case("Few numbers per head", (q[..., :2], k[..., :2], right)),
@@ -314,7 +316,7 @@ ATTENTION_WEIGHTS = Exercise(
             lambda q, k, m: (s := _scores(q, k) * m) / s.sum(-1, keepdim=True),
         ),
         Mistake(
-            "The mask is upside down: real tokens get no weight. 0 marks padding.",
+            "The mask is inverted: real tokens get no weight. 0 marks padding.",
             lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1),
         ),
         Mistake(
@@ -329,7 +331,7 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Mistake("The rows of padding tokens are set to 0. They stay: every row adds up to 1.", _only_real_rows),
         Mistake(
-            "You exchange queries and keys: row i must belong to the query of token i.",
+            "Queries and keys are swapped: row i must belong to the query of token i.",
             lambda q, k, m: attention_weights(k, q, m),
         ),
         Mistake(
@@ -357,141 +359,228 @@ ATTENTION_WEIGHTS = Exercise(
 )
 
 
-def _previous_cases(rng):
-    def drawn(layers, heads, tokens):
-        return normal(rng, layers, heads, tokens, tokens).softmax(-1)
+def _patching_cases(rng):
+    hidden = rng.choice([4, 5])
 
-    def looks(offset, tokens):
-        """Each token attends to the token `offset` positions later; at the ends, to itself."""
-        return (
-            torch.eye(tokens)[[min(max(i + offset, 0), tokens - 1) for i in range(tokens)]]
-            .expand(2, 3, -1, -1)
-            .contiguous()
-        )
+    def states(tokens, width=hidden):
+        return 2 * normal(rng, 1, tokens, width)
 
-    tokens = rng.choice([7, 8, 9])
+    def layers(count, width=hidden):
+        return [layer_maker(*(0.7 * normal(rng, width, width) for _ in range(3))) for _ in range(count)]
+
+    tokens = rng.choice([6, 7])
+    target, source = states(tokens), states(tokens)
+    one_token = target.clone()
+    one_token[0, 2] = source[0, 2]
+    three = layers(3)
     return [
-        Case("One number for each layer and head", (drawn(2, 3, tokens),)),
-        Case("As many layers and heads as tokens", (drawn(5, 5, 5),)),
-        Case("A head that always looks one token back scores 1", (looks(-1, tokens),)),
-        Case("A head that always looks one token on scores 0", (looks(1, tokens),)),
-        Case("Two words make one pair", (drawn(3, 2, 4),)),
-        Case("One layer with one head", (drawn(1, 1, tokens),)),
+        Case("Three layers", (target, source, three)),
+        Case("The two texts exchanged", (source, target, three)),
+        Case("Texts that differ in one token", (target, one_token, layers(2))),
+        Case("One layer", (states(4), states(4), layers(1))),
+        Case("As many tokens as hidden states and as numbers in a vector", (states(4, 4), states(4, 4), layers(3, 4))),
+        Case("One token", (states(1), states(1), layers(2))),
+        Case("A text patched with itself", (target, target.clone(), layers(2))),
     ]
 
 
-def _between(a, start=1, stop=-1):
-    return a[:, :, start:stop, start:stop] if stop else a[:, :, start:, start:]
+def _norm(vectors):
+    return vectors.norm(dim=-1)
 
 
-def _below(a, offset=-1):
-    return a.diagonal(offset, dim1=-2, dim2=-1)
+def _replace(state, other, token):
+    state[:, token] = other[:, token]
 
 
-def _previous_token(a):
-    return _below(_between(a)).mean(-1)
+def _replace_all_others(state, other, token):
+    kept = state[:, token].clone()
+    state[:] = other
+    state[:, token] = kept
 
 
-PREVIOUS_TOKEN = Exercise(
-    id="05-previous-token",
-    title="The previous token",
-    arguments=("attentions",),
-    cases=_previous_cases,
-    reference=_previous_token,
-    minutes=8,
-    difficulty=1,
+def _replace_up_to(state, other, token):
+    state[:, : token + 1] = other[:, : token + 1]
+
+
+def _add(state, other, token):
+    state[:, token] += other[:, token]
+
+
+def _silence(state, other, token):
+    state[:, token] = 0
+
+
+def _patched(
+    target, source, layers, *, patch=_replace, first=0, after=0, measure=_norm, pool=lambda h: h.mean(1), at=None,
+    base=None,
+):  # fmt: skip
+    """The reference, with a switch for each known mistake.
+
+    patch: changes a hidden state in place. first: the first hidden state that is patched. after: how many layers too
+    late (or, negative, too early) the run goes on. at: the source's hidden state from which all vectors are taken.
+    base: "source" compares with the source's vector.
+    """
+    runs = [[target], [source]]
+    for run in runs:
+        for layer in layers:
+            run.append(layer(run[-1]))
+    states, others = runs
+    before = pool((others if base == "source" else states)[-1])
+    rows = []
+    for number in range(first, len(states)):
+        row = []
+        for token in range(target.shape[1]):
+            result = states[number].clone()
+            patch(result, others[number if at is None else at], token)
+            for layer in layers[max(number + after, 0) :]:
+                result = layer(result)
+            row.append(measure(pool(result) - before)[0])
+        rows.append(torch.stack(row))
+    return torch.stack(rows)
+
+
+PATCHING_MAP = Exercise(
+    id="05-patching-map",
+    title="The patching map",
+    arguments=("target", "source", "layers"),
+    cases=_patching_cases,
+    reference=patching_map,
+    minutes=20,
+    difficulty=3,
+    points=2,
     mistakes=(
         Mistake(
-            "You score the *next* token. Row i looks, column j is looked at: the previous token of i is the column "
-            "i − 1, one place *below* the diagonal.",
-            lambda a: _below(_between(a), 1).mean(-1),
+            "Patches stay: when token 1 is patched, token 0 still holds the source's vector. Start from a fresh copy "
+            "(`clone`) of the target's hidden state for each token.",
+            lambda t, s, f: _patched(t, s, f, patch=_replace_up_to),
         ),
         Mistake(
-            "You score the same token, the diagonal itself. The previous token stands one place below it.",
-            lambda a: _below(_between(a), 0).mean(-1),
+            "You add the source's vector to the target's. Put it in its place.",
+            lambda t, s, f: _patched(t, s, f, patch=_add),
         ),
         Mistake(
-            "[CLS] and [SEP] take part. Only pairs count in which both are word pieces: cut off the first and the "
-            "last row and column.",
-            lambda a: _below(a).mean(-1),
+            "You set the vector to 0. Replace it by the source's.", lambda t, s, f: _patched(t, s, f, patch=_silence)
         ),
         Mistake(
-            "[CLS] and [SEP] take part, and you score the *next* token. Cut off the first and the last row and "
-            "column, and go one place below the diagonal.",
-            lambda a: _below(a, 1).mean(-1),
+            "You replace all vectors but that of token i. Replace this one, and leave the others as they are.",
+            lambda t, s, f: _patched(t, s, f, patch=_replace_all_others),
         ),
         Mistake(
-            "The first word looking at [CLS] is counted. Only pairs count in which both are word pieces: cut off "
-            "the first row and column, too.",
-            lambda a: _below(_between(a, 0, -1)).mean(-1),
+            "You average the lengths of the tokens' changes. Take the mean over the tokens first, then the length.",
+            lambda t, s, f: _patched(t, s, f, pool=lambda h: h, measure=lambda x: _norm(x).mean(-1)),
         ),
         Mistake(
-            "[SEP] looking at the last word is counted. Only pairs count in which both are word pieces: cut off the "
-            "last row and column, too.",
-            lambda a: _below(_between(a, 1, None)).mean(-1),
+            "You take the length of the change of all tokens together. Take the mean over the tokens first.",
+            lambda t, s, f: _patched(t, s, f, pool=lambda h: h.flatten(1)),
         ),
         Mistake(
-            "You take the token two places back. After [CLS] and [SEP] are cut off, the previous token still stands "
-            "*one* place below the diagonal.",
-            lambda a: _below(_between(a), -2).mean(-1),
+            "You take the vector from hidden state 0 of the source, whatever hidden state is patched. For hidden state "
+            "k, take it from the source's hidden state k.",
+            lambda t, s, f: _patched(t, s, f, at=0),
         ),
         Mistake(
-            "You make the rows add up to 1 again after [CLS] and [SEP] are cut off. The weights are asked for as "
-            "they are.",
-            lambda a: _below((w := _between(a)) / w.sum(-1, keepdim=True)).mean(-1),
-        ),
-        Mistake("You return the sum over the pairs. Take the mean.", lambda a: _below(_between(a)).sum(-1)),
-        Mistake(
-            "You divide by the number of word pieces. They form one pair fewer: the first has no previous word.",
-            lambda a: _below(_between(a)).sum(-1) / (a.shape[-1] - 2),
+            "You take the vector from the source's last hidden state. For hidden state k, take it from the source's "
+            "hidden state k.",
+            lambda t, s, f: _patched(t, s, f, at=-1),
         ),
         Mistake(
-            "You divide by the number of all tokens. Divide by the number of pairs.",
-            lambda a: _below(_between(a)).sum(-1) / a.shape[-1],
-        ),
-        Mistake("You take the largest weight. Take the mean over the pairs.", lambda a: _below(_between(a)).amax(-1)),
-        Mistake(
-            "You return one number per pair. Take the mean over the pairs, the last dimension.",
-            lambda a: _below(_between(a)),
+            "After hidden state k is patched, you run layer k once more. It has run already: the next one is layer "
+            "k + 1, which is `layers[k]`.",
+            lambda t, s, f: _patched(t, s, f, after=-1),
         ),
         Mistake(
-            "You average over heads, too. One number per layer *and* head is asked for: (layers, heads).",
-            lambda a: _previous_token(a).mean(-1),
+            "After hidden state k is patched, layer k + 1 is left out. It is `layers[k]`, since the list counts from "
+            "0.",
+            lambda t, s, f: _patched(t, s, f, after=1),
         ),
         Mistake(
-            "You average over layers, too. One number per layer *and* head is asked for: (layers, heads).",
-            lambda a: _previous_token(a).mean(0),
+            "No layer runs after the patch. Let the layers after hidden state k work on the patched vectors.",
+            lambda t, s, f: _patched(t, s, f, after=len(f)),
         ),
         Mistake(
-            "You average everything into one number. Say over which dimension: one number per layer and head is "
-            "asked for.",
-            lambda a: _previous_token(a).mean(),
-        ),
-        Mistake("Layers and heads are exchanged: return (layers, heads).", lambda a: _previous_token(a).T),
-        Mistake(
-            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold the "
-            "tokens: `dim1=-2, dim2=-1`.",
-            lambda a: _between(a).diagonal(-1).mean(-1),
+            "You run all layers after each patch. From hidden state k on, only layers k + 1 to the last are left: "
+            "`layers[k:]`.",
+            lambda t, s, f: _patched(t, s, f, after=-len(f)),
         ),
         Mistake(
-            "`diagonal` took its diagonal from layers and heads, the first two dimensions. Say which two hold the "
-            "tokens: `dim1=-2, dim2=-1`.",
-            lambda a: a.diagonal(-1).mean(-1),
+            "Hidden state 0, the one that comes in, is missing: it gets the first row.",
+            lambda t, s, f: _patched(t, s, f, first=1),
         ),
         Mistake(
-            "You count how often the previous token gets the *largest* weight. The mean of the weights is asked for.",
-            lambda a: (a[:, :, 2:-1].argmax(-1) == torch.arange(1, a.shape[-1] - 2)).float().mean(-1),
+            "The last hidden state is missing: it gets the last row, although no layer comes after it.",
+            lambda t, s, f: _patched(t, s, f)[:-1],
+        ),
+        Mistake(
+            "Rows and columns are exchanged: a row for each hidden state, a column for each token.",
+            lambda t, s, f: _patched(t, s, f).T,
+        ),
+        Mistake(
+            "You compare with the source's sentence vector. Compare with the target's, without any patch.",
+            lambda t, s, f: _patched(t, s, f, base="source"),
+        ),
+        Mistake(
+            "Source and target are exchanged: the target runs, and gets single vectors of the source.",
+            lambda t, s, f: _patched(s, t, f),
+        ),
+        Mistake(
+            "You measure the squared length of the change. Take the root.",
+            lambda t, s, f: _patched(t, s, f, measure=lambda x: x.square().sum(-1)),
+        ),
+        Mistake(
+            "You add up (or average) absolute differences. The Euclidean length is asked for: the root of the sum of "
+            "squares.",
+            lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().sum(-1)),
+        ),
+        Mistake(
+            "You add up (or average) absolute differences. The Euclidean length is asked for: the root of the sum of "
+            "squares.",
+            lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().mean(-1)),
+        ),
+        Mistake(
+            "You subtract two lengths. Subtract the two sentence vectors first, and take the length of the difference.",
+            lambda t, s, f: (_norm(_vectors(t, s, f)) - _norm(_last(t, f).mean(1))).abs(),
+        ),
+        Mistake(
+            "You measure 1 minus the cosine. The length of the difference is asked for.",
+            lambda t, s, f: 1 - torch.cosine_similarity(_vectors(t, s, f), _last(t, f).mean(1), dim=-1),
+        ),
+        Mistake(
+            "You measure the change at the first token. The sentence vector is the mean over all tokens.",
+            lambda t, s, f: _patched(t, s, f, pool=lambda h: h[:, 0]),
+        ),
+        Mistake(
+            "Your sentence vector is the sum over the tokens. Take the mean.",
+            lambda t, s, f: _patched(t, s, f, pool=lambda h: h.sum(1)),
+        ),
+        Mistake(
+            "You scale the sentence vectors to length 1. They are compared as they are.",
+            lambda t, s, f: _patched(t, s, f, pool=lambda h: torch.nn.functional.normalize(h.mean(1), dim=-1)),
+        ),
+        Mistake(
+            "You divide by the change that replacing the whole text makes. The length itself is asked for.",
+            lambda t, s, f: _patched(t, s, f) / _norm(_last(s, f).mean(1) - _last(t, f).mean(1)),
         ),
     ),
     hints=(
-        "The lesson's version for the same token has two steps: cut off [CLS] and [SEP], then take the diagonal. "
-        "Only one thing changes.",
-        'Draw a small table with a row for each token that looks. Where does "row 3 looks at column 2" stand: '
-        "above the diagonal or below?",
-        "`diagonal(-1, dim1=-2, dim2=-1)` is the line one place below the main diagonal; its mean over the last "
-        "dimension is the answer.",
+        "Run both texts first, and keep all their hidden states in two lists. `layers[k:]` are the layers after hidden "
+        "state k.",
+        "For hidden state k and token i: clone the target's hidden state k, write the source's vector over token i, "
+        "run `layers[k:]` on the copy, take the mean over the tokens, subtract, take `norm()`.",
+        "Two loops: `for k in range(len(layers) + 1)`, inside it `for i in range(target.shape[1])`. The patch is "
+        "`state = targets[k].clone(); state[0, i] = sources[k][0, i]`.",
     ),
 )
+
+
+def _last(states, layers):
+    for layer in layers:
+        states = layer(states)
+    return states
+
+
+def _vectors(target, source, layers):
+    """The sentence vectors after each patch: (layers + 1, tokens, hidden)."""
+    return _patched(target, source, layers, measure=lambda change: change) + _last(target, layers).mean(1)
 
 
 def _entropy_cases(rng):
@@ -506,6 +595,7 @@ def _entropy_cases(rng):
         Case("Weights of 0 add nothing", (masked,)),
         Case("All weight on one token: 0 bits", (torch.eye(tokens)[:3],)),
         Case("Even weights over n tokens: log2(n) bits", (torch.full((2, tokens), 1 / tokens),)),
+        Case("Rows in four dimensions", (normal(rng, 2, 1, heads, tokens).softmax(-1),)),
         Case("Two halves: 1 bit", (torch.tensor([[0.5, 0.0, 0.5]]),)),
         Case("As many heads as tokens", (normal(rng, 4, 4, 4).softmax(-1),)),
         # torch refuses to modify such rows in place
@@ -632,4 +722,4 @@ ENTROPY = Exercise(
     ),
 )
 
-EXERCISES = [FIND_THE_BUG, ATTENTION_WEIGHTS, PREVIOUS_TOKEN, ENTROPY]
+EXERCISES = [FIND_THE_BUG, ATTENTION_WEIGHTS, ENTROPY, PATCHING_MAP]

@@ -1,8 +1,11 @@
 """Answers to lesson 05 as learners write them: right ones in several styles, wrong ones with what they must be told."""
 
+import functools
+import itertools
 import math
 
 import numpy as np
+import scipy.stats
 import torch
 import torch.nn.functional as F
 
@@ -90,37 +93,85 @@ def mask_in_place(q, k, m):
     return w
 
 
-def previous_by_loop(attentions):
-    layers, heads, n, _ = attentions.shape
-    result = torch.zeros(layers, heads)
-    for layer in range(layers):
-        for head in range(heads):
-            result[layer, head] = sum(attentions[layer, head, i, i - 1] for i in range(2, n - 1)) / (n - 3)
-    return result
+def states_of(state, layers):
+    return list(itertools.accumulate(layers, lambda before, layer: layer(before), initial=state))
 
 
-def previous_by_index(a):
-    i = torch.arange(2, a.shape[-1] - 1)
-    return a[..., i, i - 1].mean(-1)
+def run(state, layers):
+    return functools.reduce(lambda before, layer: layer(before), layers, state)
 
 
-def previous_by_mask(a):
-    n = a.shape[-1]
-    mask = torch.zeros(n, n)
-    for i in range(2, n - 1):
-        mask[i, i - 1] = 1
-    return (a * mask).sum((-1, -2)) / mask.sum()
+def map_by_loops(target, source, layers, number=None, swap=None, pool=None, length=None, rest=None):
+    """The map, with one step exchanged."""
+    pool = pool or (lambda h: h[0].mean(0))
+    length = length or (lambda v: math.sqrt(sum(x * x for x in v.tolist())))
+    rest = rest or (lambda k: layers[k:])
+    t, s = states_of(target, layers), states_of(source, layers)
+    before = pool(t[-1])
+    rows = []
+    for k in range(len(t)):
+        row = []
+        for i in range(target.shape[1]):
+            patched = t[k].clone()
+            other = s[number(k) if number else k]
+            if swap:
+                swap(patched, other, i)
+            else:
+                patched[0, i] = other[0, i]
+            row.append(length(pool(run(patched, rest(k))) - before))
+        rows.append(row)
+    return rows
 
 
-def pick(a, start, stop, step=-1):
-    i = torch.arange(start, a.shape[-1] + stop)
-    return a[:, :, i, i + step]
+def map_recursively(target, source, layers):
+    def below(state, other, left):
+        end = run(state, left).mean(1)
+        row = []
+        for i in range(state.shape[1]):
+            mask = (torch.arange(state.shape[1]) == i)[None, :, None]
+            row.append(torch.dist(run(torch.where(mask, other, state), left).mean(1), end))
+        return [torch.stack(row), *(below(left[0](state), left[0](other), left[1:]) if left else [])]
+
+    return torch.stack(below(target, source, layers))
 
 
-def previous_in_place(a):
-    a[:, :, 0] = 0
-    a[:, :, -1] = 0
-    return previous_by_index(a)
+def map_in_numpy(target, source, layers):
+    t, s = states_of(target, layers), states_of(source, layers)
+    found = np.empty((len(layers) + 1, target.shape[1]))
+    for k, i in np.ndindex(*found.shape):
+        patched = t[k].numpy().copy()
+        patched[:, i] = s[k].numpy()[:, i]
+        moved = run(torch.from_numpy(patched), layers[k:]) - t[-1]
+        found[k, i] = np.linalg.norm(moved.numpy().astype(np.float64).mean(axis=1))
+    return found
+
+
+def map_in_place(target, source, layers):
+    found = map_in_numpy(target, source, layers)
+    target[0, 0] = source[0, 0]
+    return found
+
+
+def map_that_pops(target, source, layers):
+    found = map_in_numpy(target, source, layers)
+    layers.pop()
+    return found
+
+
+def swap_up_to(patched, other, i):
+    patched[0, : i + 1] = other[0, : i + 1]
+
+
+def swap_first_number(patched, other, i):
+    patched[0, i, :-1] = other[0, i, :-1]
+
+
+def swap_shifted(patched, other, i):
+    patched[0, i] = other[0, i - 1]
+
+
+def swap_added(patched, other, i):
+    patched[0, i] += other[0, i]
 
 
 def entropy_by_where(weights):
@@ -142,16 +193,76 @@ def entropy_in_place(w):
     return -(w * w.log2()).sum(-1)
 
 
+def joined_in_float64(q, k, v, n):
+    return joined(q.double(), k.double(), v.double(), n)
+
+
+def joined_in_numpy(queries, keys, values, heads):
+    size = queries.shape[1] // heads
+    parts = []
+    for x in range(0, queries.shape[1], size):
+        q, k, v = (y.numpy()[:, x : x + size] for y in (queries, keys, values))
+        e = np.exp(q @ k.T / np.sqrt(size))
+        parts.append(e / e.sum(1, keepdims=True) @ v)
+    return np.hstack(parts)
+
+
+def weights_in_numpy(queries, keys, attention_mask):
+    s = np.einsum("hid,hjd->hij", queries.double().numpy(), keys.double().numpy()) / math.sqrt(queries.shape[2])
+    s[:, :, attention_mask.numpy() == 0] = -np.inf
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def weights_for_padding_on_the_right(q, k, m):
+    w = weights_then_again(q, k, torch.ones_like(m))
+    w[:, :, int(m.sum()) :] = 0
+    return w / w.sum(-1, keepdim=True)
+
+
+def weights_for_padding_at_one_end(q, k, m):
+    real = int(m.sum())
+    kept = torch.zeros_like(m)
+    kept[:real] = 1
+    return weights_then_again(q, k, kept if m[0] else kept.flip(0))
+
+
+def entropy_in_numpy(w):
+    w = w.numpy()
+    return -(w * np.log2(w, out=np.zeros_like(w), where=w > 0)).sum(-1)
+
+
+def entropy_by_scipy(w):
+    return scipy.stats.entropy(w.numpy(), base=2, axis=-1)
+
+
 RIGHT = {
-    "05-find-the-bug": [joined_by_loop, joined_by_library, joined_by_einsum],
+    "05-find-the-bug": [
+        joined_by_loop,
+        joined_by_library,
+        joined_by_einsum,
+        joined_in_float64,
+        joined_in_numpy,
+        lambda *args: joined_in_numpy(*args).tolist(),
+    ],
     "05-attention-weights": [
         weights_by_loop,
         weights_then_again,
         weights_added,
+        weights_in_numpy,
         lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * torch.finfo(torch.float32).min, -1),  # transformers' own way
+        lambda q, k, m: list(weights_then_again(q.double(), k.double(), m)),
     ],
-    "05-previous-token": [previous_by_loop, previous_by_index, previous_by_mask],
-    "05-entropy": [entropy_by_where, entropy_by_nan, entropy_by_loop, lambda w: -(w * (w + 1e-12).log2()).sum(-1)],
+    "05-entropy": [
+        entropy_by_where,
+        entropy_by_nan,
+        entropy_by_loop,
+        entropy_in_numpy,
+        entropy_by_scipy,
+        lambda w: -(w * (w + 1e-12).log2()).sum(-1),
+        lambda w: torch.distributions.Categorical(probs=w).entropy() / math.log(2),
+    ],
+    "05-patching-map": [map_by_loops, map_recursively, map_in_numpy],
 }
 
 WRONG = {
@@ -165,12 +276,92 @@ WRONG = {
         (weights_in_place, "changes `queries`"),
         (mask_in_place, "changes `attention_mask`"),
     ],
-    "05-previous-token": [
-        (lambda a: pick(a, 1, -2, 1).mean(-1), "You score the *next* token. Row i"),
-        (previous_in_place, "changes `attentions`"),
-    ],
     "05-entropy": [
         (lambda w: -torch.sum(w * torch.log2(w), dim=-1), "0 times infinity is not a number"),
         (entropy_in_place, "changes `weights`"),
+    ],
+    "05-patching-map": [
+        (lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f), "You run all layers after each patch"),
+        (lambda t, s, f: map_by_loops(t, s, f, number=lambda k: 0), "hidden state 0 of the source"),
+        (lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to), "Patches stay"),
+        (map_in_place, "changes `target`"),
+        (map_that_pops, "changes `layers`"),
+    ],
+}
+
+PROMISES = {
+    "05-find-the-bug": [
+        ("without the two mistakes", lambda q, k, v, n: joined(q, k, v, n, dim=1)),
+        ("without the two mistakes", lambda q, k, v, n: joined(q, k, v, n, split="wrong")),
+        ("what the lesson computed as `joined`", lambda q, k, v, n: joined(q, k, v, n, root=False)),
+        ("the numbers (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).unflatten(-1, (n, -1))),
+        ("the numbers (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).T),
+        ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n).squeeze(0)),
+        ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n, dim=1 if len(q) == n else -1)),
+        ("and heads", lambda q, k, v, n: joined(q, k, v, 2)),
+        ("The arguments stay as they are", joined_in_place),
+    ],
+    "05-attention-weights": [
+        ("for all heads at once", lambda q, k, m: weights_then_again(q, k, m)[0]),
+        ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, 32), m), -1)),
+        ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
+        ("1 for real tokens and 0 for padding", lambda q, k, m: weights_then_again(q, k, 1 - m)),
+        ("which may be on the right, on the left or on both sides", weights_for_padding_on_the_right),
+        ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
+        ("(heads, tokens, tokens)", lambda q, k, m: weights_then_again(q, k, m).transpose(0, 1)),
+        ("row i is how token i divides its attention", lambda q, k, m: weights_then_again(k, q, m)),
+        ("and adds up to 1", lambda q, k, m: F.softmax(scores(q, k), -1) * m),
+        (
+            "Padding gets the weight 0, however low the other scores are",
+            lambda q, k, m: F.softmax(scores(q, k).masked_fill(m == 0, -15.0), -1),
+        ),
+        ("they look at real tokens", lambda q, k, m: weights_then_again(q, k, m) * m[:, None]),
+        (
+            "they look at real tokens",
+            lambda q, k, m: torch.where(m[:, None] == 0, torch.eye(len(m)), weights_then_again(q, k, m)),
+        ),
+        ("The arguments stay as they are", weights_in_place),
+        ("The arguments stay as they are", mask_in_place),
+    ],
+    "05-entropy": [
+        ("of any shape", lambda w: entropy_by_where(w if w.ndim > 1 else w[None])),
+        ("of any shape", lambda w: entropy_by_where(w.flatten(0, -3) if w.ndim > 3 else w)),
+        ("the entropy in bits", lambda w: entropy_by_where(w) * math.log(2)),
+        ("of each row", lambda w: entropy_by_where(w.transpose(-1, -2) if w.ndim > 1 else w)),
+        ("of each row", lambda w: entropy_by_where(w).mean(-1)),
+        ("the last dimension is gone", lambda w: entropy_by_where(w)[..., None]),
+        ("A weight can be exactly 0", lambda w: -(w * w.log2()).sum(-1)),
+        ("Such a weight adds nothing", lambda w: entropy_by_where(w.clamp(min=1e-3))),
+        ("`weights` stays as it is", entropy_in_place),
+    ],
+    "05-patching-map": [
+        ("one or more functions", lambda t, s, f: map_by_loops(t, s, f) if len(f) > 1 else map_by_loops(t, s, f)[1:]),
+        ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:2])),
+        ("layer k is `layers[k - 1]`", lambda t, s, f: map_by_loops(t, s, f[:1] * len(f))),
+        ("two texts with the same number of tokens", lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)]),
+        ("a row for each hidden state from 0", lambda t, s, f: map_by_loops(t, s, f)[1:]),
+        ("to the last", lambda t, s, f: map_by_loops(t, s, f)[:-1]),
+        ("the numbers (layers + 1, tokens)", lambda t, s, f: map_in_numpy(t, s, f).T),
+        ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to)),
+        ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_added)),
+        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_shifted)),
+        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_first_number)),
+        ("in the source's hidden state k", lambda t, s, f: map_by_loops(t, s, f, number=lambda k: 0)),
+        ("in the source's hidden state k", lambda t, s, f: map_by_loops(t, s, f, number=lambda k: -1)),
+        ("run the layers after it", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1])),
+        ("run the layers after it", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[max(k - 1, 0) :])),
+        (
+            "the mean of the last hidden state over its tokens",
+            lambda t, s, f: map_by_loops(t, s, f, pool=lambda h: h[0].sum(0)),
+        ),
+        (
+            "the mean of the last hidden state over its tokens",
+            lambda t, s, f: map_by_loops(t, s, f, pool=lambda h: h[0, 0]),
+        ),
+        ("the Euclidean length of its change", lambda t, s, f: map_by_loops(t, s, f, length=lambda v: v.abs().max())),
+        ("the Euclidean length of its change", lambda t, s, f: map_by_loops(t, s, f, length=lambda v: v @ v)),
+        ("against the target without any patch", lambda t, s, f: map_by_loops(s, t, f)),
+        ("The arguments stay as they are", map_in_place),
+        ("The arguments stay as they are", map_that_pops),
     ],
 }
