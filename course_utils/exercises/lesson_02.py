@@ -522,8 +522,8 @@ LEAKS = Exercise(
             ).tolist(),
         ),
         Mistake(
-            "You compare padded positions too. Their own vectors may change, since another id stands there; only the "
-            "vectors of real tokens count.",
+            "Every row with padding counts as a leak. Do you compare padded positions too? Their vectors may change, "
+            "since another id stands there. Only the vectors of real tokens count.",
             lambda e, i, m, n: (_change(e, i, torch.where(m == 0, _next_ids(i, n), i), m).amax(dim=1) > 1e-4).tolist(),
         ),
         Mistake(

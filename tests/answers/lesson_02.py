@@ -198,7 +198,7 @@ WRONG = {
         (lambda s, m: softmax(s, m, -1e5), "not low enough"),
     ],
     "02-padding-leaks": [
-        (lambda *a: leaks(*a, count=torch.ones_like(a[2])), "compare padded positions too"),
+        (lambda *a: leaks(*a, count=torch.ones_like(a[2])), "Every row with padding counts"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i)), "one fixed id"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=i + 1), "past the end of the vocabulary"),
         (leaks_in_place, "changes `input_ids`"),
