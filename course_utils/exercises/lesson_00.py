@@ -284,9 +284,7 @@ WEIGHTED = Exercise(
             "You add up the numbers inside each vector. Words are dimension 1.",
             lambda v, w: (v * w.unsqueeze(-1)).sum(dim=-1),
         ),
-        Mistake(
-            "You add up over the sentences. Words are dimension 1.", lambda v, w: (v * w.unsqueeze(-1)).sum(dim=0)
-        ),
+        Mistake("You add up over the sentences. Words are dimension 1.", lambda v, w: (v * w.unsqueeze(-1)).sum(dim=0)),
         Mistake(
             "This is the weighted *mean*: you divide by the sum of the factors, which may even be 0. The sum is "
             "asked for.",
