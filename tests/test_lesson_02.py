@@ -85,15 +85,17 @@ def test_masked_weights_equal_torchs_attention(masked_softmax):
     assert torch.allclose(masked_softmax(scores, mask), weights, atol=1e-6)
 
 
-@pytest.mark.parametrize("waste", in_both_forms("02-waste"))
-def test_waste_equals_the_zeros_in_real_masks(waste, tokenizer):
-    ids = tokenizer(load_reviews()["text"].sample(200, random_state=0).tolist())["input_ids"]
-    for batch_size in (1, 2, 7, 32, 200, 500):
-        masks = [
-            tokenizer.pad({"input_ids": ids[i : i + batch_size]}, return_tensors="pt")["attention_mask"]
-            for i in range(0, len(ids), batch_size)
-        ]
-        zeros = sum((mask == 0).sum().item() for mask in masks)
-        assert waste([len(row) for row in ids], batch_size) == pytest.approx(
-            zeros / sum(mask.numel() for mask in masks)
+@pytest.mark.parametrize("padding_leaks", in_both_forms("02-padding-leaks"))
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_encoder_leaks_only_without_a_mask(padding_leaks, side, tokenizer):
+    model = load_encoder()[1]
+    texts = ["I love Paris", "Paris", "I love the bridges of Paris"]
+    batch = tokenizer(texts, padding=True, padding_side=side, return_tensors="pt")
+    ids, mask = batch["input_ids"], batch["attention_mask"]
+    with torch.inference_mode():
+        hidden, open_ = (
+            padding_leaks(encode, ids, mask, tokenizer.vocab_size)
+            for encode in (lambda i, m: model(i, attention_mask=m)[0], lambda i, m: model(i)[0])
         )
+    assert hidden == [False] * 3
+    assert open_ == [True, True, False]

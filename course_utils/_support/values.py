@@ -41,6 +41,41 @@ def layer_maker(query, key, value):
     return layer
 
 
+def small_encoder(token_table, position_table, rule, leak=1.0):
+    """An encoder of one attention layer: a function of (input_ids, attention_mask) that returns a vector per position.
+
+    token_table, position_table: (vocabulary, hidden) and (positions, hidden).
+    rule: how it lets padding through: "none" ignores the mask, "product" multiplies scores by it, "late" multiplies
+    weights by it, "ends" takes the first and the last position of each row for real, "one" ignores the mask for the
+    last real token of each row.
+    leak: 1.0 for all of that, 0.0 for an encoder that hides padding.
+
+    Lesson 02 passes it to answers; `recipe` lets the sandbox recreate it.
+    """
+
+    def encode(input_ids, attention_mask):
+        vectors = token_table[input_ids] + position_table[: input_ids.shape[1]]
+        scores = vectors @ vectors.transpose(1, 2) / vectors.shape[-1] ** 0.5
+        real = (attention_mask == 1)[:, None]
+        seen, free = scores.masked_fill(~real, -float("inf")).softmax(dim=-1), scores.softmax(dim=-1)
+        ends = real.clone()
+        ends[..., [0, -1]] = True
+        last = ((attention_mask.cumsum(dim=1) == attention_mask.sum(dim=1, keepdim=True)) & (attention_mask == 1))[
+            ..., None
+        ]
+        weights = {
+            "none": free,
+            "product": (scores * real).softmax(dim=-1),
+            "late": free * real,
+            "ends": scores.masked_fill(~ends, -float("inf")).softmax(dim=-1),
+            "one": seen + last * (free - seen),
+        }[rule]
+        return (seen + leak * (weights - seen)) @ vectors
+
+    encode.recipe = ("small_encoder", token_table, position_table, rule, leak)
+    return encode
+
+
 def notebook_data(function):
     """The name of an array or list that a function reads from its notebook instead of its arguments, or None."""
     if not inspect.isfunction(function):

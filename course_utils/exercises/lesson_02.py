@@ -2,6 +2,7 @@
 
 import torch
 
+from .._support.values import small_encoder
 from .framework import Case, Exercise, Mistake, normal
 
 
@@ -62,7 +63,6 @@ _MAX_OF_LISTS = (
 
 PAD = Exercise(
     id="02-pad-batch",
-    strict=True,
     title="Pad a batch",
     arguments=("batch", "pad_id"),
     cases=_pad_cases,
@@ -119,10 +119,6 @@ PAD = Exercise(
         Mistake(
             "You return a dictionary. Two lists are asked for: `return input_ids, attention_mask`.",
             lambda b, p: {"input_ids": _padded(b, p), "attention_mask": _masks(b)},
-        ),
-        Mistake(
-            "You return tensors. Lists of lists are asked for; leave the ids as Python lists.",
-            lambda b, p: (torch.tensor(_padded(b, p)), torch.tensor(_masks(b))),
         ),
         Mistake(
             "You cut long sentences down to the shortest. Padding never cuts: fill the short ones up to the longest.",
@@ -280,19 +276,25 @@ TRUNCATE = Exercise(
 )
 
 
+FAR = 1e6
+
+
 def _bug_cases(rng):
     lengths = [6, 3, 4]
     mask = torch.tensor([[1] * n + [0] * (6 - n) for n in lengths])
     scores = 1.5 * normal(rng, 3, 6)
     with_zero = scores.clone()
     with_zero[:, 1] = 0.0
+    steps = (2 * scores).round() / 2  # exact in float32 even a million away from 0
     return [
         Case("Without padding it is the ordinary softmax", (normal(rng, 2, 5), torch.ones(2, 5, dtype=torch.int64))),
         Case("Padding gets the weight 0, and real tokens share 1", (scores, mask)),
         Case("The scores at padded positions change nothing", (scores + 6 * (1 - mask), mask)),
         Case("A real token may have the score 0", (with_zero, mask)),
-        Case("Padding may have a very high score", (scores + 500 * (1 - mask), mask)),
-        Case("All real scores may be far below 0", (scores - 5000 * mask, mask)),
+        Case("Padding may score a million above 0", (steps + FAR * (1 - mask), mask)),
+        Case("Padding may score a million below 0", (steps - FAR * (1 - mask), mask)),
+        Case("All real scores may be a million below 0", (steps - FAR * mask, mask)),
+        Case("All real scores may be a million above 0", (steps + FAR * mask, mask)),
         Case("Padding may stand on the left", (scores.flip(1), mask.flip(1))),
         Case("A row alone gives the same weights as in a batch", (scores[1:2], mask[1:2])),
         Case(
@@ -311,7 +313,7 @@ def _shares(powers):
 
 
 _NOT_LOW_ENOUGH = (
-    "You put a number at padding that is not low enough: when real scores are far below 0, padding wins. Which "
+    "Your number for padding is not low enough: real scores may be a million below 0, and then padding wins. Which "
     "number is lower than all others?"
 )
 _TOO_LATE = (
@@ -386,11 +388,11 @@ BUG = Exercise(
         ),
         *(
             Mistake(_NOT_LOW_ENOUGH, lambda s, m, low=low: _softmax(s, m == 1, low))
-            for low in (-1.0, -5.0, -10.0, -20.0, -100.0)
+            for low in (-1.0, -5.0, -10.0, -20.0, -100.0, -1000.0, -9999.0, -1e4, -1e5)
         ),
         *(
             Mistake(_NOT_LOW_ENOUGH, lambda s, m, low=low: torch.softmax(s + low * (1 - m), dim=1))
-            for low in (-5.0, -10.0, -100.0, -1000.0)
+            for low in (-5.0, -10.0, -100.0, -1000.0, -1e4, -1e5)
         ),
         Mistake(_TOO_LATE, lambda s, m: _shares(torch.softmax(s, dim=1) * m)),
         Mistake(_TOO_LATE, lambda s, m: _shares(torch.softmax(s * m, dim=1) * m)),
@@ -425,142 +427,155 @@ BUG = Exercise(
 )
 
 
-def _waste_cases(rng):
-    def lengths(count):
-        return [rng.randint(3, 40) for _ in range(count)]
+VOCABULARY = 1000
 
-    up = sorted(rng.sample(range(3, 60), 8))
-    short = rng.randint(3, 15)
+
+def _leak_cases(rng):
+    hidden = rng.randint(5, 7)
+    table, positions = normal(rng, VOCABULARY, hidden), normal(rng, 8, hidden)
+
+    def batch(lengths, width, pad_id, left=False):
+        rows = [rng.sample(range(100, 900), n) for n in lengths]
+        ids = _left(rows, pad_id) if left else _padded(rows, pad_id, width)
+        ones = [[1] * n for n in lengths]
+        return torch.tensor(ids), torch.tensor(_left(ones, 0) if left else _masks(ones, width)), VOCABULARY
+
+    def encoder(rule, leak=1.0):
+        return small_encoder(table, positions, rule, leak)
+
+    ragged = rng.sample([7, 4, 3], 3)
     return [
-        Case("The share of padding in full batches", ([4, *lengths(10), 50], 4)),
-        Case("The last batch may be smaller", ([*lengths(9), 45, 5], 4)),
-        Case("The order decides which sentences share a batch", (up, 2)),
-        Case(
-            "The order decides which sentences share a batch",
-            ([up[0], up[7], up[1], up[6], up[2], up[5], up[3], up[4]], 2),
-        ),
-        Case("Equal lengths waste nothing", ([rng.randint(3, 40)] * 6, 3)),
-        Case("Batches of one sentence waste nothing", (lengths(5), 1)),
-        Case(
-            "A batch size above the number of sentences makes one batch",  # the share is 1/3: no rounding hits it
-            (rng.sample([short, 2 * short, 3 * short], 3), 8),
-        ),
+        Case("An encoder that hides padding does not leak", (encoder("none", 0.0), *batch(ragged, 7, 0))),
+        Case("An encoder without a mask leaks where there is padding", (encoder("none"), *batch(ragged, 7, 0))),
+        Case("A mask multiplied into the scores leaks", (encoder("product"), *batch([5, 2, 4], 6, 1))),
+        Case("A mask used after the softmax leaks", (encoder("late"), *batch([3, 6, 2], 6, 0))),
+        Case("One padded position is enough", (encoder("ends"), *batch([3, 7, 4], 7, 0))),
+        Case("One padded position is enough, on the left too", (encoder("ends"), *batch([3, 7, 4], 7, 0, left=True))),
+        Case("One real token that notices is enough", (encoder("one"), *batch([5, 6, 3], 6, 0))),
+        Case("Padding on the left need not leak", (encoder("none", 0.0), *batch([6, 2, 5], 6, 0, left=True))),
+        Case("A small leak counts", (encoder("none", 0.05), *batch([2, 5, 6], 6, 0))),
+        Case("Rounding does not count", (encoder("none", 1e-5), *batch([4, 2, 6], 6, 0))),
+        Case("The padding id may be the last one", (encoder("none"), *batch([6, 3, 2], 6, VOCABULARY - 1))),
+        Case("Without padding nothing can leak", (encoder("none"), *batch([5, 5], 5, 0))),
     ]
 
 
-def _chunks(lengths, size):
-    return [lengths[i : i + size] for i in range(0, len(lengths), size)]
+def _change(encode, ids, others, mask, other_mask=None):
+    return (encode(ids, mask) - encode(others, mask if other_mask is None else other_mask)).abs().amax(dim=2)
 
 
-def _positions(lengths, size):
-    return sum(max(batch) * len(batch) for batch in _chunks(lengths, size))
+def _next_ids(ids, size):
+    return (ids + 1) % size
 
 
-def _padded_to(lengths, size, place):
-    return 1 - sum(lengths) / sum(batch[place] * len(batch) for batch in _chunks(lengths, size))
+def _leaks(encode, ids, mask, size, others=_next_ids, most=1e-4):
+    swapped = torch.where(mask == 0, others(ids, size), ids)
+    return (_change(encode, ids, swapped, mask).masked_fill(mask == 0, 0).amax(dim=1) > most).tolist()
 
 
-def _waste(lengths, size):
-    return 1 - sum(lengths) / _positions(lengths, size)
+def _constant(number):
+    return lambda ids, size: torch.full_like(ids, number % size)
 
 
-def _without_rest(lengths, size):
-    whole = lengths[: len(lengths) // size * size]
-    return _waste(whole, size)
+def _alone(encode, ids, mask, size):
+    found = []
+    for row, real in zip(ids, mask == 1, strict=True):
+        alone = encode(row[real][None], torch.ones(1, int(real.sum()), dtype=mask.dtype))[0]
+        found.append(bool((encode(row[None], real[None].long())[0, real] - alone).abs().max() > 1e-4))
+    return found
 
 
-WASTE = Exercise(
-    id="02-waste",
-    title="Count the waste",
-    arguments=("lengths", "batch_size"),
-    cases=_waste_cases,
-    reference=_waste,
-    minutes=10,
-    difficulty=2,
+def _one_swapped(place):
+    def leaks(encode, ids, mask, size):
+        swapped = ids.clone()
+        for row, padding in enumerate(mask == 0):
+            if padding.any():
+                column = padding.nonzero()[place, 0]
+                swapped[row, column] = (ids[row, column] + 1) % size
+        return (_change(encode, ids, swapped, mask).masked_fill(mask == 0, 0).amax(dim=1) > 1e-4).tolist()
+
+    return leaks
+
+
+_SAME_ID = (
+    "You put one fixed id at all padded positions, and in some cases padding has just that id. Then nothing is "
+    "swapped. Derive the other id from the one that is there."
+)
+_ONE_POSITION = (
+    "You swap one padded position of a row. An encoder may hide that one and not the others: swap all of them."
+)
+
+LEAKS = Exercise(
+    id="02-padding-leaks",
+    title="Does padding leak?",
+    arguments=("encode", "input_ids", "attention_mask", "vocabulary_size"),
+    cases=_leak_cases,
+    reference=_leaks,
+    minutes=15,
+    difficulty=3,
     points=2,
     mistakes=(
         Mistake(
-            "You sort the lengths. Here the given order counts: it decides which sentences share a batch.",
-            lambda n, size: _waste(sorted(n), size),
+            "You compare the vectors of first tokens only. A leak may show in any real token: compare all of them.",
+            lambda e, i, m, n: (
+                _change(e, i, torch.where(m == 0, _next_ids(i, n), i), m)[:, 0] * m[:, 0] > 1e-4
+            ).tolist(),
         ),
         Mistake(
-            "You sort the lengths. Here the given order counts: it decides which sentences share a batch.",
-            lambda n, size: _waste(sorted(n, reverse=True), size),
+            "Every row with padding counts as a leak. Do you compare padded positions too? Their vectors may change, "
+            "since another id stands there. Only the vectors of real tokens count.",
+            lambda e, i, m, n: (_change(e, i, torch.where(m == 0, _next_ids(i, n), i), m).amax(dim=1) > 1e-4).tolist(),
         ),
         Mistake(
-            "You pad every batch to the longest sentence of *all*. Each batch has its own longest.",
-            lambda n, size: 1 - sum(n) / (max(n) * len(n)),
+            "You swap the ids of real tokens too, so their vectors must change. Swap only where the mask is 0.",
+            lambda e, i, m, n: (_change(e, i, _next_ids(i, n), m).masked_fill(m == 0, 0).amax(dim=1) > 1e-4).tolist(),
         ),
         Mistake(
-            "You take the first sentence of a batch as its longest. The longest may stand anywhere: `max(batch)`.",
-            lambda n, size: _padded_to(n, size, 0),
+            "You change the mask and leave the ids. An encoder may use the mask and still let padding through. Leave "
+            "the mask as it is, and put other ids at the padded positions.",
+            lambda e, i, m, n: (
+                _change(e, i, i, m, torch.ones_like(m)).masked_fill(m == 0, 0).amax(dim=1) > 1e-4
+            ).tolist(),
         ),
         Mistake(
-            "You take the last sentence of a batch as its longest. The longest may stand anywhere: `max(batch)`.",
-            lambda n, size: _padded_to(n, size, -1),
+            "You compare with the sentence alone, without padding. With padding on the left its tokens stand at other "
+            "positions, and their vectors change although padding is hidden. Keep the positions, and swap the ids.",
+            _alone,
         ),
         Mistake(
-            "You count the last batch as if it were full. It may hold fewer sentences: `len(batch)`, not `batch_size`.",
-            lambda n, size: 1 - sum(n) / sum(max(batch) * size for batch in _chunks(n, size)),
+            "Your comparison is exact, so rounding counts as a leak. Only a change of more than 1e-4 counts.",
+            lambda *a: _leaks(*a, most=0.0),
         ),
-        Mistake("You leave out the last batch when it is not full. Its positions count too.", _without_rest),
+        *(Mistake(_SAME_ID, lambda *a, n=n: _leaks(*a, others=_constant(n))) for n in (-1, 0, 1)),
         Mistake(
-            "You take the mean of the batches' shares. Batches have different sizes: add up padding and positions "
-            "over all batches, and divide once at the end.",
-            lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)) / len(_chunks(n, size)),
+            "Your other ids run past the end of the vocabulary: the largest id is `vocabulary_size - 1`. With "
+            "`% vocabulary_size` they begin again at 0.",
+            lambda *a: _leaks(*a, others=lambda ids, size: ids + 1),
         ),
+        *(Mistake(_ONE_POSITION, _one_swapped(place)) for place in (0, -1)),
         Mistake(
-            "You divide the padding by the number of real tokens. Divide by all positions, real and padding.",
-            lambda n, size: _positions(n, size) / sum(n) - 1,
-        ),
-        Mistake(
-            "You return the share of *real* tokens. The share of padding is 1 minus that.",
-            lambda n, size: sum(n) / _positions(n, size),
-        ),
-        Mistake("You return per cent. A share between 0 and 1 is asked for.", lambda n, size: 100 * _waste(n, size)),
-        *(
-            Mistake(
-                "You round the result. Return the share as it is.",
-                lambda n, size, digits=digits: round(_waste(n, size), digits),
-            )
-            for digits in (1, 2, 3, 4)
+            "You return one truth value for the whole batch. One for each row is asked for, in a list.",
+            lambda *a: any(_leaks(*a)),
         ),
         Mistake(
-            "You return how many positions are padding. Divide by the number of all positions.",
-            lambda n, size: _positions(n, size) - sum(n),
+            "True and False are the wrong way round: a row is True if its padding leaks.",
+            lambda *a: [not leak for leak in _leaks(*a)],
         ),
         Mistake(
-            "You add up the batches' shares. Add up padding and positions over all batches, and divide once at the "
-            "end.",
-            lambda n, size: sum(1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)),
-        ),
-        Mistake("You count only the first batch. All batches count.", lambda n, size: _waste(n[:size], size)),
-        Mistake(
-            "You count only the last batch. All batches count. Does a line that should run once for each batch "
-            "stand after the loop, or does `return` stand inside it?",
-            lambda n, size: _waste(_chunks(n, size)[-1], size),
-        ),
-        Mistake(
-            "Your batches overlap: each starts one sentence after the one before. Let them start `batch_size` "
-            "apart: `range(0, len(lengths), batch_size)`.",
-            lambda n, size: (
-                1
-                - sum(sum(n[i : i + size]) for i in range(len(n)))
-                / sum(max(n[i : i + size]) * len(n[i : i + size]) for i in range(len(n)))
+            "You return by how much the vectors change. Compare that with 1e-4: True or False is asked for.",
+            lambda e, i, m, n: (
+                _change(e, i, torch.where(m == 0, _next_ids(i, n), i), m).masked_fill(m == 0, 0).amax(dim=1).tolist()
             ),
-        ),
-        Mistake(
-            "You return the share for each batch. One number is asked for, for all batches together.",
-            lambda n, size: [1 - sum(b) / (max(b) * len(b)) for b in _chunks(n, size)],
         ),
     ),
     hints=(
-        "A batch of sentences with 3, 5 and 4 tokens is a table of 3 rows and 5 columns. How many of its positions "
-        "are real?",
-        "`lengths[start:start + batch_size]` is one batch, for `start` in `range(0, len(lengths), batch_size)`. At "
-        "the end of a list a slice is shorter by itself.",
-        "Add up `max(batch) * len(batch)` over all batches: these are the positions. The real ones are `sum(lengths)`.",
+        "Encode twice, with the same mask: once as it is, and once with other ids at the padded positions. What may "
+        "not have changed?",
+        "`torch.where(attention_mask == 0, other_ids, input_ids)` swaps only at padding. Which formula gives, for any "
+        "id, another one of the vocabulary?",
+        "The absolute difference of the two results has the shape (batch, tokens, hidden). Its `amax(dim=2)` is one "
+        "number for each position. Set it to 0 at padding, and take the largest of each row.",
     ),
 )
 
-EXERCISES = (PAD, TRUNCATE, BUG, WASTE)
+EXERCISES = (PAD, TRUNCATE, BUG, LEAKS)

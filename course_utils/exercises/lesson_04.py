@@ -2,7 +2,7 @@
 
 import torch
 
-from ..pooling import max_pool, mean_pool, normalise
+from ..pooling import cls_pool, max_pool, mean_pool, normalise
 from .framework import Case, Exercise, Mistake, normal
 
 
@@ -35,11 +35,17 @@ def _pooling_cases(rng, shift=0.0):
     ]
 
 
+def _mean_cases(rng):
+    vectors, mask = _padded(rng, [3, 5], 5, 6)
+    return [*_pooling_cases(rng), Case("Token vectors in float64 give vectors in float64", (vectors.double(), mask))]
+
+
 def _max_cases(rng):
     vectors, mask = _padded(rng, [4, 2], 4, 7)
+    low = -1e21 * (1 + vectors.abs())
     return [
         *_pooling_cases(rng, shift=-4.0),
-        Case("Very negative vectors", (torch.where(mask.unsqueeze(-1) == 1, vectors - 1e6, 100 * vectors), mask)),
+        Case("Numbers below -1e20", (torch.where(mask.unsqueeze(-1) == 1, low, vectors), mask)),
     ]
 
 
@@ -72,7 +78,7 @@ MEAN = Exercise(
     strict=True,
     title="Mean pooling",
     arguments=("token_embeddings", "attention_mask"),
-    cases=_pooling_cases,
+    cases=_mean_cases,
     reference=mean_pool,
     minutes=10,
     difficulty=2,
@@ -95,6 +101,11 @@ MEAN = Exercise(
         Mistake(
             "You add the real tokens up but do not divide: this is the sum, not the mean.",
             lambda t, m: _weighted(t, m).sum(dim=1),
+        ),
+        Mistake(
+            "Your result is always float32. It should have the dtype of the token vectors, which may be float64: turn "
+            "the mask into that dtype, `attention_mask.to(token_embeddings.dtype)`.",
+            lambda t, m: mean_pool(t, m).float(),
         ),
         Mistake(
             "You divide by the number of real tokens in the whole batch. Each sentence has its own number: "
@@ -170,19 +181,24 @@ MAX = Exercise(
         ),
         *(
             Mistake(
-                "Your value for padding is not low enough: a real token may hold smaller numbers, and then padding "
-                "wins. Use minus infinity, `float('-inf')`.",
+                "Padding is not low enough: a real token may hold smaller numbers, and then padding wins. Replace it "
+                "by minus infinity, `float('-inf')`, with `masked_fill`.",
                 lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1),
             )
-            for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, -1e4, -1e5)
+            for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, *(-(10.0**n) for n in range(4, 21)))
         ),
         *(
             Mistake(
-                "Taking something away from padding is not enough: a real token may hold even smaller numbers, and "
-                "then padding wins. Replace padding by minus infinity with `masked_fill`.",
+                "Padding is not low enough: a real token may hold smaller numbers, and then padding wins. Replace it "
+                "by minus infinity, `float('-inf')`, with `masked_fill`.",
                 lambda t, m, low=low: (t - (1 - m.long().unsqueeze(-1)) * low).amax(dim=1),
             )
-            for low in (1e2, 1e3, 1e4, 1e5)
+            for low in (10.0**n for n in range(2, 21))
+        ),
+        Mistake(
+            "The result holds NaN, because minus infinity times 0 is not a number. Do not multiply by infinity: fill "
+            "it in where the mask is 0, with `masked_fill`.",
+            lambda t, m: (t + (1 - m.long().unsqueeze(-1)) * float("-inf")).amax(dim=1),
         ),
         Mistake(
             "`1 - attention_mask` does not work with a mask of true and false. Write `attention_mask == 0`.",
@@ -230,13 +246,13 @@ def _normalise_cases(rng):
     some = normal(rng, 4, hidden)
     zero = some.clone()
     zero[2] = 0
-    tiny = some * torch.tensor([[1.0], [1e-7], [1.0], [1e-7]])
+    tiny = normalise(some) * torch.tensor([[1.0], [1e-10], [1.0], [1e-10]])
     return [
         Case("Every row has length 1", (some,)),
         Case("Scaling a row first changes nothing", (some * torch.tensor([[0.01], [3.0], [100.0], [0.5]]),)),
         Case("As many rows as dimensions", (normal(rng, hidden, hidden),)),
         Case("One row alone", (some[:1],)),
-        Case("A very short row gets length 1 too", (tiny,)),
+        Case("A row of length 1e-10 gets length 1 too", (tiny,)),
         Case("A row of zeros stays zeros", (zero,)),
     ]
 
@@ -257,16 +273,19 @@ NORMALISE = Exercise(
         ),
         *(
             Mistake(
-                "Your bound or addition is too large: it changes short rows, which do not get length 1. Use a bound "
-                "such as 1e-12.",
-                lambda v, way=way, low=low: (
-                    v
-                    / (v.norm(dim=1, keepdim=True) + low if way == "+" else v.norm(dim=1, keepdim=True).clamp(min=low))
-                ),
+                "Your bound, or what you add to the lengths, is too large for short rows: they do not get length 1. "
+                "Use a lower bound such as `clamp(min=1e-12)`, and add nothing.",
+                lambda v, low=low: v / v.norm(dim=1, keepdim=True).clamp(min=low),
             )
-            for way in ("+", "clamp")
-            for low in (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
-            if way == "+" or low > 1e-7
+            for low in (10.0**n for n in range(-9, 1))
+        ),
+        *(
+            Mistake(
+                "Your bound, or what you add to the lengths, is too large for short rows: they do not get length 1. "
+                "Use a lower bound such as `clamp(min=1e-12)`, and add nothing.",
+                lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more),
+            )
+            for more in (10.0**n for n in range(-12, 1))
         ),
         Mistake(
             "You divide everything by one length, that of the whole tensor. Each row has its own: `dim=1, "
@@ -315,6 +334,121 @@ NORMALISE = Exercise(
         "The length of a row is the root of the sum of its squares; torch has it as `norm`.",
         "With `keepdim=True` the lengths have the shape (n, 1) and divide whole rows. `clamp(min=...)` keeps a "
         "number from falling below a bound.",
+    ),
+)
+
+
+def _ways(**other):
+    return {"cls": cls_pool, "mean": mean_pool, "max": max_pool, "careless": lambda t, m: t.mean(dim=1), **other}
+
+
+def _how_cases(rng):
+    def stored(way, lengths, *, left=False, unit=False):
+        vectors, mask = _padded(rng, lengths, max(lengths), 8)
+        vectors, mask = (vectors.flip(1), mask.flip(1)) if left else (vectors, mask)
+        pooled = way(vectors, mask)
+        return (normalise(pooled) if unit else pooled).half().float(), vectors, mask
+
+    lengths = rng.sample([6, 3, 4, 5], 4)
+    last_pads = [5, 5, 5, 2]
+    return [
+        *(
+            Case(f"Stored in half precision: {way}", stored(pool, lengths, unit=unit))
+            for (way, pool), unit in zip(_ways().items(), (False, True, False, True), strict=True)
+        ),
+        *(
+            Case("Rows scaled to length 1", stored(_ways()[way], lengths, unit=True))
+            for way in rng.sample(["cls", "max"], 2)
+        ),
+        *(Case(f"Padding on the left: {way}", stored(pool, lengths, left=True)) for way, pool in _ways().items()),
+        Case("Only one row has padding: mean", stored(mean_pool, last_pads)),
+        Case("Only one row has padding: careless", stored(_ways()["careless"], last_pads)),
+        Case("The last position is none of the four", stored(lambda t, m: t[:, -1], [4, 6, 6], left=True)),
+        Case("A mean of two poolings is none of the four", stored(lambda t, m: mean_pool(t, m) + t[:, 0], [6, 4, 5])),
+        Case("The last row is of another sentence", stored(_one_astray, lengths, unit=True)),
+        Case("The first row is of another sentence", stored(lambda t, m: -_one_astray(t, m), [5, 3])),
+    ]
+
+
+def _one_astray(t, m):
+    pooled = mean_pool(t, m)
+    return torch.cat([pooled[:-1], -pooled[-1:]])
+
+
+def _cosine(one, other):
+    return (normalise(one) * normalise(other)).sum(dim=1)
+
+
+def _how(v, t, m, ways=None, close=lambda v, pooled: bool((_cosine(v, pooled) > 0.999).all())):
+    return next((name for name, pool in (ways or _ways()).items() if close(v, pool(t, m))), "other")
+
+
+def _nearest_way(v, t, m):
+    return max(_ways(), key=lambda name: _cosine(v, _ways()[name](t, m)).min().item())
+
+
+def _equal_to(most, scale=lambda v: v):
+    return lambda v, pooled: bool((scale(v) - scale(pooled)).abs().max() <= most)
+
+
+HOW = Exercise(
+    id="04-how-pooled",
+    title="How were these pooled?",
+    arguments=("vectors", "token_embeddings", "attention_mask"),
+    cases=_how_cases,
+    reference=_how,
+    minutes=12,
+    difficulty=2,
+    points=2,
+    mistakes=(
+        *(
+            Mistake(
+                "You compare numbers as they are. Some of these vectors were scaled to length 1 afterwards, and then "
+                "no pooling fits. Compare directions, by cosine.",
+                lambda *a, most=most: _how(*a, close=_equal_to(most)),
+            )
+            for most in (1e-2, 2e-2, 5e-2)
+        ),
+        *(
+            Mistake(
+                "Your comparison is too exact: the vectors were stored in half precision, so they agree to about three "
+                "digits.",
+                lambda *a, most=most, scale=scale: _how(*a, close=_equal_to(most, scale)),
+            )
+            for most in (0.0, 1e-7, 1e-6, 1e-5)
+            for scale in (lambda v: v, normalise)
+        ),
+        Mistake(
+            "You look at the first row only. A row without padding has the same mean either way, and a later row may "
+            "fit nothing: every row has to fit.",
+            lambda v, t, m: _how(v[:1], t[:1], m[:1]),
+        ),
+        Mistake(
+            "You are content if one row fits. A row without padding has the same mean either way: every row has to "
+            "fit.",
+            lambda *a: _how(*a, close=lambda v, pooled: bool((_cosine(v, pooled) > 0.999).any())),
+        ),
+        Mistake(
+            "You take position 0 for CLS. With padding on the left the first *real* token stands further right; "
+            "`cls_pool` of the course finds it.",
+            lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
+        ),
+        Mistake("Your maximum includes padding.", lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1)))),
+        Mistake(
+            "You return the pooling that fits best, even if it does not fit. If no way has a cosine above 0.999 in "
+            'every row, the answer is "other".',
+            _nearest_way,
+        ),
+        Mistake(
+            '"mean" and "careless" are the wrong way round: "careless" counts padding.',
+            lambda *a: {"mean": "careless", "careless": "mean"}.get(_how(*a), _how(*a)),
+        ),
+    ),
+    hints=(
+        "Pool the token vectors in each of the four ways, and compare each result with `vectors`, row by row.",
+        "Scaling a row changes its length and not its direction. "
+        "`torch.nn.functional.cosine_similarity(a, b, dim=1)` gives one number for each row.",
+        'The smallest of these numbers decides: if it is above 0.999, every row fits. If no way fits, return "other".',
     ),
 )
 
@@ -413,4 +547,4 @@ BASELINE = Exercise(
     ),
 )
 
-EXERCISES = (MEAN, MAX, NORMALISE, BASELINE)
+EXERCISES = (MEAN, MAX, NORMALISE, HOW, BASELINE)

@@ -6,6 +6,8 @@ Written as learners write, not as the checks imitate them.
 import math
 from itertools import zip_longest
 
+import numpy as np
+import scipy.special
 import torch
 
 
@@ -101,52 +103,86 @@ def softmax_in_place(scores, mask):
     return scores.softmax(1)
 
 
-def waste_by_steps(lengths, batch_size):
-    padding = total = start = 0
-    while start < len(lengths):
-        batch = lengths[start : start + batch_size]
-        for length in batch:
-            padding += max(batch) - length
-            total += max(batch)
-        start += batch_size
-    return padding / total
+def leaks_by_rows(encode, input_ids, attention_mask, vocabulary_size):
+    found = []
+    for ids, mask in zip(input_ids, attention_mask):
+        other = [int(i) if real else (int(i) + 7) % vocabulary_size for i, real in zip(ids, mask)]
+        before, after = encode(ids[None], mask[None])[0], encode(torch.tensor([other]), mask[None])[0]
+        found.append(any((a - b).abs().max() > 1e-4 for a, b, real in zip(after, before, mask) if real))
+    return found
 
 
-def waste_by_batches(lengths, batch_size):
-    batches, batch = [], []
-    for length in lengths:
-        batch.append(length)
-        if len(batch) == batch_size:
-            batches.append(batch)
-            batch = []
-    if batch:
-        batches.append(batch)
-    return 1 - sum(map(sum, batches)) / sum(max(b) * len(b) for b in batches)
+def leaks_at_random(encode, input_ids, attention_mask, vocabulary_size):
+    others = input_ids.clone()
+    while (others == input_ids)[attention_mask == 0].any():
+        noise = torch.randint(0, vocabulary_size, input_ids.shape)
+        others = torch.where(attention_mask == 1, input_ids, noise)
+    difference = encode(input_ids, attention_mask) - encode(others, attention_mask)
+    return ((difference.abs() > 1e-4).any(-1) & attention_mask.bool()).any(-1)
 
 
-def waste_by_masks(lengths, batch_size):
-    masks = []
-    for part in torch.tensor(lengths).split(batch_size):
-        masks.append((torch.arange(part.max()) < part[:, None]).flatten())
-    return 1 - torch.cat(masks).double().mean()
+def leaks_in_numpy(encode, input_ids, attention_mask, vocabulary_size):
+    others = np.where(attention_mask == 0, vocabulary_size - 1 - input_ids, input_ids)  # never the same: an even number
+    change = encode(torch.tensor(others), attention_mask).numpy() - encode(input_ids, attention_mask).numpy()
+    return (abs(change).max(axis=2) * attention_mask.numpy()).max(axis=1) > 1e-4
 
 
-def waste_sorting_in_place(lengths, batch_size):
-    lengths.sort()
-    return waste_by_steps(lengths, batch_size)
+def leaks_against_alone(encode, input_ids, attention_mask, vocabulary_size):
+    found = []
+    for ids, mask in zip(input_ids, attention_mask):
+        real = mask == 1
+        alone = encode(ids[real][None], mask[real][None])
+        found.append(bool((encode(ids[None], mask[None])[:, real] - alone).abs().max() > 1e-4))
+    return found
+
+
+def leaks_in_place(encode, input_ids, attention_mask, vocabulary_size):
+    before = encode(input_ids, attention_mask)
+    input_ids[attention_mask == 0] = 5
+    return ((encode(input_ids, attention_mask) - before).abs().amax(2) * attention_mask).amax(1) > 1e-4
+
+
+def leaks(encode, ids, mask, size, *, others=None, count=None, most=1e-4, back=list):
+    """A right answer; each argument changes one thing."""
+    count = mask if count is None else count
+    swapped = torch.where(mask == 1, ids, (ids + 1) % size if others is None else others)
+    return back((((encode(swapped, mask) - encode(ids, mask)).abs().amax(2)) * count).amax(1) > most)
+
+
+def softmax(scores, mask, low=-float("inf"), dim=1):
+    return scores.masked_fill(mask == 0, low).softmax(dim)
+
+
+def padded(batch, pad_id, width=None):
+    width = width or max(map(len, batch))
+    return [row + [pad_id] * (width - len(row)) for row in batch]
+
+
+def masks(batch, width=None):
+    return padded([[1] * len(row) for row in batch], 0, width)
+
+
+def cut(ids, n):
+    return ids if len(ids) <= n else [*ids[: n - 1], ids[-1]]
 
 
 RIGHT = {
-    "02-pad-batch": [pad_by_columns, pad_by_index, pad_by_copy],
-    "02-truncate": [truncate_by_position, truncate_by_pop, truncate_by_middle],
+    "02-pad-batch": [
+        pad_by_columns,
+        pad_by_index,
+        pad_by_copy,
+        lambda b, p: (torch.tensor(padded(b, p)), np.array(masks(b))),
+    ],
+    "02-truncate": [truncate_by_position, truncate_by_pop, truncate_by_middle, lambda ids, n: np.array(cut(ids, n))],
     "02-find-the-bug": [
         softmax_by_loop,
         softmax_by_hand,
         lambda s, m: torch.softmax(s + (1 - m) * -1e9, 1),
         lambda s, m: torch.where(m.bool(), s, torch.finfo(s.dtype).min).softmax(-1),
         lambda s, m: (s + m.log()).softmax(-1),
+        lambda s, m: scipy.special.softmax(np.where(m, s.double(), -np.inf), axis=1).tolist(),
     ],
-    "02-waste": [waste_by_steps, waste_by_batches, waste_by_masks],
+    "02-padding-leaks": [leaks_by_rows, leaks_at_random, leaks_in_numpy, leaks],
 }
 
 WRONG = {
@@ -159,9 +195,73 @@ WRONG = {
     "02-find-the-bug": [
         (lambda s, m: (s * m).softmax(-1), "a score of 0 is not a weight of 0"),
         (softmax_in_place, "changes `scores`"),
+        (lambda s, m: softmax(s, m, -1e5), "not low enough"),
     ],
-    "02-waste": [
-        (lambda n, size: waste_by_steps(sorted(n), size), "You sort the lengths"),
-        (waste_sorting_in_place, "changes `lengths`"),
+    "02-padding-leaks": [
+        (lambda *a: leaks(*a, count=torch.ones_like(a[2])), "Every row with padding counts"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i)), "one fixed id"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=i + 1), "past the end of the vocabulary"),
+        (leaks_in_place, "changes `input_ids`"),
+    ],
+}
+
+PROMISES = {
+    "02-pad-batch": [
+        ("Return two lists of lists", lambda b, p: {"input_ids": padded(b, p), "attention_mask": masks(b)}),
+        ("`input_ids` and `attention_mask`", lambda b, p: (masks(b), padded(b, p))),
+        ("a list may be empty", lambda b, p: (padded(b, p), masks([row or [p] for row in b]))),
+        ("as long as the longest row of the batch", lambda b, p: (padded(b, p, 20), masks(b, 20))),
+        (
+            "with padding on the right",
+            lambda b, p: tuple([row[::-1] for row in rows] for rows in (padded([r[::-1] for r in b], p), masks(b))),
+        ),
+        ("A real token may have the same id as padding", pad_mask_from_ids),
+        ("they must not change", pad_in_place),
+        ("pad_batch(batch, pad_id)", lambda b, p: (padded(b, 0), masks(b))),
+    ],
+    "02-truncate": [
+        ("do not write 101 or 102", lambda ids, n: ids if len(ids) <= n else [*ids[: n - 1], 102]),
+        ("do not write 101 or 102", lambda ids, n: ids if len(ids) <= n else [101, *ids[1 : n - 1], ids[-1]]),
+        ("exactly `max_length` are left", lambda ids, n: ids if len(ids) <= n else [*ids[: n - 2], ids[-1]]),
+        ("the last is still `[SEP]`", lambda ids, n: ids[:n]),
+        ("If there are more than `max_length` ids", lambda ids, n: ids if len(ids) < n else [*ids[: n - 2], ids[-1]]),
+        ("Otherwise return them as they are", lambda ids, n: [*ids[: n - 1], ids[-1]]),
+        ("`max_length` is at least 2", lambda ids, n: cut(ids, max(n, 3))),
+        ("The list `ids` itself must not change", truncate_in_place),
+    ],
+    "02-find-the-bug": [
+        ("weights of the same shape", lambda s, m: softmax(s, m)[:, m.any(0)].T),
+        ("0 at padding", lambda s, m: softmax(s, m) + 0.001 * (1 - m)),
+        ("in each row the softmax", lambda s, m: softmax(s, m, dim=0)),
+        ("in each row the softmax", lambda s, m: softmax(s * 2, m)),
+        (
+            "Padding may stand on either side",
+            lambda s, m: softmax(s, (torch.arange(s.shape[1]) < m.sum(1, keepdim=True)).long()),
+        ),
+        ("Any score, real or padded, may be 0", lambda s, m: softmax(s, (s * m != 0).long())),
+        ("up to a million above", lambda s, m: softmax(s.clamp(max=1e5), m)),
+        ("or below it", lambda s, m: softmax(s.clamp(min=-1e5), m)),
+        ("or below it", lambda s, m: softmax(s, m, -1e5)),
+        ("Neither argument may change", softmax_in_place),
+    ],
+    "02-padding-leaks": [
+        ("Return a list with one truth value for each row", lambda *a: any(leaks(*a))),
+        ("at the row's padded positions", lambda e, i, m, n: leaks(e, i, m, n, others=i)),
+        ("any of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m)),
+        ("by more than 1e-4", lambda *a: leaks(*a, most=0.0)),
+        ("by more than 1e-4", lambda *a: leaks(*a, most=1.0)),
+        ("`vocabulary_size - 1`", lambda e, i, m, n: leaks(e, i, m, n, others=i + 1)),
+        ("Any of them may be the padding id", lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i))),
+        (
+            "One padded position that gets through is a leak",
+            lambda e, i, m, n: leaks(e, i, m, n, others=torch.where((1 - m).cumsum(1) == 1, (i + 1) % n, i)),
+        ),
+        (
+            "the vectors of the padded positions themselves does not count",
+            lambda *a: leaks(*a, count=torch.ones_like(a[2])),
+        ),
+        ("Padding may stand on either side", leaks_against_alone),
+        ("a row may have none", lambda e, i, m, n: [bool(x) for x in leaks(e, i, m, n) if not m.all()]),
+        ("The two tensors must not change", leaks_in_place),
     ],
 }

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from course_utils import cls_pool
+
 
 def mean_by_loop(token_embeddings, attention_mask):
     result = []
@@ -17,7 +19,7 @@ def mean_by_loop(token_embeddings, attention_mask):
 
 
 def mean_by_einsum(h, m):
-    m = m.float()
+    m = m.to(h.dtype)
     return torch.einsum("bth,bt->bh", h, m) / m.sum(-1)[:, None]
 
 
@@ -68,11 +70,100 @@ def baseline_in_numpy(v):
     return (u @ u.T)[~np.eye(len(u), dtype=bool)].mean()
 
 
+def mean_in_numpy_with_torch_around(h, m):
+    keep = m.numpy().astype(h.numpy().dtype)[..., None]
+    return torch.from_numpy((h.numpy() * keep).sum(1) / keep.sum(1))
+
+
+def mean(h, m, *, count=None, keep=None):
+    """A right answer; each argument changes one thing."""
+    keep = m if keep is None else keep
+    weight = keep.unsqueeze(-1).to(h.dtype)
+    return (h * weight).sum(1) / (weight.sum(1) if count is None else count)
+
+
+def right_only(m):
+    return torch.arange(m.shape[1]) < m.long().sum(1, keepdim=True)
+
+
+def maximum(h, m, low=-float("inf")):
+    return h.masked_fill(m.unsqueeze(-1) == 0, low).amax(1)
+
+
+def unit_in_place(v):
+    v /= v.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    return v
+
+
+def how_by_angles(vectors, token_embeddings, attention_mask):
+    real = attention_mask == 1
+    ways = {"careless": token_embeddings.numpy().mean(1)}
+    rows = [h[r].numpy() for h, r in zip(token_embeddings, real)]
+    for name, way in {
+        "cls": lambda row: row[0],
+        "mean": lambda row: row.mean(0),
+        "max": lambda row: row.max(0),
+    }.items():
+        ways[name] = np.stack([way(row) for row in rows])
+    for name, pooled in ways.items():
+        top = (pooled * vectors.numpy()).sum(1)
+        if (top > 0.999 * np.linalg.norm(pooled, axis=1) * np.linalg.norm(vectors, axis=1)).all():
+            return name
+    return "other"
+
+
+def how_by_distance(vectors, token_embeddings, attention_mask):
+    unit = F.normalize(vectors)
+    for name, pool in {"mean": mean, "cls": cls_pool, "max": maximum}.items():
+        if (F.normalize(pool(token_embeddings, attention_mask)) - unit).norm(dim=1).max() < 0.04:
+            return name
+    return "careless" if (F.normalize(token_embeddings.mean(1)) - unit).norm(dim=1).max() < 0.04 else "other"
+
+
+def how(v, t, m, *, same=None, ways=None):
+    """A right answer; each argument changes one thing."""
+    ways = {"cls": cls_pool, "mean": mean, "max": maximum, "careless": lambda t, m: t.mean(1), **(ways or {})}
+    same = same or (lambda v, p: (F.cosine_similarity(v, p) > 0.999).all())
+    return next((name for name, pool in ways.items() if same(v, pool(t, m))), "other")
+
+
+def how_in_place(v, t, m):
+    found = how(v, t, m)
+    v /= v.norm(dim=1, keepdim=True) + 1
+    return found
+
+
+def table(v):
+    unit = F.normalize(v)
+    return unit @ unit.T
+
+
+def baseline_from_the_sum(v):
+    total = F.normalize(v.double()).sum(0)
+    return (total @ total - len(v)) / (len(v) * (len(v) - 1))
+
+
+def baseline_in_place(v):
+    v /= v.norm(dim=1, keepdim=True)
+    return baseline_from_the_sum(v)
+
+
 RIGHT = {
-    "04-mean-pool": [mean_by_loop, mean_by_einsum, mean_by_expand],
-    "04-max-pool": [max_by_loop, max_by_where],
-    "04-normalise": [unit_by_loop, lambda v: F.normalize(v), lambda v: F.normalize(v, p=2, dim=-1)],
-    "04-baseline": [baseline_by_loop, baseline_in_numpy],
+    "04-mean-pool": [mean_by_loop, mean_by_einsum, mean_by_expand, mean_in_numpy_with_torch_around],
+    "04-max-pool": [
+        max_by_loop,
+        max_by_where,
+        lambda h, m: maximum(h, m, torch.finfo(h.dtype).min),
+        lambda h, m: [[max(column) for column in zip(*row[k.bool()].tolist())] for row, k in zip(h, m)],
+    ],
+    "04-normalise": [
+        unit_by_loop,
+        lambda v: F.normalize(v),
+        lambda v: F.normalize(v, p=2, dim=-1),
+        lambda v: np.nan_to_num(v.double().numpy() / np.linalg.norm(v.double(), axis=1, keepdims=True)),
+    ],
+    "04-how-pooled": [how_by_angles, how_by_distance, how],
+    "04-baseline": [baseline_by_loop, baseline_in_numpy, baseline_from_the_sum],
 }
 
 WRONG = {
@@ -81,13 +172,83 @@ WRONG = {
         (mean_in_place, "changes `token_embeddings`"),
         (lambda h, m: mean_by_loop(h, m).numpy(), "returned a ndarray"),
         (lambda h, m: mean_by_loop(h, m).double(), "dtype"),
+        (lambda h, m: mean_by_loop(h.float(), m), "should have the dtype"),
         (lambda h, m: None, "`return`"),
         (lambda h, m: h.no_such_method(), "AttributeError"),
     ],
     "04-max-pool": [
         (lambda h, m: h.max(dim=1).values, "over padding too"),
         (max_in_place, "changes `token_embeddings`"),
+        (lambda h, m: maximum(h, m, -1e6), "not low enough"),
+        (lambda h, m: (h + (1 - m.long()[..., None]) * -1e9).amax(1), "not low enough"),
     ],
-    "04-normalise": [(lambda v: v / torch.linalg.norm(v, dim=1, keepdim=True), "0 is divided by 0")],
+    "04-normalise": [
+        (lambda v: v / torch.linalg.norm(v, dim=1, keepdim=True), "0 is divided by 0"),
+        (lambda v: v / (v.norm(dim=1, keepdim=True) + 1e-9), "too large for short rows"),
+    ],
+    "04-how-pooled": [
+        (lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p)), "too exact"),
+        (lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p, atol=1e-2)), "scaled to length 1"),
+        (lambda *a: how(*a, ways={"cls": lambda t, m: t[:, 0]}), "first *real* token"),
+    ],
     "04-baseline": [(lambda v: (F.normalize(v) @ F.normalize(v).T).mean().item(), "Leave the diagonal out")],
+}
+
+PROMISES = {
+    "04-mean-pool": [
+        ("a tensor (batch, hidden)", lambda h, m: mean(h, m).numpy()),
+        ("of the same dtype as the token vectors", lambda h, m: mean(h, m).double()),
+        ("which may be float32 or float64", lambda h, m: mean(h, m).float()),
+        ("Only real tokens count", lambda h, m: mean(h, m, keep=torch.ones_like(m), count=m.sum(1, keepdim=True))),
+        ("Only real tokens count", lambda h, m: mean(h, m, count=h.shape[1])),
+        ("Only real tokens count", lambda h, m: torch.stack([r[k.bool()][1:].mean(0) for r, k in zip(h, m)])),
+        ("The mask may hold 1 and 0", lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)])),
+        ("or true and false", lambda h, m: mean(h, 1 - (1 - m))),
+        ("the padding may stand on the left", lambda h, m: mean(h, right_only(m))),
+        ("Neither tensor may change", mean_in_place),
+    ],
+    "04-max-pool": [
+        ("the same arguments and result shape", lambda h, m: maximum(h, m).amax(0)),
+        ("The mask may again hold true and false", lambda h, m: (h - (1 - m)[..., None] * 1e38).amax(1)),
+        ("the padding may stand on the left", lambda h, m: maximum(h, right_only(m))),
+        ("even below -1e20", lambda h, m: maximum(h, m, -1e20)),
+        ("very negative", lambda h, m: maximum(h, m, -1e6)),
+        ("very negative", lambda h, m: (h * m[..., None]).amax(1)),
+        ("must not change", max_in_place),
+    ],
+    "04-normalise": [
+        ("each row", lambda v: v / v.norm()),
+        ("scaled to length 1", lambda v: F.normalize(v, p=1)),
+        ("must come back as zeros", lambda v: v / v.norm(dim=1, keepdim=True)),
+        ("not as NaN", lambda v: F.normalize(v) + 0 * (v / v.norm(dim=1, keepdim=True))),
+        ("as short as 1e-10", lambda v: F.normalize(v, eps=1e-9)),
+        ("as short as 1e-10", lambda v: v / (v.norm(dim=1, keepdim=True) + 1e-12)),
+        ("The tensor itself must not change", unit_in_place),
+    ],
+    "04-how-pooled": [
+        ("the first real token", lambda *a: how(*a, ways={"cls": lambda t, m: t[:, 0]})),
+        ("the mean over all positions, padding too", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
+        ("a cosine above 1 - 1e-3", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p) > 0.3).all())),
+        ("in every row", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p) > 0.999).any())),
+        ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[0] > 0.999)),
+        ('If none has, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
+        ("may have been scaled to length 1", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p, atol=1e-2))),
+        ("or not", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
+        (
+            "agree to about three digits",
+            lambda *a: how(*a, same=lambda v, p: torch.allclose(F.normalize(v), F.normalize(p), rtol=0, atol=1e-6)),
+        ),
+        ("Padding may stand on the left", lambda v, t, m: how(v, t, right_only(m).long())),
+        ("only one row has any", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
+        ("No tensor may change", how_in_place),
+    ],
+    "04-baseline": [
+        ("over all pairs of rows", lambda v: table(v).diagonal(1).mean()),
+        ("i ≠ j", lambda v: table(v).mean()),
+        ("as one number", lambda v: (table(v).sum(1) - 1) / (len(v) - 1)),
+        ("are not normalised", lambda v: ((v @ v.T).sum() - (v * v).sum()) / (len(v) * (len(v) - 1))),
+        ("it must not count", lambda v: (table(v).sum() - len(v)) / len(v) ** 2),
+        ("Two rows at different places count", lambda v: table(v)[table(v) < 0.9999].mean()),
+        ("The tensor itself must not change", baseline_in_place),
+    ],
 }

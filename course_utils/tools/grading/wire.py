@@ -14,7 +14,7 @@ import struct
 
 import numpy as np
 
-from ..._support.values import layer_maker, linear_maker
+from ..._support.values import layer_maker, linear_maker, small_encoder
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
@@ -42,7 +42,7 @@ def thing(name):
     return type(name if name.isidentifier() and name not in ("Tensor", "Parameter") else "thing", (Thing,), {})()
 
 
-RECIPES = {"linear_maker": linear_maker, "layer_maker": layer_maker}
+RECIPES = {made.__name__: made for made in (linear_maker, layer_maker, small_encoder)}
 
 
 def pack(message):
