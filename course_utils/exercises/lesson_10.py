@@ -174,7 +174,7 @@ LEAKS = Exercise(
             lambda train, test: _leaks(train, test, lambda text: text),
         ),
         Mistake(
-            'You lower the letters, and leave the white space as it is. `" ".join(text.split())` makes them alike.',
+            'Capital letters no longer count for you, but white space does. `" ".join(text.split())` makes them alike.',
             lambda train, test: _leaks(train, test, str.lower),
         ),
         Mistake(
