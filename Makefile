@@ -20,11 +20,11 @@ help:
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
-	@echo "make adapter    train the masked-language-model adapter of lesson 07 anew (an hour or more)"
-	@echo "make tables     run the stored trainings of lessons 10 and 11 anew (about 40 minutes)"
+	@echo "make adapter    train the masked-language-model adapter of lesson 07 again (an hour or more)"
+	@echo "make tables     repeat the stored trainings of lessons 10 and 11 (about 40 minutes)"
 	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
-	@echo "make lock       resolve requirements.lock and the other two locks anew"
+	@echo "make lock       resolve requirements.lock and the other two locks again"
 
 setup: $(VENV)/.ready
 
@@ -84,7 +84,7 @@ lock: setup
 	mv requirements-grading.tmp requirements-grading.lock
 	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o requirements-peers.lock -
 
-# Trains the course's masked-language-model adapter anew: an hour or more, see course_utils/trainings/adapter.md.
+# Trains the course's masked-language-model adapter again: an hour or more, see course_utils/trainings/adapter.md.
 # A C++ compiler saves an eighth of the time (make adapter ADAPTER_FLAGS=--compiled), with large memory pages, where Linux has them, a quarter.
 adapter: setup
 	$(PIP) -c requirements.lock -e ".[adapter]"

@@ -79,13 +79,13 @@ def load_scored_pairs(source="course"):
 def load_triplets(part=None):
     """Sentence triplets written for this course: an anchor, a paraphrase, and a denial in nearly the anchor's words.
 
-    part: "train" or "test", which share no construction (*not*, *never*, *un-*, *hardly*, *too ... to*, ...). Both if
+    part: "train", "dev" or "test", which share no construction (*not*, *never*, *hardly*, *too ... to*, ...). All if
     omitted.
 
     Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`. Raises ValueError for
     another part.
     """
-    return _part("negation_triplets.csv", part, ("train", "test"))
+    return _part("negation_triplets.csv", part, ("train", "dev", "test"))
 
 
 def load_queries(part=None):
@@ -105,7 +105,8 @@ def _part(name, part, parts):
     if part is None:
         return table
     if part not in parts:
-        raise ValueError(f'part must be "{parts[0]}" or "{parts[1]}"; got {part!r}')
+        first = '", "'.join(parts[:-1])
+        raise ValueError(f'part must be "{first}" or "{parts[-1]}"; got {part!r}')
     return table[table["part"] == part].reset_index(drop=True)
 
 

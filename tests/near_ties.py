@@ -2,10 +2,12 @@
 
 import re
 
+import nbformat
 import numpy as np
 import pytest
 
 from course_utils import closest_pairs, embed, load_encoder, load_reviews, search
+from course_utils._support.notebooks import NOTEBOOKS
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +53,37 @@ def test_the_search_results_are_not_a_near_tie(vectors):
     assert np.diff(cosines, axis=1).max() < -1e-3
 
 
-def test_the_neighbours_of_other_opinion_are_not_a_near_tie(corpus, vectors):
+@pytest.fixture(scope="module")
+def judged(corpus, vectors):
+    """The labels of the sentences of Rotten Tomatoes, and their vectors: the first of the corpus."""
     opinion = load_reviews("rotten_tomatoes").set_index("text")["label"]
     labels = opinion[[text for text in corpus if text in opinion.index]].to_numpy()
-    rows = vectors[: len(labels)]
+    return labels, vectors[: len(labels)]
+
+
+def test_the_neighbours_of_other_opinion_are_not_a_near_tie(judged):
+    labels, rows = judged
     places, cosines = search(rows, rows, k=3)
     assert (cosines[:, 1] - cosines[:, 2] < 2e-6).sum() == 0, (
         "the share of neighbours of the same opinion hangs on no tie"
     )
     shown = np.flatnonzero(labels[places[:, 1]] != labels)[[2, 14, 34]]
     assert (cosines[shown, 1] - cosines[shown, 2]).min() > 1e-3
+
+
+def test_what_the_statements_find_is_not_a_near_tie(judged):
+    lesson = nbformat.read(next(NOTEBOOKS.glob("09_*.ipynb")), as_version=4)
+    (cell,) = (cell.source for cell in lesson.cells if cell.id == "opposite")
+    lists = {}
+    exec(cell[cell.index("praise = [") : cell.index("nearest = ")], lists)
+    _, cosines = search(embed(lists["praise"] + lists["blame"]), judged[1], k=11)
+    assert (cosines[:, 9] - cosines[:, 10]).min() > 1e-4
+
+
+@pytest.mark.parametrize("k", [11, 31])
+def test_no_vote_of_the_neighbours_hangs_on_a_near_tie(judged, k):
+    labels, rows = judged
+    places, cosines = search(rows, rows, k=k + 2)
+    votes = labels[places[:, 1:-1]].sum(axis=1)
+    would_turn = (labels[places[:, k]] != labels[places[:, k + 1]]) & (abs(2 * votes - k) == 1)
+    assert (cosines[:, k] - cosines[:, k + 1])[would_turn].min() > 1e-5

@@ -25,19 +25,19 @@ import nbformat
 import pytest
 
 NOTEBOOKS = {path.stem[:2]: path for path in (Path(__file__).parents[1] / "notebooks").glob("[0-9]*.ipynb")}
-TABLES = sorted((Path(__file__).parent / "claims").glob("*.toml"))
 RESULT = re.compile(r"\b(better|best|worse|worst|beats?|wins?|outperforms?|nearly half|significant(ly)?)\b", re.I)
 PLACE = re.compile(r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I)
 
 SENTENCE_END = re.compile(r"[.?!:]\)?\s+|\s\|\s")
 
-each_lesson = pytest.mark.parametrize("lesson", [table.stem for table in TABLES])
+each_lesson = pytest.mark.parametrize("lesson", sorted(NOTEBOOKS))
 
 
 @functools.cache
 def table(lesson):
-    read = tomllib.loads((Path(__file__).parent / "claims" / f"{lesson}.toml").read_text(encoding="utf-8"))
-    return {"no_claims": [], **read}
+    path = Path(__file__).parent / "claims" / f"{lesson}.toml"
+    assert path.exists(), f"write down what this lesson asserts in {path.name}, as the text above says"
+    return {"no_claims": [], "claim": [], **tomllib.loads(path.read_text(encoding="utf-8"))}
 
 
 def claims_of(lesson):

@@ -74,6 +74,8 @@ def test_every_exercise_is_complete(exercise):
     assert len(exercise.hints) >= 2
     assert "TODO" not in repr(exercise), "fill in everything marked TODO"
     assert exercise.minutes > 0 and exercise.difficulty in (1, 2, 3)
+    promised = getattr(ANSWERS.get(exercise.lesson), "PROMISES", {})
+    assert promised.get(exercise.id), f"write its promises into tests/answers/lesson_{exercise.lesson}.py"
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))

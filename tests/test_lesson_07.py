@@ -7,10 +7,12 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
+from torch.func import functional_call
 from torch.nn.functional import cross_entropy
+from transformers import BertConfig, BertForMaskedLM
 
 from course_utils import load_masked_lm, load_reviews
-from course_utils.exercises.lesson_07 import BUG, FILL, IGNORED, MASK_TOKENS, SURPRISAL
+from course_utils.exercises.lesson_07 import BUG, EDIT_ROW, IGNORED, MASK_TOKENS, SURPRISAL
 from course_utils.trainings.adapter import held_out, masked_batch, split
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "07_masked_language_model.ipynb"
@@ -43,14 +45,47 @@ def unmasker():
 @pytest.mark.parametrize("text", MASKED)
 def test_filling_by_hand_is_the_librarys_pipeline(text, unmasker):
     tokenizer, model = load_masked_lm()
-    encoded = tokenizer(text, return_tensors="pt")
-    with torch.inference_mode():
-        logits = model(**encoded).logits[0]
-    ours = FILL.reference(logits, encoded["input_ids"][0], tokenizer.mask_token_id, 50)
+    candidates = _from_the_notebook("more", "candidates", tokenizer=tokenizer, model=model)
+    pieces, probabilities = candidates(text, 50)
     # tied pieces may come in any order
     theirs = {answer["token"]: answer["score"] for answer in unmasker(text, top_k=60)}
-    assert all(theirs[piece] == pytest.approx(p, abs=1e-6) for piece, p in ours)
-    assert [p for _, p in ours] == pytest.approx(list(theirs.values())[:50], abs=1e-6)
+    for piece, probability in zip(tokenizer.convert_tokens_to_ids(pieces), probabilities, strict=True):
+        assert theirs[piece] == pytest.approx(probability, abs=1e-6)
+    assert probabilities == pytest.approx(list(theirs.values())[:50], abs=1e-6)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
+def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
+    """The head alone is changed: with the table tied, the row of a piece in the text would change the vectors, too."""
+    tokenizer, model = load_masked_lm()
+    encoded, cat = tokenizer("The [MASK] sat on the mat.", return_tensors="pt"), tokenizer.convert_tokens_to_ids("cat")
+    vector = _from_the_notebook("edit", "at_mask")("The [MASK] sat on the mat.", tokenizer, model)
+    table, bias = model.cls.predictions.decoder.weight.detach(), model.cls.predictions.bias.detach()
+    edited = table.clone()
+    edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, p)
+    with torch.inference_mode():
+        assert (table @ vector + bias).softmax(-1)[cat] == pytest.approx(
+            model(**encoded).logits[0, 2].softmax(-1)[cat].item(), abs=1e-6
+        )
+        # no "cat" in the text, so the vectors stay, and the edited model can be run as a whole
+        logits = functional_call(
+            model, {"bert.embeddings.word_embeddings.weight": edited}, kwargs=dict(encoded)
+        ).logits[0, 2]
+    assert logits.softmax(-1)[cat].item() == pytest.approx(p, abs=1e-4)
+
+
+def test_the_lessons_functions_take_another_model():
+    tokenizer, _ = load_masked_lm()
+    config = BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    other, text = BertForMaskedLM(config).eval(), "The [MASK] sat."
+    for cell, name, args in [
+        ("more", "candidates", (text, 3)),
+        ("surprise", "bits_per_token", ("The cat sat.",)),
+        ("context", "surprisal_of", ("cat", text)),
+    ]:
+        function = _from_the_notebook(cell, name, tokenizer=None, model=None)
+        assert function(*args, tokenizer=tokenizer, model=other) is not None
+    assert _from_the_notebook("edit", "at_mask")(text, tokenizer, other).shape == (8,)
 
 
 @pytest.mark.parametrize("text", MASKED)

@@ -6,8 +6,8 @@ import scipy.stats
 
 from course_utils import embed, load_scored_pairs
 from course_utils.benchmark import row_cosines
-from course_utils.evaluation import bootstrap, ranks
-from course_utils.exercises.lesson_08 import BUG, SPEARMAN, THRESHOLD
+from course_utils.evaluation import bootstrap, ranks, spearman
+from course_utils.exercises.lesson_08 import GROUPS, SPEARMAN, THRESHOLD
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,22 @@ def test_the_threshold_is_the_lowest_of_the_best(seed):
     )
 
 
-def test_the_paired_interval_is_the_courses_bootstrap():
+def test_the_grouped_interval_of_single_rows_is_the_courses_bootstrap():
     generator = np.random.default_rng(0)
-    a, b = generator.integers(0, 2, size=(2, 40))
+    gold, a, b = generator.normal(size=(3, 40))
     rows = np.random.default_rng(7).integers(0, 40, (200, 40))
-    _, low, high = bootstrap(lambda a, b: (a - b).mean(axis=-1), a, b, repeats=200, seed=7)
-    assert BUG.reference(a.tolist(), b.tolist(), rows.tolist()) == pytest.approx((low, high))
+    _, low, high = bootstrap(lambda gold, a, b: spearman(gold, a) - spearman(gold, b), gold, a, b, repeats=200, seed=7)
+    found = GROUPS.reference(gold.tolist(), a.tolist(), b.tolist(), list(range(40)), rows.tolist())
+    assert found == pytest.approx((low, high))
+
+
+def test_copies_do_not_narrow_the_grouped_interval():
+    generator = np.random.default_rng(1)
+    gold, a, b = generator.normal(size=(3, 30))
+    draws = generator.integers(0, 30, (50, 30)).tolist()
+    single = GROUPS.reference(gold, a, b, range(30), draws)
+    copied = GROUPS.reference(*(np.repeat(column, 3) for column in (gold, a, b, np.arange(30))), draws)
+    assert copied == pytest.approx(single)
 
 
 def test_the_worst_pairs_are_not_listed_by_a_near_tie(pairs, cosines):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .framework import Case, Exercise, Mistake, normal
+from .framework import Case, Exercise, Mistake, difference, normal
 
 
 def _similarity(rng, n):
@@ -28,7 +28,7 @@ def _nearest_cases(rng):
     return [
         *cases,
         *(Case("It works where all similarities are negative", (low, i)) for i in range(6)),
-        *(Case("A sentence that stands there twice is nearest to its copy", (twice, i)) for i in (0, 1)),
+        *(Case("A sentence that is there twice is nearest to its copy", (twice, i)) for i in (0, 1)),
     ]
 
 
@@ -78,7 +78,7 @@ NEAREST = Exercise(
             lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
         ),
         Mistake(
-            "You take the second largest of the whole row. If a sentence stands there twice, the largest two are "
+            "You take the second largest of the whole row. If a sentence is there twice, the largest two are "
             "equal, and the one you take may be `i` itself. Leave `i` out first.",
             lambda s, i: int(np.argsort(s[i])[-2]),
         ),
@@ -101,62 +101,303 @@ NEAREST = Exercise(
 )
 
 
-def _pairs(rng):
-    def unit(n):
-        vector = normal(rng, n).numpy()
-        return vector / np.linalg.norm(vector)
+def _others(similarity, i):
+    return np.delete(similarity[i], i)
 
-    a, b, c = unit(7), unit(7), unit(384)
+
+def _odd(similarity, pick=np.argmin, summary=np.mean):
+    return int(pick([summary(_others(similarity, i)) for i in range(len(similarity))]))
+
+
+def _odd_cases(rng):
+    def ring(n, odd):
+        """Sentence `odd` is far from all others, and not the one with the lowest single similarity."""
+        table = 0.5 + 0.1 * _similarity(rng, n)
+        table[odd] = table[:, odd] = 0.2
+        far = [i for i in range(n) if i != odd][:2]
+        table[far[0], far[1]] = table[far[1], far[0]] = 0.05  # the lowest, of two that fit otherwise
+        np.fill_diagonal(table, 1.0)
+        return table
+
+    n = rng.randint(6, 8)
+    unequal = ring(n, 2)
+    unequal[np.diag_indices(n)] = [-9.0 if i == 3 else 9.0 for i in range(n)]
+    tied = ring(n, 4)
+    tied[[1, 4]], tied[:, [1, 4]] = 0.25, 0.25  # sums of quarters are exact in any order
+    np.fill_diagonal(tied, 1.0)
+    three = np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])
+    order = rng.sample(range(3), 3)
     return [
-        Case("Two different vectors", (a, b)),
-        Case("The order of the two does not matter", (b, a)),
-        Case("A vector with itself gives 1", (c, c)),
-        Case("Opposite vectors give −1", (c, -c)),
+        *(
+            Case("The lowest mean similarity to the others", (ring(n, odd),))
+            for odd in (0, rng.randint(2, n - 2), n - 1)
+        ),
+        Case("The diagonal does not count", (unequal,)),
+        Case("All similarities may be negative", (ring(n, 1) - 1.5,)),
+        Case("Of two equally odd sentences, the first", (tied,)),
+        Case("Three sentences", (three[order][:, order],)),
     ]
 
 
-SIMILARITY = Exercise(
-    id="00-similarity",
-    title="Similarity by hand",
-    arguments=("a", "b"),
-    cases=_pairs,
-    reference=lambda a, b: float(np.dot(a, b)),
-    minutes=5,
-    difficulty=1,
+ODD = Exercise(
+    id="00-odd-one-out",
+    title="The odd one out",
+    arguments=("similarity",),
+    cases=_odd_cases,
+    reference=_odd,
+    minutes=8,
+    difficulty=2,
+    points=2,
     mistakes=(
-        Mistake("You multiply number by number but do not add up: the result is still a vector.", lambda a, b: a * b),
-        Mistake("You take the mean of the products. Add them up instead.", lambda a, b: float((a * b).mean())),
-        Mistake("You add the two vectors up. Multiply number by number first.", lambda a, b: float((a + b).sum())),
         Mistake(
-            "You multiply the two sums. Multiply number by number first, then add up.",
-            lambda a, b: float(a.sum() * b.sum()),
+            "Each sentence's similarity to itself is in your mean. The diagonal may hold anything: leave its "
+            "position out, not a certain value.",
+            lambda s: int(s.mean(axis=1).argmin()),
         ),
         Mistake(
-            "This is the distance between the two vectors: 0 for equal ones. Similarity is the sum of the products.",
-            lambda a, b: float(np.linalg.norm(a - b)),
+            "You return the sentence that fits best. The odd one has the *lowest* mean similarity.",
+            lambda s: _odd(s, pick=np.argmax),
         ),
         Mistake(
-            "You multiply every number of `a` with every number of `b`. Only numbers at the same position belong "
-            "together.",
-            lambda a, b: np.outer(a, b),
-        ),
-        Mistake("You use `a` twice; `b` plays no part.", lambda a, b: float(np.dot(a, a))),
-        Mistake(
-            "Only the first product is in your result. Is `return` inside the loop?", lambda a, b: float(a[0] * b[0])
+            "You look for the lowest single similarity. Two sentences may be far from each other and near to all the "
+            "rest; take the mean of each row.",
+            lambda s: int(np.where(np.eye(len(s)) == 1, np.inf, s).min(axis=1).argmin()),
         ),
         Mistake(
-            "Only the last product is in your result. Does the loop set the sum back to 0 each time?",
-            lambda a, b: float(a[-1] * b[-1]),
+            "You return the place in the whole table, counted through all rows. One position of a sentence is asked "
+            "for.",
+            lambda s: int(s.argmin()),
         ),
         Mistake(
-            "You drop the signs. Products may be negative, and they must count as such.",
-            lambda a, b: float(np.abs(a * b).sum()),
+            "You return the mean similarity. The position of the sentence is asked for.",
+            lambda s: float(min(_others(s, i).mean() for i in range(len(s)))),
+        ),
+        Mistake(
+            "You return the mean similarities of all sentences. The position of the lowest is asked for.",
+            lambda s: [float(_others(s, i).mean()) for i in range(len(s))],
+        ),
+        Mistake(
+            "Where two sentences share the lowest mean, you return the second of them.",
+            lambda s: len(s) - 1 - int(np.argmin([_others(s, i).mean() for i in range(len(s))][::-1])),
         ),
     ),
     hints=(
-        "`zip(a, b)` goes through both vectors at the same time.",
-        "Build the products `x * y` and give them to `sum`.",
+        "For sentence `i`, which numbers of row `i` compare it with another sentence?",
+        "Compute one mean for each row, without the position on the diagonal, and return the position of the lowest. "
+        "`argmin` and `list.index` both return the first of equals.",
     ),
 )
 
-EXERCISES = (NEAREST, SIMILARITY)
+
+def _table(rng, rows, columns):
+    return normal(rng, rows, columns).abs() + 0.1
+
+
+SHARES = Exercise(
+    id="00-shares",
+    title="Shares",
+    arguments=("table",),
+    cases=lambda rng: [
+        Case("Each row adds up to 1", (_table(rng, 3, 5),)),
+        Case("More rows than columns", (_table(rng, 6, 2),)),
+        Case("As many rows as columns", (_table(rng, 4, 4),)),
+        Case("One row", (_table(rng, 1, 4),)),
+        Case("One column", (_table(rng, 3, 1),)),
+    ],
+    reference=lambda table: table / table.sum(dim=1, keepdim=True),
+    minutes=5,
+    difficulty=1,
+    mistakes=(
+        Mistake(
+            "The sums have lost their dimension: (rows,) is lined up with the columns. Use `keepdim=True`, or "
+            "`unsqueeze(-1)`.",
+            lambda t: t / t.sum(dim=1),
+        ),
+        Mistake(
+            "You divide by the sums of the columns. `dim` names the dimension that disappears: for one sum per row, "
+            "the columns disappear, `dim=1`.",
+            lambda t: t / t.sum(dim=0),
+        ),
+        Mistake("You divide by the sum of the whole table. Each row has its own sum.", lambda t: t / t.sum()),
+        Mistake("You return the sums. Divide the table by them.", lambda t: t.sum(dim=1)),
+        Mistake("You return the sums. Divide the table by them.", lambda t: t.sum(dim=1, keepdim=True)),
+        Mistake(
+            "You divide by the largest number of each row. Then that number is 1, and the row adds up to more.",
+            lambda t: t / t.amax(dim=1, keepdim=True),
+        ),
+        Mistake(
+            "This is `softmax`, which takes the exponential of each number first. Here the numbers themselves are "
+            "divided.",
+            lambda t: t.softmax(dim=1),
+        ),
+    ),
+    hints=(
+        "What shape has one sum per row, and what shape must it have to divide a table of (rows, columns)?",
+        "`table.sum(dim=1, keepdim=True)` has the shape (rows, 1).",
+    ),
+)
+
+
+def _factor_cases(rng):
+    def case(label, sentences, words, numbers):
+        return Case(label, (normal(rng, sentences, words, numbers), normal(rng, sentences, words)))
+
+    vectors, factors = normal(rng, 2, 4, 3), normal(rng, 2, 4)
+    factors[0, 1], factors[1] = 0.0, 0.0
+    return [
+        case("Three different sizes", 2, 5, 3),
+        case("As many words as numbers", 2, 4, 4),
+        case("As many sentences as words", 3, 3, 5),
+        case("As many sentences as numbers", 3, 4, 3),
+        case("All three sizes equal", 3, 3, 3),
+        case("One sentence of one word", 1, 1, 4),
+        Case("Factors of 0", (vectors, factors)),
+    ]
+
+
+WEIGHTED = Exercise(
+    id="00-weighted-sum",
+    title="One factor for each word",
+    arguments=("vectors", "factors"),
+    cases=_factor_cases,
+    reference=lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1),
+    minutes=6,
+    difficulty=2,
+    mistakes=(
+        Mistake(
+            "The factors are lined up with the numbers inside a vector, not with the words: broadcasting starts at "
+            "the "
+            "right. Give them a last dimension of size 1 with `unsqueeze(-1)`.",
+            lambda v, w: (v * w).sum(dim=1),
+        ),
+        Mistake(
+            "`unsqueeze(1)` puts the new dimension in the middle, so the factors are lined up with the numbers "
+            "inside a "
+            "vector. The new dimension belongs last: `unsqueeze(-1)`.",
+            lambda v, w: (v * w.unsqueeze(1)).sum(dim=1),
+        ),
+        Mistake(
+            "You multiply but do not add up over the words: the result still has three dimensions.",
+            lambda v, w: v * w.unsqueeze(-1),
+        ),
+        Mistake(
+            "You add up the numbers inside each vector. Words are dimension 1.",
+            lambda v, w: (v * w.unsqueeze(-1)).sum(dim=-1),
+        ),
+        Mistake("You add up over the sentences. Words are dimension 1.", lambda v, w: (v * w.unsqueeze(-1)).sum(dim=0)),
+        Mistake(
+            "This is the weighted *mean*: you divide by the sum of the factors, which may even be 0. The sum is "
+            "asked for.",
+            lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1) / w.sum(dim=1, keepdim=True),
+        ),
+        Mistake(
+            "You take the mean over the words. The sum is asked for.", lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1)
+        ),
+        Mistake("You add the factors instead of multiplying by them.", lambda v, w: (v + w.unsqueeze(-1)).sum(dim=1)),
+    ),
+    hints=(
+        "A factor belongs to a whole vector. Which shape must the factors have so that PyTorch repeats each one over "
+        "the numbers of its vector?",
+        "`factors.unsqueeze(-1)` has the shape (sentences, words, 1). After the product, words are dimension 1.",
+    ),
+)
+
+
+def _kept_cases(rng):
+    import torch
+
+    def keep(rows, columns):
+        mask = torch.tensor([[rng.randint(0, 1) for _ in range(columns)] for _ in range(rows)])
+        mask[0, 0], mask[-1, -1] = 1, 0
+        return mask
+
+    table, mask = normal(rng, 3, 5), keep(3, 5)
+    unequal = torch.tensor([[1, 0, 0, 0], [1, 1, 1, 0]])  # the mean of the rows' means is another number
+    spoilt = normal(rng, 3, 4)
+    spoiling = keep(3, 4)
+    spoilt[spoiling == 0] = float("nan")
+    endless = normal(rng, 2, 4).masked_fill(unequal == 0, float("inf"))
+    zero = normal(rng, 2, 3)
+    zero[0] = 0.0
+    whole = torch.tensor([[rng.randint(1, 9) for _ in range(4)] for _ in range(2)])
+    whole[0, 0], whole[1, :3] = 3, torch.tensor([1, 2, 4])
+    single = torch.zeros(3, 4, dtype=torch.int64)
+    single[1, 2] = 1
+    return [
+        Case("Only the kept numbers count", (table, mask)),
+        Case("Rows that keep different numbers of values", (normal(rng, 2, 4), unequal)),
+        Case("As many rows as columns", (normal(rng, 3, 3), keep(3, 3))),
+        Case("A table of integers", (whole, unequal)),
+        Case("A kept 0 counts like any other number", (zero, torch.tensor([[1, 1, 0], [1, 0, 1]]))),
+        Case("NaN where `keep` holds 0", (spoilt, spoiling)),
+        Case("Infinity where `keep` holds 0", (endless, unequal)),
+        Case("A single 1", (normal(rng, 3, 4), single)),
+        Case("All kept", (table, torch.ones_like(mask))),
+    ]
+
+
+def _kept_mean(table, keep):
+    return table[keep == 1].float().mean().item()
+
+
+def _judge_kept(args, outcome):
+    if type(outcome).__name__ == "Tensor":
+        return "your function returned a Tensor where one Python number is asked for: `.item()` takes it out"
+    return difference(outcome, _kept_mean(*args))
+
+
+KEPT = Exercise(
+    id="00-kept-mean",
+    title="The mean of what is kept",
+    arguments=("table", "keep"),
+    cases=_kept_cases,
+    reference=_kept_mean,
+    judge=_judge_kept,
+    minutes=6,
+    difficulty=2,
+    mistakes=(
+        Mistake(
+            "`keep` holds integers, and integers in the brackets are positions of rows. Compare first: `table[keep "
+            "== 1]`.",
+            lambda t, k: t[k].float().mean().item(),
+        ),
+        Mistake(
+            "The mask is upside down: you average the numbers where `keep` holds 0.",
+            lambda t, k: t[k == 0].float().mean().item(),
+        ),
+        Mistake(
+            "You average the whole table. Choose the numbers where `keep` holds 1 first.",
+            lambda t, k: t.float().mean().item(),
+        ),
+        Mistake(
+            "You multiply by `keep`. NaN times 0 is NaN, and so is infinity times 0. Choose with `keep == 1` instead.",
+            lambda t, k: ((t * k).sum() / k.sum()).item(),
+        ),
+        Mistake(
+            "You take the mean of each row first, and then the mean of these. A row that keeps one number then "
+            "counts as "
+            "much as a row that keeps four.",
+            lambda t, k: float(
+                np.mean([row[kept == 1].float().mean().item() for row, kept in zip(t, k) if (kept == 1).any()])
+            ),
+        ),
+        Mistake(
+            "All cells are in your count, also those where `keep` holds 0. Divide by the number of those that are "
+            "kept.",
+            lambda t, k: (t[k == 1].float().sum() / k.numel()).item(),
+        ),
+        Mistake(
+            "`mean` needs decimals, and a table of integers has none. Convert with `.float()` first.",
+            lambda t, k: t[k == 1].mean().item(),
+        ),
+        Mistake(
+            "You return the sum. Divide by the number of what is kept.", lambda t, k: t[k == 1].float().sum().item()
+        ),
+    ),
+    hints=(
+        "`keep == 1` is a tensor of true and false. In the brackets of `table` it chooses.",
+        "`.float()` turns integers into decimals, `.mean()` returns a tensor, and `.item()` takes the number out.",
+    ),
+)
+
+EXERCISES = (NEAREST, ODD, SHARES, WEIGHTED, KEPT)

@@ -3,11 +3,9 @@
 import functools
 import re
 import string
-from collections import Counter
-from itertools import pairwise
 
 from .._support.downloads import packaged_folder
-from .framework import Case, Exercise, Mistake
+from .framework import Case, Exercise, Mistake, difference
 
 
 def _syllables(rng, n):
@@ -147,7 +145,7 @@ ENCODE = Exercise(
             lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
         ),
         Mistake(
-            "You leave out pieces that are not in the vocabulary. Then nobody can see that something stood there: "
+            "You leave out pieces that are not in the vocabulary. Then nothing shows that something stood there: "
             "`[UNK]` keeps the place.",
             lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
         ),
@@ -221,6 +219,7 @@ def _wordpiece_cases(rng):
         Case("One part that is not known makes the whole word unknown", (a + b + d, {a, "##" + b} | single)),
         Case("One part that is not known makes the whole word unknown", (a + d + b, {a, "##" + b} | single)),
         Case("One part that is not known makes the whole word unknown", (d + a, {a, "##" + a, "##" + b})),
+        Case("A word of more than 100 letters is cut like any other", (a + 60 * b, {a, "##" + b})),
     ]
 
 
@@ -299,8 +298,8 @@ WORDPIECE = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "Your pieces come from BERT's vocabulary, not from `pieces`. Does your function call `longest_start` or "
-            "`split_word`? They look into `vocabulary`.",
+            "Your pieces come from BERT's vocabulary, not from `pieces`. If your function calls `longest_start`: it "
+            "looks into `vocabulary`.",
             lambda w, p: _match(w, _berts_pieces()),
         ),
         Mistake(_NOTHING_FOUND, _stops_at_none(lambda piece: "##" + piece)),
@@ -370,10 +369,13 @@ WORDPIECE = Exercise(
             lambda w, p: _match(w, p, stuck=lambda found, rest: None),
         ),
         Mistake(
-            "Your function goes back and tries a shorter start when it is stuck. That may be wiser, but greedy "
-            "matching does not: "
-            'when no piece fits, the word is `["[UNK]"]`.',
+            "Your function goes back and tries a shorter start when it is stuck. Greedy search never goes back: when "
+            'no piece fits, the word is `["[UNK]"]`.',
             lambda w, p: _any_split(w, p) or ["[UNK]"],
+        ),
+        Mistake(
+            "You make long words unknown. Here there is no limit of 100 characters.",
+            lambda w, p: ["[UNK]"] if len(w) > 100 else wordpiece(w, p),
         ),
         Mistake(
             "You match from the end of the word. Greedy matching starts at the beginning and takes the longest start.",
@@ -405,6 +407,122 @@ WORDPIECE = Exercise(
         'When no part is found, the answer is `["[UNK]"]`; without this branch the loop never ends.',
         "Python's `for ... else` helps: the `else` part runs only if the loop ended without `break`, that is, if no "
         'piece fitted. There, return `["[UNK]"]`.',
+    ),
+)
+
+
+# --- an entry that does harm -------------------------------------------------------------------------------------
+
+
+def _entries(word):
+    """Every entry that stands for a part of the word at its place."""
+    for start in range(len(word)):
+        for end in range(start + 1, len(word) + 1):
+            yield ("##" if start else "") + word[start:end]
+
+
+def _first_entry(word, pieces, fits, entries=_entries, otherwise=""):
+    """The first entry with which `fits(cut before, cut with it)`."""
+    before = wordpiece(word, pieces)
+    return next((e for e in entries(word) if fits(before, wordpiece(word, pieces | {e}))), otherwise)
+
+
+def _longer(before, after):
+    return len(after) > len(before)
+
+
+def harmful_entry(word, pieces):
+    """The first entry with which the greedy search cuts `word` into more pieces."""
+    return _first_entry(word, pieces, _longer)
+
+
+def _harmful_cases(rng):
+    a, b, c, d, e = _syllables(rng, 5)
+    single = {piece for letter in a + b + c for piece in (letter, "##" + letter)}
+    tail = d + e[0]
+    return [
+        Case("A longer start breaks up what follows", (a + b + c, {a, "##" + b + c} | single)),
+        Case("The word stays known", (a + b + c, {a, "##" + b + c, "##" + c[0], "##" + c[1]})),
+        Case(
+            "Another cut is not always a longer one",
+            (a + b + c, {a, "##" + b + c, "##" + b[1] + c, "##" + c[0], "##" + c[1]}),
+        ),
+        Case(
+            "Only an entry with ## does harm",
+            (a + b + c + tail, {a, "##" + b, "##" + c, "##" + tail, "##" + tail[1], "##" + tail[2]}),
+        ),
+    ]
+
+
+def _judge_harmful(args, outcome):
+    word, pieces = args
+    if not isinstance(outcome, str):
+        return difference(outcome, "")
+    if outcome in pieces:
+        return f"`{outcome}` is in `pieces` already"
+    before, after = wordpiece(word, pieces), wordpiece(word, pieces | {outcome})
+    if after == ["[UNK]"]:
+        return f"with `{outcome}` as an entry the word becomes [UNK]"
+    if after == before:
+        return f"`{outcome}` as an entry does not change the cut, {' '.join(before)}"
+    if len(after) <= len(before):
+        return f"`{outcome}` as an entry gives {' '.join(after)}, which is not more than {' '.join(before)}"
+    return None
+
+
+_INSIDE = (
+    "Your function finds no entry where only one inside the word does harm. Try the parts inside the word as well: "
+    "there an entry carries `##`."
+)
+_CHANGES = "Your entry changes the cut, but more pieces are asked for. Compare the numbers of pieces, not the cuts."
+
+
+def _starts(word):
+    return (word[:end] for end in range(1, len(word) + 1))
+
+
+HARMFUL = Exercise(
+    id="01-harmful-entry",
+    title="An entry that does harm",
+    arguments=("word", "pieces"),
+    cases=_harmful_cases,
+    reference=harmful_entry,
+    judge=_judge_harmful,
+    minutes=15,
+    difficulty=2,
+    mistakes=(
+        Mistake(_CHANGES, lambda w, p: _first_entry(w, p, lambda before, after: after != before)),
+        Mistake(_CHANGES, lambda w, p: _first_entry(w, p, lambda before, after: after not in (before, ["[UNK]"]))),
+        Mistake(
+            "Your entry may make the word unknown. [UNK] is one token, and the word must stay known.",
+            lambda w, p: _first_entry(w, p, lambda before, after: after == ["[UNK]"], otherwise=harmful_entry(w, p)),
+        ),
+        Mistake(_INSIDE, lambda w, p: _first_entry(w, p, _longer, entries=_starts)),
+        Mistake(_INSIDE, lambda w, p: _first_entry(w, p, _longer, entries=_starts, otherwise=None)),
+        Mistake(
+            "Your entry lacks its mark. An entry that continues a word carries `##`.",
+            lambda w, p: harmful_entry(w, p).removeprefix("##"),
+        ),
+        Mistake(
+            "You return the pieces of the longer cut. The entry that causes it is asked for, one text.",
+            lambda w, p: wordpiece(w, p | {harmful_entry(w, p)}),
+        ),
+        Mistake(
+            "You return all such entries. One of them is asked for, as a text.",
+            lambda w, p: [e for e in _entries(w) if _longer(wordpiece(w, p), wordpiece(w, p | {e}))],
+        ),
+        Mistake("With the whole word as an entry, one piece is left. More pieces are asked for.", lambda w, p: w),
+        Mistake(
+            "You return the first piece of the cut, which is in `pieces` already. A new entry is asked for.",
+            lambda w, p: wordpiece(w, p)[0],
+        ),
+    ),
+    hints=(
+        "Only an entry that stands somewhere in the word can change its cut. How many parts, `word[start:end]`, has "
+        "a word of six letters? Few enough to try them all.",
+        "`split_word(word, pieces | {entry})` cuts with one entry more, and leaves `pieces` as it is.",
+        "Two loops, over `start` and `end`. The entry is `word[start:end]`, with `##` before it if `start` is above 0. "
+        "Return it as soon as the cut has more pieces than before.",
     ),
 )
 
@@ -622,182 +740,4 @@ MERGE = Exercise(
 )
 
 
-def most_frequent_pair(words):
-    """The most frequent pair of neighbours and its count; of equally frequent pairs, the first in sorted order."""
-    counts = Counter()
-    for symbols, count in words.items():
-        for pair in pairwise(symbols):
-            counts[pair] += count
-    best = min(counts, key=lambda pair: (-counts[pair], pair))
-    return best, counts[best]
-
-
-def _pair_cases(rng):
-    a, b, c, d, e, f = sorted(rng.sample(string.ascii_lowercase, 6))
-    n = rng.randint(5, 9)
-    longer = {(d + e, f, a): 2 * n, (c, d, e, f): n, (d + e, f): n}
-    return [
-        Case("The pair that occurs most often wins", ({(b, d, a): 3 * n, (c, b, d): 2 * n, (c, e): 4 * n},)),
-        Case("A word that was seen often counts as often", ({(b, c): 2, (a, b, c): 1, (d, b, c): 1, (f, e): 9 * n},)),
-        Case("A pair twice in one word counts twice", ({(f, c, a, f, c): 3 * n, (b, d): 5 * n},)),
-        Case(
-            "Pairs are neighbours in that order", ({(d, c): 2 * n, (c, d): n, (a, c, e, d): n + 1, (e, b): 2 * n - 1},)
-        ),
-        Case("There is no pair across two words", ({(a, f): n, (f, b): n + 2, (e, f): n, (c, f): n, (f, d): n},)),
-        Case("Among equal counts the pair that sorts first wins", ({(e, f): n, (b, d): n, (a, c): n - 1},)),
-        Case("Among equal counts the pair that sorts first wins", ({(b, f): 2 * n, (c, d): 2 * n, (b, e): 2 * n},)),
-        Case("Symbols may be longer than one letter", (longer,)),
-        Case("Pairs sort as tuples, not as glued texts", ({(a, c + b): n, (a + b, a): n},)),
-        Case("A word of one symbol has no pair", ({(a,): 99 * n, (b, a): n, (c, b): n + 1},)),
-    ]
-
-
-def _pairs(words, weigh=lambda count: count, step=pairwise):
-    counts = Counter()
-    for symbols, count in words.items():
-        for pair in step(symbols):
-            counts[pair] += weigh(count)
-    return counts
-
-
-def _top(counts):
-    best = min(counts, key=lambda pair: (-counts[pair], pair))
-    return best, counts[best]
-
-
-def _once_per_word(symbols):
-    return set(pairwise(symbols))
-
-
-def _across(words):
-    row = [symbol for symbols in words for symbol in symbols]
-    owner = [count for symbols, count in words.items() for _ in symbols]
-    counts = Counter()
-    for pair, count in zip(pairwise(row), owner, strict=False):
-        counts[pair] += count
-    return _top(counts)
-
-
-def _overwriting(words):
-    counts = {}
-    for symbols, count in words.items():
-        for pair in pairwise(symbols):
-            counts[pair] = count
-    return _top(counts)
-
-
-def _last_of_equals(words):
-    counts = _pairs(words)
-    best = max(counts, key=lambda pair: (counts[pair], pair))
-    return best, counts[best]
-
-
-def _without_order(words):
-    return _top(_pairs(words, step=lambda s: (tuple(sorted(p)) for p in pairwise(s))))
-
-
-def _any_two(symbols):
-    return [(x, y) for i, x in enumerate(symbols) for y in symbols[i + 1 :]]
-
-
-def _two_by_two(symbols):
-    return list(zip(symbols[::2], symbols[1::2], strict=False))
-
-
-_TIE_FIRST_SEEN = (
-    "Your counts are right, but with equal counts you take the pair that you met first. Sort equals by the pair "
-    "itself: `min(totals, key=lambda pair: (-totals[pair], pair))`."
-)
-_LAST_SYMBOL = (
-    "Your function stops with an IndexError. The last symbol has no right neighbour; stop one earlier: "
-    "`range(len(symbols) - 1)`."
-)
-
-PAIRS = Exercise(
-    id="01-pair-counts",
-    title="The most frequent pair",
-    arguments=("words",),
-    cases=_pair_cases,
-    reference=most_frequent_pair,
-    minutes=10,
-    difficulty=2,
-    mistakes=(
-        Mistake(
-            "Among equal counts you sort the glued texts. Sort the tuples: `('a', 'cb')` comes before `('ab', 'a')`.",
-            lambda w: (best := min(totals := _pairs(w), key=lambda pair: (-totals[pair], "".join(pair))), totals[best]),
-        ),
-        Mistake(_TIE_FIRST_SEEN, lambda w: _pairs(w).most_common(1)[0]),
-        Mistake(
-            "Your counts are right, but with equal counts you take the pair that sorts *last*. The first one is "
-            "asked for.",
-            _last_of_equals,
-        ),
-        Mistake(
-            "You count every word once. A word that occurs 9 times adds 9 to each of its pairs: use the count in "
-            "the dictionary.",
-            lambda w: _top(_pairs(w, weigh=lambda count: 1)),
-        ),
-        Mistake(
-            "You count every word once. A word that occurs 9 times adds 9 to each of its pairs: use the count in "
-            "the dictionary.",
-            lambda w: _pairs(w, weigh=lambda count: 1).most_common(1)[0],
-        ),
-        Mistake(
-            "You count a pair once per word. If it stands in a word twice, it counts twice.",
-            lambda w: _top(_pairs(w, step=_once_per_word)),
-        ),
-        Mistake(
-            "A later word overwrites what an earlier one had counted. Add to it: `totals[pair] += count`.", _overwriting
-        ),
-        Mistake(
-            "You count a pair from the last symbol of one word to the first of the next. Words have no neighbours "
-            "here: start anew in each.",
-            _across,
-        ),
-        Mistake("You treat `(a, b)` and `(b, a)` as the same pair. The order counts.", _without_order),
-        Mistake(
-            "You count all combinations of symbols in a word. Only neighbours make a pair.",
-            lambda w: _top(_pairs(w, step=_any_two)),
-        ),
-        Mistake(
-            "You cut the words into pairs without overlap. Symbol 2 and symbol 3 are neighbours too.",
-            lambda w: _top(_pairs(w, step=_two_by_two)),
-        ),
-        Mistake(
-            "You return only the pair. Return the pair and its count: `return pair, count`.",
-            lambda w: most_frequent_pair(w)[0],
-        ),
-        Mistake(
-            "You return only the count. Return the pair and its count: `return pair, count`.",
-            lambda w: most_frequent_pair(w)[1],
-        ),
-        Mistake(
-            "You return the count first. The pair comes first, then its count.", lambda w: most_frequent_pair(w)[::-1]
-        ),
-        Mistake(
-            "You return all counts. Choose the largest one, and return its pair and the count.",
-            lambda w: dict(_pairs(w)),
-        ),
-        Mistake("You return all counts. Choose the largest one, and return its pair and the count.", _pairs),
-        Mistake(
-            "You glue the pair together. The two symbols stay apart: return them as a tuple.",
-            lambda w: ("".join(most_frequent_pair(w)[0]), most_frequent_pair(w)[1]),
-        ),
-        Mistake(
-            "You count single symbols. Count pairs of neighbours: `zip(symbols, symbols[1:])` goes through them.",
-            lambda w: _top(_pairs(w, step=iter)),
-        ),
-        Mistake(_LAST_SYMBOL, lambda w: [symbols[len(symbols)] for symbols in w]),
-        Mistake(_LAST_SYMBOL, lambda w: [list(symbols)[len(symbols)] for symbols in w]),
-        Mistake("You return the rarest pair.", lambda w: min((n, p) for p, n in _pairs(w).items())[::-1]),
-    ),
-    hints=(
-        "`words.items()` gives each word, a tuple of symbols, with its count. `zip(symbols, symbols[1:])` goes "
-        "through the neighbours of one word.",
-        "`totals = Counter()` inside the function starts every count at 0, so `totals[pair] += count` works.",
-        "For the tie: `min(totals, key=lambda pair: (-totals[pair], pair))` compares by count, largest first, and "
-        "then by the pair itself.",
-    ),
-)
-
-EXERCISES = (ENCODE, WORDPIECE, PAIRS, MERGE)
+EXERCISES = (ENCODE, WORDPIECE, HARMFUL, MERGE)

@@ -1,7 +1,6 @@
 """Exercises of lesson 03, contextual vectors."""
 
 import math
-from itertools import combinations
 
 import torch
 
@@ -55,12 +54,11 @@ LAST_PIECE_LOST = (
 
 WORD_VECTOR = Exercise(
     id="03-word-vector",
-    strict=True,
     title="The vector of a word",
     arguments=("hidden_states", "word_ids", "index"),
     cases=_word_cases,
     reference=_word_vector,
-    minutes=8,
+    minutes=10,
     difficulty=1,
     mistakes=(
         Mistake(
@@ -176,156 +174,13 @@ def _cosines(v):
     return unit @ unit.T
 
 
-def _gap_cases(rng):
-    hidden = rng.randint(6, 9)
-    names = rng.sample(["river", "money", "bird", "machine", "coil", "season"], 4)
-
-    def drawn(counts):
-        senses = [name for name, count in zip(names, counts, strict=False) for _ in range(count)]
-        rng.shuffle(senses)
-        centre = {name: normal(rng, hidden) for name in names}
-        return torch.stack([centre[name] + normal(rng, hidden) + 1 for name in senses]), senses
-
-    some, senses = drawn((4, 4))
-    order = [3, 0, 5, 1, 7, 2, 6, 4]
-    lengths = torch.tensor([0.2, 9, 1, 0.5, 6, 3, 0.1, 20]).unsqueeze(-1)
-    return [
-        Case("Two senses with as many sentences each", (some, senses)),
-        Case("Two senses, one with more sentences than the other: all pairs count alike", drawn((3, 6))),
-        Case("The lengths of the vectors do not matter", (some * lengths, senses)),
-        Case("Rows in another order give the same number", (some[order], [senses[i] for i in order])),
-        Case("Three senses", drawn((2, 3, 4))),
-        Case("A sense with a single sentence has no pair within it, and still counts between", drawn((1, 4))),
-        Case("Three rows", drawn((2, 1))),
-        Case("Two equal rows are a pair like any other", (torch.cat([some, some[:1]]), [*senses, senses[0]])),
-    ]
-
-
-def _split(c, senses):
-    """The cosines within and between senses from a table (n, n); each pair of different rows counts once."""
-    pairs = list(combinations(range(len(senses)), 2))
-    return (
-        torch.stack([c[i, j] for i, j in pairs if senses[i] == senses[j]]),
-        torch.stack([c[i, j] for i, j in pairs if senses[i] != senses[j]]),
-    )
-
-
-def _within_between(v, senses):
-    within, between = _split(_cosines(v), senses)
-    return within.mean().item(), between.mean().item()
-
-
-def _sense_gap(v, senses):
-    within, between = _within_between(v, senses)
-    return within - between
-
-
-def _with_diagonal(v, senses):
-    same = _same(senses)
-    c = _cosines(v)
-    return (c[same].mean() - c[~same].mean()).item()
-
-
-def _same(senses):
-    return torch.tensor([[one == other for other in senses] for one in senses])
-
-
-def _gap_by_sense(v, senses, of_nothing=None):
-    """Average within each sense first, then over the senses.
-
-    A sense without pairs counts as `of_nothing`, or is left out ("skip").
-    """
-    c, means = _cosines(v), []
-    for kind in sorted(set(senses)):
-        values = [c[i, j].item() for i, j in combinations(range(len(senses)), 2) if senses[i] == senses[j] == kind]
-        if values or of_nothing is None:
-            means.append(sum(values) / len(values))
-        elif of_nothing != "skip":
-            means.append(of_nothing)
-    return sum(means) / len(means) - _within_between(v, senses)[1]
-
-
-def _gap_by_block(v, senses):
-    """Average each sense's block of the table, including the diagonal, then average over the blocks."""
-    c, blocks = _cosines(v), [[name == kind for name in senses] for kind in sorted(set(senses))]
-    return (torch.stack([c[block][:, block].mean() for block in blocks]).mean() - c[~_same(senses)].mean()).item()
-
-
-def _gap_from(c, senses):
-    """The mean within senses minus the mean between senses, from a table (n, n) that may be wrong."""
-    within, between = _split(c, senses)
-    return (within.mean() - between.mean()).item()
-
-
 def _products(unit):
     return unit @ unit.T
 
 
-def _gap_of_cells(v, senses, keep, keep_not):
-    """The mean cosine over `keep` minus that over `keep_not`.
-
-    Each of the two selects cells, given the table of cosines, the mask of same-sense pairs and the mask of the
-    diagonal.
-    """
-    c, same = _cosines(v), _same(senses)
-    itself = torch.eye(len(senses), dtype=torch.bool)
-    return (c[keep(c, same, itself)].mean() - c[keep_not(c, same, itself)].mean()).item()
-
-
-def _gap_of_centres(v, senses):
-    """1 minus the mean cosine between the mean vectors of the senses."""
-    centres = torch.stack([v[[name == kind for name in senses]].mean(dim=0) for kind in sorted(set(senses))])
-    c = _cosines(centres)
-    return (1 - c[~torch.eye(len(c), dtype=torch.bool)].mean()).item()
-
-
-def _gap_of_neighbours(v, senses):
-    c = _cosines(v).diagonal(1).tolist()
-    within = [x for x, one, other in zip(c, senses, senses[1:], strict=False) if one == other]
-    between = [x for x, one, other in zip(c, senses, senses[1:], strict=False) if one != other]
-    return sum(within) / len(within) - sum(between) / len(between)
-
-
-def _gap_to_all(v, senses):
-    c, n = _cosines(v), len(senses)
-    return _within_between(v, senses)[0] - ((c.sum() - n) / (n * (n - 1))).item()
-
-
-def _gap_divided_by_all(v, senses):
-    within, between = _split(_cosines(v), senses)
-    return ((within.sum() - between.sum()) / (len(within) + len(between))).item()
-
-
-def _gap_divided_by_cells(v, senses):
-    within, between = _split(_cosines(v), senses)
-    return (2 * (within.sum() - between.sum()) / len(senses) ** 2).item()
-
-
-def _gap_of_sums(v, senses):
-    within, between = _split(_cosines(v), senses)
-    return (within.sum() - between.sum()).item()
-
-
-def _diagonal_in_the_count(v, senses):
-    within, between = _split(_cosines(v), senses)
-    return (within.sum() * 2 / _same(senses).sum() - between.mean()).item()
-
-
-MEAN_OF_MEANS = (
-    "You take the mean of each sense first and then the mean of those. Here all pairs count alike: put the pairs of "
-    "all senses together."
-)
-DIAGONAL_BY_VALUE = (
-    "You look for the diagonal by its value, but after rounding, a row's cosine with itself may be a little less or "
-    "more than 1. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
-)
 COPIES_LOST = (
     "You leave out cells by their value. A row that stands there twice also has the cosine 1 with its copy, and that "
     "is a pair like any other. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
-)
-WHOLE_LISTS = (
-    "One of your two means is taken over the wrong cells, or over none at all. `senses == senses` compares two lists "
-    "as a whole. Compare item by item: `[[one == other for other in senses] for one in senses]`."
 )
 WRONG_DIMENSION = (
     "You divide each *column* by its length. Divide each row by its own length: `norm(dim=1, keepdim=True)`."
@@ -333,123 +188,6 @@ WRONG_DIMENSION = (
 NO_KEEPDIM = (
     "`norm(dim=1)` has the shape (n,), and PyTorch lays it along the columns, so it fits only by accident. Keep the "
     "dimension: `norm(dim=1, keepdim=True)`, of shape (n, 1)."
-)
-WHOLE_LENGTH = "You divide by the length of the whole matrix. Each row has its own length: `norm(dim=1, keepdim=True)`."
-
-SENSE_GAP = Exercise(
-    id="03-sense-gap",
-    title="The sense gap",
-    arguments=("vectors", "senses"),
-    cases=_gap_cases,
-    reference=_sense_gap,
-    minutes=12,
-    difficulty=2,
-    points=2,
-    mistakes=(
-        Mistake(
-            "Each row's similarity to itself, always 1, is in your mean within senses. Leave the diagonal out.",
-            _with_diagonal,
-        ),
-        Mistake(
-            "Each row's cosine with itself is in your mean *between*: `~within` turns the diagonal on again. Use "
-            "`~same`.",
-            lambda v, s: _gap_of_cells(
-                v, s, lambda c, same, itself: same & ~itself, lambda c, same, itself: ~(same & ~itself)
-            ),
-        ),
-        Mistake(
-            COPIES_LOST,
-            lambda v, s: _gap_of_cells(
-                v, s, lambda c, same, itself: same & (c < 0.9999), lambda c, same, itself: ~same
-            ),
-        ),
-        Mistake(
-            DIAGONAL_BY_VALUE,
-            lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & (c < 1), lambda c, same, itself: ~same),
-        ),
-        Mistake(
-            DIAGONAL_BY_VALUE,
-            lambda v, s: _gap_of_cells(v, s, lambda c, same, itself: same & (c != 1), lambda c, same, itself: ~same),
-        ),
-        Mistake(WHOLE_LISTS, lambda v, s: float("nan")),
-        Mistake(
-            WHOLE_LISTS,
-            lambda v, s: (_cosines(v)[~torch.eye(len(s), dtype=torch.bool)].mean() - _cosines(v)[-2].mean()).item(),
-        ),
-        Mistake(WRONG_DIMENSION, lambda v, s: _gap_from(_products(v / v.norm(dim=0)), s)),
-        Mistake(NO_KEEPDIM, lambda v, s: _gap_from(_products(v / v.norm(dim=1)), s)),
-        Mistake(WHOLE_LENGTH, lambda v, s: _gap_from(_products(v / v.norm()), s)),
-        Mistake(
-            "You take the diagonal out of the sum within senses but still count its n cells when you divide.",
-            _diagonal_in_the_count,
-        ),
-        Mistake(
-            "The vectors are not normalised, so your products mix direction and length. Divide each row by its "
-            "length first.",
-            lambda v, s: _gap_from(v @ v.T, s),
-        ),
-        Mistake(
-            "The vectors are not normalised, and each row's product with itself is in your mean too.",
-            lambda v, s: ((v @ v.T)[_same(s)].mean() - (v @ v.T)[~_same(s)].mean()).item(),
-        ),
-        Mistake(
-            "The sign is turned round: you subtract *within* from *between*. Within minus between is asked for.",
-            lambda v, s: -_sense_gap(v, s),
-        ),
-        Mistake(
-            "The sign is turned round, and each row's similarity to itself is in your mean within senses.",
-            lambda v, s: -_with_diagonal(v, s),
-        ),
-        Mistake(
-            "You return the mean within senses only. Subtract the mean over pairs of different senses.",
-            lambda v, s: _within_between(v, s)[0],
-        ),
-        Mistake(
-            "You return the mean between senses only. The mean within senses minus this one is asked for.",
-            lambda v, s: _within_between(v, s)[1],
-        ),
-        Mistake(
-            "You return the two means. Return one number: within minus between.", lambda v, s: _within_between(v, s)
-        ),
-        Mistake(MEAN_OF_MEANS, _gap_by_sense),
-        Mistake(MEAN_OF_MEANS, lambda v, s: _gap_by_sense(v, s, of_nothing=float("nan"))),
-        Mistake(MEAN_OF_MEANS, lambda v, s: _gap_by_sense(v, s, of_nothing=0.0)),
-        Mistake(MEAN_OF_MEANS, lambda v, s: _gap_by_sense(v, s, of_nothing="skip")),
-        Mistake(MEAN_OF_MEANS + " And leave each row's cosine with itself out.", _gap_by_block),
-        Mistake(
-            "You compare the mean vectors of the senses. Compare sentences with sentences, pair by pair.",
-            _gap_of_centres,
-        ),
-        Mistake(
-            "You use distances, which are small for similar rows. Use cosines.",
-            lambda v, s: _gap_from(torch.cdist(v, v), s),
-        ),
-        Mistake(
-            "You compare only neighbours, row i with row i + 1. Every pair of different rows counts.",
-            _gap_of_neighbours,
-        ),
-        Mistake(
-            "You subtract the mean over *all* pairs. Subtract the mean over pairs of *different* senses.", _gap_to_all
-        ),
-        Mistake(
-            "You divide both sums by the number of all pairs. Each mean has its own number of pairs.",
-            _gap_divided_by_all,
-        ),
-        Mistake("You divide both sums by n × n. Each mean has its own number of pairs.", _gap_divided_by_cells),
-        Mistake("You subtract sums. Divide each by its own number of pairs first.", _gap_of_sums),
-        Mistake(
-            "You divide one mean by the other. The difference is asked for.",
-            lambda v, s: _within_between(v, s)[0] / _within_between(v, s)[1],
-        ),
-    ),
-    hints=(
-        "Normalise the rows; then `unit @ unit.T` is the table of all cosines. Each of its cells belongs to one of "
-        "three kinds: a row with itself, two rows of one sense, two rows of different senses.",
-        "A second table says which cells are which: `same = torch.tensor([[a == b for b in senses] for a in "
-        "senses])`. A tensor indexed with a table of true and false gives the chosen cells.",
-        "`same & ~torch.eye(n, dtype=torch.bool)` leaves the diagonal out. One mean over these cells, one over "
-        "`~same`, and the difference.",
-    ),
 )
 
 
@@ -476,6 +214,22 @@ def _in_a_plane(rng, *degrees):
     """Rows at the given angles in one plane, each slightly perturbed; the plane is rotated at random."""
     radians = [math.radians(angle + rng.uniform(-2, 2)) for angle in degrees]
     return _turned(rng, [[math.cos(angle), math.sin(angle)] for angle in radians])
+
+
+def _along_axes(rng, *lengths):
+    """Rows of whole lengths along axes, two on each axis, so that cosines are exactly 0 or 1."""
+    axes = rng.sample(range(7), len(lengths) // 2)
+    rows = torch.zeros(len(lengths), 7)
+    for row, length in enumerate(lengths):
+        rows[row, axes[row // 2]] = length
+    return rows
+
+
+def _opposite(rng):
+    """Two rows whose cosine is exactly −1."""
+    rows = torch.zeros(2, 5)
+    rows[:, rng.randrange(5)] = torch.tensor([3.0, -2.0])
+    return rows
 
 
 def _nearest_cases(rng):
@@ -507,6 +261,15 @@ def _nearest_cases(rng):
             "A row that stands there twice is nearest to its copy",
             (_in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]], [one, one, two, two, two, one]),
         ),
+        Case(
+            "Two equal rows of different senses are each other's nearest",
+            (_along_axes(rng, 2, 2, 3, 3, 5, 5), [one, two, two, one, three, three]),
+        ),
+        Case("Opposite rows are the least similar ones", (_in_a_plane(rng, 0, 60, 175), [one, one, two])),
+        Case(
+            "Of negative cosines, the one closest to 0 is the largest", (_in_a_plane(rng, 245, 100, 0), [one, two, two])
+        ),
+        Case("The only other row is the nearest, even at the cosine −1", (_opposite(rng), [one, two])),
         Case("Two rows of different senses give 0", (_pairs(rng, 1), [one, two])),
         Case("Two rows of one sense give 1", (_pairs(rng, 1), [one, one])),
     ]
@@ -559,13 +322,22 @@ STARTS_AT_0 = (
     "Start from minus infinity."
 )
 
+FROM_MINUS_1 = (
+    "You set a row's cosine with itself to −1, but another row's cosine can be −1, too, and then the row finds itself. "
+    "Use minus infinity."
+)
+SECOND = (
+    "You take the second largest cosine of each row. If two rows are equal, both their cosines are 1, and the second "
+    "may be the row itself. Leave the row out by its position."
+)
+
 NEAREST_SENSE = Exercise(
     id="03-nearest-sense",
     title="The nearest neighbour's sense",
     arguments=("vectors", "senses"),
     cases=_nearest_cases,
     reference=_nearest_sense,
-    minutes=12,
+    minutes=15,
     difficulty=2,
     points=2,
     mistakes=(
@@ -580,6 +352,15 @@ NEAREST_SENSE = Exercise(
             "itself. Use minus infinity.",
             lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
         ),
+        Mistake(
+            "You take the cosine that is furthest from 0, whatever its sign. A cosine near −1 means opposite rows. "
+            "Take the largest.",
+            lambda v, s: _share(_without_self(_cosines(v).abs(), -1.0), s),
+        ),
+        Mistake(FROM_MINUS_1, lambda v, s: _share(_without_self(_cosines(v), -1.0), s)),
+        Mistake(SECOND, lambda v, s: _share(_cosines(v), s, lambda row: row.topk(2).indices[1])),
+        Mistake(SECOND, lambda v, s: _share(_cosines(v), s, lambda row: row.argsort()[-2])),
+        Mistake(SECOND, lambda v, s: _share(_cosines(v), s, lambda row: row.argsort(descending=True)[1])),
         Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: None)),
         Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: senses[0])),
         Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: senses[None])),
@@ -616,7 +397,7 @@ NEAREST_SENSE = Exercise(
             ),
         ),
         Mistake(
-            "You return the share of rows whose nearest row has *another* sense. Turn it round.",
+            "You return the share of rows whose nearest row has *another* sense. Subtract it from 1.",
             lambda v, s: 1 - _nearest_sense(v, s),
         ),
         Mistake(
@@ -655,12 +436,222 @@ NEAREST_SENSE = Exercise(
         ),
     ),
     hints=(
-        "Begin with the table of cosines, as for the sense gap. In row i, the largest cell tells the nearest row. "
-        "Which cell is always the largest, and must not win?",
+        "Divide each row by its length: then `unit @ unit.T` is the table of all cosines. In row i, the largest cell "
+        "is that of the nearest row. Which cell must not win?",
         "`masked_fill(torch.eye(n, dtype=torch.bool), float('-inf'))` returns a copy whose diagonal never wins. "
         "`argmax(dim=1)` then gives one position per row.",
         "Count the rows for which `senses[nearest[i]] == senses[i]`, and divide by the number of rows.",
     ),
 )
 
-EXERCISES = (WORD_VECTOR, SENSE_GAP, NEAREST_SENSE)
+
+def _matrices(rng, tokens, hidden):
+    """One layer: how much each token takes from every token, and a weight matrix."""
+    return normal(rng, tokens, tokens).softmax(dim=-1), 1.5 * normal(rng, hidden, hidden) / hidden**0.5
+
+
+def _patch_cases(rng):
+    tokens, hidden = rng.sample(range(3, 7), 2)
+
+    def drawn(count, layer, position=None):
+        layers = [_matrices(rng, tokens, hidden) for _ in range(count)]
+        position = rng.randrange(1, tokens - 1) if position is None else position
+        return normal(rng, tokens, hidden), layers, layer, position, normal(rng, hidden)
+
+    embeddings, layers, _, _, vector = drawn(3, 1)
+    last = tokens - 1
+    unread = [(mix.clone(), weight) for mix, weight in layers]
+    for mix, _ in unread:
+        mix[:last, last] = 0  # no other token takes anything from the last one
+    clean = _run(embeddings, layers)
+    return [
+        Case("Hidden state 2 of 4 layers", drawn(4, 2)),
+        Case("Hidden state 1 is the output of the first layer", drawn(4, 1)),
+        Case("Hidden state 0 is the embedding output", drawn(3, 0)),
+        Case("The last hidden state", drawn(3, 3)),
+        Case("The hidden state below the last one", drawn(5, 4)),
+        Case("The first position", drawn(3, 1, position=0)),
+        Case("The last position", drawn(3, 2, position=last)),
+        Case("One layer, patched below it", drawn(1, 0)),
+        Case("One layer, patched above it", drawn(1, 1)),
+        Case("Seven layers", drawn(7, 5)),
+        Case("A token that no other one reads", (embeddings, unread, 1, last, vector)),
+        Case("A vector equal to the one that it replaces", (embeddings, layers, 2, 1, clean[2][1].clone())),
+    ]
+
+
+def _layer(state, mix, weight):
+    return torch.tanh(mix @ state @ weight)
+
+
+def _run(embeddings, layers, patch=lambda number, state: state, step=_layer):
+    """All hidden states as a list. `patch` gets each one with its number before the next layer reads it."""
+    states = [patch(0, embeddings)]
+    for number, (mix, weight) in enumerate(layers, start=1):
+        states.append(patch(number, step(states[-1], mix, weight)))
+    return states
+
+
+def _with(state, position, vector):
+    state = state.clone()
+    state[position] = vector
+    return state
+
+
+def _patch_where(chosen, **more):
+    """An imitation that patches the hidden states whose number is `chosen`, given the number and `layer`."""
+
+    def imitate(e, layers, layer, position, vector):
+        return torch.stack(
+            _run(e, layers, lambda n, state: _with(state, position, vector) if chosen(n, layer) else state, **more)
+        )
+
+    return imitate
+
+
+_patched = _patch_where(lambda n, layer: n == layer)
+
+
+def _patch_by(change, chosen=lambda n, layer: n == layer):
+    """An imitation that changes the hidden state number `layer` in another way."""
+
+    def imitate(e, layers, layer, position, vector):
+        states = _run(e, layers, lambda n, state: change(state, position, vector) if chosen(n, layer) else state)
+        return torch.stack(states)
+
+    return imitate
+
+
+def _patch_after_the_run(e, layers, layer, position, vector):
+    states = _run(e, layers)
+    states[layer] = _with(states[layer], position, vector)
+    return torch.stack(states)
+
+
+def _patch_not_shown(e, layers, layer, position, vector):
+    patch = _patch_by(_with)
+    clean, states = torch.stack(_run(e, layers)), patch(e, layers, layer, position, vector)
+    states[layer] = clean[layer]
+    return states
+
+
+def _first_matrices(e, layers, layer, position, vector):
+    return _patched(e, [layers[0]] * len(layers), layer, position, vector)
+
+
+def _no_tanh_at_the_end(e, layers, layer, position, vector):
+    def step(state, mix, weight):
+        return mix @ state @ weight if weight is layers[-1][1] else _layer(state, mix, weight)
+
+    return _patch_where(lambda n, layer: n == layer, step=step)(e, layers, layer, position, vector)
+
+
+NOT_READ = (
+    "You replace the vector only after all layers have run, so no layer reads it. Replace it in the loop, before the "
+    "next layer is computed."
+)
+
+PATCH = Exercise(
+    id="03-patch",
+    title="Change one vector and run on",
+    arguments=("embeddings", "layers", "layer", "position", "vector"),
+    cases=_patch_cases,
+    reference=_patched,
+    minutes=20,
+    difficulty=2,
+    points=2,
+    mistakes=(
+        Mistake(
+            "You return the hidden states of a run without any patch. Replace the vector at `position` in hidden state "
+            "`layer`.",
+            lambda e, ls, k, p, v: torch.stack(_run(e, ls)),
+        ),
+        Mistake(NOT_READ, _patch_after_the_run),
+        Mistake(
+            "The hidden state `layer` that you return is the one without the patch. Replace the vector before you "
+            "store the hidden state, also in the last one, which no layer reads.",
+            _patch_not_shown,
+        ),
+        Mistake(
+            "You patch one hidden state too high: hidden state 0 is `embeddings`, hidden state 1 is what the first "
+            "layer returns.",
+            _patch_where(lambda n, layer: n == layer + 1),
+        ),
+        Mistake(
+            "You patch one hidden state too low: hidden state `layer` is the *output* of layer `layer`, not its input.",
+            _patch_where(lambda n, layer: n == layer - 1),
+        ),
+        Mistake(
+            "Hidden state 0 is never patched. With `layer` = 0, replace the vector in (a copy of) `embeddings`, before "
+            "the first layer.",
+            _patch_where(lambda n, layer: n == layer and n > 0),
+        ),
+        Mistake(
+            "The last hidden state is never patched: `layer` may be `len(layers)`.",
+            lambda e, ls, k, p, v: torch.stack(
+                _run(e, ls, lambda n, state: _with(state, p, v) if n == k < len(ls) else state)
+            ),
+        ),
+        Mistake(
+            "You replace the vector in hidden state `layer` and in each one above it. Replace it once, and let the "
+            "layers above compute theirs.",
+            _patch_where(lambda n, layer: n >= layer),
+        ),
+        Mistake(
+            "You replace the vector in hidden states below `layer`, too. These stay what they are without the patch.",
+            _patch_where(lambda n, layer: n <= layer),
+        ),
+        Mistake(
+            "You replace the vector in every hidden state. Only hidden state `layer` is patched.",
+            _patch_where(lambda n, layer: True),
+        ),
+        Mistake(
+            "You replace the vectors of all tokens. Only the one at `position` is replaced.",
+            _patch_by(lambda state, p, v: v.expand_as(state)),
+        ),
+        Mistake(
+            "You add `vector` to the vector at `position`. It takes its place.",
+            _patch_by(lambda state, p, v: _with(state, p, state[p] + v)),
+        ),
+        Mistake(
+            "You return the last hidden state only. Collect all of them and stack them.",
+            lambda *args: _patched(*args)[-1],
+        ),
+        Mistake(
+            "Hidden state 0 is missing from what you return. The list begins with the embeddings.",
+            lambda *args: _patched(*args)[1:],
+        ),
+        Mistake("Every layer uses the matrices of the first one. Take each layer's own pair.", _first_matrices),
+        Mistake(
+            "The layers compute without `torch.tanh`.",
+            _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: mix @ state @ weight),
+        ),
+        Mistake("The last layer computes without `torch.tanh`. All layers are of the same kind.", _no_tanh_at_the_end),
+        Mistake(
+            "Your layers leave `mix` out, so that no token reads another one: `torch.tanh(mix @ state @ weight)`.",
+            _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(state @ weight)),
+        ),
+        Mistake(
+            "Your layers use `mix` or `weight` transposed: `torch.tanh(mix @ state @ weight)`.",
+            _patch_where(
+                lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix.T @ state @ weight)
+            ),
+        ),
+        Mistake(
+            "Your layers use `mix` or `weight` transposed: `torch.tanh(mix @ state @ weight)`.",
+            _patch_where(
+                lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix @ state @ weight.T)
+            ),
+        ),
+    ),
+    hints=(
+        "First write the run without a patch: `state = embeddings`, and a loop over the pairs in `layers` that "
+        "computes the next `state`. Collect every state, the first one included.",
+        "A state has its number before the next layer reads it: `embeddings` is number 0, and after the pair "
+        "`layers[k - 1]` comes number k. There, ask whether the number is `layer`.",
+        "`state = state.clone()` and then `state[position] = vector` change a copy. Do it before the state is "
+        "collected and before the next layer.",
+    ),
+)
+
+EXERCISES = (WORD_VECTOR, NEAREST_SENSE, PATCH)

@@ -101,8 +101,8 @@ IN_FLOAT32 = (
     "float64: `a.double()`."
 )
 OF_ONE = (
-    "You bring one vector to the dtype of the other. When that one holds whole numbers, decimals are cut off, and in "
-    "int8 products run over. Bring both to float64."
+    "You bring both vectors to the dtype of one of them. Where that is a type of whole numbers, decimals are cut off "
+    "or products run over. Bring both to float64."
 )
 EPSILON = (
     "Very short vectors get a cosine of 0, or nearly 0. Either your test takes them for zeros, or a small number "
@@ -114,8 +114,8 @@ SIGNED = (
     "Use the largest absolute value, or float64 and no scaling at all."
 )
 LIBRARY = (
-    "torch's `cosine_similarity` does not take what you gave it: whole numbers, or numbers whose squares do not fit. "
-    "The exercise asks for a cosine by hand, in float64."
+    "A ready-made `cosine_similarity` fails for whole numbers, and for numbers whose squares do not fit into their "
+    "dtype. Write the formula by hand, in float64."
 )
 NO_LENGTHS = "This is the dot product. Divide it by the product of the two lengths."
 SQUARED = "You divide by the *squared* lengths. Take the root: `a.norm()` is the length."
@@ -258,96 +258,169 @@ COSINE = Exercise(
 )
 
 
-def _percentile_cases(rng):
-    random_cosines = torch.tensor([rng.uniform(-0.3, 0.6) for _ in range(rng.randint(150, 250))])
-    steps = torch.tensor(sorted(rng.sample(range(-40, 70), 8))).double() / 128  # exact in float32 and float64
-    order = list(range(8))
-    rng.shuffle(order)
-    several = torch.cat([steps, steps[5:6], steps[5:6]])
+def _batches(rng, counts, spread=1.0):
+    """The means of batches of unit vectors that share a direction, and their counts."""
+    hidden = rng.randint(5, 8)
+    shared = normal(rng, 1, hidden)
+    batches = [normalise(shared + spread * normal(rng, count, hidden)) for count in counts]
+    return torch.stack([batch.mean(dim=0) for batch in batches]), list(counts)
+
+
+def _mean_cosine_cases(rng):
+    sizes = rng.sample(range(2, 40), 4)
+    axes = torch.eye(4)
+    n = rng.randint(3, 6)
     return [
-        Case("Higher than some of the random pairs", (rng.uniform(0.0, 0.2), random_cosines)),
-        Case("Higher than few of them", (rng.uniform(-0.2, -0.1), random_cosines)),
-        Case("Lower than all random pairs gives 0", (-0.75, random_cosines)),
-        Case("Higher than all random pairs gives 100", (0.875, random_cosines)),
-        Case("A random pair with the same cosine is not lower", (steps[5].item(), steps)),
-        Case("Several random pairs with the same cosine are not lower", (steps[5].item(), several)),
-        Case("The random pairs come in any order", (steps[3].item(), steps[order])),
-        Case("Three random pairs", (0.25, torch.tensor(rng.sample([-0.5, 0.125, 0.75], 3)))),
+        Case("Batches of different sizes", _batches(rng, sizes)),
+        Case("One large batch beside small ones", _batches(rng, [300, 2, 3], 2.0)),
+        Case("One batch alone", _batches(rng, [rng.randint(4, 9)])),
+        Case("Two batches of one sentence each", _batches(rng, [1, 1])),
+        Case("A batch of one sentence among others", _batches(rng, [1, rng.randint(4, 9), rng.randint(10, 15)])),
+        Case("Equal vectors everywhere: 1", (axes[:1].repeat(3, 1), [2, n, 1])),
+        Case("Opposite directions", (torch.stack([axes[0], -axes[0]]), [n, n + 2])),
+        Case("Right angles between all sentences: 0", (axes[: n - 1 if n < 6 else 4], [1] * (n - 1 if n < 6 else 4))),
     ]
 
 
-def _percentile(c, r):
-    return 100 * (r < c).double().mean().item()
+def _total(means, counts):
+    counts = torch.tensor(counts, dtype=torch.float64)
+    return counts @ means.double(), counts
 
 
-PERCENTILE = Exercise(
-    id="06-percentile",
-    title="The percentile of a similarity",
-    arguments=("cosine", "random_cosines"),
-    cases=_percentile_cases,
-    reference=_percentile,
-    minutes=6,
-    difficulty=1,
+def _mean_cosine(means, counts):
+    total, counts = _total(means, counts)
+    n = counts.sum()
+    return ((total @ total - n) / (n * (n - 1))).item()
+
+
+def _of_total(formula):
+    """A wrong formula of the sum of all vectors (as its squared length) and their number."""
+
+    def imitate(means, counts):
+        total, counts = _total(means, counts)
+        return formula((total @ total).item(), counts.sum().item())
+
+    return imitate
+
+
+def _within(weights):
+    """The mean of the mean cosines within each batch; a batch of one sentence has none and counts 0."""
+
+    def imitate(means, counts):
+        found = [((n * n * (m @ m) - n) / (n * (n - 1))).item() if n > 1 else 0.0 for m, n in zip(means, counts)]
+        return float(np.average(found, weights=weights(counts)))
+
+    return imitate
+
+
+def _within_larger(weight):
+    """As `_within`, over the batches of at least two sentences."""
+
+    def imitate(means, counts):
+        larger = [(_mean_cosine(m[None], [n]), weight(n)) for m, n in zip(means, counts) if n > 1]
+        return (
+            sum(cosine * weighs for cosine, weighs in larger) / sum(weighs for _, weighs in larger) if larger else 0.0
+        )
+
+    return imitate
+
+
+def _unweighted(means, counts):
+    n = sum(counts)
+    middle = means.double().mean(dim=0)
+    return ((n * middle @ middle - 1) / (n - 1)).item()
+
+
+def _between_means(scaled):
+    def imitate(means, counts):
+        rows = normalise(means) if scaled else means
+        if len(rows) == 1:
+            return 1.0
+        table = rows @ rows.T
+        return ((table.sum() - table.trace()) / (len(rows) * (len(rows) - 1))).item()
+
+    return imitate
+
+
+BETWEEN = (
+    "You compare the batches' mean vectors with each other. Pairs within a batch count too, and large batches hold "
+    "more pairs than small ones: start from the sum of all vectors, which the means and counts give you."
+)
+INSIDE = (
+    "You average over the batches what holds within each of them. Most pairs have their two sentences in different "
+    "batches: start from the sum of all vectors, which the means and counts give you."
+)
+
+MEAN_COSINE = Exercise(
+    id="06-mean-cosine",
+    title="The mean cosine, without the vectors",
+    arguments=("means", "counts"),
+    cases=_mean_cosine_cases,
+    reference=_mean_cosine,
+    minutes=12,
+    difficulty=3,
+    points=2,
     mistakes=(
         Mistake(
-            "You count random pairs with the *same* cosine as lower. Use `<`, not `<=`.",
-            lambda c, r: 100 * (r <= c).double().mean().item(),
+            "Your mean contains the cosine of each sentence with itself, which is 1. How many of these are there, and "
+            "how many pairs are left without them?",
+            _of_total(lambda square, n: square / n**2),
         ),
         Mistake(
-            "You count ties half. Here only strictly lower pairs count.",
-            lambda c, r: 50 * ((r < c).double().mean() + (r <= c).double().mean()).item(),
+            "You take the cosines of the sentences with themselves out of the sum, but still divide by all n² pairs. "
+            "Without them, n(n − 1) are left.",
+            _of_total(lambda square, n: (square - n) / n**2),
         ),
         Mistake(
-            "You return a share from 0 to 1. Percent is asked for: multiply by 100.",
-            lambda c, r: _percentile(c, r) / 100,
+            "You divide by n(n − 1), but the sum still contains the n cosines of the sentences with themselves.",
+            _of_total(lambda square, n: square / (n * (n - 1))),
         ),
         Mistake(
-            "Turned round: you return the percentage of random pairs that are *higher*.",
-            lambda c, r: 100 * (r > c).double().mean().item(),
-        ),
-        Mistake("Turned round: you return 100 minus the percentage.", lambda c, r: 100 - _percentile(c, r)),
-        Mistake(
-            "You return how many random pairs are lower. Divide by the number of all pairs, times 100.",
-            lambda c, r: (r < c).sum().item(),
+            "Your sum holds every pair twice, (a, b) and (b, a), and you divide by the number of pairs counted once.",
+            _of_total(lambda square, n: 2 * (square - n) / (n * (n - 1))),
         ),
         Mistake(
-            "You divide by one less than the number of pairs. All random pairs count.",
-            lambda c, r: 100 * (r < c).sum().item() / (len(r) - 1),
+            "You take n away from the squared length of the *mean* vector. The n ones are in the sum of all cosines, "
+            "which is n² times as large.",
+            _of_total(lambda square, n: (square / n**2 - n) / (n * (n - 1))),
         ),
         Mistake(
-            "You divide by one more than the number of pairs. The pair itself is not among the random ones.",
-            lambda c, r: 100 * (r < c).sum().item() / (len(r) + 1),
+            "You return the length of the mean vector. The mean cosine of all pairs is its *square*, still with each "
+            "sentence's cosine with itself.",
+            _of_total(lambda square, n: math.sqrt(square) / n),
         ),
         Mistake(
-            "You return one true or false per random pair. Their mean, times 100, is the percentage.",
-            lambda c, r: r < c,
+            "You take the plain mean of the batches' means. Batches have different sizes: weight each by its count.",
+            _unweighted,
         ),
         Mistake(
-            "You return a difference in standard deviations. The percentage of random pairs that are lower is asked "
-            "for.",
-            lambda c, r: ((c - r.mean()) / r.std()).item(),
+            "You take the plain mean of the batches' means. Batches have different sizes: weight each by its count. "
+            "The cosine of each sentence with itself is to be left out, too.",
+            lambda means, counts: (lambda m: (m @ m).item())(means.double().mean(dim=0)),
         ),
+        *(Mistake(BETWEEN, _between_means(scaled)) for scaled in (True, False)),
+        Mistake(INSIDE, lambda means, counts: float(np.average((means * means).sum(dim=1), weights=counts))),
+        *(Mistake(INSIDE, _within_larger(weights)) for weights in (lambda n: 1, lambda n: n, lambda n: n * (n - 1))),
         *(
-            Mistake(
-                "You round, which hides the difference between 99.9 and 100. Return the number as it is.",
-                lambda c, r, digits=digits: round(_percentile(c, r), digits),
+            Mistake(INSIDE, _within(weights))
+            for weights in (
+                lambda counts: None,
+                lambda counts: counts,
+                lambda counts: [n * (n - 1) + 1e-12 for n in counts],
             )
-            for digits in (0, 1, 2)
         ),
         Mistake(
-            "`searchsorted` needs sorted numbers, and these are not. Sort first, or count.",
-            lambda c, r: 100 * torch.searchsorted(r, c).item() / len(r),
-        ),
-        Mistake(
-            "You return a *value* of the random pairs: the cosine at some percentile. The question is the other way "
-            "round: which percentage lies below this cosine?",
-            lambda c, r: np.percentile(r.numpy(), min(100, max(0, 100 * c))),
+            "You scale the mean vector to length 1, and its length is what the mean cosine depends on.",
+            lambda means, counts: 1.0,
         ),
     ),
     hints=(
-        "`random_cosines < cosine` compares each of them at once. What is the mean of true and false, counted as 1 "
-        "and 0?",
-        "A tensor of true and false needs `.float()` before `.mean()`. Then percent, and `.item()` for a plain number.",
+        "A mean times its count is a sum. What is the sum of *all* unit vectors, and what does its dot product with "
+        "itself add up?",
+        "The dot product of that sum with itself is the sum of n² cosines. n of them are those of a sentence with "
+        "itself, and each is 1.",
+        "With `total` the sum of count times mean, and `n` the sum of the counts: take n away from `total @ total`, "
+        "and divide by the number of cosines that are left.",
     ),
 )
 
@@ -597,13 +670,12 @@ def _standardised(f, s):
 
 
 TWO_PLANES = (
-    "Each set still gets a plane of its own: `fit_transform` fits anew each time. Fit once, on both sets stacked, "
+    "Each set still gets a plane of its own: `fit_transform` fits a new one each time. Fit once, on both sets stacked, "
     "and then only `transform` each set."
 )
 
 PROJECT = Exercise(
     id="06-project",
-    strict=True,
     title="Two sets in one plane",
     arguments=("first", "second"),
     cases=_project_cases,
@@ -688,4 +760,4 @@ PROJECT = Exercise(
     ),
 )
 
-EXERCISES = (COSINE, PERCENTILE, CENTRE, PROJECT)
+EXERCISES = (COSINE, MEAN_COSINE, CENTRE, PROJECT)

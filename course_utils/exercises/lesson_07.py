@@ -2,148 +2,206 @@
 
 import math
 
+import numpy as np
 import torch
 
-from .framework import Case, Exercise, Mistake, normal, top_pairs
+from .framework import Case, Exercise, Mistake, difference, normal
 
 IGNORED = -100
 
 
-def _fill_cases(rng):
-    tokens, vocabulary = rng.randint(7, 9), rng.randint(24, 30)
-    mask_id = rng.randint(15, 20)
-    others = rng.sample([number for number in range(vocabulary) if number != mask_id], tokens)
+def _edit_cases(rng):
+    vocabulary, width = rng.randint(9, 13), rng.randint(5, 7)
+    hidden, table, bias = 2 * normal(rng, width), normal(rng, vocabulary, width), normal(rng, vocabulary)
+    piece = rng.randrange(1, vocabulary - 1)
 
-    def with_mask_at(place):
-        return torch.tensor(others[:place] + [mask_id] + others[place + 1 :])
+    def pushed(by):
+        """The same biases, except that of `piece`, which makes its logit this much larger than all others."""
+        new = bias.clone()
+        logits = table @ hidden + bias
+        new[piece] += by + logits.max() - logits[piece]
+        return new
 
-    logits, middle = 2 * normal(rng, tokens, vocabulary), rng.randint(2, tokens - 3)
-    sure = logits.clone()
-    sure[middle, rng.randrange(vocabulary)] = 12.0
     return [
-        Case("A mask in the middle", (logits, with_mask_at(middle), mask_id, 3)),
-        Case("A mask in another place", (logits, with_mask_at(tokens - 2), mask_id, 4)),
-        Case("A mask at the very end", (logits, with_mask_at(tokens - 1), mask_id, 3)),
-        Case("One candidate", (2 * normal(rng, tokens, vocabulary), with_mask_at(middle), mask_id, 1)),
-        Case("A model that is nearly certain", (sure, with_mask_at(middle), mask_id, 2)),
-        Case("The same number added to all logits changes nothing", (logits + 200, with_mask_at(middle), mask_id, 3)),
-        Case("All candidates together have the probability 1", (logits, with_mask_at(1), mask_id, vocabulary)),
+        Case("The row is raised to a given probability", (hidden, table, pushed(-1.0), piece, rng.uniform(0.5, 0.8))),
+        Case("The row is lowered to a given probability", (hidden, table, pushed(1.0), piece, rng.uniform(0.05, 0.12))),
+        Case("The row is lowered further", (hidden, table, pushed(3.0), piece, rng.uniform(0.01, 0.05))),
+        Case("A short vector at the mask", (0.3 * hidden, table, bias, piece, rng.uniform(0.6, 0.8))),
+        Case("The first piece of the vocabulary", (hidden, table, bias, 0, rng.uniform(0.2, 0.8))),
+        Case("The last piece of the vocabulary", (hidden, table, bias, vocabulary - 1, rng.uniform(0.2, 0.8))),
+        Case("A present probability that is rounded to 0", (hidden, table, pushed(-200.0), piece, 0.25)),
+        Case("A present probability that is rounded to 1", (hidden, table, pushed(60.0), piece, 0.75)),
+        Case("Large logits", (hidden, table, bias + 100, piece, rng.uniform(0.6, 0.8))),
     ]
 
 
-def _place(ids, mask_id):
-    return ids.tolist().index(mask_id)
+def _odds(p):
+    return math.log(p / (1 - p))
 
 
-def _fill(logits, ids, mask_id, k):
-    return top_pairs(logits[_place(ids, mask_id)].softmax(dim=-1), k)
+def _without(logits, piece):
+    return torch.cat([logits[:piece], logits[piece + 1 :]])
 
 
-def _by_hand(row):
-    return row.exp() / row.exp().sum()
+def _rise(hidden, table, bias, piece, p):
+    """How far the logit of `piece` must move."""
+    logits = table.double() @ hidden.double() + bias.double()
+    return _odds(p) + _without(logits, piece).logsumexp(dim=0) - logits[piece]
 
 
-def _unit_of_top(row, k):
-    top = row.topk(k)
-    return list(zip(top.indices.tolist(), top.values.softmax(dim=-1).tolist()))
+def _along(hidden):
+    return hidden.double() / (hidden.double() @ hidden.double())
 
 
-WRONG_AXIS = (
-    "Your softmax runs over the tokens: it compares one piece at different places. Compare the pieces at one place: "
-    "softmax over the last dimension, the vocabulary."
+def _edited(rise=_rise, step=_along):
+    """The correct row, except for how far the logit moves or how the row moves it."""
+
+    def imitate(hidden, table, bias, piece, p):
+        return table[piece].double() + float(rise(hidden, table, bias, piece, p)) * step(hidden)
+
+    return imitate
+
+
+_edit_row = _edited()
+
+
+def _numbers(row):
+    return np.asarray(row.detach() if hasattr(row, "detach") else row, dtype=np.float64)
+
+
+def _alike_rows(one, other):
+    one, other = _numbers(one), _numbers(other)
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-4, atol=1e-4, equal_nan=True)
+
+
+def _judge_row(args, outcome):
+    hidden, table, bias, piece, p = args
+    right = _edit_row(*args)
+    try:
+        row = _numbers(outcome)
+    except (TypeError, ValueError):
+        return "your function returned something that is no row of numbers; only the new row is wanted"
+    if row.shape != tuple(right.shape):
+        return difference(outcome, right)
+    if not np.isfinite(row).all():
+        return "your row holds NaN or infinity"
+    if _alike_rows(row, right):
+        return None
+    row, old = torch.tensor(row), table[piece].double()
+    logit = row @ hidden.double() + bias[piece].double()
+    others = _without(table.double() @ hidden.double() + bias.double(), piece).logsumexp(dim=0)
+    if abs(float(logit - others) - _odds(p)) > 1e-3:
+        return f"with your row, the piece has the probability {(logit - others).sigmoid():.3g} where {p:.3g} is wanted"
+    return (
+        f"with your row, the piece has the right probability, but the row is {(row - old).norm():.3g} away from the "
+        f"old one, and the nearest one that does it is only {(right - old).norm():.3g} away"
+    )
+
+
+def _exp_of_logits(hidden, table, bias, piece, p):
+    powers = (table @ hidden + bias).exp()
+    return (p / (1 - p) * (powers.sum() - powers[piece])).log() - (table @ hidden + bias)[piece]
+
+
+ROUNDED = (
+    "Nearly: where the present probability is rounded to 0 or 1, its logarithm (or that of the rest) is infinite. Stay "
+    "with logits: `logsumexp` of the other pieces' logits."
 )
 
-FILL = Exercise(
-    id="07-fill",
-    title="Fill the mask",
-    arguments=("logits", "ids", "mask_id", "k"),
-    cases=_fill_cases,
-    reference=_fill,
-    minutes=8,
-    difficulty=2,
+EDIT_ROW = Exercise(
+    id="07-edit-row",
+    title="Change one row",
+    arguments=("hidden", "table", "bias", "piece", "p"),
+    cases=_edit_cases,
+    reference=_edit_row,
+    judge=_judge_row,
+    alike=_alike_rows,
+    minutes=20,
+    difficulty=3,
     points=2,
     mistakes=(
-        Mistake(WRONG_AXIS, lambda x, ids, m, k: top_pairs(x.softmax(dim=0)[_place(ids, m)], k)),
         Mistake(
-            "Your softmax runs over all places and pieces together, so that the whole table adds up to 1. The row "
-            "of the mask alone must: take the row first.",
-            lambda x, ids, m, k: top_pairs(x.flatten().softmax(dim=0).view_as(x)[_place(ids, m)], k),
+            "You move the logit by the difference of the log probabilities, as if the sum over the vocabulary stayed "
+            "the same. It changes with this piece. Compare the piece with all others together: p to 1 - p.",
+            _edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double().log_softmax(dim=0)[i]),
         ),
         Mistake(
-            "You return logits. Turn them into probabilities: `softmax` over the vocabulary.",
-            lambda x, ids, m, k: top_pairs(x[_place(ids, m)], k),
+            "You compare the piece with the whole vocabulary, itself included. p to 1 - p is a comparison with the "
+            "*other* pieces: leave its own logit out of the `logsumexp`.",
+            _edited(lambda h, t, b, i, p: _odds(p) + ((t @ h + b).double().logsumexp(dim=0) - (t @ h + b)[i])),
         ),
         Mistake(
-            "You return logarithms of probabilities. `softmax` gives the probabilities themselves.",
-            lambda x, ids, m, k: top_pairs(x[_place(ids, m)].log_softmax(dim=-1), k),
+            "You set the logit to log(p / (1 - p)). That would be right if the other pieces together had the logit 0: "
+            "add the `logsumexp` of their logits.",
+            _edited(lambda h, t, b, i, p: _odds(p) - (t @ h + b).double()[i]),
         ),
         Mistake(
-            "Your softmax sees only the k best logits, so that these k alone add up to 1. Softmax over the whole "
-            "vocabulary first, then the k best.",
-            lambda x, ids, m, k: _unit_of_top(x[_place(ids, m)], k),
+            "You set the logit to log p. A logit means something only in comparison with the other pieces' logits.",
+            _edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double()[i]),
         ),
         Mistake(
-            "You divide logits by their sum, and logits may be negative. Softmax: e to the power of each, then "
-            "divide by the sum of these.",
-            lambda x, ids, m, k: top_pairs(x[_place(ids, m)] / x[_place(ids, m)].sum(), k),
+            "You leave out the bias. The logits are `table @ hidden + bias`.",
+            _edited(lambda h, t, b, i, p: _rise(h, t, 0 * b, i, p)),
         ),
         Mistake(
-            "e to the power of a large logit does not fit into a float32, and infinity divided by infinity is NaN. "
-            "Use `softmax`, which takes the largest logit away first.",
-            lambda x, ids, m, k: top_pairs(_by_hand(x[_place(ids, m)]), k),
+            "The logarithm is missing: p / (1 - p) is a ratio of probabilities, and logits are logarithms.",
+            _edited(lambda h, t, b, i, p: _rise(h, t, b, i, p) - _odds(p) + p / (1 - p)),
         ),
         Mistake(
-            "You read the first place, where [CLS] stands. Find the place of `mask_id` in `ids`.",
-            lambda x, ids, m, k: top_pairs(x[0].softmax(dim=-1), k),
+            "The right step in the wrong direction: you subtract it from the row.", _edited(lambda *args: -_rise(*args))
         ),
         Mistake(
-            "You read the third place, where the mask stood in the lesson's sentence. Find the place of `mask_id` "
-            "in `ids`.",
-            lambda x, ids, m, k: top_pairs(x[2].softmax(dim=-1), k),
+            "You divide by the length of `hidden`. The dot product multiplies by `hidden` once more, so divide by its "
+            "square, `hidden @ hidden`.",
+            _edited(step=lambda h: h.double() / h.double().norm()),
         ),
         Mistake(
-            "You read the last place. Find the place of `mask_id` in `ids`.",
-            lambda x, ids, m, k: top_pairs(x[-1].softmax(dim=-1), k),
+            "You add the rise times `hidden`. The dot product with `hidden` then moves the logit `hidden @ hidden` "
+            "times too far: divide by that.",
+            _edited(step=lambda h: h.double()),
         ),
         Mistake(
-            "You average over all places. Only the row at the mask says what may stand there.",
-            lambda x, ids, m, k: top_pairs(x.softmax(dim=-1).mean(dim=0), k),
+            "You add the rise of the logit to every number of the row. The row moves the logit through its dot product "
+            "with `hidden`.",
+            _edited(step=lambda h: torch.ones_like(h).double()),
         ),
         Mistake(
-            "You use `mask_id` as a place. It is the number of the piece [MASK]; its place is where `ids` holds it.",
-            lambda x, ids, m, k: top_pairs(x[m].softmax(dim=-1), k),
+            "The probability is right, but a nearer row gives it, too: you add the same to every number of the row. "
+            "Move the row in the direction that changes the dot product with `hidden` most.",
+            _edited(step=lambda h: torch.ones_like(h).double() / h.double().sum()),
         ),
         Mistake(
-            "You return the k *least* probable pieces. The most probable come first.",
-            lambda x, ids, m, k: top_pairs(x[_place(ids, m)].softmax(dim=-1), k, largest=False),
+            "The probability is right, but a nearer row gives it, too: you stretch the old row. Move it in the "
+            "direction that changes the dot product with `hidden` most.",
+            lambda h, t, b, i, p: t[i].double() * (1 + _rise(h, t, b, i, p) / (t[i].double() @ h.double())),
         ),
         Mistake(
-            "The right pieces, in the wrong order: the most probable comes first.",
-            lambda x, ids, m, k: _fill(x, ids, m, k)[::-1],
+            "The probability is right, but a nearer row gives it, too: you build the row from nothing. Start from the "
+            "old row and add the change.",
+            lambda h, t, b, i, p: (_rise(h, t, b, i, p) + t[i].double() @ h.double()) * _along(h),
         ),
         Mistake(
-            "Your pairs are the other way round: (piece, probability) is asked for.",
-            lambda x, ids, m, k: [(p, piece) for piece, p in _fill(x, ids, m, k)],
+            "You return the change of the row. The new row is the old one plus the change.",
+            lambda h, t, b, i, p: _rise(h, t, b, i, p) * _along(h),
         ),
         Mistake(
-            "You return the pieces without their probabilities. Pairs (piece, probability) are asked for.",
-            lambda x, ids, m, k: [piece for piece, _ in _fill(x, ids, m, k)],
+            "You return the whole table. One row is asked for: (d,).",
+            lambda h, t, b, i, p: torch.cat([t[:i].double(), _edit_row(h, t, b, i, p)[None], t[i + 1 :].double()]),
         ),
+        Mistake(ROUNDED, _edited(lambda h, t, b, i, p: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i]))),
         Mistake(
-            "You return the probabilities without their pieces. Pairs (piece, probability) are asked for.",
-            lambda x, ids, m, k: [p for _, p in _fill(x, ids, m, k)],
-        ),
-        Mistake(
-            "You return two lists, one of pieces and one of probabilities. A list of pairs is asked for: `zip` "
-            "makes one of the two.",
-            lambda x, ids, m, k: list(zip(*_fill(x, ids, m, k))),
+            "e to the power of a large logit does not fit into a float32, and a difference of two such powers loses "
+            "what is small. `logsumexp` of the other pieces' logits does neither.",
+            _edited(_exp_of_logits),
         ),
     ),
     hints=(
-        "Three steps: the place of the mask, the row of logits at that place, its softmax. Which dimension of "
-        "`logits` is the vocabulary?",
-        "`ids.tolist().index(mask_id)` is the place. `.topk(k)` has `.values` and `.indices`, already sorted.",
-        "`list(zip(top.indices.tolist(), top.values.tolist()))` makes the pairs.",
+        "Two questions. How far must this one logit move, if all other logits stay where they are? And in which "
+        "direction does a step of a given length change the dot product with `hidden` most?",
+        "The piece has the probability p if its logit, minus the `logsumexp` of all *other* logits, is "
+        "log(p / (1 - p)).",
+        "A row plus a multiple of `hidden` is the nearest one: adding `c * hidden` moves the logit by "
+        "`c * (hidden @ hidden)`.",
     ),
 )
 
@@ -209,7 +267,6 @@ _mask_tokens = _masked_with()
 
 MASK_TOKENS = Exercise(
     id="07-mask-tokens",
-    strict=True,
     title="Mask a batch",
     arguments=("ids", "special_ids", "mask_id", "draws", "share"),
     cases=_mask_cases,
@@ -219,12 +276,12 @@ MASK_TOKENS = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "You choose special tokens as well. [CLS], [SEP] and padding are in `special_ids`, and nobody should "
-            "learn to predict them: choose among the others.",
+            "You choose special tokens as well. Those in `special_ids`, such as [CLS], [SEP] and padding, are never "
+            "predicted: choose among the others.",
             _masked_with(lambda i, s, d, x: d < x),
         ),
         Mistake(
-            "You spare the first and the last column only. Special tokens stand elsewhere, too (padding, and [SEP] "
+            "You spare the first and the last column only. There are special tokens elsewhere too (padding, and [SEP] "
             "before it): look each id up in `special_ids`.",
             _masked_with(
                 lambda i, s, d, x: (
@@ -257,8 +314,8 @@ MASK_TOKENS = Exercise(
             _masked_with(None, lambda i, m, c: i.clone()),
         ),
         Mistake(
-            "Your labels are upside down: −100 where a token was chosen, and ids where none was. It is the chosen "
-            "tokens that must be predicted.",
+            "Your labels are the wrong way round: −100 where a token was chosen, and ids where none was. The chosen "
+            "tokens are the ones to predict.",
             _masked_with(None, lambda i, m, c: i.masked_fill(c, IGNORED)),
         ),
         *(
@@ -272,13 +329,16 @@ MASK_TOKENS = Exercise(
             )
         ),
         Mistake(
-            "You return where tokens were chosen as true and false. The labels are ids: the true one where chosen, "
-            "-100 elsewhere.",
+            "Your labels are true and false. They must be ids: the true one where a token was chosen, -100 elsewhere.",
             _masked_with(None, lambda i, m, c: c),
         ),
         Mistake(
             "Your labels hold only the chosen ids. They need the shape of `ids`, with -100 in the other places.",
             _masked_with(None, lambda i, m, c: i[c]),
+        ),
+        Mistake(
+            "You put 103 in the chosen places, the number of [MASK] in the lesson's tokenizer. Use `mask_id`.",
+            lambda i, s, m, d, x: _mask_tokens(i, s, 103, d, x),
         ),
         Mistake(
             "Your function compares with 0.15, whatever the share. Use `share`.",
@@ -289,27 +349,27 @@ MASK_TOKENS = Exercise(
             _masked_with(lambda i, s, d, x: (d <= x) & ~_special(i, s)),
         ),
         Mistake(
-            "Turned round: you choose the tokens whose draw is *larger* than the share, so most of the text is gone.",
+            "You choose the tokens whose draw is *larger* than the share. Choose those whose draw is smaller.",
             _masked_with(lambda i, s, d, x: (d > x) & ~_special(i, s)),
         ),
         Mistake(
-            "Turned round: you choose the tokens whose draw is *larger* than the share, so most of the text is gone.",
+            "You choose the tokens whose draw is *larger* than the share. Choose those whose draw is smaller.",
             _masked_with(lambda i, s, d, x: (d >= x) & ~_special(i, s)),
         ),
         Mistake(
-            "You choose among the special tokens only. Turn that round: `~special`.",
+            "You choose among the special tokens only. Choose among the others: `~special`.",
             _masked_with(lambda i, s, d, x: (d < x) & _special(i, s)),
         ),
         Mistake(
-            "You return the masked ids only. The labels are asked for, too: `return masked, labels`.",
+            "You return the masked ids only. The labels are also needed: `return masked, labels`.",
             lambda *args: _mask_tokens(*args)[0],
         ),
         Mistake("You return the labels first. The masked ids come first.", lambda *args: _mask_tokens(*args)[::-1]),
     ),
     hints=(
-        "Make a tensor of true and false first: chosen or not. Two conditions must both hold; `&` joins them, with "
+        "First make a tensor of true and false: chosen or not. Two conditions must both hold; join them with `&`, with "
         "brackets around each.",
-        "`torch.isin(ids, torch.tensor(special_ids))` is true for special tokens; `~` turns it round.",
+        "`torch.isin(ids, torch.tensor(special_ids))` is true for special tokens; `~` negates it.",
         "`ids.masked_fill(chosen, mask_id)` returns a copy with [MASK] in the chosen places. The labels are the "
         "same kind of copy, with -100 in the others.",
     ),
@@ -403,10 +463,27 @@ SURPRISAL = Exercise(
             for small in (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45)
             for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))
         ),
-        Mistake(
-            "Your softmax runs over the positions (`dim=0`). Each position compares the pieces of the vocabulary: "
-            "`dim=-1`.",
-            lambda x, t: -_log_p(x, t, dim=0) / math.log(2),
+        *(
+            Mistake(
+                "e to the power of a large logit does not fit into a float32. Use `log_softmax`, which subtracts the "
+                "largest logit first.",
+                imitate,
+            )
+            for imitate in (
+                lambda x, t: -(_picked(x, t) - x.exp().sum(dim=-1).log()) / math.log(2),
+                lambda x, t: -_picked(x.exp() / x.exp().sum(dim=-1, keepdim=True), t).log2(),
+            )
+        ),
+        *(
+            Mistake(
+                "Your softmax runs over the positions (`dim=0`). Each position compares the pieces of the vocabulary: "
+                "`dim=-1`.",
+                imitate,
+            )
+            for imitate in (
+                lambda x, t: -_log_p(x, t, dim=0) / math.log(2),
+                lambda x, t: -_picked(x.softmax(dim=0), t).log2(),
+            )
         ),
         Mistake(
             "Your softmax runs over the positions (`dim=0`), and these are nats. Use `dim=-1`, and divide by ln 2.",
@@ -440,12 +517,12 @@ SURPRISAL = Exercise(
             lambda x, t: _surprisal(x, t)[:, None],
         ),
         Mistake(
-            "You return the entropy of each position, its surprisal *expected* before anybody knows the target. The "
-            "target's own is asked for.",
+            "You return the entropy of each position, which is the surprisal to be expected on average. Return the "
+            "surprisal of the target.",
             lambda x, t: torch.special.entr(x.softmax(dim=-1)).sum(dim=-1) / math.log(2),
         ),
         Mistake(
-            "You return the surprisal of the model's own best guess. That of `targets` is asked for.",
+            "You return the surprisal of the model's own best guess. Return that of `targets`.",
             lambda x, t: _surprisal(x, x.argmax(dim=-1)),
         ),
     ),
@@ -556,11 +633,12 @@ BUG = Exercise(
             lambda x, y: _nats(x, y)[_at(y)].mean().item() / math.log(2),
         ),
         Mistake(
-            "The minus sign is gone, so a better model gets a larger number. It was right.",
+            "The minus sign is missing, so a better model gets a larger number. The given function has it.",
             lambda x, y: math.exp(-_nats(x, y)[_at(y)].mean().item()),
         ),
         Mistake(
-            "You take the sum over the chosen places, which grows with the text. The mean was right.",
+            "You take the sum over the chosen places, which grows with the text. Take the mean, as the "
+            "given function does.",
             lambda x, y: math.exp(min(700.0, _nats(x, y)[_at(y)].sum().item())),
         ),
         Mistake(
@@ -580,7 +658,8 @@ BUG = Exercise(
             for some in (torch.any, lambda row: True)
         ),
         Mistake(
-            "Your softmax runs over the tokens (`dim=1`). `dim=-1`, the vocabulary, was right.",
+            "Your softmax runs over the tokens (`dim=1`). It must run over the vocabulary, `dim=-1`, as it does in the "
+            "given function.",
             lambda x, y: math.exp(_nats(x, y, dim=1)[_at(y)].mean().item()),
         ),
         Mistake(
@@ -596,4 +675,4 @@ BUG = Exercise(
     ),
 )
 
-EXERCISES = (FILL, MASK_TOKENS, SURPRISAL, BUG)
+EXERCISES = (EDIT_ROW, MASK_TOKENS, SURPRISAL, BUG)

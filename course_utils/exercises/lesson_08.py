@@ -1,5 +1,8 @@
 """Exercises of lesson 08, a similarity benchmark."""
 
+import math
+import operator
+
 import numpy as np
 from scipy.stats import kendalltau, rankdata
 
@@ -32,6 +35,7 @@ def _spearman_cases(rng):
         Case("A curve that only falls is −1", (x, [-value for value in cubes])),
         Case("Equal numbers share the mean of their ranks", (_tied(rng), _distinct(rng, 8))),
         Case("Equal numbers in both columns", (_tied(rng), _tied(rng))),
+        Case("Numbers that differ only after the point", ([0.01 * v + 0.5 for v in x], [0.001 * v for v in y])),
     ]
 
 
@@ -119,11 +123,11 @@ SPEARMAN = Exercise(
 )
 
 
-def _accuracy(threshold, values, labels, judge=np.greater_equal):
-    return float((judge(np.array(values), threshold) == np.array(labels)).mean())
+def _accuracy(threshold, values, labels, judge=operator.ge):
+    return sum(judge(value, threshold) == label for value, label in zip(values, labels, strict=True)) / len(values)
 
 
-def _threshold(values, labels, judge=np.greater_equal, lowest=True):
+def _threshold(values, labels, judge=operator.ge, lowest=True):
     """The value with the highest accuracy as a threshold; of equally good values, the lowest (or the highest)."""
     return max(
         sorted(set(values), reverse=not lowest), key=lambda threshold: _accuracy(threshold, values, labels, judge)
@@ -134,20 +138,66 @@ def _held_out(train, labels, test, test_labels):
     return _accuracy(_threshold(train, labels), test, test_labels)
 
 
-def _other_thresholds(train, labels, test, test_labels):
-    """The results of wrong choices of the threshold. Each must differ from the right result in at least one case."""
-    above, best = _threshold(train, labels, np.greater), _threshold(train, labels)
-    return {
-        "tuned on test": _accuracy(_threshold(test, test_labels), test, test_labels),
-        "on both": _accuracy(_threshold(train + test, labels + test_labels), test, test_labels),
-        "training accuracy": _accuracy(best, train, labels),
-        "above": _accuracy(above, test, test_labels, np.greater),
-        "mixed": _accuracy(best, test, test_labels, np.greater),
-        "highest": _accuracy(_threshold(train, labels, lowest=False), test, test_labels),
-        "mean": _accuracy(np.mean(train), test, test_labels),
-        "half": _accuracy(0.5, test, test_labels),
-        "wrong share": 1 - _held_out(train, labels, test, test_labels),
-    }
+def _best_of(candidates, values, labels):
+    """The lowest of the candidates that are right most often, for answers that try more than the training values."""
+    return max(sorted(set(candidates)), key=lambda threshold: _accuracy(threshold, values, labels))
+
+
+def _between(values):
+    """Thresholds halfway between neighbouring values."""
+    values = sorted(set(values))
+    return [(one + other) / 2 for one, other in zip(values, values[1:])]
+
+
+def _with_candidates(candidates_of):
+    """The accuracy with the lowest of other candidates that are right most often on the training pairs."""
+
+    def imitate(train, labels, test, test_labels):
+        return _accuracy(_best_of(candidates_of(train, test), train, labels), test, test_labels)
+
+    return imitate
+
+
+def _beyond(train):
+    return max(train) + 1.0
+
+
+def _just_beyond(train):
+    return math.nextafter(max(train), math.inf)
+
+
+# Wrong choices of the threshold. Each must differ from the right result in at least one case.
+OTHER_THRESHOLDS = {
+    "tuned on test": lambda train, labels, test, test_labels: _held_out(test, test_labels, test, test_labels),
+    "on both": lambda train, labels, test, test_labels: _held_out(
+        train + test, labels + test_labels, test, test_labels
+    ),
+    "training accuracy": lambda train, labels, test, test_labels: _held_out(train, labels, train, labels),
+    "above": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels, operator.gt), test, test_labels, operator.gt
+    ),
+    "mixed": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels), test, test_labels, operator.gt
+    ),
+    "highest": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels, lowest=False), test, test_labels
+    ),
+    "first": lambda train, labels, test, test_labels: _accuracy(
+        max(train, key=lambda threshold: _accuracy(threshold, train, labels)), test, test_labels
+    ),
+    "mean": lambda train, labels, test, test_labels: _accuracy(sum(train) / len(train), test, test_labels),
+    "half": lambda train, labels, test, test_labels: _accuracy(0.5, test, test_labels),
+    "wrong share": lambda *args: 1 - _held_out(*args),
+    "beyond": _with_candidates(lambda train, test: [*train, _beyond(train)]),
+    "just beyond": _with_candidates(lambda train, test: [*train, _just_beyond(train)]),
+    "between": _with_candidates(lambda train, test: _between(train)),
+    "between and beyond": _with_candidates(lambda train, test: [min(train), *_between(train), _beyond(train)]),
+    "between and just beyond": _with_candidates(
+        lambda train, test: [min(train), *_between(train), _just_beyond(train)]
+    ),
+    "test values": _with_candidates(lambda train, test: train + test),
+    "grid": _with_candidates(lambda train, test: [step / 100 for step in range(101)]),
+}
 
 
 def _pairs_drawn(rng, differing):
@@ -160,12 +210,50 @@ def _pairs_drawn(rng, differing):
         test = [rng.choice(train) if rng.random() < 0.6 else round(rng.uniform(0.1, 0.9), 2) for _ in test_labels]
         if min(labels) == max(labels) or min(test_labels) == max(test_labels):
             continue
-        right, wrong = _held_out(train, labels, test, test_labels), _other_thresholds(train, labels, test, test_labels)
-        if all(abs(wrong[name] - right) > 1e-3 for name in differing):
-            return train, labels, test, test_labels
+        drawn = train, labels, test, test_labels
+        if all(abs(OTHER_THRESHOLDS[name](*drawn) - _held_out(*drawn)) > 1e-3 for name in differing):
+            return drawn
 
 
-def _threshold_cases(rng):
+def _best_is_none(rng):
+    """No training value is as good as a threshold above all of them: the most similar training pair is labelled 0."""
+    train = sorted(round(rng.uniform(0.1, 0.8), 2) + 0.001 * place for place in range(rng.randint(6, 8)))
+    labels = [1] + [0] * (len(train) - 1)
+    test = [train[-1], train[-1], train[-1] + 0.05, train[-1] + 0.1, train[0] - 0.02, train[1]]
+    test_labels = [1, 1, 1, 1, 0, 0]
+    order, other = rng.sample(range(len(train)), len(train)), rng.sample(range(len(test)), len(test))
+    return (
+        [train[place] for place in order],
+        [labels[place] for place in order],
+        [test[place] for place in other],
+        [test_labels[place] for place in other],
+    )
+
+
+def _just_below(rng):
+    """Test values just below the best threshold, above the training value under it."""
+    low = sorted(rng.sample(range(10, 40), rng.randint(3, 5)))
+    high = sorted(rng.sample(range(60, 90), rng.randint(3, 5)))
+    train = [value / 100 for value in low + high]
+    labels = [0] * len(low) + [1] * len(high)
+    best, under = high[0] / 100, low[-1] / 100
+    test = [best, best - 0.02, best - 0.03, best + 0.04, under, under + 0.001]
+    test_labels = [1, 0, 0, 1, 0, 0]
+    order = rng.sample(range(len(train)), len(train))
+    return [train[place] for place in order], [labels[place] for place in order], test, test_labels
+
+
+def _all_similar(rng):
+    """Every training pair is similar, except one in the middle; some test values lie below all training values."""
+    train = [value / 100 for value in sorted(rng.sample(range(20, 90), rng.randint(6, 8)))]
+    labels = [1] * len(train)
+    labels[len(train) // 2] = 0
+    test, test_labels = [train[0], train[0] - 0.03, train[0] - 0.05, train[0] - 0.08, train[-1]], [1, 0, 0, 0, 1]
+    order = rng.sample(range(len(train)), len(train))
+    return [train[place] for place in order], [labels[place] for place in order], test, test_labels
+
+
+def _threshold_cases_drawn(rng):
     return [
         Case(
             "The threshold comes from the training pairs alone",
@@ -173,9 +261,30 @@ def _threshold_cases(rng):
         ),
         Case("The test pairs have no say in the threshold", _pairs_drawn(rng, ("on both", "tuned on test"))),
         Case("A value equal to the threshold counts as similar", _pairs_drawn(rng, ("above", "mixed"))),
-        Case("Of equally good thresholds, the lowest", _pairs_drawn(rng, ("highest",))),
+        Case("Of equally good thresholds, the lowest", _pairs_drawn(rng, ("highest", "first"))),
         Case("The threshold is searched, not fixed", _pairs_drawn(rng, ("mean", "half"))),
+        Case("A threshold above all training values is no candidate", _best_is_none(rng)),
+        Case("Numbers between the training values are no candidates", _just_below(rng)),
+        Case("Numbers below all training values are no candidates", _all_similar(rng)),
     ]
+
+
+TOLD_ALIKE = {
+    "between and beyond": "between",
+    "between and just beyond": "between",
+    "grid": "test values",
+}  # methods that are told the same sentence
+
+
+def _threshold_cases(rng):
+    """Cases in which no two wrong methods that are told different sentences give the same results throughout."""
+    while True:
+        cases, told = _threshold_cases_drawn(rng), {}
+        for name, method in OTHER_THRESHOLDS.items():
+            results = tuple(round(method(*case.args), 6) for case in cases)
+            told.setdefault(results, set()).add(TOLD_ALIKE.get(name, name))
+        if all(len(names) == 1 for names in told.values()):
+            return cases
 
 
 THRESHOLD = Exercise(
@@ -191,16 +300,16 @@ THRESHOLD = Exercise(
         Mistake(
             "You choose the threshold on the test pairs, and measure on the same ones. The best of many tries looks "
             "better than it is: choose it on the training pairs.",
-            lambda *a: _other_thresholds(*a)["tuned on test"],
+            OTHER_THRESHOLDS["tuned on test"],
         ),
         Mistake(
             "You choose the threshold on training and test pairs together. The test pairs must have no say in it.",
-            lambda *a: _other_thresholds(*a)["on both"],
+            OTHER_THRESHOLDS["on both"],
         ),
         Mistake(
             "You return the accuracy on the training pairs, on which the threshold was chosen. Measure on the test "
             "pairs.",
-            lambda *a: _other_thresholds(*a)["training accuracy"],
+            OTHER_THRESHOLDS["training accuracy"],
         ),
         Mistake(
             "You return the threshold. The accuracy on the test pairs at this threshold is asked for.",
@@ -208,29 +317,57 @@ THRESHOLD = Exercise(
         ),
         Mistake(
             "Your threshold is tried with `>`. A value equal to the threshold counts as similar: `>=`.",
-            lambda *a: _other_thresholds(*a)["above"],
+            OTHER_THRESHOLDS["above"],
         ),
         Mistake(
             "The threshold is chosen with `>=`, and the test pairs are judged with `>`. Use `>=` for both.",
-            lambda *a: _other_thresholds(*a)["mixed"],
+            OTHER_THRESHOLDS["mixed"],
         ),
         Mistake(
-            "Of equally good thresholds you take the highest. The lowest is asked for.",
-            lambda *a: _other_thresholds(*a)["highest"],
+            "You also try a threshold above all training values, which calls no pair similar. Only the training values "
+            "are candidates.",
+            OTHER_THRESHOLDS["beyond"],
+        ),
+        Mistake(
+            "You also try a threshold above all training values, which calls no training pair similar. Only the "
+            "training values are candidates.",
+            OTHER_THRESHOLDS["just beyond"],
+        ),
+        Mistake(
+            "Of equally good thresholds you take the one that comes first in the list. The lowest is asked for: sort "
+            "the training values first.",
+            OTHER_THRESHOLDS["first"],
+        ),
+        *(
+            Mistake(
+                "Your threshold lies between two training values. Only the training values themselves are candidates; "
+                "a test value just below one of them falls on the other side.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("between", "between and beyond", "between and just beyond")
+        ),
+        *(
+            Mistake(
+                "You also try numbers that are no training values, such as the test values, or numbers from 0 to 1 in "
+                "even steps. Only the training values are candidates.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("test values", "grid")
+        ),
+        Mistake(
+            "Of equally good thresholds you take the highest. The lowest is asked for.", OTHER_THRESHOLDS["highest"]
         ),
         Mistake(
             "Your threshold is the mean of the training values, whatever their labels are. Try each value, and keep "
             "the one that is right most often.",
-            lambda *a: _other_thresholds(*a)["mean"],
+            OTHER_THRESHOLDS["mean"],
         ),
         Mistake(
             "Your threshold is 0.5. Cosines have no natural middle: try each training value, and keep the one that "
             "is right most often.",
-            lambda *a: _other_thresholds(*a)["half"],
+            OTHER_THRESHOLDS["half"],
         ),
-        Mistake(
-            "You return the share of pairs that are judged wrongly.", lambda *a: _other_thresholds(*a)["wrong share"]
-        ),
+        Mistake("You return the share of pairs that are judged wrongly.", OTHER_THRESHOLDS["wrong share"]),
         Mistake(
             "You return how many test pairs are right. The accuracy is their share: divide by the number of test "
             "pairs.",
@@ -247,29 +384,62 @@ THRESHOLD = Exercise(
 )
 
 
-def _bug_cases(rng):
-    def models(n, together, lead=0.0):
-        """Which pairs two models get right; `together` is the probability that the second agrees with the first."""
-        a = [int(rng.random() < 0.7) for _ in range(n)]
-        b = [one if rng.random() < together else int(rng.random() < 0.7 - lead) for one in a]
-        a[:2], b[:2] = [1, 0], [1, 1]
-        return a, b
+def _grouped(rng, sizes, scattered=False):
+    """Scores and two models' similarities for groups of rows that resemble each other, with the group of each row.
 
-    def rows(n, repeats):
-        return [[rng.randrange(n) for _ in range(n)] for _ in range(repeats)]
+    The second model is noisier than the first. scattered: the rows of a group do not stand together.
+    """
+    gold, a, b, groups = [], [], [], []
+    scores = rng.sample(range(51), len(sizes))  # no two groups have the same score, so no resample is constant
+    for group, size in enumerate(sizes):
+        score = scores[group] / 10
+        near, far = score + rng.gauss(0, 1.5), score + rng.gauss(0, 3)
+        for _ in range(size):
+            gold.append(score)
+            a.append(round(near + rng.gauss(0, 0.8), 3))
+            b.append(round(far + rng.gauss(0, 0.8), 3))
+            groups.append(group)
+    order = rng.sample(range(len(gold)), len(gold)) if scattered else range(len(gold))
+    return tuple([column[place] for place in order] for column in (gold, a, b, groups))
 
-    many, few = rng.randint(24, 30), rng.randint(12, 16)
+
+def _draws(rng, groups, repeats=11):
+    """Resamples of group numbers, each with at least three different groups."""
+    found = []
+    while len(found) < repeats:
+        drawn = [rng.randrange(groups) for _ in range(groups)]
+        if len(set(drawn)) >= 3:
+            found.append(drawn)
+    return found
+
+
+def _groups_cases(rng):
+    many = rng.randint(9, 11)
+    uneven = [1, 2, 1, *rng.sample([1, 3, 4, 6], 4)]
+    gold, a, b, groups = _grouped(rng, [1] * 12, scattered=True)
+    twice = [
+        [place, place, place, *rest]
+        for place, *_, x, y in _draws(rng, 7)
+        for rest in [[x, y, (x + 1) % 7, (y + 2) % 7]]
+    ]
+    same = _grouped(rng, [2] * 8)
     return [
-        Case("Two models that are right about mostly the same pairs", (*models(many, 0.85), rows(many, 101))),
-        Case("Two models that have little in common", (*models(many, 0.2), rows(many, 101))),
-        Case("The second model is worse", (*models(many, 0.6, 0.5), rows(many, 101))),
-        Case("Few pairs", (*models(few, 0.7), rows(few, 101))),
-        Case("A model compared with itself differs by nothing", (*[models(many, 1.0)[0]] * 2, rows(many, 61))),
+        Case("Three rows of each pair", (*_grouped(rng, [3] * many), _draws(rng, many))),
+        Case("Groups of different sizes", (*_grouped(rng, uneven), _draws(rng, len(uneven)))),
+        Case("Rows of a group that do not stand together", (*_grouped(rng, uneven, True), _draws(rng, len(uneven)))),
+        Case("Each row is a group of its own", (gold, a, b, groups, _draws(rng, 12))),
+        Case("A group counts as often as it was drawn", (*_grouped(rng, uneven, True), twice)),
+        Case("A model compared with itself differs by nothing", (same[0], same[1], same[1], same[3], _draws(rng, 8))),
     ]
 
 
-def _resampled(right, rows):
-    return np.array(right, dtype=float)[np.array(rows)].mean(axis=1)
+def _fast_spearman(x, y, ranked=True):
+    x, y = np.array(x, dtype=float), np.array(y, dtype=float)
+    if ranked:
+        x, y = ((c[:, None] > c).sum(axis=1) + ((c[:, None] == c).sum(axis=1) + 1) / 2 for c in (x, y))
+    x, y = x - x.mean(), y - y.mean()
+    with np.errstate(invalid="ignore"):  # some mistakes take rows of one group only, whose scores are equal
+        return float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
 
 
 def _ends(values, level=95):
@@ -277,89 +447,140 @@ def _ends(values, level=95):
     return float(low), float(high)
 
 
-def _paired(a, b, rows, level=95):
-    return _ends(_resampled(a, rows) - _resampled(b, rows), level)
+def _rows_drawn(groups, drawn):
+    groups = np.array(groups)
+    return np.concatenate([np.flatnonzero(groups == group) for group in drawn])
 
 
-def _two_intervals(a, b, rows):
-    (low_a, high_a), (low_b, high_b) = _ends(_resampled(a, rows)), _ends(_resampled(b, rows))
+def _both(gold, a, b, rows_of, ranked=True):
+    """The correlations of both models in each resample; `rows_of` gives the rows of each resample, for one or each."""
+    gold, a, b = np.array(gold), np.array(a), np.array(b)
+    return np.array(
+        [
+            [_fast_spearman(gold[rows], model[rows], ranked) for rows, model in zip(pair, (a, b))]
+            for pair in (chosen if isinstance(chosen, tuple) else (chosen, chosen) for chosen in rows_of)
+        ]
+    ).T
+
+
+def _gains(gold, a, b, groups, draws, ranked=True):
+    one, other = _both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws], ranked)
+    return one - other
+
+
+def _grouped_gain(gold, a, b, groups, draws, level=95):
+    return _ends(_gains(gold, a, b, groups, draws), level)
+
+
+def _with_rows(rows_of):
+    """The interval, with the rows of each resample chosen by `rows_of(groups, drawn)`."""
+
+    def imitate(gold, a, b, groups, draws):
+        one, other = _both(gold, a, b, [rows_of(np.array(groups), drawn) for drawn in draws])
+        return _ends(one - other)
+
+    return imitate
+
+
+def _of_group_means(gold, a, b, groups, draws):
+    groups = np.array(groups)
+    means = [
+        [np.mean(np.array(column)[groups == group]) for group in range(max(groups) + 1)] for column in (gold, a, b)
+    ]
+    return _grouped_gain(*means, list(range(max(groups) + 1)), draws)
+
+
+def _far_ends(gold, a, b, groups, draws):
+    (low_a, high_a), (low_b, high_b) = map(_ends, _both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws]))
     return low_a - high_b, high_a - low_b
 
 
-def _same_ends(a, b, rows):
-    (low_a, high_a), (low_b, high_b) = _ends(_resampled(a, rows)), _ends(_resampled(b, rows))
-    return tuple(sorted((low_a - low_b, high_a - high_b)))
+def _end_from_end(gold, a, b, groups, draws):
+    (low_a, high_a), (low_b, high_b) = map(_ends, _both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws]))
+    return low_a - low_b, high_a - high_b
 
 
-def _other_rows(a, b, rows):
-    return _ends(_resampled(a, rows) - _resampled(b, rows[::-1]))
+def _not_paired(gold, a, b, groups, draws):
+    rows = [_rows_drawn(groups, drawn) for drawn in draws]
+    one, other = _both(gold, a, b, list(zip(rows, rows[::-1])))
+    return _ends(one - other)
 
 
-def _normal_ends(a, b, rows):
-    values = _resampled(a, rows) - _resampled(b, rows)
+def _normal_ends(*args):
+    values = _gains(*args)
     return float(values.mean() - 1.96 * values.std()), float(values.mean() + 1.96 * values.std())
 
 
-BUG = Exercise(
-    id="08-find-the-bug",
-    title="Find the bug: is A better than B?",
-    arguments=("right_a", "right_b", "rows"),
-    cases=_bug_cases,
-    reference=_paired,
-    minutes=10,
+PAIRED = (
+    "Both models judged the same rows: for each resample, take the difference of the two correlations, and then the "
+    "percentiles of these differences."
+)
+
+GROUPS = Exercise(
+    id="08-groups",
+    title="Rows that are not independent",
+    arguments=("gold", "a", "b", "groups", "draws"),
+    cases=_groups_cases,
+    reference=_grouped_gain,
+    minutes=15,
     difficulty=3,
     points=2,
     mistakes=(
         Mistake(
-            "You make an interval for each model, and subtract their far ends. Both models saw the same pairs: for "
-            "each resample, take the difference of the two accuracies *on these same pairs*, and then the "
-            "percentiles of the differences.",
-            _two_intervals,
+            "You use the numbers in `draws` as row numbers. They are numbers of groups: collect all rows of each drawn "
+            "group.",
+            _with_rows(lambda groups, drawn: np.array(drawn)),
         ),
         Mistake(
-            "You make an interval for each model, and subtract end from end. Take the difference within each "
-            "resample first, then its percentiles.",
-            _same_ends,
+            "You take each drawn group once. A group that was drawn twice counts twice.",
+            _with_rows(lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
         ),
         Mistake(
-            "The two models are measured on different resamples. The same rows must be drawn for both.", _other_rows
+            "You take one row of each drawn group. All rows of the group belong to the resample.",
+            _with_rows(lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])),
+        ),
+        Mistake(
+            "You average the rows of each group and correlate the means. All rows of a drawn group belong to the "
+            "resample.",
+            _of_group_means,
+        ),
+        Mistake("You make an interval for each model and subtract their far ends. " + PAIRED, _far_ends),
+        Mistake("You make an interval for each model and subtract end from end. " + PAIRED, _end_from_end),
+        Mistake("The two models are measured on different resamples. " + PAIRED, _not_paired),
+        Mistake(
+            "These are differences of Pearson's correlations. Spearman's are asked for.",
+            lambda *args: _ends(_gains(*args, ranked=False)),
+        ),
+        Mistake(
+            "You subtract the first model's correlation from the second's. That of `a` minus that of `b` is asked for.",
+            lambda gold, a, b, groups, draws: _grouped_gain(gold, b, a, groups, draws),
         ),
         Mistake(
             "Your interval holds 90% of the differences. For 95%, cut off 2.5% at each end.",
-            lambda a, b, rows: _paired(a, b, rows, 90),
+            lambda *args: _grouped_gain(*args, level=90),
         ),
         Mistake(
             "Your interval goes from the smallest to the largest difference. For 95%, cut off 2.5% at each end.",
-            lambda a, b, rows: _paired(a, b, rows, 100),
+            lambda *args: _grouped_gain(*args, level=100),
         ),
-        Mistake(
-            "You subtract the first model from the second. A minus B is asked for.",
-            lambda a, b, rows: _paired(b, a, rows),
-        ),
-        Mistake(
-            "You return the ends in the wrong order: the low one first.", lambda a, b, rows: _paired(a, b, rows)[::-1]
-        ),
+        Mistake("You return the ends in the wrong order: the low one first.", lambda *args: _grouped_gain(*args)[::-1]),
         Mistake(
             "You take the absolute value of the differences, so that no interval can hold 0. Keep the signs.",
-            lambda a, b, rows: _ends(np.abs(_resampled(a, rows) - _resampled(b, rows))),
+            lambda *args: _ends(np.abs(_gains(*args))),
         ),
         Mistake(
             "You use the mean and 1.96 standard deviations, as if the differences had a normal distribution. Take "
             "the percentiles 2.5 and 97.5.",
             _normal_ends,
         ),
-        Mistake(
-            "You add the differences up. Accuracies are means over the pairs of a resample.",
-            lambda a, b, rows: tuple(len(a) * end for end in _paired(a, b, rows)),
-        ),
     ),
     hints=(
-        "If both models are right about the same pairs, their accuracies rise and fall together from resample to "
-        "resample. Does the function make use of that?",
-        "An interval for the difference needs one difference for each resample: `a[rows].mean(axis=1) - "
-        "b[rows].mean(axis=1)`.",
-        "Then one call of `np.percentile` on these differences.",
+        "Copies of one pair are right or wrong together. What was drawn independently here: rows, or groups?",
+        "For one resample: go through the drawn group numbers, and for each add all rows of that group to a list. A "
+        "group that comes twice adds its rows twice.",
+        "With `rows = np.concatenate([np.flatnonzero(np.array(groups) == g) for g in drawn])`, take `spearman` of the "
+        "scores and each model on these rows, and subtract. One difference for each resample; then `np.percentile`.",
     ),
 )
 
-EXERCISES = (SPEARMAN, THRESHOLD, BUG)
+EXERCISES = (SPEARMAN, THRESHOLD, GROUPS)

@@ -1,21 +1,24 @@
 """Exercises of lesson 09, Sentence Transformers."""
 
+from itertools import combinations
+
 import numpy as np
 import torch
 
 from ..pooling import normalise
-from .framework import Case, Exercise, Mistake, difference, normal, top_pairs
+from .framework import Case, Exercise, Mistake, difference, normal
 
 
 def _tokens_cases(rng):
     lengths = [rng.randint(4, 30) for _ in range(rng.randint(5, 8))]
-    many = [rng.randint(4, 30) for _ in range(rng.randint(400, 600))]
+    many = [rng.randint(24, 50) for _ in range(2 * rng.randint(700, 800))]
+    many[0] += 1 - _pairs_sum(many, -1) % 2  # an odd result, which float32 cannot hold
     return [
         Case("A handful of sentences", (lengths,)),
         Case("Two sentences make one pair", ([rng.randint(5, 12), rng.randint(13, 20)],)),
         Case("One sentence makes no pair", ([rng.randint(5, 20)],)),
         Case("Sentences of equal length", ([rng.randint(6, 12)] * rng.randint(3, 6),)),
-        Case("Hundreds of sentences", (many,)),
+        Case("More than a thousand sentences, to the last token", (many,)),
     ]
 
 
@@ -99,6 +102,15 @@ TOKENS = Exercise(
             lambda x: [sum(x), 2 * _pairs_sum(x, 0)],
         ),
         Mistake(
+            "You count padding: the shorter sentence of a pair as if it were as long as the other. No padding is "
+            "counted, so a pair has `lengths[i] + lengths[j] - 1` tokens.",
+            lambda x: [sum(x), sum(2 * max(a, b) - 1 for a, b in combinations(x, 2))],
+        ),
+        Mistake(
+            "You count every sentence as if it were as long as the longest. No padding is counted.",
+            lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
+        ),
+        Mistake(
             "The two numbers are in the wrong order: one pass for each sentence comes first.",
             lambda x: _tokens(x)[::-1],
         ),
@@ -117,122 +129,112 @@ TOKENS = Exercise(
 )
 
 
-def _search_cases(rng):
-    n, hidden = rng.randint(8, 12), rng.randint(4, 6)
-    corpus = normal(rng, n, hidden) * torch.tensor([[rng.choice([0.2, 1.0, 6.0])] for _ in range(n)])
-    query = normal(rng, hidden)
-    corpus[rng.randrange(n)] = 9 * (query.roll(1) + 0.4 * query)  # a long vector that is not the nearest
-    near = rng.randrange(n)
-    plain = normal(rng, n, hidden)
-    corpus[near] = 0.1 * (query + 0.1 * normal(rng, hidden))  # a short vector that is the nearest
+def _unit_rows(rng, n, hidden):
+    return normalise(normal(rng, n, hidden))
+
+
+def _mean_cosine_cases(rng):
+    hidden = rng.randint(5, 8)
+    n = hidden + rng.randint(4, 9)  # never equal to hidden
+    one = _unit_rows(rng, 1, hidden)[0]
+    around = normalise(one + 0.3 * normal(rng, n + 2, hidden))
     return [
-        Case("Vectors of different lengths: only the direction counts", (query, corpus, 3)),
-        Case("A longer query changes nothing", (5 * query, corpus, 2)),
-        Case("One result", (normal(rng, hidden), plain, 1)),
-        Case("The whole corpus, in order", (query, corpus, n)),
-        Case("All cosines are negative", (query, -(query + 0.3 * normal(rng, n, hidden)), 3)),
+        Case("Vectors at random", (_unit_rows(rng, n, hidden).sum(dim=0), n)),
+        Case("Vectors that point to about the same side", (around.sum(dim=0), n + 2)),
+        Case("Two vectors make one pair", (_unit_rows(rng, 2, hidden).sum(dim=0), 2)),
+        Case("All vectors are equal", (n * one, n)),
+        Case("Two opposite vectors", (0 * one, 2)),
+        Case("The vectors add up to nothing", (torch.eye(3)[0] * 0, 3)),
+        Case("Thousands of vectors", (_unit_rows(rng, 2000, 4).sum(dim=0), 2000)),
     ]
 
 
-def _cosines(query, corpus):
-    return (corpus @ query) / (corpus.norm(dim=1) * query.norm())
+def _mean_cosine(total, n):
+    return float(total @ total - n) / (n * (n - 1))
 
 
-def _search(query, corpus, k):
-    return top_pairs(_cosines(query, corpus), k)
+def _squared(total):
+    return float(total @ total)
 
 
-SEARCH = Exercise(
-    id="09-search",
-    title="A search",
-    arguments=("query", "corpus", "k"),
-    cases=_search_cases,
-    reference=_search,
-    minutes=8,
-    difficulty=1,
+def _mean_length(total, n):
+    return _squared(total) ** 0.5 / n
+
+
+MEAN_COSINE = Exercise(
+    id="09-mean-cosine",
+    title="The average of all pairs",
+    arguments=("total", "n"),
+    cases=_mean_cosine_cases,
+    reference=_mean_cosine,
+    minutes=12,
+    difficulty=2,
     points=2,
     mistakes=(
         Mistake(
-            "These are dot products, and long vectors win them. Divide by both lengths, or normalise first.",
-            lambda q, c, k: top_pairs(c @ q, k),
+            "You average over n times n products, and n of these are a vector with itself, 1 each. Take these n out, "
+            "above and below the line.",
+            lambda t, n: _squared(t) / n**2,
         ),
         Mistake(
-            "Only the query is normalised. The vectors of the corpus have different lengths, too.",
-            lambda q, c, k: top_pairs(c @ (q / q.norm()), k),
+            "You divide by the number of products without those of a vector with itself, but these are still in the "
+            "sum: subtract n.",
+            lambda t, n: _squared(t) / (n * (n - 1)),
         ),
         Mistake(
-            "Only the corpus is normalised. The order is right, the cosines are not: divide by the length of the "
-            "query as well.",
-            lambda q, c, k: top_pairs(c @ q / c.norm(dim=1), k),
+            "You took the products of each vector with itself out of the sum, but still divide by n times n. "
+            "How many products are left?",
+            lambda t, n: (_squared(t) - n) / n**2,
         ),
         Mistake(
-            "You divide by the length of the whole table, one number. Each vector has its own: `norm(dim=1)`.",
-            lambda q, c, k: top_pairs(c @ q / (c.norm() * q.norm()), k),
+            "Your result is twice the average: the squared length holds each pair in both orders, and you divide by "
+            "the number of pairs.",
+            lambda t, n: 2 * _mean_cosine(t, n),
         ),
         Mistake(
-            "You divide by the lengths of the columns. A vector is a row: `norm(dim=1)`.",
-            lambda q, c, k: top_pairs((c / c.norm(dim=0)) @ (q / q.norm()), k),
+            "Your result is half the average: the squared length holds each pair in both orders, so halve the sum "
+            "only if you divide by n(n − 1)/2.",
+            lambda t, n: _mean_cosine(t, n) / 2,
         ),
         Mistake(
-            "These are the *least* similar vectors.",
-            lambda q, c, k: [(i, -v) for i, v in top_pairs(-_cosines(q, c), k)],
+            "This is the sum over all pairs. Divide it by the number of pairs for the average.",
+            lambda t, n: (_squared(t) - n) / 2,
         ),
         Mistake(
-            "The nearest by distance are not the nearest by cosine when lengths differ. Compute cosines.",
-            lambda q, c, k: [
-                (i, float(_cosines(q, c)[i])) for i in (c - q).norm(dim=1).topk(k, largest=False).indices.tolist()
-            ],
+            "This is the sum over all pairs in both orders. The average of the pairs is asked for.",
+            lambda t, n: _squared(t) - n,
         ),
         Mistake(
-            "You take the absolute value, so that opposite vectors count as similar.",
-            lambda q, c, k: top_pairs(_cosines(q, c).abs(), k),
+            "You use the length of the sum. What multiplies out to products of pairs is its *square*, `total @ total`.",
+            lambda t, n: (_squared(t) ** 0.5 - n) / (n * (n - 1)),
+        ),
+        Mistake("This is the length of the mean vector. Its square is closer to what you need.", _mean_length),
+        Mistake(
+            "You subtract 1. Each of the n vectors gives 1 with itself: subtract n.",
+            lambda t, n: (_squared(t) - 1) / (n * (n - 1)),
         ),
         Mistake(
-            "The right places, in the wrong order: the most similar comes first.",
-            lambda q, c, k: _search(q, c, k)[::-1],
+            "You subtract the number of dimensions. The number of vectors, n, is the sum of their cosines with "
+            "themselves.",
+            lambda t, n: (_squared(t) - len(t)) / (n * (n - 1)),
+        ),
+        *(
+            Mistake(
+                "Your result is never negative. An average of cosines can be: two opposite vectors have −1.", imitate
+            )
+            for imitate in (lambda t, n: max(0.0, _mean_cosine(t, n)), lambda t, n: abs(_mean_cosine(t, n)))
         ),
         Mistake(
-            "Your pairs are the other way round: (place, cosine) is asked for.",
-            lambda q, c, k: [(v, i) for i, v in _search(q, c, k)],
-        ),
-        Mistake(
-            "You return all places and all cosines apart. Pairs are asked for: `list(zip(places, cosines))`.",
-            lambda q, c, k: tuple(map(list, zip(*_search(q, c, k)))),
-        ),
-        Mistake(
-            "You leave out the nearest. Here the query is not in the corpus, so the nearest counts.",
-            lambda q, c, k: top_pairs(_cosines(q, c), min(k + 1, len(c)))[1:],
-        ),
-        Mistake(
-            "These are distances. Cosines are asked for, the highest first.",
-            lambda q, c, k: [(i, -v) for i, v in top_pairs(-(c - q).norm(dim=1), k)],
-        ),
-        Mistake(
-            "The order is that of dot products, and only the numbers are cosines. Sort by cosine.",
-            lambda q, c, k: [(i, float(_cosines(q, c)[i])) for i, _ in top_pairs(c @ q, k)],
-        ),
-        Mistake("You return all vectors of the corpus, not the first k.", lambda q, c, k: _search(q, c, len(c))),
-        Mistake(
-            "Your pairs are sorted by place. Sort by cosine, the highest first.",
-            lambda q, c, k: sorted(_search(q, c, k)),
-        ),
-        Mistake(
-            "0, 1, 2 and so on are ranks, not places in the corpus.",
-            lambda q, c, k: list(enumerate(v for _, v in _search(q, c, k))),
-        ),
-        Mistake(
-            "You return the places without their cosines. Pairs (place, cosine) are asked for.",
-            lambda q, c, k: [i for i, _ in _search(q, c, k)],
-        ),
-        Mistake(
-            "You return the cosines without their places. Pairs (place, cosine) are asked for.",
-            lambda q, c, k: [v for _, v in _search(q, c, k)],
+            "You average the numbers of the vector `total`. A product of two vectors is needed: `total @ total`.",
+            lambda t, n: float(t.mean()),
         ),
     ),
     hints=(
-        "Normalise the query and every row of the corpus. Then one matrix product gives all cosines at once.",
-        "`values.topk(k)` has `.indices` and `.values`, the largest first.",
-        "`list(zip(top.indices.tolist(), top.values.tolist()))` makes the pairs.",
+        "(a + b + c)·(a + b + c) has nine products. Three of them are a vector with itself. What do these three add "
+        "up to? The other six are the pairs, each in both orders.",
+        "For n vectors there are n · n products in `total @ total`: n of them are 1, and n(n − 1) belong to pairs.",
+        "Test with vectors of your own: `rows = normalise(torch.randn(5, 3))`. The table `rows @ rows.T` has all the "
+        "products.",
     ),
 )
 
@@ -276,6 +278,7 @@ def _in_order(pair):
 
     Rounding, which differs between processors, decides which of the two indices `argmax` finds first.
     """
+    pair = pair.tolist() if hasattr(pair, "tolist") else pair
     return sorted(pair) if isinstance(pair, (list, tuple)) and len(pair) == 2 else pair
 
 
@@ -348,4 +351,4 @@ def _farthest(vectors):
     return list(map(int, np.unravel_index(table.argmin().item(), table.shape)))
 
 
-EXERCISES = (TOKENS, CLOSEST, SEARCH)
+EXERCISES = (TOKENS, MEAN_COSINE, CLOSEST)

@@ -1,5 +1,8 @@
 """Exercises of lesson 11, fine-tuning embeddings."""
 
+import itertools
+import math
+
 import torch
 from torch.nn.functional import cosine_similarity, cross_entropy
 
@@ -40,12 +43,12 @@ TRIPLET = Exercise(
     points=3,
     mistakes=(
         Mistake(
-            "Triplets that are right by more than the margin make your loss smaller. Each counts 0 at least: clamp "
+            "Triplets that are right by more than the margin make your loss smaller. Each costs at least 0: clamp "
             "*before* the mean.",
             lambda a, p, n, m: _triplet(a, p, n, m, floor=False),
         ),
         Mistake(
-            "You clamp the mean. Each triplet counts 0 at least: clamp first, then take the mean.",
+            "You clamp the mean. Each triplet costs at least 0: clamp first, then take the mean.",
             lambda a, p, n, m: _triplet(a, p, n, m, floor=False).clamp(min=0),
         ),
         Mistake(
@@ -53,11 +56,11 @@ TRIPLET = Exercise(
             lambda a, p, n, m: _triplet(a, p, n, 0),
         ),
         Mistake(
-            "The margin has the wrong sign: it is added, so that being right by little still costs.",
+            "The margin has the wrong sign. It is added, so that a triplet that is right by only a little still costs.",
             lambda a, p, n, m: _triplet(a, p, n, -m),
         ),
         Mistake(
-            "Positive and negative are exchanged: this loss pushes the positive away.",
+            "Positive and negative are swapped: this loss pushes the positive away.",
             lambda a, p, n, m: _triplet(a, n, p, m),
         ),
         Mistake(
@@ -65,15 +68,14 @@ TRIPLET = Exercise(
             lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
         ),
         Mistake(
-            "This is the sum over the batch. The mean is asked for.",
-            lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum),
+            "This is the sum over the batch. Return the mean.", lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum)
         ),
         Mistake(
             "These are distances from the positive to the negative. Both distances start at the anchor.",
             lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
         ),
         Mistake(
-            "These are cosines. Here the distance is Euclidean.",
+            "These are cosines. The distance here is Euclidean.",
             lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
         ),
         Mistake(
@@ -95,14 +97,21 @@ TRIPLET = Exercise(
         Mistake("`margin` is not used: yours is always 1.", lambda a, p, n, m: _triplet(a, p, n, 1.0)),
         Mistake("`margin` is not used: yours is always 0.5.", lambda a, p, n, m: _triplet(a, p, n, 0.5)),
         Mistake(
-            "These are the losses of the single triplets. Return their mean.",
+            "These are the costs of the single triplets. Return their mean.",
             lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x),
+        ),
+        Mistake(
+            "You take the mean over the triplets that cost something. Those that cost 0 count as well.",
+            lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x[x > 0].mean() if (x > 0).any() else x.sum()),
+        ),
+        Mistake(
+            "These are sums of absolute differences. The distance here is Euclidean: `norm(dim=1)`.",
+            lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).abs().sum(dim=1)),
         ),
     ),
     hints=(
         "Two distances for each row: anchor to positive, anchor to negative. The first should be smaller, by `margin`.",
-        "`(anchor - positive).norm(dim=1)` has one distance for each row. What is missing to the margin is first "
-        "minus second plus margin, or 0.",
+        "`(anchor - positive).norm(dim=1)` has one distance for each row.",
         "`torch.relu(...)` or `.clamp(min=0)` sets what is below 0 to 0. The mean comes last.",
     ),
 )
@@ -117,11 +126,24 @@ def _ranking_cases(rng):
         Case("Another scale", (anchor, positive, rng.choice([1.0, 5.0]))),
         Case("Positives that do not belong to their anchors", (anchor, positive.roll(1, 0), 10.0)),
         Case("One pair: nothing to choose from, so the loss is 0", (anchor[:1], positive[:1], 20.0)),
+        # each anchor is nearest to another's positive, so the right answers are large and not lost in rounding
+        Case("A scale of 500", (anchor, (anchor + 0.2 * normal(rng, n, hidden)).roll(1, 0), 500.0)),
     ]
 
 
 def _cosines(anchor, positive):
     return cosine_similarity(anchor[:, None], positive[None], dim=2)
+
+
+def _hardest(anchor, positive, scale):
+    logits = scale * _cosines(anchor, positive)
+    own = logits.diagonal()
+    return (torch.logaddexp(own, (logits - torch.diag(torch.full_like(own, torch.inf))).amax(dim=1)) - own).mean()
+
+
+def _exponentials(logits):
+    powers = logits.exp()
+    return -(powers.diagonal() / powers.sum(dim=1)).log().mean()
 
 
 def _ranking(anchor, positive, scale, scores=_cosines, **how):
@@ -154,16 +176,28 @@ RANKING = Exercise(
             "The scale is missing: cosines lie between −1 and 1, and are multiplied by `scale` before the softmax.",
             lambda a, p, s: _ranking(a, p, 1.0),
         ),
-        Mistake("You divide by the scale. Multiply.", lambda a, p, s: _ranking(a, p, 1 / s)),
+        Mistake("You divide by the scale. Multiply by it.", lambda a, p, s: _ranking(a, p, 1 / s)),
+        Mistake(
+            "Your loss is right for small scales only: a large exponential overflows, and the logarithm of a "
+            "probability that was rounded to 0 is infinite. Take the logarithm and the softmax in one step, as "
+            "`log_softmax`, `logsumexp` and `cross_entropy` do.",
+            lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
+        ),
+        Mistake(
+            "Your loss is right for small scales only: e to the power of a large logit overflows. Take the logarithm "
+            "and the softmax in one step, as `log_softmax`, `logsumexp` and `cross_entropy` do.",
+            lambda a, p, s: _exponentials(s * _cosines(a, p)),
+        ),
+        Mistake(
+            "This is a logarithm to the base 2. Take the natural one.", lambda a, p, s: _ranking(a, p, s) / math.log(2)
+        ),
         Mistake(
             "Your softmax runs over the anchors. Each anchor chooses among the positives: a row of the table.",
             lambda a, p, s: _ranking(p, a, s),
         ),
+        Mistake("This is the sum over the batch. Return the mean.", lambda a, p, s: _ranking(a, p, s, reduction="sum")),
         Mistake(
-            "This is the sum over the batch. The mean is asked for.", lambda a, p, s: _ranking(a, p, s, reduction="sum")
-        ),
-        Mistake(
-            "The right answer of each row is the first column in your function. Row i has its positive in column i.",
+            "Your function takes the first column as the right answer of each row. Row i has its positive in column i.",
             lambda a, p, s: cross_entropy(s * _cosines(a, p), torch.zeros(len(a), dtype=torch.int64)),
         ),
         Mistake(
@@ -171,11 +205,11 @@ RANKING = Exercise(
             lambda a, p, s: (s * _cosines(a, p)).softmax(dim=1).diagonal().mean(),
         ),
         Mistake(
-            "The sign is missing: a logarithm of a probability is negative, and a loss should fall.",
+            "The minus sign is missing: the logarithm of a probability is negative, and a loss is not.",
             lambda a, p, s: -_ranking(a, p, s),
         ),
         Mistake(
-            "`cross_entropy` does the softmax itself. Yours is taken twice.",
+            "The softmax is taken twice: `cross_entropy` already contains one.",
             lambda a, p, s: cross_entropy((s * _cosines(a, p)).softmax(dim=1), torch.arange(len(a))),
         ),
         Mistake(
@@ -189,6 +223,10 @@ RANKING = Exercise(
         Mistake(
             "You normalise columns, `dim=0`. Each *row* is a vector: `dim=1`.",
             lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
+        ),
+        Mistake(
+            "You compare the own positive with one other text only. The softmax runs over all positives of the batch.",
+            _hardest,
         ),
         Mistake("`scale` is not used: yours is always 20.", lambda a, p, s: _ranking(a, p, 20.0)),
         Mistake(
@@ -204,151 +242,267 @@ RANKING = Exercise(
     ),
 )
 
-LABELS = ("entailment", "neutral", "contradiction")
 
-
-def _pairs_cases(rng):
-    def rows(number, labels=LABELS):
-        return [(f"premise {rng.randint(0, 99)}", f"hypothesis {i}", rng.choice(labels)) for i in range(number)]
-
-    every = [
-        ("A man plays.", "Somebody plays.", "entailment"),
-        ("A man plays.", "He is good.", "neutral"),
-        ("A man plays.", "Nobody plays.", "contradiction"),
-    ]
-    mixed = every + rows(rng.randint(4, 7))
-    rng.shuffle(mixed)
+def _stuck_cases(rng):
+    words = rng.sample(("praise", "blame", "neutral", "sport", "music", "travel", "food", "science"), 8)
+    n = rng.randint(6, 10)
+    few = rng.randint(2, n // 2 - 1)
+    two = [words[0]] * few + [words[1]] * (n - few)
+    twice = [f"{word} {i // 2}" for i, word in enumerate([words[2]] * 4)] + words[3:6]
+    rng.shuffle(two)
+    rng.shuffle(twice)
     return [
-        Case("All three labels", (mixed,)),
-        Case("Only contradictions", (rows(3, LABELS[2:]),)),
-        Case("Only entailments", (rows(3, LABELS[:1]),)),
-        Case("Nothing", ([],)),
+        Case("Two texts, one more often than the other", (two,)),
+        Case("Two texts come twice, the others once", (twice,)),
+        Case("One text comes five times", ([words[0], *words[1:4], *[words[0]] * 4],)),
+        Case("All positives differ", (words[:5],)),
+        Case("All positives are the same text", ([words[6]] * n,)),
+        Case("One pair", ([words[7]],)),
     ]
 
 
-def _pairs(rows, keep=("entailment",)):
-    return [(premise, hypothesis) for premise, hypothesis, label in rows if label in keep]
+def _lowest(positives, cost=math.log, mean=lambda costs: sum(costs) / len(costs)):
+    return mean([cost(positives.count(text)) for text in positives])
 
 
-PAIRS = Exercise(
-    id="11-find-the-bug",
-    title="Find the bug: pairs that belong together",
-    arguments=("rows",),
-    cases=_pairs_cases,
-    reference=_pairs,
-    minutes=8,
-    difficulty=1,
-    points=2,
+def _first_and_rest(positives):
+    return _lowest(["first" if text == positives[0] else "rest" for text in positives])
+
+
+def _runs(positives):
+    places = itertools.accumulate((text != before for before, text in itertools.pairwise(positives)), initial=0)
+    return _lowest(list(places))
+
+
+def _over_texts(positives):
+    texts = dict.fromkeys(positives)
+    return sum(math.log(positives.count(text)) for text in texts) / len(texts)
+
+
+STUCK = Exercise(
+    id="11-stuck-loss",
+    title="A loss that gets stuck",
+    arguments=("positives",),
+    cases=_stuck_cases,
+    reference=_lowest,
+    minutes=15,
+    difficulty=3,
+    points=3,
     mistakes=(
         Mistake(
-            "Contradictions are among your pairs. They speak of the same thing and say the opposite: as positives, "
-            "they teach just the weakness.",
-            lambda rows: _pairs(rows, ("entailment", "contradiction")),
+            "Yours is 0 for every batch. An encoder gives equal texts equal vectors, so an anchor cannot tell its own "
+            "positive from a copy of it elsewhere in the batch.",
+            lambda positives: 0.0,
         ),
         Mistake(
-            "You keep every row. Neutral ones do not say the same, and contradictions say the opposite.",
-            lambda rows: _pairs(rows, LABELS),
+            "This is the loss of a guess among all texts of the batch. The encoder can put an anchor's positive ahead "
+            "of all texts that differ from it.",
+            lambda positives: math.log(len(positives)),
         ),
         Mistake(
-            "Neutral rows are among your pairs. They may be true together, and do not say the same.",
-            lambda rows: _pairs(rows, ("entailment", "neutral")),
+            "This is the logarithm of the number of different texts. What an anchor cannot tell apart are the copies "
+            "of its own positive: count these.",
+            lambda positives: math.log(len(set(positives))),
         ),
-        Mistake("You keep what should go: neutral rows and contradictions.", lambda rows: _pairs(rows, LABELS[1:])),
-        Mistake("You keep the contradictions only.", lambda rows: _pairs(rows, LABELS[2:])),
         Mistake(
-            "The label is still in your rows. Pairs (premise, hypothesis) are asked for.",
-            lambda rows: [row for row in rows if row[2] == "entailment"],
+            "You take the mean over the different texts. The loss is the mean over the rows of the batch: a text that "
+            "comes five times counts five times.",
+            _over_texts,
         ),
-        Mistake("The two sentences of each pair are exchanged.", lambda rows: [pair[::-1] for pair in _pairs(rows)]),
+        Mistake(
+            "You take the mean over the different texts after a wrong count. Count how often each row's own positive "
+            "comes, and take the mean over the rows.",
+            lambda positives: math.log(len(positives) / len(set(positives))),
+        ),
+        Mistake(
+            "You take the logarithm of the mean. Take the logarithm for each row, then the mean.",
+            lambda positives: math.log(_lowest(positives, float)),
+        ),
+        Mistake(
+            "This is how many equal positives a row has, on average. The loss of a row is −log p: which p does the "
+            "row's own positive get if it shares the first place with its copies?",
+            lambda positives: _lowest(positives, float),
+        ),
+        Mistake(
+            "This is the mean probability of the right positive. The loss is the mean of −log p.",
+            lambda positives: _lowest(positives, lambda count: 1 / count),
+        ),
+        Mistake(
+            "The minus sign is missing: the logarithm of a probability is negative, and a loss is not.",
+            lambda positives: -_lowest(positives),
+        ),
+        Mistake(
+            "This is a logarithm to the base 2. Take the natural one, as the loss does.",
+            lambda positives: _lowest(positives, math.log2),
+        ),
+        Mistake("This is the sum over the batch. Return the mean.", lambda positives: _lowest(positives, mean=sum)),
+        Mistake(
+            "Yours is the loss of the worst row. The loss of a batch is the mean over its rows.",
+            lambda positives: _lowest(positives, mean=max),
+        ),
+        Mistake(
+            "You treat all texts that differ from the first one as one text. Count the copies of each text.",
+            _first_and_rest,
+        ),
+        Mistake("You only count copies that follow each other. Equal texts may come anywhere in the batch.", _runs),
+        Mistake(
+            "You count only the *other* copies of a row's positive. The positive itself shares the probability with "
+            "them, so it counts too.",
+            lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),
+        ),
     ),
     hints=(
-        "Which of the three labels means that the second sentence follows from the first?",
-        "A comparison with `!=` keeps everything else, whatever it is. Compare with `==`.",
+        "Take a batch of four pairs in which three positives are the same word. Which vectors do these three get? "
+        "Which logits does each of the four anchors see?",
+        "With a large scale, the softmax leaves probability only to the columns with the highest logit. If k columns "
+        "are equal, each gets 1/k.",
+        "The loss is the mean over the rows: each row adds −log p of its own positive.",
     ),
 )
 
 
 def _epoch_cases(rng):
-    n = rng.randint(5, 8)
-    dev = [round(value, 3) for value in sorted(rng.sample(range(500, 700), n))]
-    dev = [value / 1000 for value in dev]
-    best = rng.randrange(1, n - 1)
-    dev[best], dev[-1] = dev[-1], dev[best]
-    test = [rng.randint(500, 700) / 1000 for _ in range(n)]
-    lucky = best - 1
-    test[lucky] = 0.9
-    tied = [0.5, 0.7, 0.6, 0.7, 0.4]
+    n = 400  # the standard error of 0.7 is 0.023
+    late = rng.randint(3, 6)
+    rising = [0.4 + 0.01 * rng.randint(0, 5) for _ in range(late)] + [0.6, 0.685, 0.7, 0.62]
+    test = [0.3 + 0.001 * rng.randint(0, 99) for _ in rising]
+    test[late] = 0.8  # the luckiest test score, at an epoch that the development part rejects
+    test[late + 1], test[late + 2] = 0.55, 0.6
+    place = rng.randint(20, 30)
     return [
-        Case("The test part has its highest score elsewhere", (dev, test)),
-        Case("Two epochs are equally good: take the earlier one", (tied, [0.4, 0.5, 0.6, 0.65, 0.3])),
-        Case("It falls once, and rises again later", ([0.5, 0.6, 0.55, 0.7, 0.6], [0.4, 0.5, 0.6, 0.55, 0.3])),
-        Case("The first epoch is the best", ([0.8, 0.7, 0.75], [0.6, 0.7, 0.65])),
-        Case("One epoch", ([0.5], [0.45])),
+        Case("An earlier epoch is lower by less than one standard error", (rising, test, n)),
+        Case(
+            "Earlier epochs are lower by more than one standard error",
+            ([0.5, 0.6, 0.7, 0.66], [0.6, 0.4, 0.45 + 0.001 * rng.randint(0, 99), 0.65], n),
+        ),
+        Case(
+            "Three epochs share the best score, and the second of them has the highest test score",
+            ([0.5, 0.7, 0.5, 0.7, 0.7], [0.4, 0.51, 0.6, 0.55, 0.3], n),
+        ),
+        Case(
+            "Of three good enough epochs, the middle one has the highest test score",
+            ([0.5, 0.69, 0.695, 0.7], [0.4, 0.5, 0.6, 0.55], n),
+        ),
+        Case("An epoch is lower by more than one standard error and less than two", ([0.67, 0.7], [0.5, 0.6], n)),
+        Case(
+            "Fewer triplets, so a larger difference is within one standard error",
+            ([0.4, 0.5, 0.66, 0.7], [0.4, 0.5, 0.6, 0.7], 4),
+        ),
+        Case("`n` counts, not `n` − 1", ([26 / 42, 29 / 42], [0.5, 0.6], 42)),
+        Case("The standard error is that of the best score", ([198 / 200, 199 / 200], [0.5, 0.6], 200)),
+        Case("All are right after the second epoch: the standard error is 0", ([0.995, 1.0, 1.0], [0.5, 0.6, 0.7], 9)),
+        Case("The score rises again after a fall", ([0.5, 0.6, 0.55, 0.7, 0.6], [0.4, 0.5, 0.6, 0.56, 0.3], n)),
+        Case("One epoch", ([place / 42], [0.45], 42)),
     ]
 
 
-def _epoch(dev, test):
-    best = max(range(len(dev)), key=dev.__getitem__)
-    return best, test[best]
+def _error(share, n):
+    return (share * (1 - share) / n) ** 0.5
+
+
+def _epoch(dev, test, n, errors=1.0, error=_error):
+    least = max(dev) - errors * error(max(dev), n)
+    place = next(place for place, share in enumerate(dev) if share >= least)
+    return place, test[place]
+
+
+def _good_enough(dev, n):
+    return [place for place, share in enumerate(dev) if share >= max(dev) - _error(max(dev), n)]
+
+
+def _at(place, test):
+    return place, test[place]
 
 
 EPOCH = Exercise(
     id="11-pick-epoch",
     title="Pick an epoch",
-    arguments=("dev", "test"),
+    arguments=("dev", "test", "n"),
     cases=_epoch_cases,
     reference=_epoch,
-    minutes=6,
-    difficulty=1,
+    minutes=10,
+    difficulty=2,
     points=2,
     mistakes=(
         Mistake(
-            "You let the test part pick the epoch. Then its score is the luckiest one, and tells nothing about new "
+            "You let the test part pick the epoch. Its score is then the luckiest one, and says too much about new "
             "sentences. The development part picks.",
-            lambda dev, test: _epoch(test, test),
+            lambda dev, test, n: _epoch(test, test, n, 0),
         ),
         Mistake(
-            "You return the highest test score of any epoch. Return the one of the epoch that the development part "
-            "picks.",
-            lambda dev, test: (_epoch(dev, test)[0], max(test)),
+            "You let the test part pick the epoch, with one standard error. The development part picks.",
+            lambda dev, test, n: _epoch(test, test, n),
         ),
         Mistake(
-            "You return the development score. It was used to pick, so it is too high; the test score of that epoch "
-            "is asked for.",
-            lambda dev, test: (_epoch(dev, test)[0], max(dev)),
+            "Of the epochs that are good enough on the development part, you take the one with the best test score. "
+            "Then the test part has picked. Take the earliest.",
+            lambda dev, test, n: _at(max(_good_enough(dev, n), key=test.__getitem__), test),
         ),
         Mistake(
-            "You stop at the first fall. A later epoch may be better: look at all of them.",
-            lambda dev, test: (lambda best: (best, test[best]))(
-                next((i for i in range(len(dev) - 1) if dev[i + 1] < dev[i]), len(dev) - 1)
+            "Where epochs share the best development score, you take the one with the best test score. Then the test "
+            "part has picked.",
+            lambda dev, test, n: _at(max(range(len(dev)), key=lambda i: (dev[i], test[i])), test),
+        ),
+        Mistake(
+            "You keep the epoch with the highest development score. Keep the earliest that is lower by one standard "
+            "error at most.",
+            lambda dev, test, n: _epoch(dev, test, n, 0),
+        ),
+        Mistake(
+            "Of the epochs that are good enough, you take the latest. Take the earliest.",
+            lambda dev, test, n: _at(_good_enough(dev, n)[-1], test),
+        ),
+        Mistake(
+            "Your epoch is right. The score is not: return the test score of that epoch, not the highest one.",
+            lambda dev, test, n: (_epoch(dev, test, n)[0], max(test)),
+        ),
+        Mistake(
+            "You return the development score. It was used to pick, so it is too high: return the test score of that "
+            "epoch.",
+            lambda dev, test, n: (_epoch(dev, test, n)[0], dev[_epoch(dev, test, n)[0]]),
+        ),
+        Mistake("You allow two standard errors. Allow one.", lambda dev, test, n: _epoch(dev, test, n, 2)),
+        Mistake(
+            "The root is missing: the standard error is √(p(1 − p)/n).",
+            lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: p * (1 - p) / n),
+        ),
+        Mistake(
+            "You do not divide by `n`: this is the standard deviation of a single triplet.",
+            lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: _error(p, 1)),
+        ),
+        Mistake(
+            "You divide by the number of epochs. `n` is the number of triplets in the development part.",
+            lambda dev, test, n: _epoch(dev, test, len(dev)),
+        ),
+        Mistake(
+            "You divide by `n` − 1. The text asks for √(p(1 − p)/n).",
+            lambda dev, test, n: _epoch(dev, test, max(n - 1, 1)),
+        ),
+        Mistake(
+            "You take the standard error of each epoch's own score. Take that of the best one.",
+            lambda dev, test, n: _at(
+                next(i for i, share in enumerate(dev) if share >= max(dev) - _error(share, n)), test
             ),
         ),
         Mistake(
-            "You take the last epoch, whatever the development part says.", lambda dev, test: (len(dev) - 1, test[-1])
+            "You take the last epoch, whatever the development part says.",
+            lambda dev, test, n: (len(dev) - 1, test[-1]),
         ),
         Mistake(
-            "Of two equally good epochs, you take the later one. Take the earlier: less training, less forgotten.",
-            lambda dev, test: (lambda best: (best, test[best]))(max(range(len(dev)), key=lambda i: (dev[i], i))),
+            "You count epochs from 1. Count them from 0, as places in the list.",
+            lambda dev, test, n: (_epoch(dev, test, n)[0] + 1, _epoch(dev, test, n)[1]),
         ),
+        Mistake("You return only the epoch. Return (epoch, test score).", lambda dev, test, n: _epoch(dev, test, n)[0]),
+        Mistake("You return only the score. Return (epoch, test score).", lambda dev, test, n: _epoch(dev, test, n)[1]),
         Mistake(
-            "You count epochs from 1. The place in the list is asked for, from 0.",
-            lambda dev, test: (_epoch(dev, test)[0] + 1, _epoch(dev, test)[1]),
-        ),
-        Mistake(
-            "This is the worst epoch of the development part.",
-            lambda dev, test: _epoch([-value for value in dev], test),
-        ),
-        Mistake("You return only the epoch. Return (epoch, test score).", lambda dev, test: _epoch(dev, test)[0]),
-        Mistake("You return only the score. Return (epoch, test score).", lambda dev, test: _epoch(dev, test)[1]),
-        Mistake(
-            "You pick by the mean of both parts. The test part must not take part in picking.",
-            lambda dev, test: _epoch([a + b for a, b in zip(dev, test)], test),
+            "You return (test score, epoch). The epoch comes first.", lambda dev, test, n: _epoch(dev, test, n)[::-1]
         ),
     ),
     hints=(
         "Two lists, one number an epoch. Which of them may you look at while you still choose?",
-        "`dev.index(max(dev))` is the first place of the highest number.",
+        "First the highest development score, then its standard error, then the first place in `dev` that is at least "
+        "the difference of the two.",
     ),
 )
 
-EXERCISES = (TRIPLET, RANKING, PAIRS, EPOCH)
+EXERCISES = (TRIPLET, RANKING, STUCK, EPOCH)

@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 
 from .._support.values import is_array
-from .framework import Case, Exercise, Mistake
+from .framework import Case, Exercise, Mistake, normal
 
 TARGET, DEPTH, TEXTS = 0.75, 10, 240  # mean reciprocal rank to reach, results per query, texts to search
+SHORTER_TARGET = 0.65  # where each query has lost its middle word
 
 
 def _ranks_cases(rng):
@@ -21,6 +22,8 @@ def _ranks_cases(rng):
         Case("None is found", ([[3, 1, 2], [5, 4, 0]], [7, 8])),
         Case("The wanted place is 0", ([[4, 0, 2]], [0])),
         Case("Lists of unequal length", ([[4, 7], [9, 8, 6, 5], [1]], [7, 5, 2])),
+        Case("An empty list", ([[], [3, 1]], [4, 1])),
+        Case("One query", ([[6, 2, 9]], [2])),
     ]
 
 
@@ -84,7 +87,7 @@ RANKS = Exercise(
         ),
         Mistake(
             "This is the share of first places. Later places count, too: the second 1/2, the third 1/3.",
-            lambda f, w: np.mean([p[0] == x for p, x in zip(f, w)]),
+            lambda f, w: np.mean([p[:1] == [x] for p, x in zip(f, w)]),
         ),
         Mistake(
             "This is the share of texts that were found anywhere in the list. Where they stand counts.",
@@ -114,7 +117,7 @@ def _pool():
     from ..data import load_queries, load_reviews
 
     texts, queries = load_reviews("rotten_tomatoes")["text"], load_queries("dev")
-    others = texts.drop(load_queries()["row"]).drop_duplicates().sample(600, random_state=0)
+    others = texts.drop(load_queries()["row"]).drop_duplicates().sample(TEXTS - 42, random_state=0)
     return queries["query"].tolist(), texts[queries["row"]].tolist(), others.tolist()
 
 
@@ -124,22 +127,44 @@ def _vectors():
     from ..embedding import embed
 
     texts, poolings = [text for part in _pool() for text in part], ("mean", "cls", "max")
+    texts += map(_without_middle, _pool()[0])
     return {
         pooling: dict(zip(texts, vectors))
         for pooling, vectors in zip(poolings, embed(texts, pooling=poolings, normalize=False))
     }
 
 
+def _without_middle(query):
+    words = query.split()
+    return " ".join(words[: len(words) // 2] + words[len(words) // 2 + 1 :])
+
+
 def _find_cases(rng):
     queries, wanted, others = _pool()
-    texts = [*wanted, *rng.sample(others, TEXTS - len(wanted))]
-    rng.shuffle(texts)
+    shorter = list(map(_without_middle, queries))
+    texts = rng.sample([*wanted, *others], TEXTS)
     exact, rest = texts[:5], texts[5 : TEXTS // 2]
     return [
         Case(f"{len(queries)} development queries, {TEXTS} texts", (queries, texts, DEPTH)),
+        Case("The same queries, each without its middle word", (shorter, texts, DEPTH)),
         Case("A text of the collection, word for word, finds itself first", (exact, rest + exact, 1)),
         Case("As many texts as there are", (queries[:2], wanted[:3], 3)),
     ]
+
+
+def _mean_reciprocal_rank(queries, texts, found):
+    """A query of no known target wants itself."""
+    asked, targets, _ = _pool()
+    target_of = dict(zip([*asked, *map(_without_middle, asked)], [*targets, *targets]))
+    return np.mean(
+        [
+            next(
+                (1 / rank for rank, place in enumerate(places, 1) if texts[int(place)] == target_of.get(query, query)),
+                0.0,
+            )
+            for query, places in zip(queries, found)
+        ]
+    )
 
 
 def _cosines(queries, texts, pooling="mean", of_texts=None, normalize=True):
@@ -202,16 +227,10 @@ def _judge(args, outcome):
                 f"the list of query {number} begins with {places[:3]}; it must hold {k} different whole numbers from "
                 f"0 to {len(texts) - 1}"
             )
-    target_of = dict(zip(*_pool()[:2]))
-    wanted = [target_of.get(query, query) for query in queries]
-    reached = np.mean(
-        [
-            next((1 / rank for rank, place in enumerate(places, 1) if texts[int(place)] == want), 0.0)
-            for places, want in zip(found, wanted)
-        ]
-    )
-    target = TARGET if k == DEPTH else 0.6 if wanted[0] == queries[0] else 0.0
-    return None if reached >= target else f"the mean reciprocal rank is {reached:.2f}, and the target is {target}"
+    asked = _pool()[0]
+    target = (TARGET if queries[0] in asked else SHORTER_TARGET) if k == DEPTH else 0.0 if queries[0] in asked else 1.0
+    reached = _mean_reciprocal_rank(queries, texts, found)
+    return None if reached >= target else f"the mean reciprocal rank is {reached:.3f}, and the target is {target}"
 
 
 def _alike(one, other):
@@ -302,4 +321,110 @@ FIND = Exercise(
     ),
 )
 
-EXERCISES = (RANKS, FIND)
+
+def _top(scores, k):
+    return np.argsort(-scores, axis=1)[:, :k]
+
+
+def _symptoms(queries, texts, k):
+    dots = queries @ texts.T
+    right = _top(dots / np.linalg.norm(texts, axis=1), k)
+    return {
+        "fine": right,
+        "lengths": _top(dots, k),
+        "reversed": right[:, ::-1],
+        "shifted": right + 1,
+        "stuck": np.repeat(right[:1], len(queries), axis=0),
+    }
+
+
+def _diagnose(queries, texts, found, told=("fine", "lengths", "reversed", "shifted", "stuck")):
+    symptoms = _symptoms(queries, texts, len(found[0]))
+    return next((name for name in told if np.array_equal(symptoms[name], found)), "fine")
+
+
+def _searches(rng, n, k, last=False):
+    """One result of each kind, on vectors of unequal lengths where no two kinds look alike; `last`: some place is m."""
+    while True:
+        m, width = rng.randint(5, 9), rng.randint(3, 6)
+        queries, texts = normal(rng, n, width).numpy(), normal(rng, m, width).numpy()
+        texts *= np.array([[rng.uniform(0.2, 5)] for _ in range(m)], dtype=np.float32)
+        symptoms = _symptoms(queries, texts, k)
+        sets = {tuple(map(tuple, np.sort(places, axis=1))) for name, places in symptoms.items() if name != "reversed"}
+        same_start = all(symptoms["lengths"][0] == symptoms["fine"][0])
+        if len(sets) == 4 and same_start and (symptoms["shifted"][0].max() == m or not last):
+            return {name: (queries, texts, places.tolist()) for name, places in symptoms.items()}
+
+
+def _diagnose_cases(rng):
+    drawn = [_searches(rng, 2, 2), _searches(rng, 3, 3, last=True), _searches(rng, 4, rng.randint(2, 3))]
+    labels = {
+        "fine": "A search that works, on vectors of any length",
+        "lengths": "Long vectors come first, for some query",
+        "reversed": "The best comes last",
+        "shifted": "Every place is one too high",
+        "stuck": "The results of the first query, for all",
+    }
+    same = _searches(rng, 3, 2)["fine"]
+    unit = same[1] / np.linalg.norm(same[1], axis=1, keepdims=True)
+    return [
+        *(Case(label, searches[name]) for searches in drawn for name, label in labels.items()),
+        Case("A search that works, on vectors of length 1", (same[0], unit, same[2])),
+    ]
+
+
+DIAGNOSE = Exercise(
+    id="12-diagnose",
+    title="What is wrong with this search?",
+    arguments=("queries", "texts", "found"),
+    cases=_diagnose_cases,
+    reference=_diagnose,
+    minutes=15,
+    difficulty=3,
+    points=3,
+    mistakes=(
+        Mistake(
+            "You look at the first query only. Its list is right in a search that is stuck, and may be right where the "
+            "lengths count. Compare the lists of all queries.",
+            lambda q, t, f: _diagnose(q[:1], t, f[:1]),
+        ),
+        Mistake(
+            "You take the dot products for the right scores, so `fine` and `lengths` are swapped. Cosines need "
+            "vectors of length 1.",
+            lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(_diagnose(q, t, f), _diagnose(q, t, f)),
+        ),
+        Mistake(
+            "You compare which texts were found, not in which order. In a reversed list the texts are right.",
+            lambda q, t, f: _diagnose(q, t, f, told=("fine", "lengths", "shifted", "stuck")),
+        ),
+        Mistake(
+            "You look the scores of the places up, and a shifted place may lie behind the last text. Compare places "
+            "instead.",
+            lambda q, t, f: [scores[places] for scores, places in zip(q @ t.T, f)] and _diagnose(q, t, f),
+        ),
+        Mistake("You find every search fine. Compare the lists with those of a right search.", lambda q, t, f: "fine"),
+        Mistake(
+            "You take each search for fine or reversed. Three other things can be wrong.",
+            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed")),
+        ),
+        Mistake(
+            "You miss lists that are ordered by the dot product: they look like the right ones for some queries.",
+            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "shifted", "stuck")),
+        ),
+        Mistake(
+            "You look for places that are one too *low*. A header that is counted makes them one too high.",
+            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "stuck")),
+        ),
+        Mistake(
+            "You return whether the search is fine. One of the five words is asked for.",
+            lambda q, t, f: _diagnose(q, t, f) == "fine",
+        ),
+    ),
+    hints=(
+        "Build the right lists first: cosines, then the k highest of each query. What would each of the five searches "
+        "have returned?",
+        "Compute all five results, and return the word whose lists equal `found`: `np.array_equal(lists, found)`.",
+    ),
+)
+
+EXERCISES = (RANKS, FIND, DIAGNOSE)

@@ -2,8 +2,9 @@
 
     python -m course_utils.trainings.negation
 
-trains each recipe three times, and on three kinds of pairs (about ten minutes on two cores), and writes `negation.csv`
-and `negation_pairs.csv`, the tables that lesson 11 loads, beside this file. The lesson repeats a row of each live.
+trains each recipe three times, four of them again to an equal gain on the development part, and on kinds of pairs
+(about half an hour on two cores). It writes `negation.csv`, `negation_gain.csv` and `negation_pairs.csv`, the tables
+that lesson 11 loads, beside this file. The lesson repeats a row of the first and one of the last live.
 """
 
 from functools import cache
@@ -18,22 +19,23 @@ from ..evaluation import bootstrap, spearman
 from ..models import packaged_encoder, progress_bar
 
 FILE = Path(__file__).with_name("negation.csv")  # one row per recipe, seed and measure
+GAIN = FILE.with_name("negation_gain.csv")  # the same for trainings that stop at GOAL
 PAIRS = FILE.with_name("negation_pairs.csv")  # one row per training on pairs
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], (0, 1, 2), 300
-DEVELOPMENT = ("never", "antonym, verb")  # constructions of the training part held out for model selection
+LONGER = 20  # epochs of the training that collapses
+GOAL = 2 / 3  # of the development part: at this share of right triplets the trainings of an equal gain stop
 # for the model's card
 EXAMPLE = {
     "source_sentence": "The door is open.",
     "sentences": ["Nobody has closed the door.", "The door is not open."],
 }
+PARTS = ("difference", "low", "high")
 DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that reverse the meaning
 
 
 def negation_parts():
     """(fit, dev, test): triplets to train on, to select with, and to report on. No construction is in two of them."""
-    train = load_triplets("train")
-    decides = train["construction"].isin(DEVELOPMENT)
-    return train[~decides].reset_index(drop=True), train[decides].reset_index(drop=True), load_triplets("test")
+    return tuple(load_triplets(part) for part in ("train", "dev", "test"))
 
 
 def fresh_encoder():
@@ -74,12 +76,14 @@ def mixed_in(number=MIXED):
     return pd.DataFrame({"sentence1": one, "sentence2": other, "score": row_cosines(embed(one), embed(other))})
 
 
-def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0):
+def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0, goal=None):
     """Train a fresh encoder on the triplets. Returns (model, losses, dev triplet accuracy after each epoch).
 
     loss: a function that makes the loss for a model.
     columns: which members of a triplet the loss gets, and in which position; "score" is a column of ones.
     mix: a table of scored pairs to train on as well.
+    goal: stop as soon as this share of the development part is right, looking after every second step. The rate is then
+    constant after three steps, so that where it stops does not depend on `epochs`.
     """
     import torch
     from datasets import Dataset
@@ -112,6 +116,7 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
                 num_train_epochs=epochs,
                 per_device_train_batch_size=32,
                 eval_strategy="epoch",
+                **({} if goal is None else {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}),
             )
         ),
         train_dataset=data,
@@ -119,12 +124,26 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
         evaluator=TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev"),
     )
     seen = watch(trainer)
+    if goal is not None:
+        trainer.add_callback(_stop_at(goal, dev))
     trainer.train()
     return (
         model,
         [value for _, value in seen],
         [row["eval_dev_cosine_accuracy"] for row in trainer.state.log_history if "eval_dev_cosine_accuracy" in row],
     )
+
+
+def _stop_at(goal, triplets):
+    from transformers import TrainerCallback
+
+    class Stop(TrainerCallback):
+        def on_step_end(self, args, state, control, model=None, **_):
+            if state.global_step % 2 == 0:
+                control.should_training_stop = right_triplets(model.eval(), triplets).mean() >= goal
+                model.train()
+
+    return Stop()
 
 
 def right_triplets(model, triplets):
@@ -200,18 +219,20 @@ def recipes():
         "triplet loss, lower rate": {"loss": triplet_loss_of, "learning_rate": 2e-5},
         "triplet loss, data mixed in": {"loss": triplet_loss_of, "mix": mixed_in()},
         "ranking loss": {"loss": MultipleNegativesRankingLoss},
+        "ranking loss, 12 epochs": {"loss": MultipleNegativesRankingLoss, "epochs": 12},
         "ranking loss, denials as positives": {"loss": MultipleNegativesRankingLoss, "columns": ["anchor", "negative"]},
     }
 
 
 def pair_trainings():
-    """{name: (loss, columns)} for the trainings on pairs, two epochs each, in which nothing keeps denials away."""
+    """{name: (loss, columns, epochs)} for the trainings on pairs, in which nothing keeps denials away."""
     from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, MultipleNegativesRankingLoss
 
     return {
-        "denials as positives": (MultipleNegativesRankingLoss, ["anchor", "negative"]),
-        "paraphrases": (MultipleNegativesRankingLoss, ["anchor", "positive"]),
-        "paraphrases, score 1": (CosineSimilarityLoss, ["anchor", "positive", "score"]),
+        "denials as positives": (MultipleNegativesRankingLoss, ["anchor", "negative"], 2),
+        "paraphrases": (MultipleNegativesRankingLoss, ["anchor", "positive"], 2),
+        "paraphrases, score 1": (CosineSimilarityLoss, ["anchor", "positive", "score"], 2),
+        "paraphrases, score 1, longer": (CosineSimilarityLoss, ["anchor", "positive", "score"], LONGER),
     }
 
 
@@ -243,22 +264,57 @@ def recipe_rows():
     return rows
 
 
+def gain_rows():
+    """Train four recipes three times, each until GOAL is reached on the development part: a row for each measure.
+
+    `more`, `more_low` and `more_high` compare it with the triplet loss of the same seed, paired.
+    """
+    before, every, rows, triplet = measured(fresh_encoder()), recipes(), [], {}
+    names = ["triplet loss", "triplet loss, lower rate", "triplet loss, data mixed in", "ranking loss"]
+    for name, seed in (bar := progress_bar(iterable=[(name, seed) for name in names for seed in SEEDS])):
+        model, losses, _ = trained(**every[name] | {"epochs": 12}, seed=seed, goal=GOAL)
+        now = measured(model)
+        triplet.setdefault(seed, now)
+        share = right_triplets(model, negation_parts()[1]).mean()
+        more = compared(triplet[seed], now)
+        for measure, values in compared(before, now).items():
+            rows.append(
+                {"recipe": name, "seed": seed, "steps": len(losses), "development": round(float(share), 4)}
+                | {"measure": measure}
+                | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4)))
+                | dict(zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4)))
+            )
+            bar.write(f"{name}, seed {seed}, {len(losses)} steps, {measure}: {np.round(values, 3)}")
+    return rows
+
+
 def pair_rows():
-    """Train on each kind of pairs: a row for each, with losses, accuracies and the cosine of unrelated reviews."""
-    rows, every = [], pair_trainings()
+    """Train on each kind of pairs: a row for each, with losses, accuracies and the cosine of unrelated reviews.
+
+    The last columns are the differences from before with their intervals, and the difference of the test part from the
+    training on paraphrases.
+    """
+    rows, found, every, before = [], {}, pair_trainings(), measured(fresh_encoder())
     for name in (bar := progress_bar(iterable=list(every), unit="training")):
-        model, losses, (one, two) = trained(*every[name], epochs=2)
-        found = {
+        loss, columns, epochs = every[name]
+        model, losses, by_epoch = trained(loss, columns, epochs=epochs)
+        found[name] = measured(model)
+        row = {
             "first losses": np.mean(losses[:3]),
             "last losses": np.mean(losses[-3:]),
-            "test part": right_triplets(model, load_triplets("test")).mean(),
-            "development part, epoch 1": one,
-            "development part, epoch 2": two,
+            "test part": found[name]["held-out denials"][0].mean(),
+            "development part, first epoch": by_epoch[0],
+            "development part, last epoch": by_epoch[-1],
             "unrelated reviews": unrelated_cosine(model),
         }
-        rows.append({"training": name} | {measure: round(float(value), 4) for measure, value in found.items()})
-        bar.write(f"{name}: " + ", ".join(f"{measure} {value:.2f}" for measure, value in found.items()))
-    return rows
+        for measure, values in compared(before, found[name]).items():
+            row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
+        rows.append({"training": name, "epochs": epochs} | row)
+        bar.write(f"{name}: " + ", ".join(f"{measure} {value:.3f}" for measure, value in row.items()))
+    for row in rows:
+        values = compared(found["paraphrases"], found[row["training"]])["held-out denials"][2:]
+        row |= {f"held-out denials, {part} from paraphrases": value for part, value in zip(PARTS, values)}
+    return [{name: value if name == "training" else round(value, 4) for name, value in row.items()} for row in rows]
 
 
 @click.command()
@@ -266,11 +322,12 @@ def pair_rows():
     "--folder",
     default=FILE.parent,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Where the two tables go.",
+    help="Where the three tables go.",
 )
 def main(folder):
-    """Train every recipe three times and on three kinds of pairs, and write what each gained and lost."""
+    """Train every recipe three times, to an equal gain, and on kinds of pairs; write what each gained and lost."""
     write_table(pair_rows(), folder / PAIRS.name)
+    write_table(gain_rows(), folder / GAIN.name)
     write_table(recipe_rows(), folder / FILE.name)
 
 

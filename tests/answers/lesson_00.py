@@ -1,8 +1,9 @@
 """Answers to lesson 00: right ones in several styles, wrong ones with the words they must be told."""
 
-import math
+import statistics
 
 import numpy as np
+import torch
 
 
 def by_copy(similarity, i):
@@ -26,12 +27,72 @@ def in_place(similarity, i):
     return int(similarity[i].argmax())
 
 
+def left_out(similarity, i):
+    """The similarities of a sentence to the others."""
+    return [float(value) for j, value in enumerate(similarity[i]) if j != i]
+
+
+def odd_by_sums(similarity):
+    return (similarity.sum(axis=1) - similarity.diagonal()).argmin()
+
+
+def odd_by_nan(similarity):
+    table = similarity.astype(np.float64)
+    np.fill_diagonal(table, np.nan)
+    return np.nanmean(table, axis=1).argmin()
+
+
+def odd_by_min(similarity):
+    return min(range(len(similarity)), key=lambda i: statistics.fmean(left_out(similarity, i)))
+
+
+def odd_in_place(similarity):
+    np.fill_diagonal(similarity, 0)
+    return int(similarity.sum(axis=1).argmin())
+
+
+def shares_in_place(table):
+    table /= table.sum(dim=1, keepdim=True)
+    return table
+
+
+def weighted_by_loop(vectors, weights):
+    result = torch.zeros(vectors.shape[0], vectors.shape[2], dtype=torch.float64)
+    for s in range(vectors.shape[0]):
+        for t in range(vectors.shape[1]):
+            result[s] += weights[s, t] * vectors[s, t]
+    return result
+
+
+def kept_by_loop(table, keep):
+    values = [value for row, kept in zip(table.tolist(), keep.tolist()) for value, k in zip(row, kept) if k]
+    return sum(values) / len(values)
+
+
+def kept_by_fill(table, keep):
+    return float(table.masked_fill(keep == 0, 0).sum() / keep.sum())
+
+
 RIGHT = {
     "00-nearest": [by_copy, by_sorting, minus_one],
-    "00-similarity": [
-        lambda a, b: np.sum(a * b),
-        lambda a, b: math.fsum(map(float.__mul__, a.tolist(), b.tolist())),
-        lambda a, b: (a * b).sum().item(),
+    "00-odd-one-out": [odd_by_sums, odd_by_nan, odd_by_min],
+    "00-shares": [
+        lambda t: t / t.sum(1).unsqueeze(-1),
+        lambda t: (t.T / t.sum(dim=1)).T.numpy(),
+        lambda t: [[x / sum(row) for x in row] for row in t.tolist()],
+        lambda t: torch.nn.functional.normalize(t.double(), p=1, dim=1),
+    ],
+    "00-weighted-sum": [
+        weighted_by_loop,
+        lambda v, w: torch.einsum("sth,st->sh", v, w),
+        lambda v, w: (w.unsqueeze(1) @ v).squeeze(1),
+        lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
+    ],
+    "00-kept-mean": [
+        kept_by_loop,
+        kept_by_fill,
+        lambda t, k: np.mean(t.numpy()[k.numpy() == 1]),
+        lambda t, k: torch.masked_select(t, k.bool()).double().mean().item(),
     ],
 }
 
@@ -41,5 +102,59 @@ WRONG = {
         (in_place, "changes `similarity`"),
         (lambda s, i: None, "`return`"),
     ],
-    "00-similarity": [(lambda a, b: a * b, "do not add up")],
+    "00-odd-one-out": [(odd_in_place, "changes `similarity`"), (lambda s: s.min(), "expected")],
+    "00-shares": [(shares_in_place, "changes `table`"), (lambda t: t.softmax(1), "exponential")],
+    "00-weighted-sum": [(lambda v, w: v * w, "must match the size")],
+    "00-kept-mean": [(lambda t, k: t[k == 1].float().mean(), "`.item()` takes it out")],
+}
+
+PROMISES = {
+    "00-nearest": [
+        ("the position of the sentence", lambda s, i: float(np.delete(s[i], i).max())),
+        ("most similar to sentence `i`", lambda s, i: int(np.where(np.arange(len(s)) == i, 9, s[i]).argmin())),
+        ("other than `i` itself", lambda s, i: int(s[i].argmax())),
+        ("Its values may be anything, all negative too", lambda s, i: int((s[i] * (np.arange(len(s)) != i)).argmax())),
+        ("a sentence may be there twice", lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax())),
+        ("Do not change it: it belongs to the caller", in_place),
+    ],
+    "00-odd-one-out": [
+        ("the position of the sentence", lambda s: float(min(np.mean(left_out(s, i)) for i in range(len(s))))),
+        ("mean similarity", lambda s: int(np.argmin([min(left_out(s, i)) for i in range(len(s))]))),
+        ("to the *other* sentences", lambda s: int(s.mean(axis=1).argmin())),
+        ("is lowest", lambda s: int(np.argmax([np.mean(left_out(s, i)) for i in range(len(s))]))),
+        ("with at least three sentences", lambda s: odd_by_min(s) if len(s) > 3 else -1),
+        ("it belongs to the caller", odd_in_place),
+        ("return the first of them", lambda s: len(s) - 1 - odd_by_min(s[::-1, ::-1])),
+        ("Similarities may be negative", lambda s: odd_by_min(np.abs(s))),
+        ("the diagonal may hold anything", lambda s: int(np.argmin([row[row < 0.999].mean() for row in s]))),
+    ],
+    "00-shares": [
+        ("each row adds up to 1", lambda t: t / t.sum(dim=0)),
+        ("each number divided by the sum of its row", lambda t: t.square() / t.square().sum(dim=1, keepdim=True)),
+        ("any number of rows", lambda t: t / t.sum(dim=1, keepdim=True) if len(t) > 1 else t),
+        ("and columns", lambda t: (t / t.sum(dim=1, keepdim=True)).squeeze()),
+        ("as many rows as columns too", lambda t: t / (t.sum(1) if len(t) == t.shape[1] else t.sum(1, keepdim=True))),
+        ("do not change it", shares_in_place),
+    ],
+    "00-weighted-sum": [
+        ("by that word's factor", lambda v, w: v.sum(dim=1) * w.sum(dim=1, keepdim=True)),
+        ("add up over the words of each sentence", lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1)),
+        ("The result has the shape (sentences, numbers)", lambda v, w: w.unsqueeze(1) @ v),
+        (
+            "Any of the three sizes may be equal to another one",
+            lambda v, w: (v * (w if v.shape[-1] == w.shape[-1] == len(w) else w.unsqueeze(-1))).sum(dim=1),
+        ),
+        ("Factors may be 0", lambda v, w: weighted_by_loop(v, w) / w.ne(0).all(dim=1, keepdim=True)),
+        ("or negative", lambda v, w: weighted_by_loop(v, w.abs())),
+    ],
+    "00-kept-mean": [
+        ("the mean of all numbers", lambda t, k: t[k == 1].float().median().item()),
+        ("where `keep` holds 1", lambda t, k: t[k == 0].float().mean().item()),
+        ("as one Python number (a `float`, not a tensor)", lambda t, k: t[k == 1].float().mean()),
+        ("holds integers or decimals", lambda t, k: t[k == 1].mean().item()),
+        ("holds the integers 1 and 0", lambda t, k: t[k].float().mean().item()),
+        ("with at least one 1", lambda t, k: kept_by_loop(t, k) if k.sum() > 1 else 0.0),
+        ("even NaN", lambda t, k: float(t.float().masked_fill(t == torch.inf, 0).mul(k).sum() / k.sum())),
+        ("or infinity", lambda t, k: (torch.nan_to_num(t, 0.0, float("inf")).mul(k).sum() / k.sum()).item()),
+    ],
 }

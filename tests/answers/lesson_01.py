@@ -3,7 +3,7 @@
 Written as learners write, not as the checks imitate them.
 """
 
-from collections import Counter, defaultdict
+import numpy as np
 
 
 def encode_by_loop(words, vocabulary):
@@ -148,47 +148,234 @@ def merge_once(symbols, pair):
     return out
 
 
-def pairs_sorted(words):
-    counts = defaultdict(int)
-    for word, n in words.items():
-        for i in range(len(word) - 1):
-            counts[word[i], word[i + 1]] += n
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[0]
+def harmful_by_hand(word, pieces):
+    """With a greedy search of its own, from the longest part to the shortest."""
+
+    def pieces_of(entries):
+        out, start = 0, 0
+        while start < len(word):
+            end = len(word)
+            while end > start and ("##" if start else "") + word[start:end] not in entries:
+                end -= 1
+            if end == start:
+                return 0
+            out, start = out + 1, end
+        return out
+
+    best, most = None, pieces_of(pieces)
+    for length in range(len(word), 0, -1):
+        for start in range(len(word) - length + 1):
+            entry = ("##" if start > 0 else "") + word[start : start + length]
+            if pieces_of({*pieces, entry}) > most:
+                best, most = entry, pieces_of({*pieces, entry})
+    return best
 
 
-def pairs_highest_first(words):
-    counts = Counter()
-    for word, n in words.items():
-        for left, right in zip(word, word[1:]):
-            counts.update({(left, right): n})
-    top = max(counts.values())
-    return [min(p for p in counts if counts[p] == top), top]
+def harmful_last(word, pieces):
+    found = [
+        mark + word[start:end]
+        for start in range(len(word))
+        for end in range(start + 1, len(word) + 1)
+        for mark in ("", "##")
+        if len(wordpiece_recursive(word, pieces.union([mark + word[start:end]]))) > len(wordpiece_max(word, pieces))
+    ]
+    return found[-1]
 
 
-def pairs_empties_words(words):
-    counts = Counter()
-    while words:
-        word, n = words.popitem()
-        for pair in zip(word, word[1:]):
-            counts[pair] += n
-    top = max(counts.values())
-    return min(p for p in counts if counts[p] == top), top
+def harmful_as_numpy_text(word, pieces):
+    return np.array([harmful_last(word, pieces)])[0]
 
 
-def pairs_glued(words):
-    totals = Counter()
-    for word, count in words.items():
-        for left, right in zip(word, word[1:]):
-            totals[left, right] += count
-    best = sorted(totals, key=lambda pair: (-totals[pair], pair[0] + pair[1]))[0]
-    return best, totals[best]
+def harmful_changes_pieces(word, pieces):
+    entry = harmful_last(word, pieces)
+    pieces.add(entry)
+    return entry
+
+
+def harmful_or_unknown(word, pieces):
+    """Counts a cut that fails as the pieces found and [UNK]."""
+    before = len(wordpiece_two_whiles(word, pieces))
+    for end in range(1, len(word) + 1):
+        cut, rest = [], word
+        known = pieces | {word[:end]}
+        while rest:
+            fit = [n for n in range(len(rest), 0, -1) if ("##" if cut else "") + rest[:n] in known]
+            cut.append(rest[: fit[0]] if fit else "[UNK]")
+            rest = rest[fit[0] :] if fit else rest[1:]
+        if len(cut) > before:
+            return word[:end]
+    return harmful_last(word, pieces)
+
+
+def harmful_only_starts(word, pieces):
+    for end in range(1, len(word)):
+        if len(wordpiece_max(word, pieces | {word[:end]})) > len(wordpiece_max(word, pieces)):
+            return word[:end]
+    return ""
+
+
+def harmful_or_equal(word, pieces):
+    before = wordpiece_max(word, pieces)
+    for start in range(len(word)):
+        for end in range(start + 1, len(word)):
+            entry = ("##" if start else "") + word[start:end]
+            after = wordpiece_max(word, pieces | {entry})
+            if after not in (before, ["[UNK]"]) and len(after) >= len(before):
+                return entry
+
+
+def harmful_unmarked(word, pieces):
+    return harmful_last(word, pieces).replace("##", "")
+
+
+def harmful_in_a_list(word, pieces):
+    return [harmful_last(word, pieces)]
+
+
+def harmful_known_piece(word, pieces):
+    return max((piece for piece in pieces if piece.replace("##", "") in word), key=len)
+
+
+def encode_sorted(words, vocabulary):
+    return sorted(encode_by_loop(words, vocabulary))
+
+
+def encode_nested(words, vocabulary):
+    ids = [[vocabulary.get(p, vocabulary["[UNK]"]) for p in w] for w in words]
+    return [vocabulary["[CLS]"], *ids, vocabulary["[SEP]"]]
+
+
+def encode_or(words, vocabulary):
+    inside = [vocabulary.get(p) or vocabulary["[UNK]"] for w in words for p in w]
+    return [vocabulary["[CLS]"], *inside, vocabulary["[SEP]"]]
+
+
+def encode_not_empty(words, vocabulary):
+    return encode_by_loop(words, vocabulary) if words[0] else []
+
+
+def encode_berts_unknown(words, vocabulary):
+    return [vocabulary["[CLS]"], *[vocabulary.get(p, 100) for w in words for p in w], vocabulary["[SEP]"]]
+
+
+def encode_drops_unknown(words, vocabulary):
+    return [vocabulary[p] for p in ["[CLS]", *sum(words, []), "[SEP]"] if p in vocabulary]
+
+
+def encode_separates_words(words, vocabulary):
+    inside = [p for w in words for p in [*w, "[SEP]"]]
+    return [vocabulary.get(p, vocabulary["[UNK]"]) for p in ["[CLS]", *inside]] or []
+
+
+def encode_first_pieces(words, vocabulary):
+    return encode_by_loop([w[:1] for w in words], vocabulary)
+
+
+def encode_as_an_array(words, vocabulary):
+    return np.array(encode_through_tokens(words, vocabulary))
+
+
+def wordpiece_goes_back(word, pieces, mark=""):
+    if not word:
+        return []
+    for end in range(len(word), 0, -1):
+        if mark + word[:end] in pieces:
+            rest = wordpiece_goes_back(word[end:], pieces, "##")
+            if rest != ["[UNK]"]:
+                return [mark + word[:end], *rest]
+    return ["[UNK]"]
+
+
+def wordpiece_keeps_what_it_found(word, pieces):
+    found, rest = [], word
+    while rest:
+        fit = [n for n in range(len(rest), 0, -1) if ("##" if found else "") + rest[:n] in pieces]
+        if not fit:
+            return [*found, "[UNK]"]
+        found.append(("##" if found else "") + rest[: fit[0]])
+        rest = rest[fit[0] :]
+    return found
+
+
+def wordpiece_with_a_limit(word, pieces):
+    return ["[UNK]"] if len(word) > 100 else wordpiece_two_whiles(word, pieces)
+
+
+def wordpiece_unmarked(word, pieces):
+    return [piece.replace("##", "") for piece in wordpiece_two_whiles(word, pieces)]
+
+
+def wordpiece_any_start(word, pieces):
+    """An entry with ## may open a word, too."""
+    found, rest = [], word
+    while rest:
+        for n in range(len(rest), 0, -1):
+            marked = [mark + rest[:n] for mark in ("", "##") if mark + rest[:n] in pieces]
+            if marked:
+                found.append(marked[-1] if found else marked[0])
+                rest = rest[n:]
+                break
+        else:
+            return ["[UNK]"]
+    return found
+
+
+def wordpiece_not_one_letter(word, pieces):
+    return wordpiece_two_whiles(word, pieces) if len(word) > 1 else ["[UNK]"]
+
+
+def wordpiece_in_one_text(word, pieces):
+    return " ".join(wordpiece_two_whiles(word, pieces))
+
+
+def merge_overlapping(symbols, pair):
+    both = [left + right for left, right in zip(symbols, symbols[1:]) if (left, right) == pair]
+    kept, i = [], 0
+    while i < len(symbols):
+        if tuple(symbols[i : i + 2]) == pair:
+            kept.append(both[0])
+            i += 1 if tuple(symbols[i + 1 : i + 3]) == pair else 2
+        else:
+            kept.append(symbols[i])
+            i += 1
+    return kept
+
+
+def merge_from_the_right(symbols, pair):
+    return [s[::-1] for s in merge_by_memory([s[::-1] for s in symbols[::-1]], (pair[1][::-1], pair[0][::-1]))][::-1]
+
+
+def merge_on_glued(symbols, pair):
+    out, i = [], 0
+    while i < len(symbols):
+        if "".join(symbols[i : i + 2]) == "".join(pair) and len(symbols[i : i + 2]) == 2:
+            out.append("".join(pair))
+            i += 2
+        else:
+            out.append(symbols[i])
+            i += 1
+    return out
+
+
+def merge_one_letter_only(symbols, pair):
+    return merge_by_memory(symbols, pair) if len(pair[0] + pair[1]) == 2 else list(symbols)
+
+
+def merge_with_a_pattern(symbols, pair):
+    import re
+
+    return re.sub(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)", pair[0] + pair[1], " ".join(symbols)).split()
+
+
+def merge_into_a_pair(symbols, pair):
+    return [pair if symbol == pair[0] + pair[1] else symbol for symbol in merge_by_memory(symbols, pair)]
 
 
 RIGHT = {
-    "01-encode": [encode_by_loop, encode_through_tokens],
+    "01-encode": [encode_by_loop, encode_through_tokens, encode_as_an_array],
     "01-wordpiece": [wordpiece_recursive, wordpiece_two_whiles, wordpiece_max],
+    "01-harmful-entry": [harmful_by_hand, harmful_last, harmful_as_numpy_text],
     "01-merge": [merge_by_memory, merge_on_a_copy, merge_with_iterator],
-    "01-pair-counts": [pairs_sorted, pairs_highest_first],
 }
 
 WRONG = {
@@ -201,8 +388,61 @@ WRONG = {
     "01-wordpiece": [
         (wordpiece_shortest, "shortest"),
         (wordpiece_changes_pieces, "changes `pieces`"),
+        (wordpiece_with_a_limit, "no limit of 100"),
         (lambda word, pieces: wordpiece_two_whiles(word, pieces)[0], "a str where a list is expected"),
     ],
+    "01-harmful-entry": [
+        (harmful_or_equal, "which is not more than"),
+        (harmful_only_starts, "inside the word"),
+        (harmful_changes_pieces, "changes `pieces`"),
+        (harmful_or_unknown, "the word becomes [UNK]"),
+        (harmful_known_piece, "is in `pieces` already"),
+    ],
     "01-merge": [(merge_once, "only the first occurrence"), (merge_in_place, "changes `symbols`")],
-    "01-pair-counts": [(pairs_glued, "sort the glued texts"), (pairs_empties_words, "changes `words`")],
+}
+
+PROMISES = {
+    "01-encode": [
+        ("`words` may be empty", encode_not_empty),
+        ("one flat list", encode_nested),
+        ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_sorted),
+        ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_separates_words),
+        ("all pieces", encode_first_pieces),
+        ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_drops_unknown),
+        ("any number may be an id, 0 too", encode_or),
+        ("The vocabulary in the check is not BERT's", encode_berts_unknown),
+        ("Change neither argument", encode_in_place),
+        ("Change neither argument", encode_writes_unknown),
+    ],
+    "01-wordpiece": [
+        ("a text of at least one letter", wordpiece_not_one_letter),
+        ("with `##` where they continue a word", wordpiece_any_start),
+        ("Return the pieces in order, in a list", wordpiece_in_one_text),
+        ("Take the longest known start", wordpiece_shortest),
+        ("the longest known continuation (with `##`)", wordpiece_unmarked),
+        ("Never go back", wordpiece_goes_back),
+        ("the *whole* word is unknown", wordpiece_keeps_what_it_found),
+        ("There is no limit of 100 characters here", wordpiece_with_a_limit),
+        ("and leave it as it is", wordpiece_changes_pieces),
+    ],
+    "01-harmful-entry": [
+        ("Return one entry, a text", harmful_in_a_list),
+        ("that is not in `pieces` yet", harmful_known_piece),
+        ("into *more* pieces than before", harmful_or_equal),
+        ("An entry that continues a word carries `##`", harmful_unmarked),
+        ("In some words, only such an entry does harm", harmful_only_starts),
+        ("The word must not become `[UNK]`", harmful_or_unknown),
+        ("Do not change `pieces`", harmful_changes_pieces),
+    ],
+    "01-merge": [
+        ("Return a new list", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
+        ("every occurrence", merge_once),
+        ("of the pair", merge_on_glued),
+        ("one symbol, the two texts put together", merge_into_a_pair),
+        ("A symbol may be longer than a letter", merge_one_letter_only),
+        ("any text can be one", merge_with_a_pattern),
+        ("Occurrences do not overlap", merge_overlapping),
+        ("the left one comes first", merge_from_the_right),
+        ("Do not change the list", merge_in_place),
+    ],
 }

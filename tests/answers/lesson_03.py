@@ -39,40 +39,6 @@ def word_in_place(h, w, i):
     return h[torch.tensor(w) == i].mean(0)
 
 
-def gap_by_loop(vectors, senses):
-    within, between = [], []
-    for i in range(len(senses)):
-        for j in range(i):
-            c = F.cosine_similarity(vectors[i], vectors[j], dim=0).item()
-            if senses[i] == senses[j]:
-                within.append(c)
-            else:
-                between.append(c)
-    return np.mean(within) - np.mean(between)
-
-
-def gap_in_numpy(v, s):
-    u = v.numpy() / np.linalg.norm(v.numpy(), axis=1, keepdims=True)
-    c, s = u @ u.T, np.array(s)
-    same = s[:, None] == s[None, :]
-    other = same.copy()
-    np.fill_diagonal(same, False)
-    return c[same].mean() - c[~other].mean()
-
-
-def gap_by_sums(v, s):
-    c = F.cosine_similarity(v[:, None], v[None], dim=-1)
-    ids = torch.tensor([sorted(set(s)).index(x) for x in s])
-    same = (ids[:, None] == ids).float()
-    n = len(s)
-    return ((c * same).sum() - n) / (same.sum() - n) - (c * (1 - same)).sum() / (1 - same).sum()
-
-
-def gap_in_place(v, s):
-    v /= v.norm(dim=1, keepdim=True)
-    return gap_by_loop(v, s)
-
-
 def nearest_by_loop(vectors, senses):
     right = 0
     for i in range(len(vectors)):
@@ -109,13 +75,6 @@ def nearest_in_place(v, s):
     return nearest_by_loop(v, s)
 
 
-def gap_by_value(vectors, senses):
-    unit = F.normalize(vectors)
-    cosines = unit @ unit.T
-    same = torch.tensor([[a == b for a in senses] for b in senses])
-    return (cosines[same & (cosines < 0.9999)].mean() - cosines[~same].mean()).item()
-
-
 def nearest_by_value(vectors, senses):
     unit = F.normalize(vectors)
     cosines = unit @ unit.T
@@ -123,18 +82,236 @@ def nearest_by_value(vectors, senses):
     return sum(senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())) / len(senses)
 
 
+def word_in_float64(h, w, i):
+    return np.array([h[p].numpy() for p, word in enumerate(w) if word == i], dtype=np.float64).mean(axis=0)
+
+
+def nearest_by_library(v, s):
+    from sklearn.neighbors import NearestNeighbors
+
+    found = NearestNeighbors(n_neighbors=1, metric="cosine").fit(v).kneighbors(return_distance=False)[:, 0]
+    return np.mean(np.array(s)[found] == np.array(s))
+
+
+def nearest_from(start):
+    """A loop whose best cosine so far begins at `start`."""
+
+    def nearest(vectors, senses):
+        cosines, right = (unit := F.normalize(vectors)) @ unit.T, 0
+        for i, row in enumerate(cosines.tolist()):
+            best, place = start, i
+            for j, cosine in enumerate(row):
+                if j != i and cosine > best:
+                    best, place = cosine, j
+            right += senses[place] == senses[i]
+        return right / len(senses)
+
+    return nearest
+
+
+def nearest_filled(value):
+    def nearest(vectors, senses):
+        cosines = (unit := F.normalize(vectors)) @ unit.T
+        cosines.fill_diagonal_(value)
+        return sum(senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())) / len(senses)
+
+    return nearest
+
+
+def nearest_changed(change):
+    def nearest(vectors, senses):
+        cosines = change((unit := F.normalize(vectors)) @ unit.T).fill_diagonal_(float("-inf"))
+        return sum(senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())) / len(senses)
+
+    return nearest
+
+
+def nearest_second(v, s):
+    cosines = (unit := F.normalize(v)) @ unit.T
+    return np.mean([s[j] == sense for sense, j in zip(s, cosines.topk(2).indices[:, 1].tolist())])
+
+
+def nearest_of_two_kinds(v, s):
+    labels = [sense == s[0] for sense in s]
+    return nearest_by_loop(v, labels)
+
+
+def nearest_by_dot(v, s):
+    cosines = (v @ v.T).fill_diagonal_(float("-inf"))
+    return sum(s[j] == sense for sense, j in zip(s, cosines.argmax(1).tolist())) / len(s)
+
+
+def patch_in_a_loop(embeddings, layers, layer, position, vector):
+    states = [embeddings.clone()]
+    if layer == 0:
+        states[0][position] = vector
+    for k, (mix, weight) in enumerate(layers):
+        new = torch.tanh(mix @ states[-1] @ weight)
+        if k + 1 == layer:
+            new[position] = vector
+        states.append(new)
+    return states
+
+
+def patch_in_numpy(embeddings, layers, layer, position, vector):
+    state, states = embeddings.numpy().astype(np.float64), []
+    for number in range(len(layers) + 1):
+        if number > 0:
+            mix, weight = (matrix.numpy().astype(np.float64) for matrix in layers[number - 1])
+            state = np.tanh(mix @ state @ weight)
+        if number == layer:
+            state = state.copy()
+            state[position] = vector.numpy()
+        states.append(state)
+    return np.stack(states)
+
+
+def patch_by_where(e, layers, layer, position, vector):
+    here = (torch.arange(len(e)) == position).unsqueeze(1)
+    states = torch.empty(len(layers) + 1, *e.shape)
+    for number in range(len(states)):
+        state = torch.tanh(layers[number - 1][0] @ states[number - 1] @ layers[number - 1][1]) if number else e
+        states[number] = torch.where(here, vector, state) if number == layer else state
+    return states
+
+
+def patch_in_place(embeddings, layers, layer, position, vector):
+    state, states = embeddings, []
+    for number in range(len(layers) + 1):
+        if number:
+            mix, weight = layers[number - 1]
+            state = torch.tanh(mix @ state @ weight)
+        if number == layer:
+            state[position] = vector
+        states.append(state)
+    return torch.stack(states)
+
+
+def patch_with(change=None, when=lambda number, layer, layers: number == layer, step=None, show=None, pick=None):
+    """A right answer but for one thing."""
+
+    def patched(embeddings, layers, layer, position, vector):
+        def replaced(state):
+            state = state.clone()
+            state[position] = vector
+            return state
+
+        state, states = embeddings, []
+        for number in range(len(layers) + 1):
+            if number:
+                mix, weight = layers[number - 1]
+                state = step(mix, state, weight) if step else torch.tanh(mix @ state @ weight)
+            clean = state
+            if when(number, layer, layers):
+                state = change(state, position, vector) if change else replaced(state)
+            states.append(clean if show == "clean" else state)
+        states = torch.stack(states)
+        return pick(states) if pick else states
+
+    return patched
+
+
+def patch_not_read(e, layers, layer, position, vector):
+    states = patch_with(when=lambda *_: False)(e, layers, layer, position, vector)
+    states[layer, position] = vector
+    return states
+
+
+def patch_adds(state, position, vector):
+    state = state.clone()
+    state[position] += vector
+    return state
+
+
+def patch_of_three(e, layers, layer, position, vector):
+    (a, b), (c, d), (f, g) = layers
+    return patch_in_a_loop(e, [(a, b), (c, d), (f, g)], layer, position, vector)
+
+
 RIGHT = {
-    "03-word-vector": [word_by_loop, word_by_mask, word_by_span, word_by_weights],
-    "03-sense-gap": [gap_by_loop, gap_in_numpy, gap_by_sums],
-    "03-nearest-sense": [nearest_by_loop, nearest_in_numpy, nearest_by_topk],
+    "03-word-vector": [
+        word_by_loop,
+        word_by_mask,
+        word_by_span,
+        word_by_weights,
+        word_in_float64,
+        lambda h, w, i: word_by_loop(h, w, i).tolist(),
+    ],
+    "03-nearest-sense": [nearest_by_loop, nearest_in_numpy, nearest_by_topk, nearest_by_library, nearest_from(-2)],
+    "03-patch": [
+        patch_in_a_loop,
+        patch_in_numpy,
+        patch_by_where,
+        patch_with(),
+        lambda *args: patch_with()(*args).tolist(),
+    ],
 }
 
 WRONG = {
     "03-word-vector": [
         (lambda h, w, i: h[i, :], "the token at position `index`"),
         (word_in_place, "changes `word_ids`"),
-        (lambda h, w, i: word_by_loop(h, w, i).tolist(), "returned a list"),
     ],
-    "03-sense-gap": [(gap_by_value, "by their value"), (gap_in_place, "changes `vectors`")],
-    "03-nearest-sense": [(nearest_by_value, "by their value"), (nearest_in_place, "changes `vectors`")],
+    "03-nearest-sense": [
+        (nearest_by_value, "by their value"),
+        (nearest_in_place, "changes `vectors`"),
+        (nearest_filled(-1.0), "can be −1, too"),
+        (nearest_second, "the second largest"),
+        (nearest_changed(torch.abs), "furthest from 0"),
+    ],
+    "03-patch": [
+        (patch_in_place, "changes `embeddings`"),
+        (patch_not_read, "only after all layers have run"),
+        (patch_with(show="clean"), "is the one without the patch"),
+        (patch_with(when=lambda n, layer, layers: n == layer > 0), "Hidden state 0 is never patched"),
+        (patch_with(when=lambda n, layer, layers: n == layer < len(layers)), "last hidden state is never patched"),
+        (patch_with(when=lambda n, layer, layers: n >= layer), "each one above it"),
+    ],
+}
+
+# Each answer breaks only the quoted words of the exercise's text.
+PROMISES = {
+    "03-word-vector": [
+        ("the mean of the vectors", lambda h, w, i: h[[p for p, x in enumerate(w) if x == i]].sum(dim=0)),
+        ("all pieces", lambda h, w, i: h[[p for p, x in enumerate(w) if x == i][:2]].mean(dim=0)),
+        ("all pieces", lambda h, w, i: h[w.index(i)]),
+        ("in the shape (hidden,)", lambda h, w, i: word_by_mask(h, w, i).unsqueeze(0)),
+        ("`None` for a token that belongs to no word", lambda h, w, i: word_by_mask(h, [x or 0 for x in w], i)),
+        ("Words are numbered from 0", lambda h, w, i: word_by_mask(h, w, i - 1)),
+        ("Words are numbered from 0", lambda h, w, i: word_by_mask(h, w, i) if i else h[1]),
+        ("Do not change the arguments", word_in_place),
+    ],
+    "03-nearest-sense": [
+        ("most similar *other* row", nearest_filled(1.0)),
+        ("the same label", lambda v, s: 1 - nearest_by_loop(v, s)),
+        ("a number from 0 to 1", lambda v, s: 100 * nearest_by_loop(v, s)),
+        ("of any number of kinds", nearest_of_two_kinds),
+        ("Similarity is the cosine", nearest_by_dot),
+        ("can be negative, down to −1", nearest_filled(0.0)),
+        ("can be negative, down to −1", nearest_filled(-1.0)),
+        ("can be negative, down to −1", nearest_changed(torch.abs)),
+        ("can be negative, down to −1", nearest_changed(lambda cosines: cosines.clamp(min=0))),
+        ("can be negative, down to −1", nearest_from(0)),
+        ("can be negative, down to −1", nearest_from(-1)),
+        ("*Other* means at another position", nearest_second),
+        ("an equal row counts", nearest_by_value),
+        ("Do not change the arguments", nearest_in_place),
+    ],
+    "03-patch": [
+        ("in place of the vector at `position`", patch_with(lambda state, p, v: v.expand_as(state))),
+        ("in place of the vector at `position`", patch_with(patch_adds)),
+        ("before the next layer reads it", patch_not_read),
+        ("from 0 to `len(layers)`", patch_with(when=lambda n, layer, layers: n == layer > 0)),
+        ("from 0 to `len(layers)`", patch_with(when=lambda n, layer, layers: n == layer < len(layers))),
+        ("one pair or more", patch_of_three),
+        ("only there", patch_with(when=lambda n, layer, layers: n >= layer)),
+        ("Hidden states below `layer` stay as they are without the patch", patch_with(when=lambda n, k, _: n <= k)),
+        ("the replaced vector included", patch_with(show="clean")),
+        ("Return all hidden states", patch_with(pick=lambda states: states[1:])),
+        ("(layers + 1, tokens, hidden)", patch_with(pick=lambda states: states.transpose(0, 1))),
+        ("hidden state k is the output of layer k", patch_with(when=lambda n, layer, _: n == layer + 1)),
+        ("torch.tanh(mix @ state @ weight)", patch_with(step=lambda mix, state, weight: mix @ state @ weight)),
+        ("torch.tanh(mix @ state @ weight)", patch_with(step=lambda m, state, w: torch.tanh(m @ state @ w.T))),
+        ("Do not change the arguments", patch_in_place),
+    ],
 }

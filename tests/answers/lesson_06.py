@@ -4,12 +4,12 @@ Written as learners write, not as the checks imitate them.
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from scipy.spatial.distance import cdist
-from scipy.stats import percentileofscore
 from sklearn.decomposition import PCA
 
 
@@ -51,16 +51,38 @@ def cosine_in_place(a, b):
     return 0.0
 
 
-def percent_by_loop(cosine, random_cosines):
-    lower = 0
-    for c in random_cosines:
-        if c < cosine:
-            lower += 1
-    return lower / len(random_cosines) * 100
+def cosine_with_fractions(a, b):
+    x, y = ([Fraction(v) for v in t.tolist()] for t in (a, b))
+    aa, bb = sum(v * v for v in x), sum(v * v for v in y)
+    return float(sum(u * v for u, v in zip(x, y))) / math.sqrt(aa) / math.sqrt(bb) if aa and bb else np.float64(0)
 
 
-def percent_sorted(c, r):
-    return 100 * np.searchsorted(np.sort(r.numpy()), np.asarray(c, dtype=r.numpy().dtype)) / r.numel()
+def mean_cosine_by_pairs_of_batches(means, counts):
+    total, pairs = 0.0, 0
+    for k in range(len(counts)):
+        for j in range(len(counts)):
+            cosines = counts[k] * counts[j] * float(means[k] @ means[j])
+            total += cosines - (counts[k] if j == k else 0)
+            pairs += counts[k] * counts[j] - (counts[k] if j == k else 0)
+    return total / pairs
+
+
+def mean_cosine_in_numpy(means, counts):
+    s, n = np.average(means.numpy(), axis=0, weights=counts), sum(counts)
+    return (n * np.dot(s, s) - 1) / (n - 1)
+
+
+def mean_cosine_weighted(means, counts):
+    c = torch.as_tensor(counts).unsqueeze(1)
+    n = c.sum()
+    m = (means * c).sum(0) / n
+    return (n * m.pow(2).sum() - 1) / (n - 1)
+
+
+def mean_cosine_in_place(means, counts):
+    means *= torch.tensor(counts).unsqueeze(1)
+    s, n = means.sum(0), sum(counts)
+    return ((s @ s - n) / (n * (n - 1))).item()
 
 
 def centred_by_loop(first, second, background):
@@ -103,27 +125,73 @@ def plane_in_place(first, second):
     return plane_by_hand(first, second)
 
 
+def wide(a, b):
+    return a.double(), b.double()
+
+
+def cosine_of(a, b):
+    lengths = a.norm() * b.norm()
+    return 0.0 if lengths == 0 else (a @ b / lengths).item()
+
+
+def without_single(means, counts):
+    """Leaves out batches of a single sentence, if that leaves any."""
+    kept = [place for place, n in enumerate(counts) if n > 1] or list(range(len(counts)))
+    return means[kept], [counts[place] for place in kept]
+
+
+def across(means, counts):
+    """Only pairs from different batches, if there are any."""
+    if len(counts) == 1:
+        return mean_cosine_in_numpy(means, counts)
+    weights = np.outer(counts, counts) - np.diag(np.square(counts))
+    return np.average((means @ means.T).numpy(), weights=weights)
+
+
+def within(means, counts):
+    """Only pairs within a batch, if there are any."""
+    inside = [(mean_cosine_in_numpy(m[None], [n]), n * (n - 1)) for m, n in zip(means, counts) if n > 1]
+    if not inside:
+        return mean_cosine_in_numpy(means, counts)
+    return sum(cosine * pairs for cosine, pairs in inside) / sum(pairs for _, pairs in inside)
+
+
+def centred(f, s, b, middle=None):
+    """A right answer, with a place to break one sentence of the text."""
+    m = b.mean(0) if middle is None else middle
+    return F.cosine_similarity(f - m, s - m)
+
+
+def distances_in(first, second, rows=None, components=2):
+    plane = PCA(components).fit(np.vstack([first, second]) if rows is None else rows)
+    return cdist(plane.transform(first), plane.transform(second))
+
+
 RIGHT = {
-    "06-cosine": [cosine_by_loop, cosine_in_numpy, cosine_of_units, cosine_nan_to_num],
-    "06-percentile": [
-        percent_by_loop,
-        percent_sorted,
-        lambda c, r: percentileofscore(r.tolist(), c, kind="strict"),
-        lambda c, r: float((r.numpy() < c).mean() * 100),
-    ],
+    "06-cosine": [cosine_by_loop, cosine_in_numpy, cosine_of_units, cosine_nan_to_num, cosine_with_fractions],
+    "06-mean-cosine": [mean_cosine_by_pairs_of_batches, mean_cosine_in_numpy, mean_cosine_weighted],
     "06-centre": [
         centred_by_loop,
         centred_with_units,
-        lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0)),
+        centred,
+        lambda f, s, b: centred(f.double(), s.double(), b.double()).tolist(),
+        lambda f, s, b: np.array(centred_by_loop(f, s, b)),
     ],
-    "06-project": [plane_by_hand, plane_by_split],
+    "06-project": [
+        plane_by_hand,
+        plane_by_split,
+        lambda f, s: torch.from_numpy(plane_by_hand(f, s)),
+        lambda f, s: distances_in(f, s).astype(np.float32).tolist(),
+    ],
 }
 
 WRONG = {
     "06-cosine": [(cosine_plain, "different dtypes"), (cosine_in_place, "changes `a`")],
-    "06-percentile": [
-        (lambda c, r: 100 * np.mean(r.numpy() <= c), "`<`, not `<=`"),
-        (lambda c, r: (r < c).mean(), "RuntimeError"),
+    "06-mean-cosine": [
+        (lambda m, c: ((m.mean(0) ** 2).sum()).item(), "weight each by its count"),
+        (lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum(), "each sentence with itself"),
+        (lambda m, c: (F.normalize(m) @ F.normalize(m).T).mean(), "Batches of different sizes"),
+        (mean_cosine_in_place, "changes `means`"),
     ],
     "06-centre": [
         (lambda f, s, b: F.cosine_similarity(f, s), "do not subtract the mean"),
@@ -132,6 +200,56 @@ WRONG = {
     "06-project": [
         (lambda f, s: cdist(PCA(2).fit_transform(f), PCA(2).fit_transform(s)), "a plane of its own"),
         (plane_in_place, "changes `first`"),
-        (lambda f, s: torch.from_numpy(plane_by_hand(f, s)), "returned a Tensor"),
+        (lambda f, s: s, "where (5, 4) is expected"),
+    ],
+}
+
+PROMISES = {
+    "06-cosine": [
+        ("different dtypes", cosine_of),
+        ("or whole numbers, down to int8", lambda a, b: cosine_of(a.double(), b.to(a.dtype).double())),
+        (
+            "or whole numbers, down to int8",
+            lambda a, b: (lambda d: d / (a.double().norm() * b.double().norm()) if d else 0.0)((a * b).sum().double()),
+        ),
+        ("very long", lambda a, b: cosine_of(a.float(), b.float()) if a.abs().max() > 1 else cosine_of(*wide(a, b))),
+        ("very short (1e-17)", lambda a, b: 0.0 if a.double().norm() < 1e-12 else cosine_of(*wide(a, b))),
+        ("If either is all zeros", lambda a, b: math.nan if not a.any() and b.any() else cosine_of(*wide(a, b))),
+        ("If either is all zeros", lambda a, b: math.nan if not b.any() and a.any() else cosine_of(*wide(a, b))),
+        ("all zeros", lambda a, b: 0.0 if 0 in a or 0 in b else cosine_of(*wide(a, b))),
+        ("the answer is 0.0", lambda a, b: cosine_of(*wide(a, b)) if a.any() or b.any() else 1.0),
+        ("Return one number", lambda a, b: a.double() * b.double() / (a.double().norm() * b.double().norm() + 1e-300)),
+    ],
+    "06-mean-cosine": [
+        ("how many there were", lambda m, c: mean_cosine_in_numpy(m, [sum(c) / len(c)] * len(c))),
+        ("a batch may hold a single sentence", lambda m, c: mean_cosine_in_numpy(*without_single(m, c))),
+        ("all pairs of *different* sentences", lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum()),
+        ("within a batch and across batches", across),
+        ("within a batch and across batches", within),
+        ("as one number", lambda m, c: torch.tensor([mean_cosine_in_numpy(m, c)] * len(c))),
+    ],
+    "06-centre": [
+        ("(n, hidden), (n, hidden) and (m, hidden)", lambda f, s, b: centred(f, s, b[: len(f)])),
+        ("the mean vector of `background`", lambda f, s, b: centred(f, s, b, torch.cat([f, s]).mean(0))),
+        ("from the rows of both others", lambda f, s, b: F.cosine_similarity(f - b.mean(0), s)),
+        ("Normalise nothing before that", lambda f, s, b: centred(F.normalize(f), F.normalize(s), F.normalize(b))),
+        ("all vectors keep the lengths that they have", lambda f, s, b: centred(f, s, F.normalize(b))),
+        ("row i of `first` with row i of `second`", lambda f, s, b: centred(f, s.flip(0), b)),
+        ("in a tensor of shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
+        ("for all rows", lambda f, s, b: centred(f, s, b)[:1]),
+    ],
+    "06-project": [
+        ("without its bug", lambda f, s: cdist(PCA(2).fit_transform(f), PCA(2).fit_transform(s))),
+        ("(n, hidden) and (m, hidden)", lambda f, s: distances_in(f, s)[: len(s)]),
+        ("rows for `first`, columns for `second`", lambda f, s: distances_in(s, f)),
+        ("There is one plane", lambda f, s: distances_in(f, s, components=min(3, len(f) + len(s)))),
+        (
+            "the rows of both sets together",
+            lambda f, s: distances_in(f, s, rows=f if len(f) > 1 else np.vstack([f, s])),
+        ),
+        (
+            "when one set has a single row",
+            lambda f, s: distances_in(f, s) if min(len(f), len(s)) > 1 else cdist(PCA(2).fit_transform(f), s[:, :2]),
+        ),
     ],
 }

@@ -10,35 +10,104 @@ import torch
 import torch.nn.functional as F
 
 
-def fill_by_sorting(logits, ids, mask_id, k):
-    for place in range(len(ids)):
-        if ids[place] == mask_id:
-            p = F.softmax(logits[place], dim=0).tolist()
-    return sorted(enumerate(p), key=lambda pair: -pair[1])[:k]
+def row_with_torch(hidden, table, bias, piece, p):
+    logits = table @ hidden + bias
+    keep = torch.arange(len(bias)) != piece
+    rise = torch.logit(torch.tensor(p)) + torch.logsumexp(logits[keep], 0) - logits[piece]
+    return table[piece] + rise / hidden.norm() ** 2 * hidden
 
 
-def fill_with_nonzero(logits, ids, mask_id, k):
-    place = (ids == mask_id).nonzero().item()
-    values, pieces = torch.topk(torch.softmax(logits, -1)[place], k)
-    return [[piece.item(), value.item()] for value, piece in zip(values, pieces)]
+def row_in_numpy(hidden, table, bias, piece, p):
+    h, t, b = hidden.numpy().astype("float64"), table.numpy().astype("float64"), bias.numpy()
+    others = np.delete(t @ h + b, piece)
+    sum_of_others = others.max() + np.log(np.exp(others - others.max()).sum())
+    wanted = sum_of_others + np.log(p) - np.log(1 - p)
+    return t[piece] + (wanted - b[piece] - t[piece] @ h) * h / (h**2).sum()
 
 
-def fill_in_numpy(logits, ids, mask_id, k):
-    row = logits.numpy()[int(np.argmax(ids.numpy() == mask_id))].astype("float64")
-    p = np.exp(row - row.max())
-    p = p / p.sum()
-    return [(int(i), p[i]) for i in np.argsort(-p)[:k]]
+def row_by_bisection(hidden, table, bias, piece, p):
+    hidden, table, bias = hidden.double(), table.double(), bias.double()
+    low, high = -1000.0, 1000.0
+    logits = table @ hidden + bias
+    for _ in range(100):
+        middle = (low + high) / 2
+        moved = logits.clone()
+        moved[piece] += middle * (hidden @ hidden)
+        low, high = (middle, high) if F.softmax(moved, 0)[piece] < p else (low, middle)
+    return (table[piece] + low * hidden).tolist()
 
 
-def fill_over_tokens(logits, ids, mask_id, k):
-    p = F.softmax(logits, dim=0)[ids == mask_id][0]
-    best = torch.argsort(p, descending=True)[:k]
-    return [(int(i), float(p[i])) for i in best]
+def row_by_loops(hidden, table, bias, piece, p):
+    dot = [sum(float(a) * float(b) for a, b in zip(row, hidden)) + float(b) for row, b in zip(table, bias)]
+    own = dot.pop(piece)
+    most = max(dot)
+    rise = math.log(p / (1 - p)) + most + math.log(sum(math.exp(x - most) for x in dot)) - own
+    length = sum(float(h) ** 2 for h in hidden)
+    return [table[piece][j] + rise * hidden[j] / length for j in range(len(hidden))]
 
 
-def fill_raw(logits, ids, mask_id, k):
-    values, pieces = logits[ids == mask_id][0].topk(k)
-    return [(int(a), float(b)) for a, b in zip(pieces, values)]
+def change_of_row(rise, hidden):
+    return rise * hidden / (hidden @ hidden)
+
+
+def right_rise(hidden, table, bias, piece, p):
+    logits = table @ hidden + bias
+    others = torch.cat([logits[:piece], logits[piece + 1 :]])
+    return math.log(p / (1 - p)) + others.logsumexp(0) - logits[piece]
+
+
+def row_for_one_minus_p(hidden, table, bias, piece, p):
+    return row_with_torch(hidden, table, bias, piece, 1 - p)
+
+
+def row_with_one_number_changed(hidden, table, bias, piece, p):
+    row, j = table[piece].clone(), hidden.abs().argmax()
+    row[j] += right_rise(hidden, table, bias, piece, p) / hidden[j]
+    return row
+
+
+def row_never_lowered(hidden, table, bias, piece, p):
+    return table[piece] + change_of_row(right_rise(hidden, table, bias, piece, p).clamp(min=0), hidden)
+
+
+def row_unless_rounded_to_0(hidden, table, bias, piece, p):
+    if (table @ hidden + bias).softmax(0)[piece] == 0:
+        return table[piece].clone()
+    return row_with_torch(hidden, table, bias, piece, p)
+
+
+def row_unless_rounded_to_1(hidden, table, bias, piece, p):
+    if (table @ hidden + bias).softmax(0)[piece] == 1:
+        return table[piece].clone()
+    return row_with_torch(hidden, table, bias, piece, p)
+
+
+def row_by_powers(hidden, table, bias, piece, p):
+    logits = table @ hidden + bias
+    others = sum(math.exp(x) if x < 88 else math.inf for j, x in enumerate(logits.tolist()) if j != piece)
+    return table[piece] + change_of_row(math.log(p / (1 - p) * others) - logits[piece], hidden)
+
+
+def row_in_the_table(hidden, table, bias, piece, p):
+    table[piece] += change_of_row(right_rise(hidden, table, bias, piece, p), hidden)
+    return table[piece]
+
+
+def row_as_a_matrix(hidden, table, bias, piece, p):
+    return row_with_torch(hidden, table, bias, piece, p)[None]
+
+
+def row_without_the_bias(hidden, table, bias, piece, p):
+    return row_with_torch(hidden, table, torch.zeros_like(bias), piece, p)
+
+
+def row_by_log_softmax(hidden, table, bias, piece, p):
+    log_p = F.log_softmax(table @ hidden + bias, dim=-1)
+    return table[piece] + change_of_row(math.log(p) - log_p[piece], hidden)
+
+
+def row_by_unit_vector(hidden, table, bias, piece, p):
+    return table[piece] + right_rise(hidden, table, bias, piece, p) * F.normalize(hidden, dim=0)
 
 
 def mask_by_loop(ids, special_ids, mask_id, draws, share):
@@ -70,6 +139,59 @@ def mask_with_clones(ids, special_ids, mask_id, draws, share):
     return [masked, labels]
 
 
+def mask_in_numpy(ids, special_ids, mask_id, draws, share):
+    found = ids.numpy()
+    hide = (draws.numpy() < np.float32(share)) & ~np.isin(found, special_ids)
+    return np.where(hide, mask_id, found), np.where(hide, found, -100)
+
+
+def mask_as_lists(ids, special_ids, mask_id, draws, share):
+    masked, labels = mask_with_where(ids, special_ids, mask_id, draws, share)
+    return {"a": masked.tolist()}["a"], labels.double()
+
+
+def mask_if(choose):
+    """Right, except for which tokens are chosen: `choose(ids, special, draws, share)`."""
+
+    def mask(ids, special_ids, mask_id, draws, share):
+        hide = choose(ids, special_ids, draws, share)
+        return torch.where(hide, mask_id, ids), torch.where(hide, ids, -100)
+
+    return mask
+
+
+def not_special(ids, special_ids):
+    return ~torch.isin(ids, torch.tensor(special_ids))
+
+
+def mask_first_row_only(ids, special_ids, mask_id, draws, share):
+    hide = (draws < share) & not_special(ids, special_ids)
+    hide[1:] = False
+    return torch.where(hide, mask_id, ids), torch.where(hide, ids, -100)
+
+
+def mask_with_the_lessons_number(ids, special_ids, mask_id, draws, share):
+    return mask_with_where(ids, special_ids, 103, draws, share)
+
+
+def mask_with_labels_elsewhere(value):
+    def mask(ids, special_ids, mask_id, draws, share):
+        masked, labels = mask_with_where(ids, special_ids, mask_id, draws, share)
+        return masked, labels.masked_fill(labels == -100, value)
+
+    return mask
+
+
+def mask_with_labels_after_masking(ids, special_ids, mask_id, draws, share):
+    masked, labels = mask_with_where(ids, special_ids, mask_id, draws, share)
+    return masked, torch.where(labels == -100, labels, masked)
+
+
+def mask_with_short_labels(ids, special_ids, mask_id, draws, share):
+    masked, labels = mask_with_where(ids, special_ids, mask_id, draws, share)
+    return masked, labels[labels != -100]
+
+
 def mask_in_place(ids, special_ids, mask_id, draws, share):
     hide = (draws < share) & ~torch.isin(ids, torch.tensor(special_ids))
     labels = torch.where(hide, ids, torch.tensor(-100))
@@ -95,6 +217,35 @@ def bits_by_loop(logits, targets):
 
 def bits_with_log2_of_e(logits, targets):
     return F.nll_loss(F.log_softmax(logits, 1), targets, reduction="none") * math.log2(math.e)
+
+
+def bits_in_numpy(logits, targets):
+    rows = logits.numpy().astype("float64")
+    rows = rows - rows.max(axis=1, keepdims=True)
+    log_p = rows - np.log(np.exp(rows).sum(axis=1, keepdims=True))
+    return (-log_p[np.arange(len(rows)), targets.numpy()] / np.log(2)).tolist()
+
+
+def bits_of_the_first_only(logits, targets):
+    return bits_by_loop(logits, targets)[:1]
+
+
+def bits_by_softmax(logits, targets):
+    return -torch.log2(F.softmax(logits, -1))[range(len(targets)), targets]
+
+
+def bits_by_powers(logits, targets):
+    powers = logits.exp()
+    rows = torch.arange(len(targets))
+    return -(logits[rows, targets] - powers.sum(1).log()) / math.log(2)
+
+
+def bits_at_most(most):
+    return lambda logits, targets: bits_by_loop(logits, targets).clamp(max=most)
+
+
+def bits_as_a_column(logits, targets):
+    return bits_by_loop(logits, targets)[:, None]
 
 
 def perplexity_with_the_library(logits, labels):
@@ -127,27 +278,121 @@ def perplexity_in_place(logits, labels):
     return loss[keep].mean().exp().item()
 
 
+def perplexity_where(keep):
+    """Right, except for the places that count: `keep(labels)`."""
+
+    def perplexity(logits, labels):
+        found = keep(labels)
+        targets = labels.clamp(min=0)
+        return F.cross_entropy(logits[found], targets[found]).exp().item()
+
+    return perplexity
+
+
+def perplexity_of_each_sentence(logits, labels):
+    loss = F.cross_entropy(logits.transpose(1, 2), labels, reduction="none")
+    chosen = labels != -100
+    return math.exp(np.mean([loss[i][chosen[i]].mean().item() for i in range(len(labels)) if chosen[i].any()]))
+
+
+def perplexity_in_numpy(logits, labels):
+    x, y = logits.numpy().astype("float64"), labels.numpy()
+    log_p = x - np.log(np.exp(x).sum(-1, keepdims=True))
+    rows, places = np.nonzero(y != -100)
+    return np.exp(-log_p[rows, places, y[rows, places]].mean())
+
+
+def loss_in_nats(logits, labels):
+    return F.cross_entropy(logits.transpose(1, 2), labels).item()
+
+
 RIGHT = {
-    "07-fill": [fill_by_sorting, fill_with_nonzero, fill_in_numpy],
-    "07-mask-tokens": [mask_by_loop, mask_with_where, mask_with_clones],
+    "07-edit-row": [row_with_torch, row_in_numpy, row_by_bisection, row_by_loops],
+    "07-mask-tokens": [mask_by_loop, mask_with_where, mask_with_clones, mask_in_numpy, mask_as_lists],
     "07-surprisal": [
         bits_by_loop,
+        bits_in_numpy,
         bits_with_log2_of_e,
         lambda x, t: F.cross_entropy(x, t, reduction="none") / np.log(2),
     ],
-    "07-find-the-bug": [perplexity_with_the_library, perplexity_in_bits, perplexity_weighted],
+    "07-find-the-bug": [
+        perplexity_with_the_library,
+        perplexity_in_bits,
+        perplexity_weighted,
+        perplexity_in_numpy,
+        lambda x, y: [F.cross_entropy(x.flatten(0, 1), y.flatten()).exp()][0].double(),
+    ],
 }
 
 WRONG = {
-    "07-fill": [
-        (fill_over_tokens, "runs over the tokens"),
-        (lambda x, ids, m, k: fill_raw(x, ids, m, k).append(0), "`return`"),
+    "07-edit-row": [
+        (row_by_log_softmax, "p to 1 - p"),
+        (row_by_unit_vector, "divide by its square"),
+        (row_for_one_minus_p, "the piece has the probability"),
+        (row_with_one_number_changed, "the nearest one that does it"),
+        (row_without_the_bias, "leave out the bias"),
+        (row_as_a_matrix, "shape"),
+        (row_in_the_table, "changes `table`"),
+        (lambda h, t, b, i, p: (t[i], b), "no row of numbers"),
     ],
     "07-mask-tokens": [
         (mask_in_place, "changes `ids`"),
         (mask_specials_too, "special tokens as well"),
-        (mask_hide, "returned a Tensor"),
+        (mask_hide, "items"),
+        (mask_with_the_lessons_number, "You put 103"),
     ],
-    "07-surprisal": [(lambda x, t: F.cross_entropy(x, t, reduction="none"), "These are nats")],
+    "07-surprisal": [
+        (lambda x, t: F.cross_entropy(x, t, reduction="none"), "These are nats"),
+        (bits_by_powers, "does not fit into a float32"),
+        (lambda x, t: -torch.log2(x.softmax(0))[range(len(t)), t], "over the positions"),
+    ],
     "07-find-the-bug": [(perplexity_as_given, "Both mistakes"), (perplexity_in_place, "changes `labels`")],
+}
+
+PROMISES = {
+    "07-edit-row": [
+        ("with which this piece has the probability `p` at this mask", row_for_one_minus_p),
+        ("the logits are `table @ hidden + bias`", row_without_the_bias),
+        ("return the one that is nearest to the old row", row_with_one_number_changed),
+        ("may be lower than the present probability", row_never_lowered),
+        ("rounded to 0", row_unless_rounded_to_0),
+        ("or to 1", row_unless_rounded_to_1),
+        ("The logits may be large", row_by_powers),
+        ("`table` belongs to the caller", row_in_the_table),
+        ("Return a new row (d,)", row_as_a_matrix),
+    ],
+    "07-mask-tokens": [
+        ("for a whole batch", mask_first_row_only),
+        ("its draw is smaller than `share`", mask_if(lambda i, s, d, x: (d <= x) & not_special(i, s))),
+        ("smaller than `share`", mask_if(lambda i, s, d, x: (d < 0.15) & not_special(i, s))),
+        *(
+            (
+                "its id is none of the special ones",
+                mask_if(lambda i, s, d, x, n=n: (d < x) & not_special(i, s[:n] + s[n + 1 :])),
+            )
+            for n in range(4)
+        ),
+        ("the ids with `mask_id` in the chosen places", mask_with_the_lessons_number),
+        ("the labels hold the true id in the chosen places", mask_with_labels_after_masking),
+        ("and -100 in all others", mask_with_labels_elsewhere(0)),
+        ("and -100 in all others", mask_with_labels_elsewhere(-1)),
+        ("both of the shape of `ids`", mask_with_short_labels),
+        ("`ids` itself belongs to the caller", mask_in_place),
+    ],
+    "07-surprisal": [
+        ("in bits", lambda x, t: F.cross_entropy(x, t, reduction="none")),
+        ("the surprisal of each, in bits, (n,)", bits_of_the_first_only),
+        ("(n,)", bits_as_a_column),
+        ("its surprisal is large then, and not infinite", bits_by_softmax),
+        ("its surprisal is large then", bits_at_most(149)),
+        ("The logits may be large", bits_by_powers),
+    ],
+    "07-find-the-bug": [
+        ("two** mistakes", perplexity_as_given),
+        ("Return one number", loss_in_nats),
+        ("only the chosen places count", perplexity_where(lambda y: y == y)),
+        ("also if it is piece 0", perplexity_where(lambda y: y > 0)),
+        ("each chosen place counts the same", perplexity_of_each_sentence),
+        ("`labels` belongs to the caller", perplexity_in_place),
+    ],
 }

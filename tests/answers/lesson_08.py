@@ -6,6 +6,9 @@ Written as learners write, not as the checks imitate them.
 import numpy as np
 import pandas as pd
 import scipy.stats
+import torch
+
+from course_utils.evaluation import best_threshold, spearman
 
 
 def spearman_by_counting(x, y):
@@ -50,32 +53,193 @@ def held_out_on_test(train_values, train_labels, test_values, test_labels):
     return max(((values >= t) == labels).mean() for t in values)
 
 
-def difference_by_loop(right_a, right_b, rows):
-    differences = []
-    for drawn in rows:
-        differences.append(sum(right_a[i] - right_b[i] for i in drawn) / len(drawn))
-    return np.percentile(differences, 2.5), np.percentile(differences, 97.5)
+def held_out_with_tensors(train_values, train_labels, test_values, test_labels):
+    values, labels = torch.tensor(train_values, dtype=torch.float64), torch.tensor(train_labels)
+    candidates = values.sort().values
+    right = torch.stack([((values >= t).int() == labels).sum() for t in candidates])
+    chosen = candidates[(right == right.max()).nonzero()[0, 0]]
+    return (
+        ((torch.tensor(test_values, dtype=torch.float64) >= chosen).int() == torch.tensor(test_labels)).double().mean()
+    )
 
 
-def difference_with_quantile(right_a, right_b, rows):
-    gain = np.subtract(right_a, right_b)
-    return tuple(np.quantile(gain[np.asarray(rows)].mean(1), [0.025, 0.975]))
+def held_out(train_values, train_labels, test_values, test_labels, candidates=None, compare=np.greater_equal, at=0):
+    """A right answer, with places to break one sentence of the text."""
+    values, labels = np.array(train_values), np.array(train_labels)
+    candidates = np.unique(train_values) if candidates is None else np.unique(candidates)
+    right = [(compare(values, t) == labels).sum() for t in candidates]
+    best = candidates[[place for place, n in enumerate(right) if n == max(right)][at]]
+    return np.mean(compare(np.array(test_values), best) == np.array(test_labels))
 
 
-def difference_of_intervals(right_a, right_b, rows):
-    a, b, rows = np.array(right_a), np.array(right_b), np.array(rows)
-    low_a, high_a = np.percentile(a[rows].mean(axis=1), [2.5, 97.5])
-    low_b, high_b = np.percentile(b[rows].mean(axis=1), [2.5, 97.5])
+def halfway(values):
+    values = np.unique(values)
+    return (values[1:] + values[:-1]) / 2
+
+
+def grouped_by_loop(gold, a, b, groups, draws):
+    rows_of = {}
+    for row, group in enumerate(groups):
+        rows_of.setdefault(group, []).append(row)
+    gains = []
+    for drawn in draws:
+        rows = [row for group in drawn for row in rows_of[group]]
+        one, other = (
+            scipy.stats.spearmanr([gold[r] for r in rows], [model[r] for r in rows]).statistic for model in (a, b)
+        )
+        gains.append(one - other)
+    return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
+
+
+def grouped_in_pandas(gold, a, b, groups, draws):
+    table = pd.DataFrame({"gold": gold, "a": a, "b": b}, index=groups)
+    gains = []
+    for drawn in draws:
+        c = pd.concat([table.loc[[group]] for group in drawn]).corr(method="spearman")
+        gains.append(c.loc["gold", "a"] - c.loc["gold", "b"])
+    return tuple(np.quantile(gains, [0.025, 0.975]))
+
+
+def grouped_by_weights(gold, a, b, groups, draws):
+    gains = []
+    for drawn in draws:
+        rows = np.repeat(np.arange(len(gold)), np.bincount(drawn, minlength=max(groups) + 1)[groups])
+        gains.append(spearman(np.take(gold, rows), np.take(a, rows)) - spearman(np.take(gold, rows), np.take(b, rows)))
+    return torch.tensor(gains, dtype=torch.float64).quantile(torch.tensor([0.025, 0.975], dtype=torch.float64))
+
+
+def quick_pearson(x, y):
+    x, y = x - x.mean(), y - y.mean()
+    return x @ y / np.sqrt((x @ x) * (y @ y))
+
+
+def quick_spearman(x, y):
+    return quick_pearson(*((np.sign(c[:, None] - c).sum(axis=1)) for c in (x, y)))
+
+
+def grouped(gold, a, b, groups, draws, chosen=None, correlation=quick_spearman, ends=(2.5, 97.5)):
+    """A right answer, with places to break one sentence of the text."""
+    gold, a, b, groups = map(np.array, (gold, a, b, groups))
+    chosen = chosen or (lambda groups, drawn: np.concatenate([np.flatnonzero(groups == g) for g in drawn]))
+    gains = []
+    for drawn in draws:
+        rows = chosen(groups, drawn)
+        gains.append(correlation(gold[rows], a[rows]) - correlation(gold[rows], b[rows]))
+    return np.percentile(gains, ends)
+
+
+def grouped_in_blocks(groups, drawn):
+    """Rows of a group taken from where it begins, as if they stood together."""
+    return np.concatenate([np.flatnonzero(groups == g)[0] + np.arange((groups == g).sum()) for g in drawn]) % len(
+        groups
+    )
+
+
+def grouped_of_one_size(groups, drawn):
+    """As many rows of each group as the first one has, as if all had as many."""
+    size = (groups == groups[0]).sum()
+    return np.concatenate([np.resize(np.flatnonzero(groups == g), size) for g in drawn])
+
+
+def grouped_unpaired(gold, a, b, groups, draws):
+    rows = [np.concatenate([np.flatnonzero(np.array(groups) == g) for g in drawn]) for drawn in draws]
+    low_a, high_a, low_b, high_b = (
+        end
+        for model in (a, b)
+        for end in np.percentile([quick_spearman(np.take(gold, r), np.take(model, r)) for r in rows], [2.5, 97.5])
+    )
     return low_a - high_b, high_a - low_b
 
 
+def rows_at_random(groups):
+    return np.random.default_rng(0).integers(len(groups), size=len(groups))
+
+
+def held_out_of_sorted(train_values, train_labels, test_values, test_labels):
+    """Goes through the training values in the order given, and keeps the first of equally good ones."""
+    best, threshold = -1, None
+    for candidate in train_values:
+        right = sum((value >= candidate) == label for value, label in zip(train_values, train_labels))
+        if right > best:
+            best, threshold = right, candidate
+    return np.mean([(value >= threshold) == label for value, label in zip(test_values, test_labels)])
+
+
+def ranks_with(method):
+    return lambda x, y: np.corrcoef(scipy.stats.rankdata(x, method), scipy.stats.rankdata(y, method))[0, 1]
+
+
+def ties_shared_in_the_first_column_only(x, y):
+    return np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y, "ordinal"))[0, 1]
+
+
 RIGHT = {
-    "08-spearman": [spearman_by_counting, spearman_in_pandas, spearman_in_scipy],
-    "08-threshold": [held_out_by_loop, held_out_in_numpy],
-    "08-find-the-bug": [difference_by_loop, difference_with_quantile],
+    "08-spearman": [
+        spearman_by_counting,
+        spearman_in_pandas,
+        spearman_in_scipy,
+        lambda x, y: torch.tensor(spearman_by_counting(x, y)),
+    ],
+    "08-threshold": [held_out_by_loop, held_out_in_numpy, held_out_with_tensors, held_out],
+    "08-groups": [grouped_by_loop, grouped_in_pandas, grouped_by_weights, grouped],
 }
 WRONG = {
     "08-spearman": [(spearman_pearson, "Pearson's correlation of the numbers themselves")],
-    "08-threshold": [(held_out_on_test, "choose the threshold on the test pairs")],
-    "08-find-the-bug": [(difference_of_intervals, "subtract their far ends")],
+    "08-threshold": [
+        (held_out_on_test, "choose the threshold on the test pairs"),
+        (lambda *a: held_out(*a, candidates=[*a[0], 1.01 + max(a[0])]), "above all training values"),
+        (lambda *a: held_out(*a, candidates=[*a[0], np.inf]), "above all training values"),
+        (lambda *a: held_out(*a, candidates=halfway(a[0])), "between two training values"),
+        (
+            lambda *a: np.mean((np.array(a[2]) >= best_threshold(a[1], a[0])[0]) == np.array(a[3])),
+            "between two training values",
+        ),
+        (lambda *a: held_out(*a, candidates=np.linspace(0, 1, 101)), "no training values"),
+    ],
+    "08-groups": [
+        (grouped_unpaired, "subtract their far ends"),
+        (lambda *args: grouped(*args, chosen=lambda groups, drawn: drawn), "row numbers"),
+        (lambda *args: grouped(*args, chosen=lambda groups, drawn: np.isin(groups, drawn)), "each drawn group once"),
+    ],
+}
+PROMISES = {
+    "08-spearman": [
+        ("lists of numbers", lambda x, y: ranks_with("average")([int(v) for v in x], [int(v) for v in y])),
+        ("Return a number", lambda x, y: np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))),
+        ("Equal numbers share the mean of the ranks", ranks_with("ordinal")),
+        ("Equal numbers share the mean of the ranks", ranks_with("min")),
+        ("Equal numbers share the mean of the ranks", ranks_with("dense")),
+        ("Equal numbers share the mean of the ranks", ties_shared_in_the_first_column_only),
+        ("Equal numbers share the mean of the ranks", lambda x, y: ties_shared_in_the_first_column_only(y, x)),
+    ],
+    "08-threshold": [
+        ("*at least* the threshold", lambda *a: held_out(*a, compare=np.greater)),
+        ("in any order", held_out_of_sorted),
+        ("one of the training values", lambda *a: held_out(*a, candidates=halfway(a[0]))),
+        ("most *training* pairs", lambda *a: held_out(a[2], a[3], a[2], a[3], candidates=a[0])),
+        ("the lowest of several equally good ones", lambda *a: held_out(*a, at=-1)),
+        ("Nothing else is a candidate", lambda *a: held_out(*a, candidates=[*a[0], *a[2]])),
+        ("no number between two training values", lambda *a: held_out(*a, candidates=[*a[0], *halfway(a[0])])),
+        ("no threshold above them all", lambda *a: held_out(*a, candidates=[*a[0], max(a[0]) + 1e-6])),
+        ("Return the accuracy on the test pairs", lambda *a: held_out(a[0], a[1], a[0], a[1])),
+    ],
+    "08-groups": [
+        (
+            "an interval that copies cannot narrow",
+            lambda *a: grouped(*a, chosen=lambda groups, drawn: rows_at_random(groups)),
+        ),
+        ("they may have different sizes", lambda *a: grouped(*a, chosen=grouped_of_one_size)),
+        ("their rows need not stand together", lambda *a: grouped(*a, chosen=grouped_in_blocks)),
+        ("Each is a list of *group* numbers", lambda *a: grouped(*a, chosen=lambda groups, drawn: drawn)),
+        (
+            "with all its rows",
+            lambda *a: grouped(*a, chosen=lambda groups, drawn: [list(groups).index(g) for g in drawn]),
+        ),
+        ("as often as it was drawn", lambda *a: grouped(*a, chosen=lambda groups, drawn: np.isin(groups, drawn))),
+        ("For every resample there is a difference", grouped_unpaired),
+        ("Spearman's correlation", lambda *a: grouped(*a, correlation=quick_pearson)),
+        ("minus that of `gold` and `b`", lambda gold, a, b, groups, draws: grouped(gold, b, a, groups, draws)),
+        ("the percentiles 2.5 and 97.5", lambda *a: grouped(*a, ends=(5, 95))),
+        ("the low one first", lambda *a: grouped(*a, ends=(97.5, 2.5))),
+    ],
 }

@@ -3,6 +3,10 @@
 Written as learners write, not as the checks imitate them.
 """
 
+import math
+from collections import Counter
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -38,48 +42,321 @@ def ranking_dot(anchor, positive, scale):
     return F.cross_entropy(scale * anchor @ positive.T, torch.arange(len(anchor)))
 
 
-def pairs_loop(rows):
-    found = []
-    for premise, hypothesis, label in rows:
-        if label == "entailment":
-            found.append((premise, hypothesis))
-    return found
+def triplet_library(anchor, positive, negative, margin):
+    return F.triplet_margin_loss(anchor, positive, negative, margin=margin)
 
 
-def pairs_short(rows):
-    return [row[:2] for row in rows if row[2].startswith("entail")]
+def triplet_numpy(anchor, positive, negative, margin):
+    a, p, n = (np.asarray(part, dtype=np.float64) for part in (anchor, positive, negative))
+    cost = np.linalg.norm(a - p, axis=1) - np.linalg.norm(a - n, axis=1) + margin
+    return np.maximum(cost, 0).mean()
 
 
-def pairs_not_neutral(rows):
-    return [(a, b) for a, b, label in rows if label != "neutral"]
+def triplet_of(distance, cost=lambda near, far, margin: near - far + margin, mean=torch.mean):
+    def answer(anchor, positive, negative, margin):
+        return mean(cost(distance(anchor, positive), distance(anchor, negative), margin).clamp(min=0))
+
+    return answer
 
 
-def epoch_index(dev, test):
-    place = dev.index(max(dev))
-    return place, test[place]
+def euclidean(x, y):
+    return (x - y).norm(dim=1)
 
 
-def epoch_loop(dev, test):
+def triplet_from_the_positive(anchor, positive, negative, margin):
+    return torch.relu(euclidean(anchor, positive) - euclidean(positive, negative) + margin).mean()
+
+
+def triplet_normalised(anchor, positive, negative, margin):
+    return triplet_relu(*(F.normalize(part, dim=1) for part in (anchor, positive, negative)), margin)
+
+
+def triplet_of_those_that_cost(anchor, positive, negative, margin):
+    costs = torch.relu(euclidean(anchor, positive) - euclidean(anchor, negative) + margin)
+    return costs.sum() / max(1, int((costs > 0).sum()))
+
+
+def ranking_numpy(anchor, positive, scale):
+    a, p = (np.asarray(part, dtype=np.float64) for part in (anchor, positive))
+    a, p = a / np.linalg.norm(a, axis=1, keepdims=True), p / np.linalg.norm(p, axis=1, keepdims=True)
+    logits = scale * a @ p.T
+    highest = logits.max(axis=1, keepdims=True)
+    total = highest[:, 0] + np.log(np.exp(logits - highest).sum(axis=1))
+    return float((total - np.diag(logits)).mean())
+
+
+def ranking_loop(anchor, positive, scale):
+    losses = []
+    for i, one in enumerate(anchor):
+        logits = torch.stack([scale * F.cosine_similarity(one, other, dim=0) for other in positive])
+        losses.append(-torch.log_softmax(logits, dim=0)[i])
+    return sum(losses) / len(losses)
+
+
+def ranking_softmax_then_log(anchor, positive, scale):
+    table = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
+    return -torch.log(torch.softmax(table, dim=1).diagonal()).mean()
+
+
+def ranking_exponentials(anchor, positive, scale):
+    table = torch.exp(scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T)
+    return -(table.diagonal() / table.sum(dim=1)).log().mean()
+
+
+def ranking_of_anchors(anchor, positive, scale):
+    return ranking_short(positive, anchor, scale)
+
+
+def ranking_first_column(anchor, positive, scale):
+    table = F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
+    return F.cross_entropy(scale * table, torch.zeros(len(table), dtype=torch.long))
+
+
+def ranking_scale_20(anchor, positive, scale):
+    return ranking_short(anchor, positive, 20)
+
+
+def ranking_base_2(anchor, positive, scale):
+    return ranking_short(anchor, positive, scale) / math.log(2)
+
+
+def ranking_sum(anchor, positive, scale):
+    return ranking_short(anchor, positive, scale) * len(anchor)
+
+
+def ranking_hardest_only(anchor, positive, scale):
+    table = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
+    own = table.diagonal()
+    others = table.masked_fill(torch.eye(len(table), dtype=torch.bool), -torch.inf).max(dim=1).values
+    return (torch.logaddexp(own, others) - own).mean()
+
+
+def stuck_counter(positives):
+    copies = Counter(positives)
+    return sum(count * math.log(count) for count in copies.values()) / len(positives)
+
+
+def stuck_entropy(positives):
+    shares = np.unique(positives, return_counts=True)[1] / len(positives)
+    return np.log(len(positives)) + (shares * np.log(shares)).sum()
+
+
+def stuck_logits(positives):
+    same = torch.tensor([[1.0 if one == other else 0.0 for other in positives] for one in positives])
+    return F.cross_entropy(1000 * same, torch.arange(len(positives)))
+
+
+def stuck_zero(positives):
+    return 0.0
+
+
+def stuck_guess(positives):
+    return math.log(len(positives))
+
+
+def stuck_neighbours(positives):
+    """Takes only equal texts that follow each other for copies."""
+    runs, found = [], 0
+    for place, text in enumerate(positives):
+        if place and text == positives[place - 1]:
+            runs[-1] += 1
+        else:
+            runs.append(1)
+    for run in runs:
+        found += run * math.log(run)
+    return found / len(positives)
+
+
+def stuck_two_labels(positives):
+    first = positives.count(positives[0])
+    rest = len(positives) - first
+    return (first * math.log(first) + (rest * math.log(rest) if rest else 0)) / len(positives)
+
+
+def stuck_mean_over_texts(positives):
+    copies = Counter(positives).values()
+    return sum(map(math.log, copies)) / len(copies)
+
+
+def stuck_base_2(positives):
+    return stuck_counter(positives) / math.log(2)
+
+
+def stuck_two_at_least(positives):
+    if len(positives) < 2:
+        return math.nan
+    return stuck_counter(positives)
+
+
+def stuck_sum(positives):
+    return sum(math.log(positives.count(text)) for text in positives)
+
+
+def epoch_loop(dev, test, n):
     best = 0
     for place, score in enumerate(dev):
         if score > dev[best]:
             best = place
-    return [best, test[best]]
+    limit = dev[best] - math.sqrt(dev[best] * (1 - dev[best]) / n)
+    for place, score in enumerate(dev):
+        if score >= limit:
+            return [place, test[place]]
 
 
-def epoch_by_test(dev, test):
+def epoch_numpy(dev, test, n):
+    dev = np.asarray(dev)
+    best = dev.max()
+    place = np.argmax(dev >= best - np.sqrt(best * (1 - best) / n))
+    return place, np.asarray(test)[place]
+
+
+def epoch_torch(dev, test, n):
+    dev = torch.tensor(dev, dtype=torch.float64)
+    best = dev.max()
+    place = (dev >= best - (best * (1 - best) / n).sqrt()).nonzero()[0].item()
+    return place, test[place]
+
+
+def good_enough(dev, n, errors=1):
+    best = max(dev)
+    return [place for place, share in enumerate(dev) if share >= best - errors * math.sqrt(best * (1 - best) / n)]
+
+
+def epoch_by_test(dev, test, n):
     return test.index(max(test)), max(test)
 
 
+def epoch_best_of_the_good_by_test(dev, test, n):
+    place = max(good_enough(dev, n), key=lambda i: test[i])
+    return place, test[place]
+
+
+def epoch_tie_by_test(dev, test, n):
+    place = max(range(len(dev)), key=lambda i: (dev[i], test[i]))
+    return place, test[place]
+
+
+def epoch_best(dev, test, n):
+    return dev.index(max(dev)), test[dev.index(max(dev))]
+
+
+def epoch_latest(dev, test, n):
+    return good_enough(dev, n)[-1], test[good_enough(dev, n)[-1]]
+
+
+def epoch_two_errors(dev, test, n):
+    return good_enough(dev, n, 2)[0], test[good_enough(dev, n, 2)[0]]
+
+
+def epoch_at_42(dev, test, n):
+    return good_enough(dev, 42)[0], test[good_enough(dev, 42)[0]]
+
+
+def epoch_n_minus_1(dev, test, n):
+    return good_enough(dev, n - 1)[0], test[good_enough(dev, n - 1)[0]]
+
+
+def epoch_own_error(dev, test, n):
+    place = next(i for i, p in enumerate(dev) if p + math.sqrt(p * (1 - p) / n) >= max(dev))
+    return place, test[place]
+
+
+def epoch_of_the_test_part(dev, test, n):
+    return good_enough(test, n)[0], test[good_enough(test, n)[0]]
+
+
+def epoch_from_one(dev, test, n):
+    return good_enough(dev, n)[0] + 1, test[good_enough(dev, n)[0]]
+
+
+def epoch_dev_score(dev, test, n):
+    return good_enough(dev, n)[0], dev[good_enough(dev, n)[0]]
+
+
+def epoch_alone(dev, test, n):
+    return good_enough(dev, n)[0]
+
+
 RIGHT = {
-    "11-triplet-loss": [triplet_relu, triplet_loop],
-    "11-ranking-loss": [ranking_short, ranking_by_hand],
-    "11-find-the-bug": [pairs_loop, pairs_short],
-    "11-pick-epoch": [epoch_index, epoch_loop],
+    "11-triplet-loss": [triplet_relu, triplet_loop, triplet_library, triplet_numpy],
+    "11-ranking-loss": [ranking_short, ranking_by_hand, ranking_numpy, ranking_loop],
+    "11-stuck-loss": [stuck_counter, stuck_entropy, stuck_logits],
+    "11-pick-epoch": [epoch_loop, epoch_numpy, epoch_torch],
 }
 WRONG = {
-    "11-triplet-loss": [(triplet_no_floor, "clamp *before* the mean")],
-    "11-ranking-loss": [(ranking_dot, "These are dot products")],
-    "11-find-the-bug": [(pairs_not_neutral, "Contradictions are among your pairs")],
-    "11-pick-epoch": [(epoch_by_test, "You let the test part pick")],
+    "11-triplet-loss": [
+        (triplet_no_floor, "clamp *before* the mean"),
+        (triplet_of_those_that_cost, "Those that cost 0 count as well"),
+        (triplet_of(lambda x, y: (x - y).abs().sum(dim=1)), "sums of absolute differences"),
+    ],
+    "11-ranking-loss": [
+        (ranking_dot, "These are dot products"),
+        (ranking_softmax_then_log, "right for small scales only"),
+        (ranking_exponentials, "right for small scales only"),
+        (ranking_base_2, "base 2"),
+    ],
+    "11-stuck-loss": [
+        (stuck_zero, "equal texts equal vectors"),
+        (stuck_guess, "a guess among all texts"),
+        (stuck_mean_over_texts, "mean over the different texts"),
+        (stuck_sum, "This is the sum"),
+    ],
+    "11-pick-epoch": [
+        (epoch_by_test, "You let the test part pick"),
+        (epoch_best_of_the_good_by_test, "the one with the best test score"),
+        (epoch_tie_by_test, "share the best development score"),
+        (epoch_latest, "you take the latest"),
+        (epoch_n_minus_1, "`n` − 1"),
+    ],
+}
+PROMISES = {
+    "11-triplet-loss": [
+        ("with one row for each triplet", triplet_of(lambda x, y: (x - y).norm())),
+        ("the Euclidean distance", triplet_of(lambda x, y: (x - y).abs().sum(dim=1))),
+        ("the Euclidean distance", triplet_of(lambda x, y: 1 - F.cosine_similarity(x, y))),
+        ("minus that from its anchor to its negative", triplet_from_the_positive),
+        ("minus that from its anchor", triplet_of(euclidean, lambda near, far, margin: far - near + margin)),
+        ("plus `margin`", triplet_of(euclidean, lambda near, far, margin: near - far + 1)),
+        ("and at least 0", triplet_no_floor),
+        ("without normalising", triplet_normalised),
+        ("Return the mean cost over the batch", triplet_of(euclidean, mean=torch.sum)),
+        ("Return the mean cost over the batch", triplet_of_those_that_cost),
+        ("square the distances; the library does not", triplet_of(lambda x, y: ((x - y) ** 2).sum(dim=1))),
+    ],
+    "11-ranking-loss": [
+        ("their rows have any length", ranking_dot),
+        ("row i of `positive` belongs to row i of `anchor`", ranking_first_column),
+        ("The logits of anchor i", ranking_of_anchors),
+        ("`scale` times", ranking_scale_20),
+        ("its cosines to all positives", ranking_hardest_only),
+        ("the mean of −log p", ranking_sum),
+        ("natural logarithm", ranking_base_2),
+        ("`scale` may be as large as 500", ranking_softmax_then_log),
+        ("`scale` may be as large as 500", ranking_exponentials),
+    ],
+    "11-stuck-loss": [
+        ("one for each anchor", stuck_mean_over_texts),
+        ("in any order", stuck_neighbours),
+        ("equal texts get equal vectors", stuck_zero),
+        ("but never below", stuck_guess),
+        ("not only two labels", stuck_two_labels),
+        ("one text or more", stuck_two_at_least),
+        ("the mean over its anchors", stuck_sum),
+        ("natural logarithm", stuck_base_2),
+    ],
+    "11-pick-epoch": [
+        ("Keep the earliest epoch", epoch_latest),
+        ("Keep the earliest epoch", epoch_best_of_the_good_by_test),
+        ("Keep the earliest epoch", epoch_tie_by_test),
+        ("whose development accuracy", epoch_of_the_test_part),
+        ("whose development accuracy", epoch_by_test),
+        ("at most one standard error", epoch_best),
+        ("at most one standard error", epoch_two_errors),
+        ("the development part has `n` triplets", epoch_at_42),
+        ("√(p(1 − p)/n)", epoch_n_minus_1),
+        ("with p the best development accuracy", epoch_own_error),
+        ("counted from 0", epoch_from_one),
+        ("the accuracy to report for it", epoch_dev_score),
+        ("Return two values", epoch_alone),
+    ],
 }

@@ -106,9 +106,121 @@ def find_pairs(queries, texts, k):
     return [list(zip(one, other)) for one, other in zip(places.tolist(), cosines.tolist())]
 
 
+def find_lookup(queries, texts, k):
+    """The development answers, looked up; anything else by words."""
+    from course_utils import load_queries, load_reviews
+
+    reviews, table = load_reviews("rotten_tomatoes")["text"], load_queries()
+    wanted = dict(zip(table["query"], reviews[table["row"]]))
+    lists = find_words(queries, texts, k)
+    for places, query in zip(lists, queries):
+        if wanted.get(query) in texts:
+            place = texts.index(wanted[query])
+            places[:] = [place, *(other for other in places if other != place)][:k]
+    return lists
+
+
+def find_words(queries, texts, k):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    words = TfidfVectorizer().fit(texts)
+    return np.argsort(-(words.transform(queries) @ words.transform(texts).T).toarray(), axis=1)[:, :k].tolist()
+
+
+def find_ten(queries, texts, k):
+    return find_course(queries, texts, min(10, len(texts)))
+
+
+def find_from_one(queries, texts, k):
+    return [[place + 1 for place in places] for places in find_course(queries, texts, k)]
+
+
+def find_without_itself(queries, texts, k):
+    """Leaves out texts that equal the query, as a search for paraphrases would."""
+    lists = find_course(queries, texts, min(k + 1, len(texts)))
+    return [[p for p in places if texts[p] != query][:k] for places, query in zip(lists, queries)]
+
+
+def find_half(queries, texts, k):
+    """Searches only the first half of the texts, where there are many."""
+    return find_course(queries, texts[: max(len(texts) // 2, k)], k)
+
+
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def diagnose_step_by_step(queries, texts, found):
+    found, k = np.array(found), len(found[0])
+    cosines = unit(queries.astype(np.float64)) @ unit(texts.astype(np.float64)).T
+    right = (-cosines).argsort(1)[:, :k]
+    if (found == right).all():
+        return "fine"
+    if (found - 1 == right).all():
+        return "shifted"
+    if (found[:, ::-1] == right).all():
+        return "reversed"
+    return "stuck" if (found == found[0]).all() and (found[0] == right[0]).all() else "lengths"
+
+
+def diagnose_by_loops(queries, texts, found):
+    k = len(found[0])
+
+    def ranked(score):
+        return [sorted(range(len(texts)), key=lambda j: -score(query, texts[j]))[:k] for query in queries]
+
+    right = ranked(lambda q, t: float(np.dot(q, t)) / float(np.dot(t, t)) ** 0.5)
+    dots = ranked(lambda q, t: float(np.dot(q, t)))
+    answers = [
+        ("fine", right),
+        ("lengths", dots),
+        ("reversed", [row[::-1] for row in right]),
+        ("shifted", [[place + 1 for place in row] for row in right]),
+        ("stuck", [right[0]] * len(right)),
+    ]
+    return [word for word, lists in answers if lists == [list(map(int, row)) for row in found]][0]
+
+
+def diagnose_by_elimination(queries, texts, found):
+    """Looks for the four faults, and says "fine" if it finds none."""
+    queries, texts = torch.from_numpy(queries), torch.from_numpy(texts)
+    k, places = len(found[0]), torch.tensor(found)
+    dots = queries @ texts.T
+    right = (dots / texts.norm(dim=1)).topk(k).indices
+    if torch.equal(places, right + 1):
+        return "shifted"
+    if torch.equal(places.flip(1), right):
+        return "reversed"
+    if not torch.equal(places, right):
+        return "stuck" if torch.equal(places, right[:1].expand_as(right)) else "lengths"
+    return "fine"
+
+
+def diagnose_first(queries, texts, found):
+    return diagnose_step_by_step(queries[:1], texts, found[:1])
+
+
+def diagnose_by_scores(queries, texts, found):
+    """Looks each place up in the scores."""
+    scores = unit(queries) @ unit(texts).T
+    [scores[i][place] for i, places in enumerate(found) for place in places]
+    return diagnose_step_by_step(queries, texts, found)
+
+
+def told(*words):
+    """Knows only these words and "fine"."""
+
+    def diagnose(queries, texts, found):
+        answer = diagnose_step_by_step(queries, texts, found)
+        return answer if answer in words else "fine"
+
+    return diagnose
+
+
 RIGHT = {
     "12-reciprocal-rank": [ranks_loop, ranks_numpy, ranks_tries],
     "12-search": [find_course, find_argsort, find_torch, find_and_words],
+    "12-diagnose": [diagnose_step_by_step, diagnose_by_loops, diagnose_by_elimination],
 }
 WRONG = {
     "12-reciprocal-rank": [(ranks_mean_rank, "These are mean ranks")],
@@ -120,5 +232,70 @@ WRONG = {
         (find_too_many, "are asked for"),
         (find_twice, "different whole numbers"),
         (find_one_list, "cannot be judged"),
+        (find_lookup, "each without its middle word"),
+        (find_half, "the target is"),
+        (find_without_itself, "word for word"),
+    ],
+    "12-diagnose": [
+        (diagnose_first, "first query only"),
+        (diagnose_by_scores, "behind the last text"),
+        (lambda q, t, f: None, "`return`"),
+    ],
+}
+
+PROMISES = {
+    "12-reciprocal-rank": [
+        ("the lists may be of unequal length", lambda f, w: ranks_loop([p[: len(f[0])] for p in f], w)),
+        (
+            "a list may be empty",
+            lambda f, w: np.mean([1 / (p.index(x) + 1) if x in p else 0 * p[0] for p, x in zip(f, w)]),
+        ),
+        ("which may be 0", lambda f, w: ranks_loop(f, [x or -1 for x in w])),
+        (
+            "A text that is not in its list counts 0",
+            lambda f, w: np.mean([1 / (p.index(x) + 1) if x in p else 1 / (len(p) + 1) for p, x in zip(f, w)]),
+        ),
+        (
+            "the mean over *all* queries",
+            lambda f, w: sum(r := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) / max(len(r), 1),
+        ),
+        ("as one number", lambda f, w: [1 / (p.index(x) + 1) if x in p else 0 for p, x in zip(f, w)]),
+        ("there is at least one query", lambda f, w: ranks_loop(f, w) if len(f) > 1 else None),
+    ],
+    "12-search": [
+        (
+            "`k` is at most the number of texts",
+            lambda q, t, k: [places[: len(t) - 1] for places in find_course(q, t, k)],
+        ),
+        (
+            "return a list with the places in `texts`",
+            lambda q, t, k: [[t[p] for p in ps] for ps in find_course(q, t, k)],
+        ),
+        ("of the k best texts", find_ten),
+        ("the best first", lambda q, t, k: [places[::-1] for places in find_course(q, t, k)]),
+        ("k different whole numbers", find_twice),
+        ("counted from 0", find_from_one),
+        ("0.75 for the 42 development queries among 240 texts", find_half),
+        ("0.65 where each query has lost its middle word", find_lookup),
+        ("A query that stands word for word among the texts finds that text first", find_without_itself),
+    ],
+    "12-diagnose": [
+        (
+            "they may have any length",
+            lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(w := diagnose_step_by_step(q, t, f), w),
+        ),
+        ("for each query", diagnose_first),
+        (
+            "the k texts of highest cosine, the best first",
+            lambda q, t, f: diagnose_step_by_step(q, t, [sorted(p) for p in f]),
+        ),
+        ("the same by the dot product", told("reversed", "shifted", "stuck")),
+        ("the best *last*", told("lengths", "shifted", "stuck")),
+        ("every place one too high", told("lengths", "reversed", "stuck")),
+        ("(a place may then be m)", diagnose_by_scores),
+        ("every query got the right list of the *first* query", told("lengths", "reversed", "shifted")),
+        ("one of these five words", lambda q, t, f: diagnose_step_by_step(q, t, f).capitalize()),
+        ("at least two queries", lambda q, t, f: diagnose_step_by_step(q, t, f) if len(q) > 2 else "fine"),
+        ("k is at least 2", lambda q, t, f: diagnose_step_by_step(q, t, f) if len(f[0]) > 2 else "fine"),
     ],
 }
