@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from transformers import get_linear_schedule_with_warmup, pipeline
 
 from course_utils import embed
-from course_utils.exercises.lesson_10 import EPOCH, LEAKS, SCHEDULE
+from course_utils.exercises.lesson_10 import DIAGNOSE, LEAKS, SCHEDULE
 from course_utils.training import ExampleError
 from course_utils.trainings import learning_curve
 
@@ -35,22 +35,24 @@ def test_the_schedule_is_the_librarys(steps, warmup):
         schedule.step()
 
 
-def test_the_epoch_of_the_exercise_is_that_of_a_plain_loop():
+def test_the_training_of_the_exercise_is_that_of_a_plain_loop():
     torch.manual_seed(1)
     weight, batches = torch.randn(2, 3), [(torch.randn(4, 3), torch.tensor([0, 1, 1, 0])) for _ in range(3)]
 
     def make():
-        model = torch.nn.Linear(3, 2, bias=False)
-        model.load_state_dict({"weight": weight.clone()})
-        return model, torch.optim.SGD(model.parameters(), lr=0.5)
+        model = torch.nn.Linear(3, 2)
+        model.load_state_dict({"weight": weight.clone(), "bias": torch.zeros(2)})
+        return model, torch.optim.SGD([model.weight], lr=0.5)
 
-    current, losses = weight.clone(), []
+    current = weight.clone()
     for inputs, labels in batches:
         current.requires_grad_()
         loss = -(inputs @ current.T).log_softmax(dim=1)[range(4), labels].mean()
-        losses.append(loss.item())
         current = (current - 0.5 * torch.autograd.grad(loss, current)[0]).detach()
-    assert EPOCH.reference(make, batches) == pytest.approx(losses, abs=1e-5)
+    scores, kept = DIAGNOSE.reference(make, batches, batches[0], 1)
+    assert torch.allclose(kept["weight"], current, atol=1e-5)
+    right = (batches[0][0] @ current.T).argmax(dim=1) == batches[0][1]
+    assert scores == [pytest.approx(right.float().mean().item())]
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     done = CliRunner().invoke(learning_curve.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
-    files = (learning_curve.CURVE, learning_curve.ANSWERS, learning_curve.LOSSES)
+    files = (learning_curve.CURVE, learning_curve.ANSWERS, learning_curve.LOSSES, learning_curve.VALIDATION)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(file.name for file in files)
     losses = pd.read_csv(tmp_path / learning_curve.LOSSES.name)
     assert list(losses.columns) == list(pd.read_csv(learning_curve.LOSSES).columns) and len(losses) == 3 * 2
@@ -127,6 +129,8 @@ def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path)
     )
     answers = pd.read_csv(tmp_path / learning_curve.ANSWERS.name)
     assert list(answers.columns) == list(pd.read_csv(learning_curve.ANSWERS).columns) and len(answers) == 30
+    read = pd.read_csv(tmp_path / learning_curve.VALIDATION.name)
+    assert list(read.columns) == list(pd.read_csv(learning_curve.VALIDATION).columns) and len(read) == 500
 
 
 def test_the_stored_tables_fit_each_other():
@@ -139,3 +143,7 @@ def test_the_stored_tables_fit_each_other():
         row = curve[(curve["examples"] == 1600) & (curve["seed"] == 0) & (curve["classifier"] == name)]
         # rounded to three decimals, so 0.5 may be 0.4999
         assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(row["accuracy"].item(), abs=0.002)
+    read, validation = pd.read_csv(learning_curve.VALIDATION), learning_curve.review_parts()[1]
+    assert list(read.columns) == ["fine-tuned encoder, CLS"] and len(read) == len(validation)
+    # the same model does about as well there; a column for other sentences would be at 0.5
+    assert ((read.iloc[:, 0] > 0.5) == validation["label"]).mean() == pytest.approx(0.8, abs=0.05)

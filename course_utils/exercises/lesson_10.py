@@ -21,7 +21,9 @@ def _schedule_cases(rng):
         Case("The last step", (steps - 1, steps, warmup, peak)),
         Case("At the end", (steps, steps, warmup, peak)),
         Case("Long after the last step: still 0", (steps + rng.randint(3, 9), steps, warmup, peak)),
-        Case("No warm-up", (3, steps, 0, peak)),
+        Case("No warm-up: the peak at once", (0, steps, 0, peak)),
+        Case("No warm-up: on the way down", (middle, steps, 0, peak)),
+        Case("A warm-up of one step", (1, steps, 1, peak)),
     ]
 
 
@@ -80,6 +82,24 @@ SCHEDULE = Exercise(
             "Your rate reaches 0 one step too early: it is 0 at `steps`, not at `steps - 1`.",
             _way(lambda i, n, w: max(0, n - 1 - i) / (n - 1 - w)),
         ),
+        *(
+            Mistake("Without a warm-up, the rate at step 0 is the peak, and yours is 0.", rate)
+            for rate in (
+                lambda i, n, w, p: _rate(i, n, w, p) if w or i else 0.0,
+                lambda i, n, w, p: _rate(i, n, max(1, w), p),
+            )
+        ),
+        *(
+            Mistake(
+                "With `warmup` 0 you divide by 0 at step 0. The rate there is the peak: only steps *below* `warmup` "
+                "belong to the rise.",
+                division,
+            )
+            for division in (
+                lambda i, n, w, p: p * (i / w) if i <= w else _rate(i, n, w, p),
+                lambda i, n, w, p: float(p) * i / w if i <= w else _rate(i, n, w, p),
+            )
+        ),
         Mistake("The peak is missing: these are shares of it.", lambda i, n, w, p: _rate(i, n, w, 1.0)),
         Mistake(
             "The peak is missing: these are shares of it. (And after the last step, the rate stays 0.)",
@@ -110,20 +130,26 @@ def _leak_cases(rng):
     clean = [sentence(number) for number in range(20, 25)]
     dirty = clean + [train[2].upper(), "  " + train[4].replace(" ", "  ") + " ", train[0]]
     rng.shuffle(dirty)
+    year = rng.randint(1950, 2020)
+    three = [f"{word} film of {year}" for word in ("bold", "cold", "awful")]
     return [
         Case("The same text, in other letters and with other spaces", (train, dirty)),
         Case("No text is in both parts", (train, clean)),
+        Case("The order of `test`", (three, [three[1], three[2], three[0]])),
         Case("A text that stands twice in the test part", (train, [train[1], clean[0], train[1]])),
-        Case("Part of a text is not the text", ([train[0] + " and more"], [train[0], "film"])),
+        Case("A word more, or a word less", ([train[0] + " and more", "good"], [train[0], "film", "good good"])),
         Case("Nothing to train on", ([], clean)),
+        Case("Nothing to test", (train, [])),
         Case("Two spaces, and spaces at the ends", (["a fine film"], ["A  fine film", " a fine film "])),
+        Case("Tabs", (train[:3], [train[1].replace(" ", "\t")])),
+        Case("Line ends", (train[:3], [train[2].replace(" ", "\n"), train[0] + "\n"])),
+        Case("Three spaces", (train[:3], [train[0].replace(" ", "   ")])),
         Case(
-            "Tabs, line ends and three spaces are white space, too",
-            (train[:3], [train[1].replace(" ", "\t"), train[0].replace(" ", "   ") + "\n"]),
-        ),
-        Case(
-            "Order, punctuation and the ends of words count",
-            (["not good , bad", "now here", "fine ."], ["bad , not good", "nowhere", "fine"]),
+            "Order, punctuation, accents and the ends of words count",
+            (
+                ["not good , bad", "now here", "fine .", f"a cliché of {year}", "its own"],
+                ["bad , not good", "nowhere", "fine", f"a cliche of {year}", "it's own"],
+            ),
         ),
     ]
 
@@ -144,53 +170,49 @@ LEAKS = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "You compare texts letter by letter. Capital letters and spaces differ, and the model reads the same "
-            "tokens.",
+            "You compare the texts as they are written. Capital letters and white space must not make a difference.",
             lambda train, test: _leaks(train, test, lambda text: text),
         ),
         Mistake(
-            'You make the letters small, and leave the spaces as they are. `" ".join(text.split())` makes them alike.',
+            'Capital letters no longer count for you, but white space does. `" ".join(text.split())` makes them alike.',
             lambda train, test: _leaks(train, test, str.lower),
         ),
         Mistake(
-            "You make the spaces alike, and leave capital letters as they are.",
+            "You make the white space alike, and leave capital letters as they are.",
             lambda train, test: _leaks(train, test, lambda text: " ".join(text.split())),
         ),
         Mistake(
-            "You strip the ends only. Spaces inside a text differ, too.",
+            "You strip the ends only. White space inside a text may differ, too.",
             lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
         ),
         Mistake(
-            "You exchange two spaces for one. Three spaces, tabs and line ends are left: `split()` without an "
-            "argument takes all white space.",
+            "You replace two spaces by one. Three spaces, tabs and line ends are left: `split()` without an "
+            "argument splits at any white space.",
             lambda train, test: _leaks(train, test, lambda text: text.lower().replace("  ", " ").strip()),
         ),
         Mistake(
-            "You compare sets of words. The order of the words belongs to a text.",
+            "You compare sets of words. Texts with the same words in another order, or with a word repeated, differ.",
             lambda train, test: _leaks(train, test, lambda text: frozenset(text.lower().split())),
         ),
         Mistake(
-            "You take all white space away, and `now here` becomes `nowhere`. Leave one space between words.",
+            "You remove all white space, so `now here` becomes `nowhere`. Leave one space between words.",
             lambda train, test: _leaks(train, test, lambda text: "".join(text.lower().split())),
         ),
         Mistake(
-            "You leave punctuation out. Here, only capital letters and white space may differ.",
+            "You leave punctuation out. Only capital letters and white space may differ.",
             lambda train, test: _leaks(train, test, lambda text: " ".join(re.findall(r"\w+", text.lower()))),
         ),
         Mistake(
-            "You return the texts in their small letters. The texts of `test` are asked for, as they stand there.",
+            "You return the texts after you changed them. Return the texts of `test` as they are written there.",
             lambda train, test: [" ".join(text.lower().split()) for text in _leaks(train, test)],
         ),
+        Mistake("These are texts of `train`. Return those of `test`.", lambda train, test: _leaks(test, train)),
         Mistake(
-            "These are the texts of `train`. The texts of `test` that are leaked are asked for.",
-            lambda train, test: _leaks(test, train),
-        ),
-        Mistake(
-            "A text that stands twice in `test` leaks twice: list both.",
+            "A text that stands twice in `test` is listed twice, and you list it once.",
             lambda train, test: list(dict.fromkeys(_leaks(train, test))),
         ),
         Mistake(
-            "A part of a text is found as if it were the text. Compare whole texts.",
+            "A text of `test` also counts for you if it is part of a longer text of `train`. Compare whole texts.",
             lambda train, test: [
                 text
                 for text in test
@@ -198,93 +220,229 @@ LEAKS = Exercise(
             ],
         ),
         Mistake(
-            "These are the clean ones. Those that also stand in `train` are asked for.",
+            "These are the texts that are not in `train`. Return those that are.",
             lambda train, test: [text for text in test if text not in _leaks(train, test)],
         ),
-        Mistake("You return their number. The texts are asked for.", lambda train, test: len(_leaks(train, test))),
+        Mistake("You return a number. Return the texts.", lambda train, test: len(_leaks(train, test))),
     ),
     hints=(
-        "Make every text of `train` comparable, and keep the results in a set. Then go through `test`.",
-        '`" ".join(text.lower().split())` has small letters, and one space between words.',
+        "Bring every text of `train` into one form, and keep the results in a set. Then go through `test`.",
+        '`" ".join(text.lower().split())` has no capital letters, and one space between words.',
     ),
 )
 
 
-def _epoch_cases(rng):
-    def maker(width, classes=2, rate=0.5):
-        return linear_maker(normal(rng, classes, width), rate)
+def _states(make, batches, epochs):
+    """The weights after each epoch, by plain steps of gradient descent on `make`'s model and optimizer."""
+    model, optimizer = make()
+    states = []
+    for _ in range(epochs):
+        for inputs, labels in batches:
+            loss = cross_entropy(model(inputs), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        states.append({name: weights.clone() for name, weights in model.state_dict().items()})
+    return states
 
-    def batches(number, width, classes=2):
-        return [
+
+def _logits(state, inputs):
+    return inputs @ state["weight"].T + state["bias"]
+
+
+def _accuracies(states, validation):
+    inputs, labels = validation
+    return [(_logits(state, inputs).argmax(dim=1) == labels).float().mean().item() for state in states]
+
+
+def _validation(rng, states, wanted):
+    """Validation data on which the accuracies after the epochs are as wanted, or None where none were found.
+
+    No prediction is near the edge between two classes, where another order of additions may tip it.
+    """
+    classes, width = states[0]["weight"].shape
+    inputs = normal(rng, 200, width)
+    logits = torch.stack([_logits(state, inputs) for state in states])
+    two, predicted = logits.topk(2).values, logits.argmax(dim=-1)
+    usable = (two[:, :, 0] - two[:, :, 1]).min(dim=0).values > 0.02
+    usable = [place for place in range(len(inputs)) if usable[place]]
+    for _ in range(40):
+        places = rng.sample(usable, min(8, len(usable)))
+        source = rng.choice(predicted).tolist()  # so that one epoch does well
+        labels = torch.tensor([source[place] if rng.random() < 0.8 else rng.randrange(classes) for place in places])
+        if places and wanted(_accuracies(states, (inputs[places], labels))):
+            return inputs[places], labels
+    return None
+
+
+def _all_wrong(states, validation):
+    """The same inputs with labels that no epoch predicts, for which there must be more classes than epochs."""
+    predicted = torch.stack([_logits(state, validation[0]).argmax(dim=1) for state in states])
+    classes = len(states[0]["bias"])
+    return validation[0], torch.tensor([min(set(range(classes)) - set(column)) for column in predicted.T.tolist()])
+
+
+def _best_cases(rng):
+    def training(epochs, classes=2, number=3):
+        width = rng.randint(3, 5)
+        make = linear_maker(normal(rng, classes, width), rng.choice([2.0, 3.0]))
+        batches = [
             (normal(rng, 4, width), torch.tensor([rng.randrange(classes) for _ in range(4)])) for _ in range(number)
         ]
+        return make, batches, _states(make, batches, epochs)
 
-    width = rng.randint(3, 5)
+    def case(label, wanted, epochs=5, classes=2, number=3):
+        while True:
+            make, batches, states = training(epochs, classes, number)
+            if validation := _validation(rng, states, wanted):
+                return Case(label, (make, batches, validation, epochs))
+
+    def nothing_right():
+        while True:
+            make, batches, states = training(3, classes=4)
+            if validation := _validation(rng, states, any):
+                return Case("No epoch gets anything right", (make, batches, _all_wrong(states, validation), 3))
+
+    def only_best(scores, place):
+        return all(score < scores[place] for n, score in enumerate(scores) if n != place % len(scores))
+
     return [
-        Case("Several batches", (maker(width), batches(5, width))),
-        Case("Three classes", (maker(width, 3), batches(4, width, 3))),
-        Case("Another learning rate", (maker(width, rate=0.05), batches(4, width))),
-        Case("One batch", (maker(width), batches(1, width))),
+        case("The best epoch is in the middle", lambda s: only_best(s, 2) and min(s) not in (s[0], s[-1])),
+        case("Two epochs are equally good", lambda s: s.count(max(s)) == 2 and s.index(max(s)) > 0 and s[-1] < max(s)),
+        case("The first epoch is the best", lambda s: only_best(s, 0)),
+        case("The last epoch is the best", lambda s: only_best(s, -1)),
+        case("Three classes", lambda s: only_best(s, 1), epochs=3, classes=3),
+        case("One epoch, one batch", lambda s: s[0] > 0, epochs=1, number=1),
+        nothing_right(),
     ]
 
 
-def _epoch(make, batches, order="zero backward step", loss_of=cross_entropy, after=False):
-    losses, (model, optimizer) = [], make()
+def _best(make, batches, validation, epochs, states=_states, pick=lambda scores: scores.index(max(scores))):
+    """The reference; `states` and `pick` imitate mistakes in the training and in the choice."""
+    after = states(make, batches, epochs)
+    scores = _accuracies(after, validation)
+    return scores, after[pick(scores)]
+
+
+def _other_training(change):
+    """A mistake in the training: `change(model, optimizer, batches, epoch)` runs one epoch in a wrong way."""
+
+    def states(make, batches, epochs):
+        (model, optimizer), found = make(), []
+        for epoch in range(epochs):
+            change(model, optimizer, batches, epoch)
+            found.append({name: weights.clone() for name, weights in model.state_dict().items()})
+        return found
+
+    return lambda m, b, v, e: _best(m, b, v, e, states)
+
+
+def _steps(model, optimizer, batches, clear=True):
     for inputs, labels in batches:
-        loss = loss_of(model(inputs), labels)
-        for what in order.split():
-            {"zero": optimizer.zero_grad, "backward": loss.backward, "step": optimizer.step}[what]()
-        losses.append((loss_of(model(inputs), labels) if after else loss).item())
-    return losses
+        loss = cross_entropy(model(inputs), labels)
+        if clear:
+            optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
 
 
-EPOCH = Exercise(
-    id="10-find-the-bug",
-    title="Find the bug: one epoch",
-    arguments=("make", "batches"),
-    cases=_epoch_cases,
-    reference=_epoch,
-    minutes=10,
+def _untrained_first(make, batches, validation, epochs):
+    model, _ = make()
+    start = {name: weights.clone() for name, weights in model.state_dict().items()}
+    return _best(make, batches, validation, epochs, lambda m, b, e: [start, *_states(m, b, e)][:e])
+
+
+def _weights_of_before(make, batches, validation, epochs):
+    model, _ = make()
+    after = [dict(model.state_dict()), *_states(make, batches, epochs)]
+    scores = _accuracies(after[1:], validation)
+    return scores, after[scores.index(max(scores))]
+
+
+def _on_the_batches(make, batches, validation, epochs):
+    joined = tuple(torch.cat(column) for column in zip(*batches, strict=True))
+    return _best(make, batches, joined, epochs)
+
+
+def _none_if_all_wrong(make, batches, validation, epochs):
+    scores, weights = _best(make, batches, validation, epochs)
+    return scores, weights if max(scores) > 0 else None
+
+
+DIAGNOSE = Exercise(
+    id="10-diagnose",
+    title="Diagnose: the best epoch is lost",
+    arguments=("make", "batches", "validation", "epochs"),
+    cases=_best_cases,
+    reference=_best,
+    minutes=12,
     difficulty=2,
     points=3,
     mistakes=(
         Mistake(
-            "Gradients add up from batch to batch: `backward` adds to what is there. Clear them each time, with "
-            "`optimizer.zero_grad()`.",
-            lambda m, b: _epoch(m, b, "backward step"),
+            "The weights that you return are those of the last epoch, whichever was the best. `state_dict()` hands out "
+            "the model's own tensors, and each later step changes them; a copy of the dictionary holds the same ones.",
+            lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
         ),
         Mistake(
-            "You step before the gradients of this batch are there: first `backward`, then `step`.",
-            lambda m, b: _epoch(m, b, "step zero backward"),
+            "Of epochs that are equally good you keep the last. Keep the earliest.",
+            lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
         ),
         Mistake(
-            "The weights do not change from batch to batch: `loss.backward()` or `optimizer.step()` is missing or "
-            "stands outside the loop, `make()` stands inside it, or the gradients are cleared between the two.",
-            lambda m, b: _epoch(m, b, "zero backward"),
+            "You keep the weights of the epoch with the *lowest* accuracy.",
+            lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: s.index(min(s))),
         ),
         Mistake(
-            "`cross_entropy` takes logits. You give it probabilities, so a softmax is taken twice.",
-            lambda m, b: _epoch(m, b, loss_of=lambda x, y: cross_entropy(x.softmax(dim=-1), y)),
+            "You keep the weights of the first epoch, whichever was the best.",
+            lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: 0),
         ),
         Mistake(
-            "These are losses after the update. The loss that the update is made from is asked for.",
-            lambda m, b: _epoch(m, b, after=True),
+            "The weights that you return are those from *before* the best epoch. Copy them after its last step.",
+            _weights_of_before,
         ),
         Mistake(
-            "These are sums over the batch. The mean is asked for, which is what `cross_entropy` gives.",
-            lambda m, b: _epoch(m, b, loss_of=lambda x, y: cross_entropy(x, y, reduction="sum")),
+            "Your accuracies are those before each epoch, the first of a model that has learned nothing. Measure after "
+            "the epoch.",
+            _untrained_first,
         ),
         Mistake(
-            "You return the mean of the losses. The list of all losses is asked for.",
-            lambda m, b: sum(_epoch(m, b)) / len(b),
+            "If no epoch gets anything right, you return no weights. The earliest epoch is the best then, too.",
+            _none_if_all_wrong,
         ),
-        Mistake("You return the last loss only. The list of all losses is asked for.", lambda m, b: _epoch(m, b)[-1]),
+        Mistake("Your accuracies are those on the batches. Measure on `validation`.", _on_the_batches),
+        Mistake(
+            "Gradients add up from step to step: `backward` adds to what is there. Keep `optimizer.zero_grad()`.",
+            _other_training(lambda m, o, b, e: _steps(m, o, b, clear=False)),
+        ),
+        Mistake(
+            "You clear the gradients once an epoch, so they add up from batch to batch. Clear them for each batch.",
+            _other_training(lambda m, o, b, e: (o.zero_grad(), _steps(m, o, b, clear=False))),
+        ),
+        Mistake(
+            "You leave out the last batch of each epoch.", _other_training(lambda m, o, b, e: _steps(m, o, b[:-1]))
+        ),
+        Mistake(
+            "You go through the batches more than once in an epoch.",
+            _other_training(lambda m, o, b, e: (_steps(m, o, b), _steps(m, o, b))),
+        ),
+        Mistake(
+            "Each epoch starts from a fresh model. Call `make()` once, before the epochs.",
+            lambda m, b, v, e: _best(m, b, v, e, lambda make, batches, n: _states(make, batches, 1) * n),
+        ),
+        Mistake(
+            "You return the weights only. Return two things: the accuracies, and the weights.",
+            lambda m, b, v, e: _best(m, b, v, e)[1],
+        ),
+        Mistake(
+            "You return the best accuracy. Return all of them, one for each epoch.",
+            lambda m, b, v, e: (max(_best(m, b, v, e)[0]), _best(m, b, v, e)[1]),
+        ),
     ),
     hints=(
-        "Four things happen for each batch: loss, clear, backward, step. Which of them does the function lack?",
-        "Print `model.weight.grad` after each `backward`: does it grow?",
-        "`optimizer.zero_grad()` comes before `loss.backward()`, and `optimizer.step()` after it.",
+        "Compare the accuracy of the kept weights with the list of accuracies. Which epoch has that accuracy?",
+        "Print `best['bias']` at the end of each epoch. Does it stay as it was when it was kept?",
+        "`copy.deepcopy(model.state_dict())`, or `{name: weights.clone() for name, weights in ...}`.",
     ),
 )
 
-EXERCISES = (LEAKS, EPOCH, SCHEDULE)
+EXERCISES = (LEAKS, SCHEDULE, DIAGNOSE)

@@ -26,6 +26,8 @@ CURVE = FOLDER / "learning_curve.csv"  # one row per classifier, number of examp
 LOSSES, CHECKED = FOLDER / "learning_curve_losses.csv", 100
 # two classifiers' probabilities for each test sentence, 1,600 examples, seed 0
 ANSWERS = FOLDER / "learning_curve_answers.csv"
+# the fine-tuned one's probabilities for each validation sentence, to read its mistakes there
+VALIDATION = FOLDER / "learning_curve_validation.csv"
 
 
 def review_parts():
@@ -171,11 +173,11 @@ def baselines(texts, labels, given):
     "--folder",
     default=FOLDER,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Where the two tables go.",
+    help="Where the tables go.",
 )
 def main(folder):
     """Train every classifier on 25 to 1,600 sentences, three times each, and write its accuracy on 1,500 others."""
-    train, _, test = review_parts()
+    train, validation, test = review_parts()
     rows = []
     for size, seed in (
         bar := progress_bar(iterable=[(size, seed) for size in SIZES for seed in SEEDS], unit="training")
@@ -184,11 +186,12 @@ def main(folder):
         found = baselines(chosen["text"], chosen["label"], test["text"])
         for pooling, name in TUNED.items():
             losses = []
-            found[name] = probabilities(
-                *fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling, losses=losses), test["text"]
-            )
+            tuned = fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling, losses=losses)
+            found[name] = probabilities(*tuned, test["text"])
             if (size, seed, pooling) == (CHECKED, SEEDS[0], "cls"):
                 write_table({"loss": np.round(losses, 3)}, folder / LOSSES.name)
+            if (size, seed, pooling) == (SIZES[-1], SEEDS[0], "cls"):
+                write_table({name: probabilities(*tuned, validation["text"]).round(3)}, folder / VALIDATION.name)
         rows += [
             {
                 "examples": size,

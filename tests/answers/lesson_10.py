@@ -3,8 +3,14 @@
 Written as learners write, not as the checks imitate them.
 """
 
+import copy
+import itertools
+import math
 import re
+import unicodedata
 
+import numpy as np
+import torch
 import torch.nn.functional as F
 
 
@@ -47,48 +53,314 @@ def leaks_exact(train, test):
     return [text for text in test if text in train]
 
 
-def epoch_plain(make, batches):
-    model, optimizer = make()
-    losses = []
+def leaks_comprehension(train, test):
+    known = [" ".join(t.casefold().split()) for t in train]
+    return tuple(text for text in test if " ".join(text.casefold().split()) in known)
+
+
+def leaks_by(key, result=lambda found: found):
+    """An answer that compares by `key`."""
+
+    def leaks(train, test):
+        seen = {key(text) for text in train}
+        return result([text for text in test if key(text) in seen])
+
+    return leaks
+
+
+def one_space(text):
+    return re.sub(r"\s+", " ", text.lower()).strip()
+
+
+def no_accents(text):
+    return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
+
+
+def leaks_of_train(train, test):
+    return [text for text in train if one_space(text) in {one_space(other) for other in test}]
+
+
+def leaks_longest_first(train, test):
+    longest = max(len(text) for text in train)  # raises if there is none
+    return [text for text in leaks_set(train, test) if len(text) <= 2 * longest]
+
+
+def leaks_first_of_test(train, test):
+    assert test[0] is not None
+    return leaks_set(train, test)
+
+
+def leaks_part(train, test):
+    return [text for text in test if any(one_space(other).startswith(one_space(text)) for other in train)]
+
+
+def schedule_numpy(step, steps, warmup, peak):
+    return np.interp(step, [0, warmup, steps], [0, peak, 0]) if warmup else np.interp(step, [0, steps], [peak, 0])
+
+
+def schedule_torch(step, steps, warmup, peak):
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=peak)
+    from transformers import get_linear_schedule_with_warmup
+
+    schedule = get_linear_schedule_with_warmup(optimizer, warmup, steps)
+    for _ in range(step):
+        optimizer.step()
+        schedule.step()
+    return torch.tensor(schedule.get_last_lr()[0])
+
+
+def schedule_cosine(step, steps, warmup, peak):
+    if step < warmup:
+        return peak * step / warmup
+    return peak * (1 + math.cos(math.pi * min(1, (step - warmup) / (steps - warmup)))) / 2
+
+
+def schedule_curved(step, steps, warmup, peak):
+    return peak * (step / warmup) ** 2 if step < warmup else schedule_if(step, steps, warmup, peak)
+
+
+def schedule_from_one(step, steps, warmup, peak):
+    return peak * (step + 1) / warmup if step < warmup - 1 else schedule_if(max(step, warmup), steps, warmup, peak)
+
+
+def schedule_late_peak(step, steps, warmup, peak):
+    return peak * step / (warmup + 1) if step <= warmup else schedule_if(step, steps, warmup, peak)
+
+
+def schedule_ends_early(step, steps, warmup, peak):
+    return schedule_if(step, steps - 1, warmup, peak)
+
+
+def schedule_below_zero(step, steps, warmup, peak):
+    return peak * step / warmup if step < warmup else peak * (steps - step) / (steps - warmup)
+
+
+def schedule_at_least_one(step, steps, warmup, peak):
+    warmup = max(1, warmup)
+    return schedule_if(step, steps, warmup, peak)
+
+
+def schedule_divides(step, steps, warmup, peak):
+    return peak * min(step / warmup, (steps - step) / (steps - warmup)) if step < steps else 0.0
+
+
+def schedule_whole(step, steps, warmup, peak):
+    return peak * (step // warmup) if step < warmup else schedule_if(step, steps, warmup, peak)
+
+
+def one_epoch(model, optimizer, batches):
     for inputs, labels in batches:
         optimizer.zero_grad()
-        loss = F.cross_entropy(model(inputs), labels)
-        loss.backward()
+        F.cross_entropy(model(inputs), labels).backward()
         optimizer.step()
-        losses.append(loss.item())
-    return losses
 
 
-def epoch_clear_last(make, batches):
+def accuracy(model, validation):
+    inputs, labels = validation
+    with torch.no_grad():
+        return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
+
+
+def keep_deepcopy(make, batches, validation, epochs):
     model, optimizer = make()
-    losses = []
-    for inputs, labels in batches:
-        loss = -F.log_softmax(model(inputs), dim=1)[range(len(labels)), labels].mean()
-        loss.backward()
-        optimizer.step()
-        model.zero_grad()
-        losses.append(float(loss))
-    return losses
+    scores, best, weights = [], -1.0, None
+    for _ in range(epochs):
+        model.train()
+        one_epoch(model, optimizer, batches)
+        model.eval()
+        scores.append(accuracy(model, validation))
+        if scores[-1] > best:
+            best, weights = scores[-1], copy.deepcopy(model.state_dict())
+    return scores, weights
 
 
-def epoch_adds_up(make, batches):
+def keep_all(make, batches, validation, epochs):
     model, optimizer = make()
-    losses = []
+    found = []
+    for _ in range(epochs):
+        one_epoch(model, optimizer, batches)
+        found.append((accuracy(model, validation), {k: v.numpy().copy() for k, v in model.state_dict().items()}))
+    return [score for score, _ in found], max(found, key=lambda pair: pair[0])[1]
+
+
+def keep_by_hand(make, batches, validation, epochs):
+    """Gradient descent in float64 without autograd."""
+    model, optimizer = make()
+    rate = optimizer.param_groups[0]["lr"]
+    weight, bias = (p.detach().double().numpy().copy() for p in (model.weight, model.bias))
+    inputs, labels = (part.numpy() for part in validation)
+    scores, kept = np.zeros(epochs), []
+    for epoch in range(epochs):
+        for x, y in batches:
+            x = x.double().numpy()
+            logits = x @ weight.T + bias
+            p = np.exp(logits - logits.max(axis=1, keepdims=True))
+            p /= p.sum(axis=1, keepdims=True)
+            p[np.arange(len(y)), y.numpy()] -= 1
+            weight, bias = weight - rate * p.T @ x / len(y), bias - rate * p.mean(axis=0)
+        scores[epoch] = ((inputs @ weight.T + bias).argmax(axis=1) == labels).mean()
+        kept.append({"weight": weight, "bias": bias})
+    return [scores, kept[int(scores.argmax())]]
+
+
+def keep_reference(make, batches, validation, epochs):
+    """The version of the lesson, with its mistake."""
+    model, optimizer = make()
+    scores, best = [], None
+    for _ in range(epochs):
+        one_epoch(model, optimizer, batches)
+        scores.append(accuracy(model, validation))
+        if scores[-1] > max(scores[:-1], default=-1):
+            best = model.state_dict()
+    return scores, best
+
+
+def keep_shallow(make, batches, validation, epochs):
+    scores, best = keep_reference(make, batches, validation, epochs)
+    return scores, dict(best)
+
+
+def keep_with(train=one_epoch, better=lambda new, old: new > old, first=-1.0, result=lambda s, w: (s, w), **changes):
+    """An answer that is right but for what is given."""
+
+    def keep(make, batches, validation, epochs):
+        model, optimizer = make()
+        scores, best, weights = [], first, None
+        for epoch in range(epochs):
+            if changes.get("afresh"):
+                model, optimizer = make()
+            if changes.get("before"):
+                scores.append(accuracy(model, validation))
+            train(model, optimizer, batches)
+            if not changes.get("before"):
+                scores.append(accuracy(model, changes.get("on", lambda v, b: v)(validation, batches)))
+            if better(scores[-1], best):
+                best, weights = scores[-1], copy.deepcopy(model.state_dict())
+            if changes.get("stop") and scores[-1] < best:
+                break
+        return result(scores, weights)
+
+    return keep
+
+
+def sums(model, optimizer, batches):
     for inputs, labels in batches:
-        loss = F.cross_entropy(model(inputs), labels)
-        loss.backward()
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs), labels, reduction="sum").backward()
         optimizer.step()
-        losses.append(loss.item())
-    return losses
+
+
+def probabilities(model, optimizer, batches):
+    for inputs, labels in batches:
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs).softmax(dim=-1), labels).backward()
+        optimizer.step()
+
+
+def joined(model, optimizer, batches):
+    one_epoch(model, optimizer, [tuple(torch.cat(column) for column in zip(*batches, strict=True))])
+
+
+def adds_up(model, optimizer, batches):
+    for inputs, labels in batches:
+        F.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+
+
+def keep_last(make, batches, validation, epochs):
+    model, optimizer = make()
+    scores = []
+    for _ in range(epochs):
+        one_epoch(model, optimizer, batches)
+        scores.append(accuracy(model, validation))
+    return scores, model.state_dict()
 
 
 RIGHT = {
-    "10-leaks": [leaks_set, leaks_loop],
-    "10-find-the-bug": [epoch_plain, epoch_clear_last],
-    "10-schedule": [schedule_if, schedule_min],
+    "10-leaks": [leaks_set, leaks_loop, leaks_comprehension],
+    "10-diagnose": [keep_deepcopy, keep_all, keep_by_hand],
+    "10-schedule": [schedule_if, schedule_min, schedule_numpy, schedule_torch],
 }
 WRONG = {
-    "10-leaks": [(leaks_exact, "letter by letter")],
-    "10-find-the-bug": [(epoch_adds_up, "Gradients add up")],
-    "10-schedule": [(schedule_falls, "only falls")],
+    "10-leaks": [
+        (leaks_exact, "as they are written"),
+        (leaks_by(one_space, set), "a set"),
+        (leaks_of_train, "texts of `train`"),
+        (leaks_part, "A word more, or a word less"),
+    ],
+    "10-diagnose": [
+        (keep_reference, "the last epoch"),
+        (keep_shallow, "the last epoch"),
+        (keep_last, "the last epoch"),
+        (keep_with(adds_up), "Gradients add up"),
+        (keep_with(better=lambda new, old: new >= old), "Keep the earliest"),
+        (keep_with(first=0.0), "no weights"),
+        (keep_with(result=lambda s, w: w), "Return two things"),
+    ],
+    "10-schedule": [
+        (schedule_falls, "only falls"),
+        (schedule_at_least_one, "the rate at step 0 is the peak"),
+        (schedule_ends_early, "one step too early"),
+        (schedule_below_zero, "below 0"),
+    ],
+}
+PROMISES = {
+    "10-leaks": [
+        ("either may be empty", leaks_longest_first),
+        ("either may be empty", leaks_first_of_test),
+        ("Return the list", leaks_by(one_space, set)),
+        ("those texts of `test`", leaks_of_train),
+        ("in the order of `test`", leaks_by(one_space, sorted)),
+        ("in the order of `test`", leaks_by(one_space, lambda found: found[::-1])),
+        ("as they are written there", leaks_by(one_space, lambda found: [text.strip() for text in found])),
+        ("A text that stands twice in `test` is listed twice", leaks_by(one_space, lambda f: list(dict.fromkeys(f)))),
+        ("only capital letters differ", leaks_by(lambda text: " ".join(text.split()))),
+        ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip(" \t"))),
+        ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip())),
+        ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[\t\n]", " ", text.lower()).strip())),
+        ("between words and at the ends", leaks_by(lambda text: re.sub(r"\s+", " ", text.lower()))),
+        ("between words and at the ends", leaks_by(lambda text: text.lower().strip())),
+        ("punctuation", leaks_by(lambda text: one_space(re.sub(r"[^\w\s]", "", text)))),
+        ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
+        ("accents", leaks_by(lambda text: no_accents(one_space(text)))),
+        ("the order of the words", leaks_by(lambda text: sorted(one_space(text).split()).__repr__())),
+        ("one word more", leaks_part),
+        ("one word more", leaks_by(lambda text: tuple(k for k, _ in itertools.groupby(one_space(text).split())))),
+        ("a space within a word (`now here` and `nowhere`)", leaks_by(lambda text: re.sub(r"\s", "", text.lower()))),
+    ],
+    "10-schedule": [
+        ("Steps count from 0", schedule_from_one),
+        ("rises in a straight line", schedule_curved),
+        ("rises in a straight line", schedule_whole),
+        ("to `peak` (at step `warmup`)", schedule_late_peak),
+        ("falls in a straight line", schedule_cosine),
+        ("to 0 (at step `steps`)", schedule_ends_early),
+        ("later it stays 0", schedule_below_zero),
+        ("may be 0", schedule_divides),
+        ("then the rate at step 0 is `peak`", schedule_at_least_one),
+    ],
+    "10-diagnose": [
+        ("Call `make` once", keep_with(afresh=True)),
+        ("In each of the `epochs` epochs", keep_with(stop=True)),
+        ("go through all batches", keep_with(lambda m, o, b: one_epoch(m, o, b[:-1]))),
+        ("once, in their order", keep_with(lambda m, o, b: one_epoch(m, o, [*b, *b]))),
+        ("in their order", keep_with(lambda m, o, b: one_epoch(m, o, b[::-1]))),
+        ("one step of the optimizer", keep_with(joined)),
+        ("the cross-entropy of each batch", keep_with(sums)),
+        ("the cross-entropy of each batch", keep_with(probabilities)),
+        ("the cross-entropy of each batch", keep_with(adds_up)),
+        ("After each epoch", keep_with(before=True)),
+        (
+            "the accuracy on `validation`",
+            keep_with(on=lambda v, b: tuple(torch.cat(column) for column in zip(*b, strict=True))),
+        ),
+        ("Return two things", keep_with(result=lambda s, w: w)),
+        ("the list of these accuracies, one for each epoch", keep_with(result=lambda s, w: (max(s), w))),
+        ("the weights after the epoch with the highest accuracy", keep_last),
+        ("the weights after the epoch with the highest accuracy", keep_reference),
+        ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, w["weight"]))),
+        ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, {"weight": w["weight"]}))),
+        ("Of equally good epochs keep the earliest", keep_with(better=lambda new, old: new >= old)),
+        ("however low the highest accuracy is", keep_with(first=0.0)),
+    ],
 }
