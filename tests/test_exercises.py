@@ -7,7 +7,6 @@ from course_utils._support.notebooks import NOTEBOOKS
 from course_utils.exercises import all_exercises, check
 from course_utils.exercises.framework import _problem, examine
 from course_utils.tools.grading.marking import cases_of
-from course_utils.tools.workspace.copies import stub_out
 
 from .answers import ANSWERS
 
@@ -46,26 +45,6 @@ def test_wrong_answers_fail_and_are_told_why(exercise_id, wrong):
         report = checked(exercise_id, answer, seed)
         assert report.status == "failed", report
         assert words in report.messages[0], report
-
-
-@pytest.mark.parametrize("exercise_id, promise", _cases("PROMISES"))
-def test_an_answer_that_breaks_one_promise_of_the_text_fails_on_every_seed(exercise_id, promise):
-    words, answer = promise
-    assert plain(words) in plain(text_of(exercise_id)), "these words are not in the text of the exercise"
-    for seed in range(20):
-        report = checked(exercise_id, answer, seed)
-        assert report.status == "failed", f"passes with seed {seed}: {words}"
-
-
-def text_of(exercise_id):
-    """What a learner reads: the cell above the answer, and the stub with its docstring."""
-    cells = nbformat.read(next(NOTEBOOKS.glob(f"{exercise_id[:2]}_*.ipynb")), as_version=4).cells
-    (place,) = (n for n, cell in enumerate(cells) if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise_id)
-    return cells[place - 1].source + "\n" + stub_out(cells[place].source)
-
-
-def plain(text):
-    return " ".join(text.split())
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))

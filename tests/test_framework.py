@@ -1,5 +1,7 @@
 """`check`, `hint` and `solution` as a learner uses them."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -109,7 +111,7 @@ def test_solution_without_the_source_says_so(tmp_path):
         (list(range(99)), list(range(98)), "99 items where 98"),
         ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
         ([[1], None], [[1], [2]], "returned [[1], None] where [[1], [2]]"),
-        (None, [1], "it needs a `return`"),
+        (None, [1], "no `return` with a value"),
         (None, None, None),
         ((1, 2), [1, 2], None),
         (1.0, 1, None),
@@ -124,6 +126,8 @@ def test_solution_without_the_source_says_so(tmp_path):
         (np.float32(0.1), 0.1, None),
         (100001, 100000, "returned 100001 where 100000"),
         (2.0, 2, None),
+        (Fraction(1, 2), 0.5, None),
+        (Fraction(1, 3), 0.5, "returned 0.3333 where 0.5"),
         (2.000001, 2, "returned 2.000001 where 2 is"),
         (torch.tensor([2.000001]), torch.tensor([2]), "off by"),
         (0.82061, 0.82064, "returned 0.82061 where 0.82064"),

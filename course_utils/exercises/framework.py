@@ -12,6 +12,7 @@ import copy
 import html
 import json
 import math
+import numbers
 import random
 import re
 import reprlib
@@ -360,7 +361,7 @@ def _family(value, strict):
     if is_array(value):
         kind = type(value).__name__ if strict else "list"
         return kind if tuple(value.shape) else _family(value.item(), strict)
-    for family, types in (("list", (list, tuple)), ("dict", dict), ("number", (bool, int, float))):
+    for family, types in (("list", (list, tuple)), ("dict", dict), ("number", numbers.Real)):
         if isinstance(value, types):
             return family
     return type(value).__name__
@@ -382,7 +383,7 @@ def _difference(got, right, strict):
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
     if got is None and right is not None:
-        return "your function returned nothing (`None`): it needs a `return`"
+        return "your function returned nothing (`None`): no `return` with a value was reached"
     if isinstance(got, BaseException):
         return f"your function raised {type(got).__name__}: {_text(got)[:200] or '(no text)'}"
     family = _family(right, strict)
@@ -407,6 +408,7 @@ def _listed(value):
 def _number_difference(got, right):
     if got == right or (got != got and right != right):
         return None
+    got = got if isinstance(got, (int, float)) else float(got)
     if not isinstance(right, int) and abs(got - right) <= TOLERANCE * max(1.0, abs(right)):
         return None
     digits = next(n for n in range(4, 18) if f"{got:.{n}g}" != f"{right:.{n}g}" or n == 17)

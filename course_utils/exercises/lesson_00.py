@@ -28,6 +28,11 @@ def _nearest_cases(rng):
     return [
         *cases,
         *(Case("It works where all similarities are negative", (low, i)) for i in range(6)),
+        *(
+            Case("Two sentences", (np.array([[1.0, cosine], [cosine, 1.0]]), i))
+            for cosine in (-0.3, 0.4)
+            for i in (0, 1)
+        ),
         *(Case("A sentence that is there twice is nearest to its copy", (twice, i)) for i in (0, 1)),
     ]
 
@@ -125,6 +130,11 @@ def _odd_cases(rng):
     tied = ring(n, 4)
     tied[[1, 4]], tied[:, [1, 4]] = 0.25, 0.25  # sums of quarters are exact in any order
     np.fill_diagonal(tied, 1.0)
+    lowest = np.full((n, n), 0.5)  # 0 and 1 are far from each other, and 0 fits a little less to the rest
+    lowest[0, 1] = lowest[1, 0] = -0.9
+    lowest[0, 2:] = lowest[2:, 0] = 0.47
+    lowest[n - 1, 1:-1] = lowest[1:-1, n - 1] = 0.42  # the lowest median
+    np.fill_diagonal(lowest, 1.0)
     three = np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])
     order = rng.sample(range(3), 3)
     return [
@@ -132,6 +142,7 @@ def _odd_cases(rng):
             Case("The lowest mean similarity to the others", (ring(n, odd),))
             for odd in (0, rng.randint(2, n - 2), n - 1)
         ),
+        Case("A single very low similarity lowers the mean", (lowest,)),
         Case("The diagonal does not count", (unequal,)),
         Case("All similarities may be negative", (ring(n, 1) - 1.5,)),
         Case("Of two equally odd sentences, the first", (tied,)),

@@ -23,6 +23,7 @@ def _ranks_cases(rng):
         Case("The wanted place is 0", ([[4, 0, 2]], [0])),
         Case("Lists of unequal length", ([[4, 7], [9, 8, 6, 5], [1]], [7, 5, 2])),
         Case("An empty list", ([[], [3, 1]], [4, 1])),
+        Case("A place far down a long list", ([(places := rng.sample(range(50), 15))], [places[-1]])),
         Case("One query", ([[6, 2, 9]], [2])),
     ]
 
@@ -343,33 +344,50 @@ def _diagnose(queries, texts, found, told=("fine", "lengths", "reversed", "shift
     return next((name for name in told if np.array_equal(symptoms[name], found)), "fine")
 
 
-def _searches(rng, n, k, last=False):
-    """One result of each kind, on vectors of unequal lengths where no two kinds look alike; `last`: some place is m."""
+def _searches(rng, n, k, last):
+    """One result of each kind, no two alike: for the first and the last of n queries, the lengths change nothing.
+
+    last: whether some shifted place is m. The vectors have unequal lengths.
+    """
     while True:
         m, width = rng.randint(5, 9), rng.randint(3, 6)
         queries, texts = normal(rng, n, width).numpy(), normal(rng, m, width).numpy()
         texts *= np.array([[rng.uniform(0.2, 5)] for _ in range(m)], dtype=np.float32)
         symptoms = _symptoms(queries, texts, k)
-        sets = {tuple(map(tuple, np.sort(places, axis=1))) for name, places in symptoms.items() if name != "reversed"}
-        same_start = all(symptoms["lengths"][0] == symptoms["fine"][0])
-        if len(sets) == 4 and same_start and (symptoms["shifted"][0].max() == m or not last):
+        kinds = {tuple(map(tuple, np.sort(places, axis=1))) for name, places in symptoms.items() if name != "reversed"}
+        ends = [0] if n == 2 else [0, -1]
+        if (
+            len(kinds) == 4
+            and (symptoms["lengths"][ends] == symptoms["fine"][ends]).all()
+            and (symptoms["shifted"].max() == m) == last
+        ):
             return {name: (queries, texts, places.tolist()) for name, places in symptoms.items()}
 
 
+def _dominated(rng):
+    """A search by dot products that finds the same texts for every query, which cosines do not: some are very long."""
+    while True:
+        queries, texts = normal(rng, 2, 4).numpy(), normal(rng, 7, 4).numpy()
+        texts[:2] *= 50
+        symptoms = _symptoms(queries, texts, 2)
+        lists, right = symptoms["lengths"], np.sort(symptoms["fine"], axis=1)
+        others = (np.sort(lists, axis=1) != right).any(axis=1).all() and (lists != symptoms["shifted"]).any()
+        if others and (lists[0] == lists[1]).all() and (right[0] != right[1]).any():
+            return queries, texts, lists.tolist()
+
+
 def _diagnose_cases(rng):
-    drawn = [_searches(rng, 2, 2), _searches(rng, 3, 3, last=True), _searches(rng, 4, rng.randint(2, 3))]
+    drawn = [_searches(rng, 2, 2, False), _searches(rng, 3, 3, True), _searches(rng, 4, rng.randint(2, 3), False)]
     labels = {
         "fine": "A search that works, on vectors of any length",
-        "lengths": "Long vectors come first, for some query",
+        "lengths": "Long vectors score high, for some query",
         "reversed": "The best comes last",
         "shifted": "Every place is one too high",
         "stuck": "The results of the first query, for all",
     }
-    same = _searches(rng, 3, 2)["fine"]
-    unit = same[1] / np.linalg.norm(same[1], axis=1, keepdims=True)
     return [
         *(Case(label, searches[name]) for searches in drawn for name, label in labels.items()),
-        Case("A search that works, on vectors of length 1", (same[0], unit, same[2])),
+        Case("The same long vectors for all queries", _dominated(rng)),
     ]
 
 

@@ -113,13 +113,15 @@ PROMISES = {
         ("the position of the sentence", lambda s, i: float(np.delete(s[i], i).max())),
         ("most similar to sentence `i`", lambda s, i: int(np.where(np.arange(len(s)) == i, 9, s[i]).argmin())),
         ("other than `i` itself", lambda s, i: int(s[i].argmax())),
-        ("Its values may be anything, all negative too", lambda s, i: int((s[i] * (np.arange(len(s)) != i)).argmax())),
-        ("a sentence may be there twice", lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax())),
+        ("at least two sentences", lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax())),
+        ("all of them but the diagonal may be negative", lambda s, i: int((s[i] * (np.arange(len(s)) != i)).argmax())),
+        ("the same sentence may occur twice", lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax())),
         ("Do not change it: it belongs to the caller", in_place),
     ],
     "00-odd-one-out": [
         ("the position of the sentence", lambda s: float(min(np.mean(left_out(s, i)) for i in range(len(s))))),
         ("mean similarity", lambda s: int(np.argmin([min(left_out(s, i)) for i in range(len(s))]))),
+        ("mean similarity", lambda s: int(np.argmin([np.median(left_out(s, i)) for i in range(len(s))]))),
         ("to the *other* sentences", lambda s: int(s.mean(axis=1).argmin())),
         ("is lowest", lambda s: int(np.argmax([np.mean(left_out(s, i)) for i in range(len(s))]))),
         ("with at least three sentences", lambda s: odd_by_min(s) if len(s) > 3 else -1),
@@ -139,6 +141,7 @@ PROMISES = {
     "00-weighted-sum": [
         ("by that word's factor", lambda v, w: v.sum(dim=1) * w.sum(dim=1, keepdim=True)),
         ("add up over the words of each sentence", lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1)),
+        ("Do not change the arguments", lambda v, w: v.mul_(w.unsqueeze(-1)).sum(dim=1)),
         ("The result has the shape (sentences, numbers)", lambda v, w: w.unsqueeze(1) @ v),
         (
             "Any of the three sizes may be equal to another one",
@@ -150,7 +153,7 @@ PROMISES = {
     "00-kept-mean": [
         ("the mean of all numbers", lambda t, k: t[k == 1].float().median().item()),
         ("where `keep` holds 1", lambda t, k: t[k == 0].float().mean().item()),
-        ("as one Python number (a `float`, not a tensor)", lambda t, k: t[k == 1].float().mean()),
+        ("as one plain number, not a tensor", lambda t, k: t[k == 1].float().mean()),
         ("holds integers or decimals", lambda t, k: t[k == 1].mean().item()),
         ("holds the integers 1 and 0", lambda t, k: t[k].float().mean().item()),
         ("with at least one 1", lambda t, k: kept_by_loop(t, k) if k.sum() > 1 else 0.0),

@@ -1,0 +1,61 @@
+"""The text of an exercise is its contract: an answer that breaks only one of its promises fails, whatever is drawn.
+
+`PROMISES` in `answers` lists, for each exercise, words of its text and an answer that breaks only these. 20 seeds for
+each of them take minutes, so a lesson's test runs when its text, its exercises or these answers have changed.
+"""
+
+import nbformat
+import pytest
+
+from course_utils._support.notebooks import NOTEBOOKS
+from course_utils.exercises import LESSONS, exercises_of
+from course_utils.exercises.framework import examine
+from course_utils.tools.grading.marking import cases_of
+from course_utils.tools.workspace.copies import stub_out
+
+from .answers import ANSWERS
+from .costly import COPIES, costly
+
+
+def text_of(exercise_id):
+    """What a learner reads: the cell above the answer, and the stub with its docstring."""
+    cells = nbformat.read(next(NOTEBOOKS.glob(f"{exercise_id[:2]}_*.ipynb")), as_version=4).cells
+    (place,) = (n for n, cell in enumerate(cells) if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise_id)
+    return cells[place - 1].source + "\n" + stub_out(cells[place].source)
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        pytest.param(
+            lesson,
+            marks=costly(
+                f"notebooks/{lesson}_*.ipynb",
+                f"tests/answers/lesson_{lesson}.py",
+                f"course_utils/exercises/lesson_{lesson}.py",
+                "course_utils/exercises/framework.py",
+                "course_utils/*.py",
+                "course_utils/tables/*",
+                COPIES,
+            ),
+        )
+        for lesson in LESSONS
+    ],
+)
+def test_an_answer_that_breaks_one_promise_of_the_text_fails_on_every_seed(lesson):
+    found = []
+    for exercise_id, promises in ANSWERS[lesson].PROMISES.items():
+        exercise, text = exercises_of([lesson])[exercise_id], plain(text_of(exercise_id))
+        found += [f"{exercise_id} does not say: {words}" for words, _ in promises if plain(words) not in text]
+        for seed in range(20):
+            cases = cases_of(exercise_id, seed)
+            found += [
+                f"{exercise_id} passes with seed {seed}: {words}"
+                for words, answer in promises
+                if examine(exercise, answer, seed, cases=cases).status != "failed"
+            ]
+    assert found == []
