@@ -2,11 +2,12 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
 from course_utils import closest_pairs, load_encoder
-from course_utils.exercises.lesson_09 import CLOSEST, MEAN_COSINE, TOKENS
+from course_utils.exercises.lesson_09 import CAN_SKIP, CLOSEST, TOKENS
 
 
 def test_the_tokens_of_pairs_are_what_the_tokenizer_gives():
@@ -25,10 +26,22 @@ def test_the_closest_pair_is_the_courses(seed):
     assert CLOSEST.reference(rows) == pairs[0].tolist()
 
 
-@pytest.mark.parametrize("n", [2, 3, 50])
-def test_the_average_of_all_pairs_is_that_of_the_table(n):
-    torch.manual_seed(n)
-    rows = torch.nn.functional.normalize(torch.randn(n, 8))
-    one, other = torch.triu_indices(n, n, offset=1)
-    table = (rows[one] * rows[other]).sum(dim=1)
-    assert MEAN_COSINE.reference(rows.sum(dim=0), n) == pytest.approx(table.mean().item(), abs=1e-6)
+@pytest.mark.parametrize("hidden", [2, 3, 50])
+def test_no_sentence_is_skipped_that_is_above_the_best(hidden):
+    torch.manual_seed(hidden)
+    rows = torch.nn.functional.normalize(torch.randn(200, hidden, dtype=torch.float64)).numpy()
+    pivot, question, rows = rows[0], rows[1], rows[2:]
+    for best in (-0.9, -0.3, 0.0, 0.4, 0.9):
+        skipped = np.array(CAN_SKIP.reference(float(question @ pivot), rows @ pivot, best))
+        assert (rows[skipped] @ question <= best + 1e-9).all()
+
+
+def test_each_sentence_that_is_not_skipped_could_be_above_the_best():
+    """The bound is reached: in the plane of pivot and question there is a vector at each angle from the pivot."""
+    x, y = np.random.default_rng(0).uniform(0, np.pi, size=(2, 100))
+    for one, other in zip(x, y):
+        question, sentence = ([np.cos(angle), np.sin(angle)] for angle in (one, other))  # the pivot is (1, 0)
+        cosine = np.dot(question, sentence)
+        given = (question[0], np.array([sentence[0]]))
+        assert CAN_SKIP.reference(*given, cosine - 1e-6) == [False]
+        assert CAN_SKIP.reference(*given, cosine + 1e-6) == [True]

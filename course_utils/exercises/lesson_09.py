@@ -129,112 +129,178 @@ TOKENS = Exercise(
 )
 
 
-def _unit_rows(rng, n, hidden):
-    return normalise(normal(rng, n, hidden))
+def _can_skip_cases(rng):
+    def cosines(*angles):
+        angles = list(angles)
+        rng.shuffle(angles)
+        return np.cos(np.array(angles)).astype(np.float32)
 
+    def around(x, t, *more):
+        """Sentences nearer to the pivot than the question (at the angle x) and farther, within the angle t and not."""
+        return cosines(*(x + sign * t * share for sign in (-1, 1) for share in (0.3, 0.6, 0.9, 1.15, 1.35)), *more)
 
-def _mean_cosine_cases(rng):
-    hidden = rng.randint(5, 8)
-    n = hidden + rng.randint(4, 9)  # never equal to hidden
-    one = _unit_rows(rng, 1, hidden)[0]
-    around = normalise(one + 0.3 * normal(rng, n + 2, hidden))
+    x, t = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
+    other = np.pi - x
+    low = rng.uniform(1.8, 2.0)
+    itself = rng.uniform(0.4, 0.6)
+    given, over = rng.uniform(0.1, 0.3), np.float32(1) + np.finfo(np.float32).eps
     return [
-        Case("Vectors at random", (_unit_rows(rng, n, hidden).sum(dim=0), n)),
-        Case("Vectors that point to about the same side", (around.sum(dim=0), n + 2)),
-        Case("Two vectors make one pair", (_unit_rows(rng, 2, hidden).sum(dim=0), 2)),
-        Case("All vectors are equal", (n * one, n)),
-        Case("Two opposite vectors", (0 * one, 2)),
-        Case("The vectors add up to nothing", (torch.eye(3)[0] * 0, 3)),
-        Case("Thousands of vectors", (_unit_rows(rng, 2000, 4).sum(dim=0), 2000)),
+        Case("Sentences on both sides of the question", (float(np.cos(x)), around(x, t, 2.9), float(np.cos(t)))),
+        Case(
+            "The question has a negative cosine with the pivot",
+            (float(np.cos(other)), around(other, t), float(np.cos(t))),
+        ),
+        Case(
+            "The best cosine so far is negative",
+            (float(np.cos(0.3)), cosines(0.2, 0.5, 1.2, 1.7, low + 0.18, low + 0.5, low + 0.8), float(np.cos(low))),
+        ),
+        Case("The pivot is the question itself", (1.0, cosines(0.2, 0.7, 1.3, 2.0, 3.0), itself)),
+        Case("The pivot is the opposite of the question", (-1.0, cosines(0.1, 1.2, 1.9, 2.5, 3.0), itself)),
+        Case("A sentence equal to the pivot, and one opposite to it", (given, np.array([1, -1, given]), 0.5)),
+        Case("A sentence that can only equal the best cosine so far", (0.0, np.array([0.4, 0.0, -0.4]), 1.0)),
+        Case("One sentence that can be skipped", (float(np.cos(x)), cosines(x - 0.8), float(np.cos(0.6)))),
+        Case("One sentence that cannot", (float(np.cos(x)), cosines(x - 0.4), float(np.cos(0.6)))),
+        Case("Rounding put the cosine of a sentence above 1", (given, np.array([over, 0.9, given]), 0.5)),
+        Case("Rounding put the cosine of a sentence above 1", (0.9, np.array([over, 0.8, -0.2]), 0.5)),
+        Case("Rounding put the cosine of a sentence below −1", (given, np.array([-over, 0.9, given]), 0.5)),
+        Case("Rounding put the cosine of the question above 1", (float(over), np.array([0.2, 0.9, -0.7]), 0.5)),
+        Case("Rounding put the cosine of the question below −1", (-float(over), np.array([0.2, -0.9, 0.7]), 0.5)),
+        Case("Rounding put the best cosine so far above 1", (0.5, np.array([0.9, 0.1, -0.8]), float(over))),
     ]
 
 
-def _mean_cosine(total, n):
-    return float(total @ total - n) / (n * (n - 1))
+def _clipped(*cosines):
+    return [np.arccos(np.clip(cosine, -1.0, 1.0)) for cosine in cosines]
 
 
-def _squared(total):
-    return float(total @ total)
+def _highest(query_pivot, corpus_pivot):
+    """The highest cosine that the question and each sentence can have."""
+    x, y = _clipped(query_pivot, corpus_pivot)
+    return np.cos(x - y)
 
 
-def _mean_length(total, n):
-    return _squared(total) ** 0.5 / n
+def _can_skip(query_pivot, corpus_pivot, best):
+    return (_highest(query_pivot, corpus_pivot) <= best).tolist()
 
 
-MEAN_COSINE = Exercise(
-    id="09-mean-cosine",
-    title="The average of all pairs",
-    arguments=("total", "n"),
-    cases=_mean_cosine_cases,
-    reference=_mean_cosine,
+def _chord(cosine):
+    return np.sqrt(2 - 2 * np.clip(cosine, -1.0, 1.0))
+
+
+def _unclipped(clip_question=False, clip_corpus=False, negated=False):
+    def imitate(q, c, best):
+        with np.errstate(invalid="ignore"):
+            x = np.arccos(np.clip(q, -1.0, 1.0) if clip_question else q)
+            y = np.arccos(np.clip(c, -1.0, 1.0) if clip_corpus else c)
+            highest = np.cos(x - y)
+            return ~(highest > best) if negated else highest <= best
+
+    return imitate
+
+
+CAN_SKIP = Exercise(
+    id="09-can-skip",
+    title="Skip for certain",
+    arguments=("query_pivot", "corpus_pivot", "best"),
+    cases=_can_skip_cases,
+    reference=_can_skip,
     minutes=12,
-    difficulty=2,
+    difficulty=3,
     points=2,
     mistakes=(
         Mistake(
-            "You average over n times n products, and n of these are a vector with itself, 1 each. Take these n out, "
-            "above and below the line.",
-            lambda t, n: _squared(t) / n**2,
+            "You compare the *lowest* cosine that is possible, that of the sum of the angles. A sentence can be "
+            "skipped only if even the highest one is not above `best`.",
+            lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
         ),
         Mistake(
-            "You divide by the number of products without those of a vector with itself, but these are still in the "
-            "sum: subtract n.",
-            lambda t, n: _squared(t) / (n * (n - 1)),
+            "True and False are exchanged: True is for a sentence that can be skipped.",
+            lambda q, c, best: _highest(q, c) > best,
         ),
         Mistake(
-            "You took the products of each vector with itself out of the sum, but still divide by n times n. "
-            "How many products are left?",
-            lambda t, n: (_squared(t) - n) / n**2,
-        ),
-        Mistake(
-            "Your result is twice the average: the squared length holds each pair in both orders, and you divide by "
-            "the number of pairs.",
-            lambda t, n: 2 * _mean_cosine(t, n),
-        ),
-        Mistake(
-            "Your result is half the average: the squared length holds each pair in both orders, so halve the sum "
-            "only if you divide by n(n − 1)/2.",
-            lambda t, n: _mean_cosine(t, n) / 2,
-        ),
-        Mistake(
-            "This is the sum over all pairs. Divide it by the number of pairs for the average.",
-            lambda t, n: (_squared(t) - n) / 2,
-        ),
-        Mistake(
-            "This is the sum over all pairs in both orders. The average of the pairs is asked for.",
-            lambda t, n: _squared(t) - n,
-        ),
-        Mistake(
-            "You use the length of the sum. What multiplies out to products of pairs is its *square*, `total @ total`.",
-            lambda t, n: (_squared(t) ** 0.5 - n) / (n * (n - 1)),
-        ),
-        Mistake("This is the length of the mean vector. Its square is closer to what you need.", _mean_length),
-        Mistake(
-            "You subtract 1. Each of the n vectors gives 1 with itself: subtract n.",
-            lambda t, n: (_squared(t) - 1) / (n * (n - 1)),
-        ),
-        Mistake(
-            "You subtract the number of dimensions. The number of vectors, n, is the sum of their cosines with "
-            "themselves.",
-            lambda t, n: (_squared(t) - len(t)) / (n * (n - 1)),
+            "A sentence that can only equal `best` cannot be above it. Skip it too.",
+            lambda q, c, best: _highest(q, c) < best,
         ),
         *(
             Mistake(
-                "Your result is never negative. An average of cosines can be: two opposite vectors have −1.", imitate
+                "A number just outside −1 to 1 has no arccos: the result is NaN, and no comparison with NaN is true. "
+                "Clip `query_pivot` and `corpus_pivot` to −1 and 1 first.",
+                imitate,
             )
-            for imitate in (lambda t, n: max(0.0, _mean_cosine(t, n)), lambda t, n: abs(_mean_cosine(t, n)))
+            for imitate in (
+                _unclipped(),
+                _unclipped(negated=True),
+                _unclipped(clip_corpus=True),
+                _unclipped(clip_question=True),
+            )
         ),
         Mistake(
-            "You average the numbers of the vector `total`. A product of two vectors is needed: `total @ total`.",
-            lambda t, n: float(t.mean()),
+            "You subtract cosines. What the text says holds for angles: turn both cosines into angles first.",
+            lambda q, c, best: 1 - np.abs(q - c) <= best,
+        ),
+        Mistake(
+            "You multiply the two cosines. A sentence can have a higher cosine with the question than this product.",
+            lambda q, c, best: q * c <= best,
+        ),
+        Mistake(
+            "Your bound is never too low, but a lower one holds: it uses the straight distances between the vectors. "
+            "Use the angles.",
+            lambda q, c, best: 1 - (_chord(q) - _chord(c)) ** 2 / 2 <= best,
+        ),
+        Mistake(
+            "You skip only sentences farther from the pivot than the question. One that is much nearer to the "
+            "pivot than the question can be skipped as well.",
+            lambda q, c, best: (lambda x, y: (y >= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
+        ),
+        Mistake(
+            "You skip only sentences nearer to the pivot than the question. One that is much farther from the "
+            "pivot than the question can be skipped as well.",
+            lambda q, c, best: (lambda x, y: (y <= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
+        ),
+        *(
+            Mistake("You compare an angle with the cosine `best`. Turn the angle into a cosine first.", imitate)
+            for imitate in (
+                lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) <= best,
+                lambda q, c, best: np.subtract(*_clipped(q, c)) <= best,
+                lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) >= best,
+            )
+        ),
+        Mistake(
+            "You compare the stored cosines with `best`. They are cosines with the pivot, and the question is "
+            "somewhere else.",
+            lambda q, c, best: c <= best,
+        ),
+        *(
+            Mistake("A cosine can be negative, and −0.9 is not high: take no absolute value and no 0 in its place.", f)
+            for f in (
+                lambda q, c, best: np.abs(_highest(q, c)) <= best,
+                lambda q, c, best: np.maximum(0, _highest(q, c)) <= best,
+                lambda q, c, best: _highest(np.abs(q), np.abs(c)) <= best,
+            )
+        ),
+        Mistake(
+            "You return the places of the sentences that can be skipped. A truth value for each sentence is asked for.",
+            lambda q, c, best: np.flatnonzero(_can_skip(q, c, best)),
+        ),
+        Mistake(
+            "You return how many sentences can be skipped. A truth value for each sentence is asked for.",
+            lambda q, c, best: sum(_can_skip(q, c, best)),
+        ),
+        Mistake(
+            "You return one truth value for all sentences. Each sentence has its own.",
+            lambda q, c, best: all(_can_skip(q, c, best)),
+        ),
+        Mistake(
+            "You return the highest cosines that are possible. Compare them with `best`.",
+            lambda q, c, best: _highest(q, c),
         ),
     ),
     hints=(
-        "(a + b + c)·(a + b + c) has nine products. Three of them are a vector with itself. What do these three add "
-        "up to? The other six are the pairs, each in both orders.",
-        "For n vectors there are n · n products in `total @ total`: n of them are 1, and n(n − 1) belong to pairs.",
-        "Test with vectors of your own: `rows = normalise(torch.randn(5, 3))`. The table `rows @ rows.T` has all the "
-        "products.",
+        "Draw a circle with the pivot at the top, and the question at the angle x from it. A sentence is at the angle "
+        "y from the pivot, on the left or on the right. Where is it nearest to the question?",
+        "The smallest possible angle gives the highest possible cosine. `np.arccos` turns a cosine into an angle, "
+        "`np.cos` an angle into a cosine.",
+        "Can a cosine of 1.0000001 be turned into an angle? Bring it back with `np.clip(..., -1, 1)` first.",
     ),
 )
 
@@ -351,4 +417,4 @@ def _farthest(vectors):
     return list(map(int, np.unravel_index(table.argmin().item(), table.shape)))
 
 
-EXERCISES = (TOKENS, MEAN_COSINE, CLOSEST)
+EXERCISES = (TOKENS, CLOSEST, CAN_SKIP)

@@ -4,6 +4,7 @@ Written as learners write, not as the checks imitate them.
 """
 
 import itertools
+import math
 
 import numpy as np
 import torch
@@ -77,54 +78,108 @@ def tokens_both_orders(lengths):
     return sum(lengths), sum(a + b - 1 for a, b in itertools.permutations(lengths, 2))
 
 
-def mean_cosine_in_numpy(total, n):
-    t = total.numpy()
-    return (np.dot(t, t) - n) / (n**2 - n)
+def skip_in_numpy(query_pivot, corpus_pivot, best):
+    x = np.arccos(np.clip(query_pivot, -1, 1))
+    y = np.arccos(np.clip(corpus_pivot, -1, 1))
+    return np.cos(np.abs(x - y)) <= best
 
 
-def mean_cosine_by_loop(total, n):
-    squared = 0.0
-    for number in total.tolist():
-        squared += number * number
-    pairs = n * (n - 1) / 2
-    return (squared - n) / 2 / pairs
+def skip_by_loop(query_pivot, corpus_pivot, best):
+    def angle(cosine):
+        return math.acos(max(-1.0, min(1.0, float(cosine))))
+
+    return [math.cos(angle(query_pivot) - angle(cosine)) <= best for cosine in corpus_pivot]
 
 
-def mean_cosine_in_float64(total, n):
-    return (total.double().norm().square() - n) / n / (n - 1)
+def skip_in_torch(query_pivot, corpus_pivot, best):
+    x = torch.tensor(float(query_pivot)).clamp(-1, 1).arccos()
+    y = torch.from_numpy(corpus_pivot).float().clamp(-1, 1).arccos()
+    return (x - y).cos() <= best
 
 
-def mean_cosine_through_the_mean(total, n):
-    middle = total / n
-    return (n * (middle**2).sum() - 1) / (n - 1)
+def skip_by_the_addition_theorem(query_pivot, corpus_pivot, best):
+    a, c = np.clip(query_pivot, -1, 1), np.clip(corpus_pivot, -1, 1)
+    return a * c + np.sqrt((1 - a * a) * (1 - c * c)) <= best
 
 
-def mean_cosine_never_negative(total, n):
-    return max(0.0, mean_cosine_by_loop(total, n))
+def skip_by_angles(query_pivot, corpus_pivot, best):
+    x, y, needed = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot, best))
+    return abs(x - y) >= needed
 
 
-def mean_cosine_of_three_or_more(total, n):
-    return mean_cosine_by_loop(total, n) if n > 2 else 0.0
+def skip_in_zeros_and_ones(query_pivot, corpus_pivot, best):
+    return skip_in_numpy(query_pivot, corpus_pivot, best).astype(int)
 
 
-def mean_cosine_of_itself_too(total, n):
-    return (mean_cosine_by_loop(total, n) * (n - 1) + 1) / n
+def skip_without_clipping(query_pivot, corpus_pivot, best):
+    with np.errstate(invalid="ignore"):
+        return np.cos(np.arccos(query_pivot) - np.arccos(corpus_pivot)) <= best
 
 
-def mean_cosine_sum(total, n):
-    return mean_cosine_by_loop(total, n) * n * (n - 1) / 2
+def skip_without_clipping_the_best(query_pivot, corpus_pivot, best):
+    with np.errstate(invalid="ignore"):
+        x, y = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+        return abs(x - y) >= np.arccos(best)
 
 
-def mean_cosine_in_a_list(total, n):
-    return [mean_cosine_by_loop(total, n)]
+def skip_that_raises(query_pivot, corpus_pivot, best):
+    return [math.cos(math.acos(query_pivot) - math.acos(cosine)) <= best for cosine in corpus_pivot]
 
 
-def mean_cosine_rounded(total, n):
-    return round(mean_cosine_by_loop(total, n), 2) + 0.001
+def skip_without_ties(query_pivot, corpus_pivot, best):
+    return skip_by_loop(query_pivot, corpus_pivot, best - 1e-6)
 
 
-def mean_cosine_normalised(total, n):
-    return mean_cosine_by_loop(total / total.norm().clamp(min=1e-9), n)
+def skip_by_the_sum(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+    return np.cos(x + y) <= best
+
+
+def skip_by_distances(query_pivot, corpus_pivot, best):
+    a, c = (np.sqrt(2 - 2 * np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+    return (a - c) ** 2 >= 2 - 2 * best
+
+
+def skip_a_little_more(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+    return np.cos(1.12 * (x - y)) <= best
+
+
+def skip_a_little_less(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+    return np.cos(0.86 * (x - y)) <= best
+
+
+def skip_farther_only(query_pivot, corpus_pivot, best):
+    return skip_in_numpy(query_pivot, corpus_pivot, best) & (corpus_pivot <= query_pivot)
+
+
+def skip_with_positive_best(query_pivot, corpus_pivot, best):
+    return skip_in_numpy(query_pivot, corpus_pivot, max(0.0, best))
+
+
+def skip_with_positive_question(query_pivot, corpus_pivot, best):
+    return skip_in_numpy(abs(query_pivot), corpus_pivot, best)
+
+
+def skip_squeezed(query_pivot, corpus_pivot, best):
+    return skip_in_numpy(query_pivot, corpus_pivot, best).squeeze()
+
+
+def skip_one_for_all(query_pivot, corpus_pivot, best):
+    return bool(skip_in_numpy(query_pivot, corpus_pivot, best).all())
+
+
+def skip_sorted(query_pivot, corpus_pivot, best):
+    return skip_in_numpy(query_pivot, np.sort(corpus_pivot), best)
+
+
+def skip_places(query_pivot, corpus_pivot, best):
+    return np.flatnonzero(skip_in_numpy(query_pivot, corpus_pivot, best))
+
+
+def skip_turned(query_pivot, corpus_pivot, best):
+    return ~skip_in_numpy(query_pivot, corpus_pivot, best)
 
 
 def closest_unsorted(vectors):
@@ -211,7 +266,14 @@ def closest_absolute(vectors):
 
 RIGHT = {
     "09-tokens": [tokens_by_loops, tokens_by_combinations, tokens_in_numpy, tokens_as_an_array, tokens_as_tensors],
-    "09-mean-cosine": [mean_cosine_in_numpy, mean_cosine_by_loop, mean_cosine_in_float64, mean_cosine_through_the_mean],
+    "09-can-skip": [
+        skip_in_numpy,
+        skip_by_loop,
+        skip_in_torch,
+        skip_by_the_addition_theorem,
+        skip_by_angles,
+        skip_in_zeros_and_ones,
+    ],
     "09-find-the-bug": [
         closest_filled,
         closest_by_loop,
@@ -230,10 +292,13 @@ WRONG = {
         (tokens_fails_on_one, "One sentence makes no pair"),
         (tokens_padded_pairs, "No padding"),
     ],
-    "09-mean-cosine": [
-        (mean_cosine_of_itself_too, "with itself"),
-        (mean_cosine_sum, "This is the sum over all pairs"),
-        (mean_cosine_never_negative, "never negative"),
+    "09-can-skip": [
+        (skip_by_the_sum, "the *lowest* cosine"),
+        (skip_without_clipping, "has no arccos"),
+        (skip_that_raises, "math domain error"),
+        (skip_by_distances, "Use the angles"),
+        (skip_farther_only, "much nearer to the pivot"),
+        (skip_turned, "exchanged"),
     ],
     "09-find-the-bug": [
         (closest_with_itself, "a vector and itself"),
@@ -253,14 +318,23 @@ PROMISES = {
         ("No padding is counted", tokens_padded),
         ("No padding is counted", tokens_padded_pairs),
     ],
-    "09-mean-cosine": [
-        ("n is at least 2", mean_cosine_of_three_or_more),
-        ("Return one number", mean_cosine_in_a_list),
-        ("the average cosine", mean_cosine_sum),
-        ("the average cosine", mean_cosine_never_negative),
-        ("the average cosine", mean_cosine_rounded),
-        ("No vector is paired with itself", mean_cosine_of_itself_too),
-        ("the sum of n unit vectors", mean_cosine_normalised),
+    "09-can-skip": [
+        ("certainly not above `best`", skip_by_the_sum),
+        ("certainly not above `best`", skip_a_little_more),
+        ("certainly not above `best`", skip_turned),
+        ("skip every such sentence", skip_by_distances),
+        ("skip every such sentence", skip_a_little_less),
+        ("skip every such sentence", skip_farther_only),
+        ("one that can only equal `best` too", skip_without_ties),
+        ("numbers from −1 to 1", skip_with_positive_question),
+        ("numbers from −1 to 1", skip_with_positive_best),
+        ("with n at least 1", skip_squeezed),
+        ("a truth value for each sentence", skip_one_for_all),
+        ("a truth value for each sentence", skip_places),
+        ("in their order", skip_sorted),
+        ("Rounding can put any of these cosines a millionth outside", skip_without_clipping),
+        ("Rounding can put any of these cosines a millionth outside", skip_without_clipping_the_best),
+        ("count it as 1 or −1", skip_that_raises),
     ],
     "09-find-the-bug": [
         ("with n at least 2", closest_of_three_or_more),
