@@ -30,6 +30,7 @@ def _encode_cases(rng):
     names = [*known, "[UNK]", "[CLS]", "[SEP]", "[PAD]"]
     vocabulary = dict(zip(names, rng.sample(range(1000, 30000), len(names)), strict=True))
     vocabulary[a] = 0  # a valid id, although Python treats it as false
+    capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
     return [
         Case("The ids stand in the order of the words, between [CLS] and [SEP]", ([[a], [c], [b]], vocabulary)),
         Case("Every piece of a word gets an id", ([[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary)),
@@ -38,6 +39,10 @@ def _encode_cases(rng):
         Case("A piece that the vocabulary does not know gets the id of [UNK]", ([[a], [d], [c, "##" + e]], vocabulary)),
         Case("A word that comes twice gives its id twice", ([[c], [a], [c]], vocabulary)),
         Case("No words: [CLS] and [SEP] are left", ([], vocabulary)),
+        Case(
+            "A capital letter is another letter than the small one",
+            ([[a.upper(), "##" + b.title()], [a, "##" + b], [c.upper()]], capitals),
+        ),
     ]
 
 
@@ -166,6 +171,10 @@ ENCODE = Exercise(
             lambda w, v: _framed(_inside([["".join(p).replace("##", "")] for p in w], v), v),
         ),
         Mistake(
+            "You make the pieces lower-case. Look each piece up as it is: `A` and `a` are two entries.",
+            lambda w, v: _framed(_inside([[x.lower() for x in p] for p in w], v), v),
+        ),
+        Mistake(
             "You cut the `##` off before you look a piece up. `##s` and `s` are two entries with two ids.",
             lambda w, v: _framed(_inside([[x.removeprefix("##") for x in p] for p in w], v), v),
         ),
@@ -219,7 +228,18 @@ def _wordpiece_cases(rng):
         Case("One part that is not known makes the whole word unknown", (a + b + d, {a, "##" + b} | single)),
         Case("One part that is not known makes the whole word unknown", (a + d + b, {a, "##" + b} | single)),
         Case("One part that is not known makes the whole word unknown", (d + a, {a, "##" + a, "##" + b})),
-        Case("A word of more than 100 letters is cut like any other", (a + 60 * b, {a, "##" + b})),
+        Case(
+            "The longest start wins, although a shorter start would lead to fewer pieces",
+            (a + b + c, {a, a + b, "##" + b + c, "##" + c[0], "##" + c[1]}),
+        ),
+        Case(
+            "The search begins at the start of the word",
+            (a + b + c, {a, a + b, "##" + c, "##" + b[0], "##" + b[1] + c}),
+        ),
+        Case("A capital letter is another letter than the small one", (a.upper() + b, {a, a.upper(), "##" + b})),
+        Case("A capital letter is another letter than the small one", (a + b.upper(), {a, "##" + b} | single)),
+        Case("A word of more than 100 letters is cut like any other", (a + 49 * b + c[0], {a, "##" + b, "##" + c[0]})),
+        Case("A word of more than 100 letters is cut like any other", (a + 99 * b, {a, "##" + b})),
     ]
 
 
@@ -263,6 +283,20 @@ def _from_the_end(word, pieces):
         found.insert(0, ("##" if start else "") + word[start:end])
         end = start
     return found
+
+
+def _fewest(word, pieces, end_first):
+    """The cut with the fewest pieces; among several, the one that `end_first` of the possible lengths finds first."""
+    cuts = {len(word): []}  # from each position to the end of the word
+    for start in reversed(range(len(word))):
+        found = [
+            [("##" if start else "") + word[start:end], *cuts[end]]
+            for end in end_first(range(start + 1, len(word) + 1))
+            if end in cuts and ("##" if start else "") + word[start:end] in pieces
+        ]
+        if found:
+            cuts[start] = min(found, key=len)
+    return cuts.get(0, ["[UNK]"])
 
 
 def _skipping(word, pieces):
@@ -373,9 +407,23 @@ WORDPIECE = Exercise(
             'no piece fits, the word is `["[UNK]"]`.',
             lambda w, p: _any_split(w, p) or ["[UNK]"],
         ),
+        *(
+            Mistake(
+                "You make long words unknown. There is no limit of 100 characters here: a word may have up to 200.",
+                lambda w, p, most=most: ["[UNK]"] if len(w) > most else wordpiece(w, p),
+            )
+            for most in (100, 150)
+        ),
+        *(
+            Mistake(
+                "You look for the cut with the fewest pieces. Greedy search takes the longest start, whatever follows.",
+                lambda w, p, end_first=end_first: _fewest(w, p, end_first),
+            )
+            for end_first in (list, reversed)
+        ),
         Mistake(
-            "You make long words unknown. Here there is no limit of 100 characters.",
-            lambda w, p: ["[UNK]"] if len(w) > 100 else wordpiece(w, p),
+            "You make the word lower-case. Cut it as it is: `A` and `a` are two letters.",
+            lambda w, p: wordpiece(w.lower(), p),
         ),
         Mistake(
             "You match from the end of the word. Greedy matching starts at the beginning and takes the longest start.",
@@ -477,6 +525,16 @@ _INSIDE = (
 _CHANGES = "Your entry changes the cut, but more pieces are asked for. Compare the numbers of pieces, not the cuts."
 
 
+_AT_THE_START = (
+    "Your function finds no entry where only one at the start of the word does harm. Try the parts at the start as "
+    "well: they carry no `##`."
+)
+
+
+def _continuations(word):
+    return (entry for entry in _entries(word) if entry.startswith("##"))
+
+
 def _starts(word):
     return (word[:end] for end in range(1, len(word) + 1))
 
@@ -499,6 +557,8 @@ HARMFUL = Exercise(
         ),
         Mistake(_INSIDE, lambda w, p: _first_entry(w, p, _longer, entries=_starts)),
         Mistake(_INSIDE, lambda w, p: _first_entry(w, p, _longer, entries=_starts, otherwise=None)),
+        Mistake(_AT_THE_START, lambda w, p: _first_entry(w, p, _longer, entries=_continuations)),
+        Mistake(_AT_THE_START, lambda w, p: _first_entry(w, p, _longer, entries=_continuations, otherwise=None)),
         Mistake(
             "Your entry lacks its mark. An entry that continues a word carries `##`.",
             lambda w, p: harmful_entry(w, p).removeprefix("##"),
@@ -543,6 +603,9 @@ def merge(symbols, pair):
     return merged
 
 
+_NO_LETTERS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), "\u2028", "→", "▁", "␟", "\ue000"]
+
+
 def _merge_cases(rng):
     a, b, c, d = rng.sample(string.ascii_lowercase, 4)
     word = [c, a, b, d, b, a, a, b]
@@ -560,7 +623,13 @@ def _merge_cases(rng):
             ([a + b, c, a, b + c], (a, b + c)),
         ),
         Case("Only whole symbols count", ([d + a, b, c, a, b + d], (a, b))),
-        Case("Any text can be a symbol, also a sign", ([b, a, ".", a, c], (".", a))),
+        Case("Any text can be a symbol, also a full stop", ([b, a, ".", a, c], (".", a))),
+        Case("Any text can be a symbol, also a space or a line break", ([a, b, " ", "\n", c + " " + d], (a, b))),
+        Case("Any text can be a symbol, also the empty one", ([c, "", a, b, "", d], (a, b))),
+        Case("Any text can be a symbol, also the empty one", ([a, "", b], (a, ""))),
+        Case("Any text can be a symbol", ([a, b, *_NO_LETTERS, a, b], (a, b))),
+        Case("The two texts are put together as they are", ([a, "##" + b, c], (a, "##" + b))),
+        Case("The two texts are put together as they are", ([c, " " + a, b + " "], (" " + a, b + " "))),
         Case("A single symbol stays as it is", ([a], (a, b))),
         Case("An empty list stays empty", ([], (a, b))),
     ]
@@ -633,6 +702,22 @@ def _through_whole_symbols(s, p):
     return re.sub(rf"(?<!\S){' '.join(p)}(?!\S)", "".join(p), " ".join(s)).split()
 
 
+def _with_separator(z, whole):
+    """Joins the symbols, replaces in the text (in whole symbols only, or anywhere), and splits again."""
+
+    def imitate(s, p):
+        pair = re.escape(z.join(p))
+        if whole:
+            pair = rf"(?<![^{z}]){pair}(?![^{z}])"
+        return re.sub(pair, lambda _: "".join(p), z.join(s)).split(z) if s else []
+
+    return imitate
+
+
+def _through_split(s, p):
+    return re.sub(rf"(?<!\S){re.escape(' '.join(p))}(?!\S)", lambda _: "".join(p), " ".join(s)).split()
+
+
 def _beyond_the_end(fits, step):
     """Reads the right neighbour of every symbol, including the last, which has none."""
 
@@ -656,6 +741,11 @@ _NEIGHBOURS = (
 _NO_NEIGHBOUR = (
     "Your function reads beyond the end of the list (IndexError). The last symbol has no right neighbour; stop one "
     "earlier, and keep the last symbol."
+)
+
+_SEPARATOR = (
+    "You join the symbols into one text with a separator, and split it again. Any text can be a symbol, the separator "
+    "too: go through the list."
 )
 
 MERGE = Exercise(
@@ -715,8 +805,34 @@ MERGE = Exercise(
         ),
         Mistake(
             "The pair disappears from your result. Put the new symbol `pair[0] + pair[1]` in its place.",
-            lambda s, p: [x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: "") if x],
+            lambda s, p: [
+                x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: None) if x is not None
+            ],
         ),
+        Mistake(
+            "Empty symbols disappear from your result. An empty text is a symbol like any other: keep it.",
+            lambda s, p: [x for x in merge(s, p) if x],
+        ),
+        Mistake(
+            "You cut the `##` off the second text. Here the two texts are put together as they are.",
+            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + y.removeprefix("##")),
+        ),
+        *(
+            Mistake(
+                "You look only at the end of the left symbol and the start of the right one. Compare whole symbols, "
+                "with `==`.",
+                lambda s, p, glue=glue: _merge_where(
+                    s, lambda x, y: x.endswith(p[0]) and y.startswith(p[1]), glue=lambda x, y: glue(x, y, p)
+                ),
+            )
+            for glue in (lambda x, y, p: x + y, lambda x, y, p: "".join(p))
+        ),
+        *(
+            Mistake(_SEPARATOR, _with_separator(z, whole))
+            for z in (" ", "\0", "\n", ",", "|", "\t")
+            for whole in (True, False)
+        ),
+        Mistake(_SEPARATOR, _through_split),
         Mistake(
             "The last symbol gets lost when it is not part of a pair. It has no right neighbour, but it must be kept.",
             _without_last,

@@ -15,23 +15,24 @@ def _edit_cases(rng):
     hidden, table, bias = 2 * normal(rng, width), normal(rng, vocabulary, width), normal(rng, vocabulary)
     piece = rng.randrange(1, vocabulary - 1)
 
-    def pushed(by):
-        """The same biases, except that of `piece`, which makes its logit this much larger than all others."""
+    def pushed(by, piece=piece, hidden=hidden):
+        """The same biases, except that of `piece`, which puts its logit this far above all others."""
         new = bias.clone()
         logits = table @ hidden + bias
-        new[piece] += by + logits.max() - logits[piece]
+        new[piece] += by + _without(logits, piece).max() - logits[piece]
         return new
 
+    first, last, short = 0, vocabulary - 1, 0.3 * hidden
     return [
         Case("The row is raised to a given probability", (hidden, table, pushed(-1.0), piece, rng.uniform(0.5, 0.8))),
         Case("The row is lowered to a given probability", (hidden, table, pushed(1.0), piece, rng.uniform(0.05, 0.12))),
         Case("The row is lowered further", (hidden, table, pushed(3.0), piece, rng.uniform(0.01, 0.05))),
-        Case("A short vector at the mask", (0.3 * hidden, table, bias, piece, rng.uniform(0.6, 0.8))),
-        Case("The first piece of the vocabulary", (hidden, table, bias, 0, rng.uniform(0.2, 0.8))),
-        Case("The last piece of the vocabulary", (hidden, table, bias, vocabulary - 1, rng.uniform(0.2, 0.8))),
         Case("A present probability that is rounded to 0", (hidden, table, pushed(-200.0), piece, 0.25)),
         Case("A present probability that is rounded to 1", (hidden, table, pushed(60.0), piece, 0.75)),
-        Case("Large logits", (hidden, table, bias + 100, piece, rng.uniform(0.6, 0.8))),
+        Case("A short vector at the mask", (short, table, pushed(-1.0, piece, short), piece, rng.uniform(0.6, 0.8))),
+        Case("The first piece of the vocabulary", (hidden, table, pushed(-1.0, first), first, rng.uniform(0.5, 0.8))),
+        Case("The last piece of the vocabulary", (hidden, table, pushed(-1.0, last), last, rng.uniform(0.5, 0.8))),
+        Case("Large logits", (hidden, table, pushed(-1.0) + 100, piece, rng.uniform(0.6, 0.8))),
     ]
 
 
@@ -91,11 +92,22 @@ def _judge_row(args, outcome):
     logit = row @ hidden.double() + bias[piece].double()
     others = _without(table.double() @ hidden.double() + bias.double(), piece).logsumexp(dim=0)
     if abs(float(logit - others) - _odds(p)) > 1e-3:
-        return f"with your row, the piece has the probability {(logit - others).sigmoid():.3g} where {p:.3g} is wanted"
+        has, wanted = _distinct(float((logit - others).sigmoid()), p)
+        return f"with your row, the piece has the probability {has} where {wanted} is wanted"
+    away, nearest = float((row - old).norm()), float((right - old).norm())
+    if away <= nearest * (1 + 1e-5):
+        return f"your row is off by up to {(row - right).abs().max():.3g}"
+    away, nearest = _distinct(away, nearest)
     return (
-        f"with your row, the piece has the right probability, but the row is {(row - old).norm():.3g} away from the "
-        f"old one, and the nearest one that does it is only {(right - old).norm():.3g} away"
+        f"with your row, the piece has the right probability, but the row is {away} away from the old one, and the "
+        f"nearest one that does it is only {nearest} away"
     )
+
+
+def _distinct(one, other):
+    """Two numbers as texts, with as many digits as it takes to tell them apart."""
+    digits = next(n for n in range(3, 18) if f"{one:.{n}g}" != f"{other:.{n}g}" or n == 17)
+    return f"{one:.{digits}g}", f"{other:.{digits}g}"
 
 
 def _exp_of_logits(hidden, table, bias, piece, p):
@@ -189,6 +201,14 @@ EDIT_ROW = Exercise(
             lambda h, t, b, i, p: torch.cat([t[:i].double(), _edit_row(h, t, b, i, p)[None], t[i + 1 :].double()]),
         ),
         Mistake(ROUNDED, _edited(lambda h, t, b, i, p: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i]))),
+        *(
+            Mistake(
+                "You keep the present probability away from 0 and 1. Where it is nearer to them, your row moves by "
+                "too little. Stay with logits: `logsumexp` of the other pieces' logits.",
+                _edited(lambda h, t, b, i, p, e=e: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i], e)),
+            )
+            for e in (1e-4, 1e-5, 1e-6, 1e-7)
+        ),
         Mistake(
             "e to the power of a large logit does not fit into a float32, and a difference of two such powers loses "
             "what is small. `logsumexp` of the other pieces' logits does neither.",
@@ -230,11 +250,14 @@ def _mask_cases(rng):
     exact[0, 3] = exact[1, 4] = 0.25
     low = drawn(with_mask, 0.4)
     low[:, 3] = 0.1
+    with_zeros = ids.clone()
+    with_zeros[:, 1] = 0
     return [
         Case("A batch with padding", (ids, special, mask_id, drawn(ids, 0.15), 0.15)),
         Case("A larger share", (ids, special, mask_id, drawn(ids, 0.6), 0.6)),
         Case("One sentence without padding", (alone, special, mask_id, drawn(alone, 0.3), 0.3)),
         Case("A [MASK] that stands in the text already is special, too", (with_mask, special, mask_id, low, 0.4)),
+        Case("Id 0 is no special token here", (with_zeros, special, mask_id, drawn(with_zeros, 0.3), 0.3)),
         Case("A draw equal to the share does not choose", (ids, special, mask_id, exact, 0.25)),
         Case(
             "A share of 1 chooses every word and no special token", (ids, special, mask_id, drawn(ids, 1.0) * 0.99, 1.0)
@@ -303,6 +326,10 @@ MASK_TOKENS = Exercise(
                 _masked_with(lambda i, s, d, x, n=n: (d < x) & ~_special(i, s[:n] + s[n + 1 :])),
             )
             for n in range(4)
+        ),
+        Mistake(
+            "You spare the id 0 as well. Only the ids in `special_ids` are special.",
+            _masked_with(lambda i, s, d, x: (d < x) & ~_special(i, s) & (i != 0)),
         ),
         Mistake(
             "Your labels are taken from the ids *after* masking, so every label at a chosen place is [MASK]. Take "
@@ -384,6 +411,8 @@ def _surprisal_cases(rng):
     halves[:, :4] = 0.0
     unlikely = logits.clone()
     unlikely[torch.arange(rows), targets] = -300.0
+    hopeless = logits.clone()
+    hopeless[torch.arange(rows), targets] = torch.tensor([-2000.0, -50000.0, *[-900.0] * (rows - 2)])
     return [
         Case("Some positions", (logits, targets)),
         Case(
@@ -400,6 +429,10 @@ def _surprisal_cases(rng):
         Case(
             "A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite",
             (unlikely, targets),
+        ),
+        Case(
+            "A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite",
+            (hopeless, targets),
         ),
     ]
 
@@ -450,17 +483,23 @@ SURPRISAL = Exercise(
             Mistake(
                 "Nearly: where softmax rounds a probability to 0, its logarithm is infinite. `log_softmax` takes "
                 "both steps at once and keeps the number.",
-                lambda x, t, log=log: -_picked(log(x.softmax(dim=-1)), t),
+                lambda x, t, kind=kind: -_picked(x.to(kind).softmax(dim=-1).log2(), t),
             )
-            for log in (torch.log2,)
+            for kind in (torch.float32, torch.float64)
         ),
         *(
             Mistake(
                 "You bound the probability from below, or add something to it, against the logarithm of 0. That "
                 "changes the result of a very improbable piece: use `log_softmax`.",
-                lambda x, t, small=small, way=way: -_picked(way(x.softmax(dim=-1), small).log2(), t),
+                lambda x, t, small=small, way=way, kind=kind: (
+                    -_picked(way(x.to(kind).softmax(dim=-1), small).log2(), t)
+                ),
             )
-            for small in (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45)
+            for kind, smalls in (
+                (torch.float32, (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45)),
+                (torch.float64, (1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-100, 1e-300)),
+            )
+            for small in smalls
             for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))
         ),
         *(

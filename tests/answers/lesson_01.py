@@ -3,6 +3,8 @@
 Written as learners write, not as the checks imitate them.
 """
 
+import re
+
 import numpy as np
 
 
@@ -214,6 +216,14 @@ def harmful_only_starts(word, pieces):
     return ""
 
 
+def harmful_only_inside(word, pieces):
+    before = len(wordpiece_two_whiles(word, pieces))
+    for end in range(len(word), 0, -1):
+        for start in range(1, end):
+            if len(wordpiece_two_whiles(word, pieces | {"##" + word[start:end]})) > before:
+                return "##" + word[start:end]
+
+
 def harmful_or_equal(word, pieces):
     before = wordpiece_max(word, pieces)
     for start in range(len(word)):
@@ -267,6 +277,10 @@ def encode_separates_words(words, vocabulary):
     return [vocabulary.get(p, vocabulary["[UNK]"]) for p in ["[CLS]", *inside]] or []
 
 
+def encode_lower(words, vocabulary):
+    return encode_by_loop([[p.lower() for p in w] for w in words], vocabulary)
+
+
 def encode_first_pieces(words, vocabulary):
     return encode_by_loop([w[:1] for w in words], vocabulary)
 
@@ -297,8 +311,38 @@ def wordpiece_keeps_what_it_found(word, pieces):
     return found
 
 
-def wordpiece_with_a_limit(word, pieces):
-    return ["[UNK]"] if len(word) > 100 else wordpiece_two_whiles(word, pieces)
+def wordpiece_with_a_limit(most):
+    return lambda word, pieces: ["[UNK]"] if len(word) > most else wordpiece_two_whiles(word, pieces)
+
+
+def wordpiece_fewest(word, pieces):
+    """The fewest pieces, by dynamic programming from the left."""
+    best = [[]] + [None] * len(word)
+    for end in range(1, len(word) + 1):
+        for start in range(end):
+            name = ("##" if start else "") + word[start:end]
+            if best[start] is not None and name in pieces:
+                if best[end] is None or len(best[start]) + 1 < len(best[end]):
+                    best[end] = [*best[start], name]
+    return best[-1] or ["[UNK]"]
+
+
+def wordpiece_lower(word, pieces):
+    return wordpiece_two_whiles(word.lower(), pieces)
+
+
+def wordpiece_from_the_end(word, pieces):
+    out, rest = [], word
+    while rest:
+        for start in range(len(rest)):
+            name = ("##" if start else "") + rest[start:]
+            if name in pieces:
+                out.insert(0, name)
+                rest = rest[:start]
+                break
+        else:
+            return ["[UNK]"]
+    return out
 
 
 def wordpiece_unmarked(word, pieces):
@@ -362,9 +406,53 @@ def merge_one_letter_only(symbols, pair):
 
 
 def merge_with_a_pattern(symbols, pair):
-    import re
-
     return re.sub(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)", pair[0] + pair[1], " ".join(symbols)).split()
+
+
+def merge_with_separator(z):
+    """Joins the symbols with `z`, replaces whole symbols only, and splits again."""
+
+    def merge(symbols, pair):
+        if not symbols:
+            return []
+        inside = re.escape(z.join(pair))
+        around = rf"(?:(?<=^)|(?<={re.escape(z)})){inside}(?=$|{re.escape(z)})"
+        return re.sub(around, lambda _: pair[0] + pair[1], z.join(symbols)).split(z)
+
+    return merge
+
+
+def merge_without_empty(symbols, pair):
+    return [symbol for symbol in merge_by_memory(symbols, pair) if symbol]
+
+
+def merge_as_wordpiece(symbols, pair):
+    return merge_by_loop(symbols, pair, pair[0] + pair[1].removeprefix("##"))
+
+
+def merge_by_loop(symbols, pair, new):
+    out, i = [], 0
+    while i < len(symbols):
+        here = tuple(symbols[i : i + 2]) == pair
+        out.append(new if here else symbols[i])
+        i += 2 if here else 1
+    return out
+
+
+def merge_by_ends(symbols, pair):
+    out, i = [], 0
+    while i < len(symbols):
+        if i + 1 < len(symbols) and symbols[i].endswith(pair[0]) and symbols[i + 1].startswith(pair[1]):
+            out.append(symbols[i] + symbols[i + 1])
+            i += 2
+        else:
+            out.append(symbols[i])
+            i += 1
+    return out
+
+
+def merge_the_same_list(symbols, pair):
+    return merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
 
 
 def merge_into_a_pair(symbols, pair):
@@ -373,9 +461,15 @@ def merge_into_a_pair(symbols, pair):
 
 RIGHT = {
     "01-encode": [encode_by_loop, encode_through_tokens, encode_as_an_array],
-    "01-wordpiece": [wordpiece_recursive, wordpiece_two_whiles, wordpiece_max],
+    "01-wordpiece": [
+        wordpiece_recursive,
+        wordpiece_two_whiles,
+        wordpiece_max,
+        lambda word, pieces: tuple(wordpiece_two_whiles(word, pieces)),
+        wordpiece_with_a_limit(200),
+    ],
     "01-harmful-entry": [harmful_by_hand, harmful_last, harmful_as_numpy_text],
-    "01-merge": [merge_by_memory, merge_on_a_copy, merge_with_iterator],
+    "01-merge": [merge_by_memory, merge_on_a_copy, merge_with_iterator, merge_the_same_list],
 }
 
 WRONG = {
@@ -388,28 +482,42 @@ WRONG = {
     "01-wordpiece": [
         (wordpiece_shortest, "shortest"),
         (wordpiece_changes_pieces, "changes `pieces`"),
-        (wordpiece_with_a_limit, "no limit of 100"),
+        (wordpiece_with_a_limit(100), "no limit of 100"),
+        (wordpiece_with_a_limit(150), "no limit of 100"),
+        (wordpiece_fewest, "the fewest pieces"),
+        (wordpiece_from_the_end, "from the end of the word"),
+        (wordpiece_lower, "lower-case"),
         (lambda word, pieces: wordpiece_two_whiles(word, pieces)[0], "a str where a list is expected"),
     ],
     "01-harmful-entry": [
         (harmful_or_equal, "which is not more than"),
         (harmful_only_starts, "inside the word"),
+        (harmful_only_inside, "at the start of the word"),
         (harmful_changes_pieces, "changes `pieces`"),
         (harmful_or_unknown, "the word becomes [UNK]"),
         (harmful_known_piece, "is in `pieces` already"),
     ],
-    "01-merge": [(merge_once, "only the first occurrence"), (merge_in_place, "changes `symbols`")],
+    "01-merge": [
+        (merge_once, "only the first occurrence"),
+        (merge_in_place, "changes `symbols`"),
+        (merge_by_ends, "Compare whole symbols"),
+        (merge_without_empty, "Empty symbols disappear"),
+        (merge_as_wordpiece, "put together as they are"),
+        (merge_with_separator(" "), "with a separator"),
+        (merge_with_separator("\0"), "with a separator"),
+    ],
 }
 
 PROMISES = {
     "01-encode": [
         ("`words` may be empty", encode_not_empty),
-        ("one flat list", encode_nested),
+        ("in one flat list or tuple", encode_nested),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_sorted),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_separates_words),
         ("all pieces", encode_first_pieces),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_drops_unknown),
-        ("any number may be an id, 0 too", encode_or),
+        ("An id is a whole number from 0 on", encode_or),
+        ("`A` and `a` are different letters", encode_lower),
         ("The vocabulary in the check is not BERT's", encode_berts_unknown),
         ("Change neither argument", encode_in_place),
         ("Change neither argument", encode_writes_unknown),
@@ -417,12 +525,17 @@ PROMISES = {
     "01-wordpiece": [
         ("a text of at least one letter", wordpiece_not_one_letter),
         ("with `##` where they continue a word", wordpiece_any_start),
-        ("Return the pieces in order, in a list", wordpiece_in_one_text),
+        ("Return the pieces in order, in a list or tuple", wordpiece_in_one_text),
+        ("`A` and `a` are different letters", wordpiece_lower),
         ("Take the longest known start", wordpiece_shortest),
+        ("Take the longest known start", wordpiece_fewest),
+        ("Take the longest known start", wordpiece_from_the_end),
         ("the longest known continuation (with `##`)", wordpiece_unmarked),
         ("Never go back", wordpiece_goes_back),
         ("the *whole* word is unknown", wordpiece_keeps_what_it_found),
-        ("There is no limit of 100 characters here", wordpiece_with_a_limit),
+        ("There is no limit of 100 characters here", wordpiece_with_a_limit(100)),
+        ("a word has up to 200", wordpiece_with_a_limit(150)),
+        ("a word has up to 200", wordpiece_with_a_limit(199)),
         ("and leave it as it is", wordpiece_changes_pieces),
     ],
     "01-harmful-entry": [
@@ -431,18 +544,25 @@ PROMISES = {
         ("into *more* pieces than before", harmful_or_equal),
         ("An entry that continues a word carries `##`", harmful_unmarked),
         ("In some words, only such an entry does harm", harmful_only_starts),
+        ("in others, only one at the start", harmful_only_inside),
         ("The word must not become `[UNK]`", harmful_or_unknown),
         ("Do not change `pieces`", harmful_changes_pieces),
     ],
     "01-merge": [
-        ("Return a new list", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
+        ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
         ("every occurrence", merge_once),
         ("of the pair", merge_on_glued),
         ("one symbol, the two texts put together", merge_into_a_pair),
         ("A symbol may be longer than a letter", merge_one_letter_only),
         ("any text can be one", merge_with_a_pattern),
+        *(
+            ("any text can be one", merge_with_separator(z))
+            for z in (" ", "\0", "\n", "\t", ",", "|", "#", "##", "_", "\x1f", "§", "→", "\ue000")
+        ),
+        ("the empty text too", merge_without_empty),
+        ("put together as they are", merge_as_wordpiece),
         ("Occurrences do not overlap", merge_overlapping),
         ("the left one comes first", merge_from_the_right),
-        ("Do not change the list", merge_in_place),
+        ("Change neither argument", merge_in_place),
     ],
 }

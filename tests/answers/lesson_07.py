@@ -93,6 +93,33 @@ def row_in_the_table(hidden, table, bias, piece, p):
     return table[piece]
 
 
+def changing(argument, answer):
+    """Right, but it changes the argument with this number."""
+
+    def changed(*args):
+        result = answer(*args)
+        args[argument].add_(1)
+        return result
+
+    return changed
+
+
+def row_by_clamped_softmax(hidden, table, bias, piece, p):
+    now = (table @ hidden + bias).softmax(0)[piece].clamp(1e-6, 1 - 1e-6)
+    return table[piece] + change_of_row(math.log(p / (1 - p)) - torch.log(now / (1 - now)), hidden)
+
+
+def row_by_clamped_double_softmax(hidden, table, bias, piece, p):
+    now = (table @ hidden + bias).double().softmax(0)[piece].clamp(1e-9, 1 - 1e-9)
+    return table[piece] + change_of_row(math.log(p / (1 - p)) - torch.log(now / (1 - now)), hidden)
+
+
+def row_slightly_off(hidden, table, bias, piece, p):
+    right = row_with_torch(hidden, table, bias, piece, p)
+    side = torch.ones_like(hidden) - hidden.sum() / (hidden @ hidden) * hidden
+    return right + 0.01 * side
+
+
 def row_as_a_matrix(hidden, table, bias, piece, p):
     return row_with_torch(hidden, table, bias, piece, p)[None]
 
@@ -164,6 +191,10 @@ def not_special(ids, special_ids):
     return ~torch.isin(ids, torch.tensor(special_ids))
 
 
+def mask_without_id_0(ids, special_ids, mask_id, draws, share):
+    return mask_with_where(ids, [0, *special_ids], mask_id, draws, share)
+
+
 def mask_first_row_only(ids, special_ids, mask_id, draws, share):
     hide = (draws < share) & not_special(ids, special_ids)
     hide[1:] = False
@@ -232,6 +263,10 @@ def bits_of_the_first_only(logits, targets):
 
 def bits_by_softmax(logits, targets):
     return -torch.log2(F.softmax(logits, -1))[range(len(targets)), targets]
+
+
+def bits_by_double_softmax(logits, targets):
+    return -torch.log2(F.softmax(logits.double(), -1))[range(len(targets)), targets]
 
 
 def bits_by_powers(logits, targets):
@@ -331,6 +366,10 @@ WRONG = {
         (row_for_one_minus_p, "the piece has the probability"),
         (row_with_one_number_changed, "the nearest one that does it"),
         (row_without_the_bias, "leave out the bias"),
+        (row_by_clamped_softmax, "keep the present probability away from 0 and 1"),
+        (row_by_clamped_double_softmax, "A present probability that is rounded to 0"),
+        (lambda h, t, b, i, p: row_with_torch(h, t, b, i, p) + 2e-4 * t[i].sign(), "The row is raised"),
+        (row_slightly_off, "the nearest one that does it is only"),
         (row_as_a_matrix, "shape"),
         (row_in_the_table, "changes `table`"),
         (lambda h, t, b, i, p: (t[i], b), "no row of numbers"),
@@ -358,7 +397,8 @@ PROMISES = {
         ("rounded to 0", row_unless_rounded_to_0),
         ("or to 1", row_unless_rounded_to_1),
         ("The logits may be large", row_by_powers),
-        ("`table` belongs to the caller", row_in_the_table),
+        ("The arguments stay as they are", row_in_the_table),
+        *(("The arguments stay as they are", changing(n, row_with_torch)) for n in range(3)),
         ("Return a new row (d,)", row_as_a_matrix),
     ],
     "07-mask-tokens": [
@@ -377,22 +417,28 @@ PROMISES = {
         ("and -100 in all others", mask_with_labels_elsewhere(0)),
         ("and -100 in all others", mask_with_labels_elsewhere(-1)),
         ("both of the shape of `ids`", mask_with_short_labels),
-        ("`ids` itself belongs to the caller", mask_in_place),
+        ("Any other id, also 0, is that of a piece", mask_without_id_0),
+        ("The arguments stay as they are", mask_in_place),
+        ("The arguments stay as they are", changing(3, mask_with_where)),
     ],
     "07-surprisal": [
         ("in bits", lambda x, t: F.cross_entropy(x, t, reduction="none")),
         ("the surprisal of each, in bits, (n,)", bits_of_the_first_only),
         ("(n,)", bits_as_a_column),
         ("its surprisal is large then, and not infinite", bits_by_softmax),
-        ("its surprisal is large then", bits_at_most(149)),
+        ("its surprisal is large then, and not infinite", bits_by_double_softmax),
+        *(("its surprisal is large then", bits_at_most(most)) for most in (149, 1000, 10000)),
+        ("its surprisal is large then", lambda x, t: bits_by_double_softmax(x, t).clamp(max=1000)),
+        ("The arguments stay as they are", changing(0, bits_by_loop)),
         ("The logits may be large", bits_by_powers),
     ],
     "07-find-the-bug": [
         ("two** mistakes", perplexity_as_given),
         ("Return one number", loss_in_nats),
-        ("only the chosen places count", perplexity_where(lambda y: y == y)),
-        ("also if it is piece 0", perplexity_where(lambda y: y > 0)),
-        ("each chosen place counts the same", perplexity_of_each_sentence),
-        ("`labels` belongs to the caller", perplexity_in_place),
+        ("the perplexity of the hidden pieces", perplexity_where(lambda y: y == y)),
+        ("whichever piece it is", perplexity_where(lambda y: y > 0)),
+        ("Each of them counts the same", perplexity_of_each_sentence),
+        ("The arguments stay as they are", perplexity_in_place),
+        ("The arguments stay as they are", changing(0, perplexity_weighted)),
     ],
 }
