@@ -256,7 +256,7 @@ def test_attention_views_draw_and_answer(site, open_page):
 
     page = go(open_page, site, VIEWS)
     frames = page.locator("iframe")
-    assert frames.count() == 4
+    assert frames.count() == 3
     for frame in (frames.first, frames.nth(1)):
         frame.scroll_into_view_if_needed()
         within = frame.element_handle().content_frame()

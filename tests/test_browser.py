@@ -153,7 +153,8 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
 
     run_all_cells(page)
     red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")  # JupyterLab shows errors and warnings here
-    assert red.count() == 1 and "EncoderError" in red.text_content(), red.all_text_contents()
+    assert red.count() == 2, red.all_text_contents()
+    assert "EncoderError" in red.nth(0).text_content() and "must match the size" in red.nth(1).text_content()
 
     picture = page.locator(".jp-OutputArea-output img").first
     bring_into_view(page, picture)

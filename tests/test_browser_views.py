@@ -133,7 +133,7 @@ def test_a_click_enlarges_a_head(shown):
     attentions = random_attentions(2, 3, 6)
     page, frame = shown(model_view(attentions, ["one", "two", "three", "four", "five", "six"]))
     frame.locator("svg > g > rect:last-child").nth(4).click()
-    frame.wait_for_selector("text=Layer 1, Head 1")
+    frame.wait_for_selector("text=Layer 2, Head 1")
     same(weights(frame, ".detail line"), attentions[1, 1])
     fits(frame)
     keep(page, "model_view_enlarged")
