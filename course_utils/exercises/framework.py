@@ -416,13 +416,15 @@ def _number_difference(got, right):
 
 
 def _dict_difference(got, right, strict):
-    keys = got.keys() == right.keys()
-    if keys and all(difference(got[key], right[key], strict) is None for key in right):
-        return None
-    if keys and len(_short(right)) == 120:
-        first = next((key, item) for key in right if (item := difference(got[key], right[key], strict)))
-        return f"under {_short(first[0])}: {first[1]}"
-    return f"your function returned {_short(got)} where {_short(right)} is expected"
+    shown = [_short(value) for value in (got, right)]
+    whole = f"your function returned {shown[0]} where {shown[1]} is expected"
+    if got.keys() != right.keys():
+        return whole
+    items = ((key, difference(got[key], right[key], strict)) for key in right)
+    key, first = next(((key, item) for key, item in items if item), (None, None))
+    if first is None or (max(map(len, shown)) < 120 and shown[0] != shown[1]):
+        return first and whole
+    return f"under {_short(key)}: {first}"
 
 
 def _list_difference(got, right, strict):
