@@ -76,6 +76,16 @@ def weights_by_library(q, k, m):
     return F.scaled_dot_product_attention(q, k, torch.eye(len(m)).expand(len(q), -1, -1), attn_mask=m.bool())
 
 
+def weights_by_logs(q, k, m):
+    s = scores(q, k) + m.log()
+    return (s - s.logsumexp(-1, keepdim=True)).exp()
+
+
+def weights_filled_below_all(q, k, m):
+    s = scores(q, k)
+    return F.softmax(s.masked_fill(m == 0, s.min().item() - 50), -1)
+
+
 def weights_added(q, k, m):
     return F.softmax(torch.matmul(q, k.permute(0, 2, 1)) * q.size(2) ** -0.5 + (1.0 - m.float()) * -1e9, dim=2)
 
@@ -276,6 +286,8 @@ RIGHT = {
         weights_by_loop,
         weights_of_real_tokens,
         weights_by_library,
+        weights_by_logs,
+        weights_filled_below_all,
         weights_added,
         weights_in_numpy,
         lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * torch.finfo(torch.float32).min, -1),  # transformers' own way
