@@ -6,7 +6,7 @@ import torch
 
 from .._support.values import layer_maker
 from ..attention import attention_weights, patching_map
-from .framework import Case, Exercise, Mistake, normal
+from .framework import Case, Exercise, Mistake, difference, normal
 
 
 def _split(x, heads):
@@ -171,29 +171,46 @@ FIND_THE_BUG = Exercise(
 )
 
 
+def _far_apart(real):
+    """Queries and keys with scores of about a million and minus a million, exact whatever the order of multiplication.
+
+    In every other row real tokens are far below padding, and in the rows between far above it. One real token takes all
+    the weight, so that no answer depends on how large numbers are rounded.
+    """
+    places = torch.arange(len(real))
+    q, k = torch.zeros(1, len(real), 4), torch.zeros(1, len(real), 4)
+    q[0, :, 0] = 2000 * (-1.0) ** places
+    k[0, :, 0] = torch.where(real == 1, -1000.0 - places, 1000.0)
+    return q, k, real
+
+
 def _weight_cases(rng):
     heads, tokens, size = rng.choice([3, 4]), rng.choice([5, 6]), rng.choice([8, 9, 10])
     q, k = normal(rng, heads, tokens, size), normal(rng, heads, tokens, size)
     ones = torch.ones(tokens, dtype=torch.int64)
     right = torch.tensor([1] * (tokens - 2) + [0] * 2)
-    wide = torch.cat([right, torch.zeros(2, dtype=torch.int64)])
-    wider = [torch.cat([x, 4 * normal(rng, heads, 2, size)], dim=1) for x in (q, k)]
-    # Scores of padding are about 9 times the square root of d, those of real tokens about -9 times.
-    away = 0.3 * k + 3 - 6 * right.unsqueeze(-1)
     return [
         Case("Without padding, rows add up to 1", (q, k, ones)),
         Case("Padding gets weight 0, and rows still add up to 1", (q, k, right)),
         Case("Padding on the left gets weight 0 too", (q, k, right.flip(0))),
         Case("Padding on both sides gets weight 0 too", (q, k, right.roll(1))),
-        Case("More padding changes nothing between real tokens", (*wider, wide)),
-        Case("Padding gets weight 0 even where all other scores are very low", (0.3 * q + 3, away, right)),
-        Case("Few numbers per head", (q[..., :2], k[..., :2], right)),
-        Case("One head", (q[:1], k[:1], right)),
+        Case("Padding gets weight 0 even where all other scores are as low as minus a million", _far_apart(right)),
+        Case("One head, and few numbers", (q[:1, :, :2], k[:1, :, :2], right)),
         Case(
             "As many heads and numbers as tokens",
             (normal(rng, 5, 5, 5), normal(rng, 5, 5, 5), torch.tensor([1, 1, 1, 0, 0])),
         ),
     ]
+
+
+def _judge_weights(args, outcome):
+    """As for any exercise, except that padding must not even get a weight of a millionth."""
+    problem = difference(outcome, attention_weights(*args))
+    if problem is None:
+        padding = (args[2] == 0).nonzero().flatten().tolist()
+        most = max((abs(float(row[j])) for head in outcome for row in head for j in padding), default=0)
+        problem = f"padding gets the weight {most:.3g} where 0 is expected" if most > 1e-12 else None
+    return problem
 
 
 def _scores(q, k, divide=math.sqrt):
@@ -213,30 +230,51 @@ NOT_A_ZERO = (
     "score must be minus infinity."
 )
 
+NOT_LOW_ENOUGH = (
+    "The score that you give padding is not low enough: where the other scores are low, padding gets weight. Use minus "
+    "infinity."
+)
+
 ATTENTION_WEIGHTS = Exercise(
     id="05-attention-weights",
     title="Attention weights",
     arguments=("queries", "keys", "attention_mask"),
     cases=_weight_cases,
     reference=attention_weights,
+    judge=_judge_weights,
     minutes=12,
     difficulty=2,
     points=2,
     mistakes=(
-        Mistake("The mask is not used: padding gets attention.", lambda q, k, m: attention_weights(q, k)),
+        Mistake("The mask has no effect: padding gets attention.", lambda q, k, m: attention_weights(q, k)),
         Mistake(
-            "The mask is not used, and the scores are not divided by the root of d.",
+            "The mask has no effect, and the scores are not divided by the root of d.",
             lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1),
         ),
         Mistake(
-            "You multiply by the mask *after* the softmax. Padding has weight 0 then, but rows no longer add up to "
-            "1. Put minus infinity into the scores, before the softmax.",
+            "You set the weights of padding to 0 *after* the softmax, so rows no longer add up to 1. Put minus "
+            "infinity into the scores, before the softmax.",
             lambda q, k, m: _scores(q, k).softmax(-1) * m,
         ),
         Mistake(
-            "You put minus infinity, or something like it, into the weights after the softmax. It belongs into the "
-            "scores, before the softmax.",
+            "You put minus infinity into the weights, after the softmax. It belongs into the scores, before the "
+            "softmax.",
             lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m),
+        ),
+        Mistake(
+            "You take padding away after the softmax and rescale the rest. Where padding has by far the highest score, "
+            "the rest is 0, and 0 / 0 is NaN. Put minus infinity into the scores, before the softmax.",
+            lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True),
+        ),
+        Mistake(
+            "Where padding has by far the highest score, all weights in your rows are 0, and a row should add up to 1. "
+            "Put minus infinity into the scores, before the softmax.",
+            lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True).clamp(min=1e-6),
+        ),
+        Mistake(
+            "Very high or very low scores make your rows NaN: e to the power of a high score is infinite, and that of "
+            "a low one is 0. Put minus infinity into the scores, and use `softmax`, which subtracts the highest first.",
+            lambda q, k, m: (e := _scores(q, k).exp() * m) / e.sum(-1, keepdim=True),
         ),
         Mistake(NOT_A_ZERO, lambda q, k, m: (_scores(q, k) * m).softmax(-1)),
         Mistake(
@@ -245,35 +283,28 @@ ATTENTION_WEIGHTS = Exercise(
             lambda q, k, m: (_scores(q, k) + m).softmax(-1),
         ),
         Mistake(
-            "You multiply queries or keys by the mask. Their products with padding are 0 then, and e to the power "
-            "of 0 is 1: padding keeps some weight. The mask belongs to the scores, as minus infinity.",
+            "The scores of padding become 0, in rows and in columns, and e to the power of 0 is 1: padding keeps some "
+            "weight. Mask the columns only, and with minus infinity.",
             lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1),
         ),
         Mistake(
-            "You multiply queries by the mask. That concerns rows, and these stay: mask the columns, in the scores, "
-            "and nothing else.",
+            "Your mask acts on the rows of padding tokens, which become even, and padding is still looked at. What "
+            "must not be looked at are columns: the mask lines up with the last dimension.",
             lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1),
         ),
         Mistake(
-            "You multiply queries by the mask, too. That concerns rows, and these stay: mask the columns, in the "
+            "Your mask acts on the rows of padding tokens, too, which become even. They stay: mask the columns of the "
             "scores, and nothing else.",
             lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1),
         ),
         *(
-            Mistake(
-                f"{low} at padding is not low enough: where the other scores are low, padding gets much of the "
-                "weight. Use minus infinity.",
-                imitate,
-            )
-            for low in (-10, -20)
-            for imitate in (
-                lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1),
-                lambda q, k, m, low=low: (_scores(q, k) + (1 - m) * low).softmax(-1),
-            )
+            Mistake(NOT_LOW_ENOUGH, lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1))
+            for low in (-10, -1e4)  # -20 or -100,000, filled in or added, give the same as -1e4
         ),
+        Mistake(NOT_LOW_ENOUGH, lambda q, k, m: (_scores(q, k) + (1 - m) * -10).softmax(-1)),
         Mistake(
-            "Your result is NaN: `(1 - attention_mask) * -inf` is 0 times infinity at real tokens, and that is not "
-            "a number. Fill with minus infinity only at padding: `masked_fill`.",
+            "Your result is NaN throughout. `(1 - attention_mask) * -inf` does this: at real tokens it is 0 times "
+            "infinity, which is not a number. Fill with minus infinity only at padding: `masked_fill`.",
             lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1),
         ),
         Mistake(
@@ -368,19 +399,13 @@ def _patching_cases(rng):
     def layers(count, width=hidden):
         return [layer_maker(*(0.7 * normal(rng, width, width) for _ in range(3))) for _ in range(count)]
 
-    tokens = rng.choice([6, 7])
-    target, source = states(tokens), states(tokens)
-    one_token = target.clone()
-    one_token[0, 2] = source[0, 2]
-    three = layers(3)
+    target = states(3)
     return [
-        Case("Three layers", (target, source, three)),
-        Case("The two texts exchanged", (source, target, three)),
-        Case("Texts that differ in one token", (target, one_token, layers(2))),
-        Case("One layer", (states(4), states(4), layers(1))),
-        Case("As many tokens as hidden states and as numbers in a vector", (states(4, 4), states(4, 4), layers(3, 4))),
+        Case("Three layers", (target, states(3), layers(3))),
+        Case("One layer", (states(2), states(2), layers(1))),
+        Case("As many tokens as hidden states and as numbers in a vector", (states(3, 3), states(3, 3), layers(2, 3))),
         Case("One token", (states(1), states(1), layers(2))),
-        Case("A text patched with itself", (target, target.clone(), layers(2))),
+        Case("A text patched with itself", (target, target.clone(), layers(1))),
     ]
 
 
@@ -428,14 +453,12 @@ def _patched(
     before = pool((others if base == "source" else states)[-1])
     rows = []
     for number in range(first, len(states)):
-        row = []
+        result = states[number].repeat(target.shape[1], 1, 1)  # row i is patched at token i
         for token in range(target.shape[1]):
-            result = states[number].clone()
-            patch(result, others[number if at is None else at], token)
-            for layer in layers[max(number + after, 0) :]:
-                result = layer(result)
-            row.append(measure(pool(result) - before)[0])
-        rows.append(torch.stack(row))
+            patch(result[token : token + 1], others[number if at is None else at], token)
+        for layer in layers[max(number + after, 0) :]:
+            result = layer(result)
+        rows.append(measure(pool(result) - before))
     return torch.stack(rows)
 
 
@@ -589,17 +612,21 @@ def _entropy_cases(rng):
     keep = torch.ones(tokens)
     keep[-2:] = 0
     masked = (some * keep) / (some * keep).sum(-1, keepdim=True)
+    small = torch.full((33,), 2.0**-22)
+    small[0] = 1 - 32 * 2.0**-22
     return [
         Case("One number for each row of each head", (some,)),
         Case("One row alone gives one number", (some[0, 0],)),
         Case("Weights of 0 add nothing", (masked,)),
-        Case("All weight on one token: 0 bits", (torch.eye(tokens)[:3],)),
-        Case("Even weights over n tokens: log2(n) bits", (torch.full((2, tokens), 1 / tokens),)),
-        Case("Rows in four dimensions", (normal(rng, 2, 1, heads, tokens).softmax(-1),)),
-        Case("Two halves: 1 bit", (torch.tensor([[0.5, 0.0, 0.5]]),)),
-        Case("As many heads as tokens", (normal(rng, 4, 4, 4).softmax(-1),)),
+        Case("All weight on one token: 0 bits; two halves: 1 bit", (torch.tensor([[0.0, 1, 0], [0.5, 0, 0.5]]),)),
         # torch refuses to modify such rows in place
-        Case("Rows that share one memory", (torch.full((1, 1), 1 / tokens).expand(2, tokens),)),
+        Case(
+            "Even weights over n tokens, which share one memory: log2(n) bits",
+            (torch.full((1, 1), 1 / tokens).expand(2, tokens),),
+        ),
+        Case("Rows in four dimensions", (normal(rng, 2, 1, heads, tokens).softmax(-1),)),
+        Case("As many heads as tokens", (normal(rng, 4, 4, 4).softmax(-1),)),
+        Case("Small weights count, too", (torch.stack([small, small.flip(0)]),)),
     ]
 
 
@@ -633,7 +660,6 @@ ENTROPY = Exercise(
     points=2,
     mistakes=(
         Mistake(ZERO_TIMES_INFINITY, _naive),
-        Mistake(ZERO_TIMES_INFINITY, lambda w: (w * (1 / w).log2()).sum(-1)),
         Mistake(NATS, lambda w: torch.special.entr(w).sum(-1)),
         Mistake(
             f"{NATS} And a weight of 0 makes your result NaN, since 0 times infinity is not a number.",
@@ -658,10 +684,6 @@ ENTROPY = Exercise(
         Mistake(
             "You add up over the columns. A row is one division of attention: `sum(dim=-1)`.",
             lambda w: torch.special.entr(w).sum(-2) / math.log(2),
-        ),
-        Mistake(
-            "You add up over the columns. A row is one division of attention: `sum(dim=-1)`.",
-            lambda w: (torch.special.entr(w).sum(-2) if w.ndim > 1 else torch.special.entr(w).sum()) / math.log(2),
         ),
         Mistake(
             "You add up over dimension 0. A row is one division of attention, along the *last* dimension: "
@@ -692,9 +714,9 @@ ENTROPY = Exercise(
         ),
         *(
             Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -w.clamp(min=low).log2().sum(-1))
-            for low in (0, 1e-30, 1e-12, 1e-10, 1e-9, 1e-8)
+            for low in (0, 1e-30, 1e-12, 1e-10, 1e-9)
         ),
-        *(Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -(w + low).log2().sum(-1)) for low in (1e-12, 1e-10, 1e-9, 1e-8)),
+        *(Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -(w + low).log2().sum(-1)) for low in (1e-10, 1e-9)),
         Mistake(WITHOUT_WEIGHTS, lambda w: torch.where(w > 0, -w.log2(), 0.0).sum(-1)),
         *(
             Mistake(
@@ -702,7 +724,7 @@ ENTROPY = Exercise(
                 "enough.",
                 imitate,
             )
-            for low in (0.1, 1e-2, 1e-3, 1e-4)
+            for low in (1e-3, 1e-4, 1e-5, 1e-6)
             for imitate in (
                 lambda w, low=low: -(w * (w + low).log2()).sum(-1),
                 lambda w, low=low: -((w + low) * (w + low).log2()).sum(-1),

@@ -58,20 +58,59 @@ def weights_by_loop(queries, keys, attention_mask):
     result = torch.zeros(len(queries), queries.shape[1], queries.shape[1])
     for h, (q, k) in enumerate(zip(queries, keys)):
         for i in range(len(q)):
-            powers = [
-                math.exp(float(q[i] @ k[j]) / math.sqrt(len(q[i]))) if attention_mask[j] else 0.0 for j in range(len(k))
-            ]
-            result[h, i] = torch.tensor(powers) / sum(powers)
+            found = {j: float(q[i] @ k[j]) / math.sqrt(len(q[i])) for j in range(len(k)) if attention_mask[j]}
+            powers = {j: math.exp(score - max(found.values())) for j, score in found.items()}
+            for j, power in powers.items():
+                result[h, i, j] = power / sum(powers.values())
     return result
 
 
-def weights_then_again(q, k, m):
-    w = torch.softmax(torch.einsum("hid,hjd->hij", q, k) / np.sqrt(q.size(-1)), -1) * m
-    return w / w.sum(-1, keepdim=True)
+def weights_of_real_tokens(q, k, m):
+    real = m.nonzero().flatten()
+    w = torch.zeros(len(q), len(m), len(m))
+    w[:, :, real] = torch.softmax(torch.einsum("hid,hjd->hij", q, k[:, real]) / np.sqrt(q.size(-1)), -1)
+    return w
+
+
+def weights_by_library(q, k, m):
+    return F.scaled_dot_product_attention(q, k, torch.eye(len(m)).expand(len(q), -1, -1), attn_mask=m.bool())
+
+
+def weights_by_logs(q, k, m):
+    s = scores(q, k) + m.log()
+    return (s - s.logsumexp(-1, keepdim=True)).exp()
+
+
+def weights_filled_below_all(q, k, m):
+    s = scores(q, k)
+    return F.softmax(s.masked_fill(m == 0, s.min().item() - 50), -1)
 
 
 def weights_added(q, k, m):
     return F.softmax(torch.matmul(q, k.permute(0, 2, 1)) * q.size(2) ** -0.5 + (1.0 - m.float()) * -1e9, dim=2)
+
+
+def weights_then_again(q, k, m, least=0.0):
+    w = torch.softmax(scores(q, k), -1) * m
+    return w / w.sum(-1, keepdim=True).clamp(min=least)
+
+
+def weights_by_exp(q, k, m):
+    e = torch.exp(scores(q, k)) * m
+    return e / e.sum(-1, keepdim=True)
+
+
+def weights_filled(q, k, m, low):
+    return F.softmax(torch.where(m.bool(), scores(q, k), low), -1)
+
+
+def rows_filled(q, k, m):
+    return F.softmax(scores(q, k).masked_fill(m[:, None] == 0, -1e30), -1)
+
+
+def rows_and_columns_filled(q, k, m):
+    s = scores(q, k).masked_fill(m[:, None] == 0, -1e30)
+    return F.softmax(s.masked_fill(m == 0, -math.inf), -1)
 
 
 def scores(q, k, d=None):
@@ -88,7 +127,7 @@ def weights_in_place(q, k, m):
 
 
 def mask_in_place(q, k, m):
-    w = weights_then_again(q, k, m)
+    w = weights_of_real_tokens(q, k, m)
     m[:] = 1
     return w
 
@@ -215,16 +254,14 @@ def weights_in_numpy(queries, keys, attention_mask):
 
 
 def weights_for_padding_on_the_right(q, k, m):
-    w = weights_then_again(q, k, torch.ones_like(m))
-    w[:, :, int(m.sum()) :] = 0
-    return w / w.sum(-1, keepdim=True)
+    return weights_of_real_tokens(q, k, (torch.arange(len(m)) < m.sum()).int())
 
 
 def weights_for_padding_at_one_end(q, k, m):
     real = int(m.sum())
     kept = torch.zeros_like(m)
     kept[:real] = 1
-    return weights_then_again(q, k, kept if m[0] else kept.flip(0))
+    return weights_of_real_tokens(q, k, kept if m[0] else kept.flip(0))
 
 
 def entropy_in_numpy(w):
@@ -247,11 +284,15 @@ RIGHT = {
     ],
     "05-attention-weights": [
         weights_by_loop,
-        weights_then_again,
+        weights_of_real_tokens,
+        weights_by_library,
+        weights_by_logs,
+        weights_filled_below_all,
         weights_added,
         weights_in_numpy,
         lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * torch.finfo(torch.float32).min, -1),  # transformers' own way
-        lambda q, k, m: list(weights_then_again(q.double(), k.double(), m)),
+        lambda q, k, m: weights_filled(q, k, m, -1e30),
+        lambda q, k, m: list(weights_added(q.double(), k.double(), m)),
     ],
     "05-entropy": [
         entropy_by_where,
@@ -260,6 +301,7 @@ RIGHT = {
         entropy_in_numpy,
         entropy_by_scipy,
         lambda w: -(w * (w + 1e-12).log2()).sum(-1),
+        lambda w: -(w * (w + torch.finfo(w.dtype).eps).log2()).sum(-1),
         lambda w: torch.distributions.Categorical(probs=w).entropy() / math.log(2),
     ],
     "05-patching-map": [map_by_loops, map_recursively, map_in_numpy],
@@ -272,13 +314,24 @@ WRONG = {
         (joined_in_place, "changes `queries`"),
     ],
     "05-attention-weights": [
-        (lambda q, k, m: F.softmax(scores(q, k), -1), "The mask is not used: padding"),
+        (lambda q, k, m: F.softmax(scores(q, k), -1), "The mask has no effect: padding"),
+        (lambda q, k, m: weights_filled(q, k, m, -50.0), "not low enough"),
+        (lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * -1e5, -1), "not low enough"),
+        (weights_then_again, "0 / 0 is NaN"),
+        (lambda q, k, m: weights_then_again(q, k, m, 1e-9), "all weights in your rows are 0"),
+        (weights_by_exp, "e to the power of a high score is infinite"),
+        (lambda q, k, m: weights_of_real_tokens(q, k, m).clamp(min=1e-6), "padding gets the weight 1e-06"),
+        (rows_filled, "acts on the rows of padding tokens, which become even, and padding is still"),
+        (rows_and_columns_filled, "acts on the rows of padding tokens, too"),
         (weights_in_place, "changes `queries`"),
         (mask_in_place, "changes `attention_mask`"),
     ],
     "05-entropy": [
         (lambda w: -torch.sum(w * torch.log2(w), dim=-1), "0 times infinity is not a number"),
         (entropy_in_place, "changes `weights`"),
+        (lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1), "Small weights count, too"),
+        (lambda w: entropy_by_where(torch.where(w < 1e-3, 0, w)), "Small weights count, too"),
+        (lambda w: -(w * (w + 1e-5).log2()).sum(-1), "is too large"),
     ],
     "05-patching-map": [
         (lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f), "You run all layers after each patch"),
@@ -302,23 +355,25 @@ PROMISES = {
         ("The arguments stay as they are", joined_in_place),
     ],
     "05-attention-weights": [
-        ("for all heads at once", lambda q, k, m: weights_then_again(q, k, m)[0]),
+        ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
         ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, 32), m), -1)),
         ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
-        ("1 for real tokens and 0 for padding", lambda q, k, m: weights_then_again(q, k, 1 - m)),
+        ("1 for real tokens and 0 for padding", lambda q, k, m: weights_of_real_tokens(q, k, 1 - m)),
         ("which may be on the right, on the left or on both sides", weights_for_padding_on_the_right),
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
-        ("(heads, tokens, tokens)", lambda q, k, m: weights_then_again(q, k, m).transpose(0, 1)),
-        ("row i is how token i divides its attention", lambda q, k, m: weights_then_again(k, q, m)),
+        ("(heads, tokens, tokens)", lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1)),
+        ("row i is how token i divides its attention", lambda q, k, m: weights_of_real_tokens(k, q, m)),
         ("and adds up to 1", lambda q, k, m: F.softmax(scores(q, k), -1) * m),
-        (
-            "Padding gets the weight 0, however low the other scores are",
-            lambda q, k, m: F.softmax(scores(q, k).masked_fill(m == 0, -15.0), -1),
-        ),
-        ("they look at real tokens", lambda q, k, m: weights_then_again(q, k, m) * m[:, None]),
+        ("and adds up to 1", weights_then_again),
+        ("and adds up to 1", lambda q, k, m: weights_then_again(q, k, m, 1e-9)),
+        ("and adds up to 1", weights_by_exp),
+        ("even where all other scores are as low as minus a million", lambda q, k, m: weights_filled(q, k, m, -1e6)),
+        ("even where all other scores are as low as minus a million", lambda q, k, m: weights_filled(q, k, m, -50.0)),
+        ("Padding gets the weight 0", lambda q, k, m: weights_of_real_tokens(q, k, m).clamp(min=1e-6)),
+        ("they look at real tokens", lambda q, k, m: weights_of_real_tokens(q, k, m) * m[:, None]),
         (
             "they look at real tokens",
-            lambda q, k, m: torch.where(m[:, None] == 0, torch.eye(len(m)), weights_then_again(q, k, m)),
+            lambda q, k, m: torch.where(m[:, None] == 0, torch.eye(len(m)), weights_of_real_tokens(q, k, m)),
         ),
         ("The arguments stay as they are", weights_in_place),
         ("The arguments stay as they are", mask_in_place),
@@ -327,6 +382,8 @@ PROMISES = {
         ("of any shape", lambda w: entropy_by_where(w if w.ndim > 1 else w[None])),
         ("of any shape", lambda w: entropy_by_where(w.flatten(0, -3) if w.ndim > 3 else w)),
         ("the entropy in bits", lambda w: entropy_by_where(w) * math.log(2)),
+        ("the entropy in bits", lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1)),
+        ("the entropy in bits", lambda w: entropy_by_where(torch.where(w < 1e-6, 0, w))),
         ("of each row", lambda w: entropy_by_where(w.transpose(-1, -2) if w.ndim > 1 else w)),
         ("of each row", lambda w: entropy_by_where(w).mean(-1)),
         ("the last dimension is gone", lambda w: entropy_by_where(w)[..., None]),
