@@ -174,6 +174,7 @@ def _can_skip_cases(rng):
     other = np.pi - x
     low = rng.uniform(1.8, 2.0)
     itself = rng.uniform(0.4, 0.6)
+    close = (np.arccos(itself) - 0.01, np.arccos(itself) + 0.01)
     given, over = rng.uniform(0.1, 0.3), np.float32(1) + np.finfo(np.float32).eps
     return [
         Case("Sentences on both sides of the question", (float(np.cos(x)), around(x, t, 2.9), float(np.cos(t)))),
@@ -185,8 +186,8 @@ def _can_skip_cases(rng):
             "The best cosine so far is negative",
             (float(np.cos(0.3)), cosines(0.2, 0.5, 1.2, 1.7, low + 0.18, low + 0.5, low + 0.8), float(np.cos(low))),
         ),
-        Case("The pivot is the question itself", (1.0, cosines(0.2, 0.7, 1.3, 2.0, 3.0), itself)),
-        Case("The pivot is the opposite of the question", (-1.0, cosines(0.1, 1.2, 1.9, 2.5, 3.0), itself)),
+        Case("The pivot is the question itself", (1.0, cosines(0.2, 0.7, *close, 2.0, 3.0), itself)),
+        Case("The pivot is the opposite of the question", (-1.0, -cosines(0.2, 0.7, *close, 2.0, 3.0), itself)),
         Case("A sentence equal to the pivot, and one opposite to it", (given, np.array([1, -1, given]), 0.5)),
         Case("A sentence that can only equal the best cosine so far", (0.0, np.array([0.4, 0.0, -0.4]), 1.0)),
         Case("One sentence that can be skipped", (float(np.cos(x)), cosines(x - 0.8), float(np.cos(0.6)))),
@@ -258,8 +259,8 @@ CAN_SKIP = Exercise(
         ),
         *(
             Mistake(
-                "A number just outside −1 to 1 has no arccos: the result is NaN, and no comparison with NaN is true. "
-                "Clip `query_pivot` and `corpus_pivot` to −1 and 1 first.",
+                "A number just outside −1 to 1 counts as 1 or −1. Clip `query_pivot` and `corpus_pivot` first: such a "
+                "number has no arccos (`np.arccos` returns NaN), and no comparison with NaN is true.",
                 imitate,
             )
             for imitate in (
@@ -364,18 +365,25 @@ def _closest_cases(rng):
         Case("Two equal vectors are a pair", (torch.cat([halves[:place], halves[[twin]], halves[place:]]),)),
         Case("Two equal vectors are a pair", (halves[[0, 0, 1]],)),
         Case("Several pairs are equally close", (tied,)),
-        Case("A pair is a little closer than the members of a group", (_group_and_pair(rng),)),
+        *(
+            Case("A pair is a little closer than the members of a group", (_group_and_pair(rng, spread),))
+            for spread in (False, True)
+        ),
         Case("All cosines are negative", (apart,)),
         Case("Two vectors", (normalise(normal(rng, 2, hidden)),)),
         Case("Two opposite vectors", (torch.stack([one, -one]),)),
     ]
 
 
-def _group_and_pair(rng):
-    """Four vectors with a cosine of 0.95 to one another, and two with one of 0.9503, orthogonal to them."""
-    axes, cosine = torch.eye(7), 0.9503
+def _group_and_pair(rng, spread):
+    """Four vectors with a cosine of 0.95 to one another, and two with one of 0.9501, orthogonal to them.
+
+    spread: whether the two differ by a little in four numbers, or by more in one, as other distances would notice.
+    """
+    axes, cosine = torch.eye(9), 0.9501
     group = [0.95**0.5 * axes[0] + 0.05**0.5 * axes[place] for place in (1, 2, 3, 4)]
-    later = [*group[2:], axes[5], cosine * axes[5] + (1 - cosine**2) ** 0.5 * axes[6]]
+    one, across = torch.tensor([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -0.5, -0.5]]) @ axes[5:] if spread else axes[5:7]
+    later = [*group[2:], one, cosine * one + (1 - cosine**2) ** 0.5 * across]
     rng.shuffle(later)
     return torch.stack([*group[:2], *later])
 
@@ -415,7 +423,8 @@ _ZERO = (
     "negative, 0 is the highest. Fill with something below −1."
 )
 _MINUS_ONE = (
-    "Where your table holds no pair, it holds −1. Opposite vectors have this cosine, too: fill with less, such as −2."
+    "Where your table holds no pair, its number is not low enough. Opposite vectors have a cosine of −1: fill with "
+    "less, such as −2."
 )
 
 CLOSEST = Exercise(

@@ -233,6 +233,11 @@ def skip_with_the_sentences_clipped(query_pivot, corpus_pivot, best):
         return np.cos(np.arccos(query_pivot) - np.arccos(np.clip(corpus_pivot, -1, 1))) <= best
 
 
+def skip_clipped_too_far(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -0.999, 0.999)) for number in (query_pivot, corpus_pivot))
+    return np.cos(x - y) <= best
+
+
 def skip_one_for_all(query_pivot, corpus_pivot, best):
     return bool(skip_in_numpy(query_pivot, corpus_pivot, best).all())
 
@@ -314,6 +319,11 @@ def closest_to_the_best_row(vectors):
 def closest_rounded(vectors):
     table = (vectors @ vectors.T).fill_diagonal_(-2)
     return divmod(int((1000 * table).round().argmax()), len(vectors))
+
+
+def closest_by_another_distance(vectors):
+    apart = torch.cdist(vectors, vectors, p=1).fill_diagonal_(99)
+    return divmod(int(apart.argmin()), len(vectors))
 
 
 def closest_as_floats(vectors):
@@ -439,18 +449,18 @@ WRONG = {
     ],
     "09-can-skip": [
         (skip_by_the_sum, "the *lowest* cosine"),
-        (skip_without_clipping, "has no arccos"),
+        (skip_without_clipping, "counts as 1 or −1"),
         (skip_that_raises, "math domain error"),
         (skip_by_distances, "Use the angles"),
         (skip_farther_only, "much nearer to the pivot"),
         (skip_turned, "exchanged"),
-        (skip_with_the_question_clipped, "has no arccos"),
-        (skip_with_the_sentences_clipped, "has no arccos"),
+        (skip_with_the_question_clipped, "counts as 1 or −1"),
+        (skip_with_the_sentences_clipped, "counts as 1 or −1"),
     ],
     "09-find-the-bug": [
         (closest_with_itself, "a vector and itself"),
         (closest_upper_with_zeros, "0 is the highest"),
-        (closest_minus_one, "Opposite vectors have this cosine"),
+        (closest_minus_one, "Opposite vectors have a cosine of −1"),
         (closest_absolute, "absolute value"),
         (closest_below_one, "leave out every pair with a cosine of 1"),
         (closest_range_too_short, "the last two"),
@@ -493,6 +503,7 @@ PROMISES = {
         ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_without_clipping),
         ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_with_the_question_clipped),
         ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_with_the_sentences_clipped),
+        ("count it as 1 or −1", skip_clipped_too_far),
         ("count it as 1 or −1", skip_that_raises),
     ],
     "09-find-the-bug": [
@@ -513,6 +524,7 @@ PROMISES = {
         ("with the highest cosine", closest_minus_one),
         ("with the highest cosine", closest_to_the_mean),
         ("with the highest cosine", closest_to_the_best_row),
+        ("with the highest cosine", closest_by_another_distance),
         ("with the highest cosine", closest_rounded),
     ],
 }
