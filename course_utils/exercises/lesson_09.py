@@ -1,6 +1,7 @@
 """Exercises of lesson 09, Sentence Transformers."""
 
-from itertools import combinations
+from itertools import combinations, product
+from numbers import Integral
 
 import numpy as np
 import torch
@@ -11,15 +12,42 @@ from .framework import Case, Exercise, Mistake, difference, normal
 
 def _tokens_cases(rng):
     lengths = [rng.randint(4, 30) for _ in range(rng.randint(5, 8))]
-    many = [rng.randint(24, 50) for _ in range(2 * rng.randint(700, 800))]
-    many[0] += 1 - _pairs_sum(many, -1) % 2  # an odd result, which float32 cannot hold
     return [
         Case("A handful of sentences", (lengths,)),
         Case("Two sentences make one pair", ([rng.randint(5, 12), rng.randint(13, 20)],)),
         Case("One sentence makes no pair", ([rng.randint(5, 20)],)),
         Case("Sentences of equal length", ([rng.randint(6, 12)] * rng.randint(3, 6),)),
-        Case("More than a thousand sentences, to the last token", (many,)),
+        Case("Hundreds of long texts, to the last token", (_long_texts(rng),)),
     ]
+
+
+def _long_texts(rng):
+    """Lengths whose pairs float32 cannot count, and whose mean, cut or rounded, gives neither of the two numbers."""
+    n = 279  # with fewer, no such mean is cut
+    pairs = n * (n - 1) // 2
+    while True:
+        total = rng.randrange(260 * n, 420 * n)
+        mean = total / n
+        if (
+            _pairs_sum([total] + [0] * (n - 1), -1) % 2  # odd, and above 2 ** 24
+            and int(mean * n) < total
+            and int((2 * mean - 1) * pairs) < (n - 1) * total - pairs
+            and 2 * pairs * abs(mean - round(mean, 3)) > 2
+        ):
+            break
+    apart = [rng.randint(0, 99) for _ in range(n // 2)]
+    lengths = [total // n + d for half in (1, -1) for d in (half * one for one in apart)] + [total // n]
+    lengths = [length + (place < total % n) for place, length in enumerate(lengths)]
+    rng.shuffle(lengths)
+    return lengths
+
+
+def _not_integers(outcome):
+    """What is wrong with two numbers that are right, but not integers; or None."""
+    items = [item.item() if hasattr(item, "item") else item for item in outcome]
+    if all(isinstance(item, Integral) for item in items):
+        return None
+    return f"your function returned {items}, and two integers are asked for; `/` gives a float, `//` an integer"
 
 
 def _pairs_sum(lengths, extra):
@@ -38,6 +66,7 @@ TOKENS = Exercise(
     arguments=("lengths",),
     cases=_tokens_cases,
     reference=_tokens,
+    judge=lambda args, outcome: difference(outcome, _tokens(*args)) or _not_integers(outcome),
     minutes=10,
     difficulty=2,
     points=2,
@@ -137,12 +166,15 @@ def _can_skip_cases(rng):
 
     def around(x, t, *more):
         """Sentences nearer to the pivot than the question (at the angle x) and farther, within the angle t and not."""
-        return cosines(*(x + sign * t * share for sign in (-1, 1) for share in (0.3, 0.6, 0.9, 1.15, 1.35)), *more)
+        return cosines(
+            *(x + sign * t * share for sign in (-1, 1) for share in (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)), *more
+        )
 
     x, t = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
     other = np.pi - x
     low = rng.uniform(1.8, 2.0)
     itself = rng.uniform(0.4, 0.6)
+    close = (np.arccos(itself) - 0.01, np.arccos(itself) + 0.01)
     given, over = rng.uniform(0.1, 0.3), np.float32(1) + np.finfo(np.float32).eps
     return [
         Case("Sentences on both sides of the question", (float(np.cos(x)), around(x, t, 2.9), float(np.cos(t)))),
@@ -154,8 +186,8 @@ def _can_skip_cases(rng):
             "The best cosine so far is negative",
             (float(np.cos(0.3)), cosines(0.2, 0.5, 1.2, 1.7, low + 0.18, low + 0.5, low + 0.8), float(np.cos(low))),
         ),
-        Case("The pivot is the question itself", (1.0, cosines(0.2, 0.7, 1.3, 2.0, 3.0), itself)),
-        Case("The pivot is the opposite of the question", (-1.0, cosines(0.1, 1.2, 1.9, 2.5, 3.0), itself)),
+        Case("The pivot is the question itself", (1.0, cosines(0.2, 0.7, *close, 2.0, 3.0), itself)),
+        Case("The pivot is the opposite of the question", (-1.0, -cosines(0.2, 0.7, *close, 2.0, 3.0), itself)),
         Case("A sentence equal to the pivot, and one opposite to it", (given, np.array([1, -1, given]), 0.5)),
         Case("A sentence that can only equal the best cosine so far", (0.0, np.array([0.4, 0.0, -0.4]), 1.0)),
         Case("One sentence that can be skipped", (float(np.cos(x)), cosines(x - 0.8), float(np.cos(0.6)))),
@@ -165,7 +197,6 @@ def _can_skip_cases(rng):
         Case("Rounding put the cosine of a sentence below −1", (given, np.array([-over, 0.9, given]), 0.5)),
         Case("Rounding put the cosine of the question above 1", (float(over), np.array([0.2, 0.9, -0.7]), 0.5)),
         Case("Rounding put the cosine of the question below −1", (-float(over), np.array([0.2, -0.9, 0.7]), 0.5)),
-        Case("Rounding put the best cosine so far above 1", (0.5, np.array([0.9, 0.1, -0.8]), float(over))),
     ]
 
 
@@ -185,6 +216,11 @@ def _can_skip(query_pivot, corpus_pivot, best):
 
 def _chord(cosine):
     return np.sqrt(2 - 2 * np.clip(cosine, -1.0, 1.0))
+
+
+def _angles_unclipped(q, c, best):
+    with np.errstate(invalid="ignore"):
+        return np.abs(np.arccos(q) - np.arccos(c)) >= np.arccos(best)
 
 
 def _unclipped(clip_question=False, clip_corpus=False, negated=False):
@@ -223,8 +259,8 @@ CAN_SKIP = Exercise(
         ),
         *(
             Mistake(
-                "A number just outside −1 to 1 has no arccos: the result is NaN, and no comparison with NaN is true. "
-                "Clip `query_pivot` and `corpus_pivot` to −1 and 1 first.",
+                "A number just outside −1 to 1 counts as 1 or −1. Clip `query_pivot` and `corpus_pivot` first: such a "
+                "number has no arccos (`np.arccos` returns NaN), and no comparison with NaN is true.",
                 imitate,
             )
             for imitate in (
@@ -232,6 +268,7 @@ CAN_SKIP = Exercise(
                 _unclipped(negated=True),
                 _unclipped(clip_corpus=True),
                 _unclipped(clip_question=True),
+                _angles_unclipped,
             )
         ),
         Mistake(
@@ -308,23 +345,47 @@ CAN_SKIP = Exercise(
 def _closest_cases(rng):
     n, hidden = rng.randint(7, 10), rng.randint(5, 7)
 
-    free = normalise(normal(rng, n, hidden))
-    twice = free.clone()
-    twice[n - 1] = twice[0]
-    twice[4] = normalise(twice[2] + 0.2 * twice[1])
-    twice[5] = -twice[3]  # so that neither the next best nor the worst pair depends on how the equal ones are ordered
-    late = normalise(normal(rng, n, hidden))
-    late[n - 1] = normalise(late[n - 3] + 0.05 * normal(rng, hidden))
+    def drawn(i, j):
+        """Random vectors, of which those at i and j are closest. Two others are opposite to each other."""
+        vectors = normalise(normal(rng, n, hidden))
+        first, second = rng.sample(sorted(set(range(n)) - {i, j}), 2)
+        vectors[first] = -vectors[second]
+        vectors[j] = normalise(vectors[i] + 0.05 * normal(rng, hidden))
+        return vectors
+
+    halves = torch.tensor(rng.sample(list(product([0.5, -0.5], repeat=4)), n - 1))  # their cosines are exact
+    twin, place = rng.randrange(3), rng.randrange(4, n - 1)
+    tied = halves[[0, 1, 0, 2, 3, 1, 0, 4]]
     apart = normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))
     one = torch.eye(hidden)[rng.randrange(hidden)]
     return [
-        Case("Vectors at random", (free,)),
-        Case("The closest pair stands at the end", (late,)),
-        Case("Two equal vectors are a pair", (twice,)),
+        Case("Vectors at random", (normalise(normal(rng, n, hidden)),)),
+        Case("The closest pair is the last two", (drawn(n - 2, n - 1),)),
+        Case("The closest pair is the first and the last", (drawn(0, n - 1),)),
+        Case("Two equal vectors are a pair", (torch.cat([halves[:place], halves[[twin]], halves[place:]]),)),
+        Case("Two equal vectors are a pair", (halves[[0, 0, 1]],)),
+        Case("Several pairs are equally close", (tied,)),
+        *(
+            Case("A pair is a little closer than the members of a group", (_group_and_pair(rng, spread),))
+            for spread in (False, True)
+        ),
         Case("All cosines are negative", (apart,)),
         Case("Two vectors", (normalise(normal(rng, 2, hidden)),)),
         Case("Two opposite vectors", (torch.stack([one, -one]),)),
     ]
+
+
+def _group_and_pair(rng, spread):
+    """Four vectors with a cosine of 0.95 to one another, and two with one of 0.9501, orthogonal to them.
+
+    spread: whether the two differ by a little in four numbers, or by more in one, as other distances would notice.
+    """
+    axes, cosine = torch.eye(9), 0.9501
+    group = [0.95**0.5 * axes[0] + 0.05**0.5 * axes[place] for place in (1, 2, 3, 4)]
+    one, across = torch.tensor([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -0.5, -0.5]]) @ axes[5:] if spread else axes[5:7]
+    later = [*group[2:], one, cosine * one + (1 - cosine**2) ** 0.5 * across]
+    rng.shuffle(later)
+    return torch.stack([*group[:2], *later])
 
 
 def _off_diagonal(table):
@@ -348,13 +409,22 @@ def _in_order(pair):
     return sorted(pair) if isinstance(pair, (list, tuple)) and len(pair) == 2 else pair
 
 
+def _closest_problem(vectors, outcome):
+    table = (vectors.double() @ vectors.double().T).tolist()
+    cosines = {(i, j): table[i][j] for i, j in combinations(range(len(table)), 2)}
+    closest = [pair for pair, cosine in cosines.items() if cosine > max(cosines.values()) - 1e-6]
+    problems = [difference(_in_order(outcome), pair) for pair in closest]
+    return _not_integers(outcome) if None in problems else problems[0]
+
+
 # The returned pair does not show which cells were filled, or with what.
 _ZERO = (
     "Where your table holds no pair, on the diagonal or below it, it holds 0. That is not low: if all cosines are "
     "negative, 0 is the highest. Fill with something below −1."
 )
 _MINUS_ONE = (
-    "Where your table holds no pair, it holds −1. Opposite vectors have this cosine, too: fill with less, such as −2."
+    "Where your table holds no pair, its number is not low enough. Opposite vectors have a cosine of −1: fill with "
+    "less, such as −2."
 )
 
 CLOSEST = Exercise(
@@ -363,7 +433,7 @@ CLOSEST = Exercise(
     arguments=("vectors",),
     cases=_closest_cases,
     reference=_closest,
-    judge=lambda args, outcome: difference(_in_order(outcome), _closest(*args)),
+    judge=lambda args, outcome: _closest_problem(*args, outcome),
     alike=lambda one, other: difference(_in_order(one), _in_order(other)) is None,
     minutes=8,
     difficulty=2,

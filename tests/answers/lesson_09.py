@@ -49,6 +49,21 @@ def tokens_in_float32(lengths):
     return each, int(torch.tensor(pairs, dtype=torch.float32))
 
 
+def tokens_as_floats(lengths):
+    n = len(lengths)
+    return [sum(lengths), (n - 1) * sum(lengths) - n * (n - 1) / 2]
+
+
+def tokens_by_the_cut_mean(lengths):
+    n, mean = len(lengths), np.mean(lengths)
+    return sum(lengths), int((2 * mean - 1) * (n * (n - 1) // 2))
+
+
+def tokens_by_the_rounded_mean(lengths):
+    n, mean = len(lengths), round(sum(lengths) / len(lengths), 2)
+    return round(mean * n), round((2 * mean - 1) * n * (n - 1) / 2)
+
+
 def tokens_per_pass(lengths):
     each, pairs = tokens_by_combinations(lengths)
     n = len(lengths)
@@ -76,6 +91,26 @@ def tokens_added_specials(lengths):
 
 def tokens_both_orders(lengths):
     return sum(lengths), sum(a + b - 1 for a, b in itertools.permutations(lengths, 2))
+
+
+def skip_on_paper(query_pivot, corpus_pivot, best):
+    q, limit = np.degrees(np.arccos([min(1, max(-1, query_pivot)), best]))
+    angles = np.degrees(np.arccos(corpus_pivot.clip(-1, 1)))
+    return [not q - limit < angle < q + limit for angle in angles]
+
+
+def skip_by_the_range(query_pivot, corpus_pivot, best):
+    low, high = np.arccos(np.clip(query_pivot, -1, 1)) + np.arccos(best) * np.array([-1, 1])
+    y = np.arccos(np.minimum(np.maximum(corpus_pivot, -1), 1))
+    return np.logical_or(y <= low, y >= high)
+
+
+def skip_by_vectors(query_pivot, corpus_pivot, best):
+    def in_the_plane(cosine):
+        cosine = torch.as_tensor(cosine, dtype=torch.float64).clamp(-1, 1)
+        return torch.stack([cosine, (1 - cosine**2).sqrt()])
+
+    return (in_the_plane(query_pivot) @ in_the_plane(corpus_pivot) <= best).tolist()
 
 
 def skip_in_numpy(query_pivot, corpus_pivot, best):
@@ -166,6 +201,43 @@ def skip_squeezed(query_pivot, corpus_pivot, best):
     return skip_in_numpy(query_pivot, corpus_pivot, best).squeeze()
 
 
+def skip_by_small_angles(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+    return 1 - (x - y) ** 2 / 2 <= best
+
+
+def skip_with_a_margin(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+    return abs(x - y) >= np.arccos(best) + 1e-4
+
+
+def skip_too_early(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -1, 1)) for number in (query_pivot, corpus_pivot))
+    return abs(x - y) >= np.arccos(best) - 1e-4
+
+
+def skip_in_whole_degrees(query_pivot, corpus_pivot, best):
+    x, y, limit = (
+        np.degrees(np.arccos(np.clip(number, -1, 1))).round() for number in (query_pivot, corpus_pivot, best)
+    )
+    return abs(x - y) >= limit
+
+
+def skip_with_the_question_clipped(query_pivot, corpus_pivot, best):
+    with np.errstate(invalid="ignore"):
+        return np.cos(np.arccos(np.clip(query_pivot, -1, 1)) - np.arccos(corpus_pivot)) <= best
+
+
+def skip_with_the_sentences_clipped(query_pivot, corpus_pivot, best):
+    with np.errstate(invalid="ignore"):
+        return np.cos(np.arccos(query_pivot) - np.arccos(np.clip(corpus_pivot, -1, 1))) <= best
+
+
+def skip_clipped_too_far(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -0.999, 0.999)) for number in (query_pivot, corpus_pivot))
+    return np.cos(x - y) <= best
+
+
 def skip_one_for_all(query_pivot, corpus_pivot, best):
     return bool(skip_in_numpy(query_pivot, corpus_pivot, best).all())
 
@@ -186,6 +258,82 @@ def closest_unsorted(vectors):
     table = vectors @ vectors.T
     table.fill_diagonal_(-2)
     return divmod(int(table.argmax()), len(vectors))
+
+
+def closest_of_the_later_ties(vectors):
+    best, pair = -9.0, ()
+    for i, j in itertools.combinations(range(len(vectors)), 2):
+        if (cosine := float(vectors[i] @ vectors[j])) >= best:
+            best, pair = cosine, [j, i]
+    return pair
+
+
+def closest_after_the_diagonal(vectors):
+    order = (vectors @ vectors.T).flatten().argsort(descending=True, stable=True)
+    return divmod(int(order[len(vectors)]), len(vectors))
+
+
+def closest_second_in_each_row(vectors):
+    table = (vectors @ vectors.T).numpy()
+    second = table.argsort(axis=1)[:, -2]
+    row = table[np.arange(len(table)), second].argmax()
+    return row, second[row]
+
+
+def closest_below_one(vectors):
+    best, pair = -9.0, [0, 1]
+    for i in range(len(vectors)):
+        for j in range(i + 1, len(vectors)):
+            if best < vectors[i] @ vectors[j] < 1:
+                best, pair = vectors[i] @ vectors[j], [i, j]
+    return pair
+
+
+def _closest_among(vectors, places):
+    return max(places, key=lambda pair: float(vectors[pair[0]] @ vectors[pair[1]]), default=(0, 1))
+
+
+def closest_range_too_short(vectors):
+    n = len(vectors)
+    return _closest_among(vectors, [(i, j) for i in range(n - 2) for j in range(i + 1, n)])
+
+
+def closest_without_the_last(vectors):
+    return _closest_among(vectors, list(itertools.combinations(range(len(vectors) - 1), 2)))
+
+
+def closest_without_the_first(vectors):
+    return _closest_among(vectors, list(itertools.combinations(range(1, len(vectors)), 2)))
+
+
+def closest_to_the_mean(vectors):
+    return (vectors @ vectors.mean(dim=0)).topk(2).indices
+
+
+def closest_to_the_best_row(vectors):
+    table = vectors @ vectors.T - 3 * torch.eye(len(vectors))
+    row = int(table.sum(dim=1).argmax())
+    return row, int(table[row].argmax())
+
+
+def closest_rounded(vectors):
+    table = (vectors @ vectors.T).fill_diagonal_(-2)
+    return divmod(int((1000 * table).round().argmax()), len(vectors))
+
+
+def closest_by_another_distance(vectors):
+    apart = torch.cdist(vectors, vectors, p=1).fill_diagonal_(99)
+    return divmod(int(apart.argmin()), len(vectors))
+
+
+def closest_as_floats(vectors):
+    i, j = closest_filled(vectors)
+    return float(i), float(j)
+
+
+def closest_by_division(vectors):
+    place, n = int((vectors @ vectors.T).fill_diagonal_(-2).argmax()), len(vectors)
+    return (place - place % n) / n, place % n
 
 
 def closest_filled(vectors):
@@ -272,6 +420,10 @@ RIGHT = {
         skip_in_torch,
         skip_by_the_addition_theorem,
         skip_by_angles,
+        skip_without_clipping_the_best,
+        skip_on_paper,
+        skip_by_the_range,
+        skip_by_vectors,
         skip_in_zeros_and_ones,
     ],
     "09-find-the-bug": [
@@ -283,6 +435,7 @@ RIGHT = {
         closest_as_a_tensor,
         closest_as_numpy_numbers,
         closest_by_distance,
+        closest_of_the_later_ties,
     ],
 }
 WRONG = {
@@ -291,25 +444,36 @@ WRONG = {
         (tokens_in_float32, "to the last token"),
         (tokens_fails_on_one, "One sentence makes no pair"),
         (tokens_padded_pairs, "No padding"),
+        (tokens_by_the_rounded_mean, "to the last token"),
+        (tokens_as_floats, "two integers are asked for"),
     ],
     "09-can-skip": [
         (skip_by_the_sum, "the *lowest* cosine"),
-        (skip_without_clipping, "has no arccos"),
+        (skip_without_clipping, "counts as 1 or −1"),
         (skip_that_raises, "math domain error"),
         (skip_by_distances, "Use the angles"),
         (skip_farther_only, "much nearer to the pivot"),
         (skip_turned, "exchanged"),
+        (skip_with_the_question_clipped, "counts as 1 or −1"),
+        (skip_with_the_sentences_clipped, "counts as 1 or −1"),
     ],
     "09-find-the-bug": [
         (closest_with_itself, "a vector and itself"),
         (closest_upper_with_zeros, "0 is the highest"),
-        (closest_minus_one, "Opposite vectors have this cosine"),
+        (closest_minus_one, "Opposite vectors have a cosine of −1"),
         (closest_absolute, "absolute value"),
+        (closest_below_one, "leave out every pair with a cosine of 1"),
+        (closest_range_too_short, "the last two"),
+        (closest_as_floats, "two integers are asked for"),
+        (closest_by_division, "two integers are asked for"),
     ],
 }
 PROMISES = {
     "09-tokens": [
         ("right to the last token", tokens_in_float32),
+        ("right to the last token", tokens_by_the_cut_mean),
+        ("right to the last token", tokens_by_the_rounded_mean),
+        ("two integers", tokens_as_floats),
         ("it has at least one", tokens_fails_on_one),
         ("as the tokenizer gives it*, with `[CLS]` and `[SEP]`", tokens_added_specials),
         ("`[CLS] one [SEP] other [SEP]`", tokens_four_specials),
@@ -326,23 +490,41 @@ PROMISES = {
         ("skip every such sentence", skip_a_little_less),
         ("skip every such sentence", skip_farther_only),
         ("one that can only equal `best` too", skip_without_ties),
+        ("skip every such sentence", skip_with_a_margin),
+        ("certainly not above `best`", skip_too_early),
+        ("certainly not above `best`", skip_by_small_angles),
+        ("certainly not above `best`", skip_in_whole_degrees),
         ("numbers from −1 to 1", skip_with_positive_question),
         ("numbers from −1 to 1", skip_with_positive_best),
         ("with n at least 1", skip_squeezed),
         ("a truth value for each sentence", skip_one_for_all),
         ("a truth value for each sentence", skip_places),
         ("in their order", skip_sorted),
-        ("Rounding can put any of these cosines a millionth outside", skip_without_clipping),
-        ("Rounding can put any of these cosines a millionth outside", skip_without_clipping_the_best),
+        ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_without_clipping),
+        ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_with_the_question_clipped),
+        ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_with_the_sentences_clipped),
+        ("count it as 1 or −1", skip_clipped_too_far),
         ("count it as 1 or −1", skip_that_raises),
     ],
     "09-find-the-bug": [
         ("with n at least 2", closest_of_three_or_more),
         ("Return the places", closest_cosine),
-        ("the two different rows", closest_with_itself),
+        ("as two integers", closest_as_floats),
+        ("as two integers", closest_by_division),
+        ("A row and itself are no pair", closest_with_itself),
+        ("any two rows are, even if they are equal", closest_different_values),
+        ("any two rows are, even if they are equal", closest_below_one),
+        ("any two rows are, even if they are equal", closest_after_the_diagonal),
+        ("any two rows are, even if they are equal", closest_second_in_each_row),
+        ("any two rows are, even if they are equal", closest_range_too_short),
+        ("any two rows are, even if they are equal", closest_without_the_last),
+        ("any two rows are, even if they are equal", closest_without_the_first),
         ("with the highest cosine", closest_absolute),
         ("with the highest cosine", closest_upper_with_zeros),
         ("with the highest cosine", closest_minus_one),
-        ("they are a pair like any other", closest_different_values),
+        ("with the highest cosine", closest_to_the_mean),
+        ("with the highest cosine", closest_to_the_best_row),
+        ("with the highest cosine", closest_by_another_distance),
+        ("with the highest cosine", closest_rounded),
     ],
 }
