@@ -167,6 +167,12 @@ def leaks_with_ones(encode, input_ids, attention_mask, vocabulary_size):
     return [bool((row[mask == 1] > 1e-4).any()) for row, mask in zip(change, attention_mask)]
 
 
+def leaks_with_ones_once(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = torch.where(attention_mask == 0, (input_ids + 1) % vocabulary_size, input_ids)
+    change = encode(swapped, torch.ones_like(attention_mask)) - encode(input_ids, attention_mask)
+    return ((change.abs().amax(2) * attention_mask).amax(1) > 1e-4).tolist()
+
+
 def leaks_by_norm(encode, input_ids, attention_mask, vocabulary_size):
     swapped = torch.where(attention_mask == 0, (input_ids + 3) % vocabulary_size, input_ids)
     norms = encode(swapped, attention_mask).norm(dim=-1) - encode(input_ids, attention_mask).norm(dim=-1)
@@ -256,6 +262,7 @@ WRONG = {
     "02-padding-leaks": [
         (lambda *a: leaks(*a, count=torch.ones_like(a[2])), "compare padded positions too"),
         (leaks_with_ones, "a mask of ones"),
+        (leaks_with_ones_once, "a mask of ones"),
         (lambda *a: leaks(*a, most=1e-6), "smaller than 1e-4"),
         (lambda *a: leaks(*a, most=1e-3), "miss a small leak"),
         (lambda *a: leaks(*a, of=lambda change: change.norm(dim=2)), "sum or their norm"),
