@@ -653,8 +653,8 @@ LEAKS = Exercise(
             lambda e, i, m, n: (_largest(e(_next_ids(i, n), m) - e(i, m), m) > 1e-4).tolist(),
         ),
         Mistake(
-            "Every row with padding counts as a leak, even if the encoder hides it. Do you give the encoder a mask of ones? "
-            "Hand over `attention_mask` both times.",
+            "Every row with padding counts as a leak, even if the encoder hides it. Do you give the encoder a mask "
+            "of ones? Hand over `attention_mask` both times.",
             lambda e, i, m, n: (
                 _largest(e(torch.where(m == 0, _next_ids(i, n), i), torch.ones_like(m)) - e(i, torch.ones_like(m)), m)
                 > 1e-4
