@@ -1,9 +1,11 @@
 """Exercises of lesson 02, padding and truncation."""
 
+import weakref
+
 import torch
 
 from .._support.values import small_encoder
-from .framework import Case, Exercise, Mistake, normal
+from .framework import Case, Exercise, Mistake, difference, normal
 
 
 def _ids(rng, count):
@@ -28,6 +30,7 @@ def _pad_cases(rng):
             ([[*_ids(rng, 3), pad_id, *_ids(rng, 2)], _ids(rng, 3), [pad_id, *_ids(rng, 1), pad_id]], pad_id),
         ),
         Case("An empty sentence becomes all padding", ([[], _ids(rng, 3)], pad_id)),
+        Case("If all sentences are empty, so are the rows", ([[], []], pad_id)),
     ]
 
 
@@ -113,11 +116,11 @@ PAD = Exercise(
         ),
         Mistake("You return only the ids. The mask is asked for too: `return input_ids, attention_mask`.", _padded),
         Mistake(
-            "You return one pair (ids, mask) for each sentence. Two lists are asked for: all ids, then all masks.",
+            "You return one pair (ids, mask) for each sentence. Two tables are asked for: all ids, then all masks.",
             lambda b, p: list(zip(_padded(b, p), _masks(b), strict=True)),
         ),
         Mistake(
-            "You return a dictionary. Two lists are asked for: `return input_ids, attention_mask`.",
+            "You return a dictionary. Two tables are asked for: `return input_ids, attention_mask`.",
             lambda b, p: {"input_ids": _padded(b, p), "attention_mask": _masks(b)},
         ),
         Mistake(
@@ -176,6 +179,8 @@ def _truncate_cases(rng):
         Case("A short sentence stays as it is", (sentence(4), rng.randint(8, 12))),
         Case("One token below the limit", (sentence(6), 7)),
         Case("[CLS] and [SEP] are left when max_length is 2", (sentence(5), 2)),
+        Case("The text may contain [CLS] and [SEP]", ([cls, *_ids(rng, 1), sep, cls, *_ids(rng, 4), sep], 7)),
+        Case("So may a short text", ([cls, sep, *_ids(rng, 2), cls, sep], rng.randint(8, 12))),
     ]
 
 
@@ -263,6 +268,16 @@ TRUNCATE = Exercise(
         ),
         Mistake(_NUMBER, lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + ids[-1]),
         Mistake(_NUMBER, lambda ids, n: ids[: n - 1] + ids[-1]),
+        *(
+            Mistake(
+                "You drop each id that equals the last one. The text may contain [SEP] too, and there it stays.",
+                imitate,
+            )
+            for imitate in (
+                lambda ids, n: [i for i in ids if i != ids[-1]][: n - 1] + ids[-1:],
+                lambda ids, n: ids if len(ids) <= n else [i for i in ids if i != ids[-1]][: n - 1] + ids[-1:],
+            )
+        ),
         Mistake(
             "You cut off as many ids as are too many, but leave out [SEP] as well: the result is one too short.",
             lambda ids, n: ids if len(ids) <= n else ids[: n - 1],
@@ -312,6 +327,20 @@ def _shares(powers):
     return powers / powers.sum(dim=1, keepdim=True)
 
 
+def _masked_softmax(scores, attention_mask):
+    return _softmax(scores, attention_mask == 1)
+
+
+def _judge_weights(args, outcome):
+    """Weights of real tokens may be off by 1e-5. The weight of padding is 0, and nothing near it."""
+    if problem := difference(outcome, _masked_softmax(*args)):
+        return problem
+    real = args[1].bool().flatten().tolist()
+    weights = [float(weight) for row in outcome for weight in row]
+    most = max((abs(weight) for weight, counts in zip(weights, real, strict=True) if not counts), default=0)
+    return f"your function gives padding the weight {most:.3g} where 0 is expected" if most else None
+
+
 _NOT_LOW_ENOUGH = (
     "Your number for padding is not low enough: real scores may be a million below 0, and then padding wins. Which "
     "number is lower than all others?"
@@ -338,7 +367,8 @@ BUG = Exercise(
     title="Find the bug",
     arguments=("scores", "attention_mask"),
     cases=_bug_cases,
-    reference=lambda s, m: _softmax(s, m == 1),
+    reference=_masked_softmax,
+    judge=_judge_weights,
     minutes=10,
     difficulty=2,
     points=2,
@@ -427,15 +457,15 @@ BUG = Exercise(
 )
 
 
-VOCABULARY = 1000
+VOCABULARY = 22  # few ids, so that a case can have each of them at a padded position
 
 
 def _leak_cases(rng):
     hidden = rng.randint(5, 7)
-    table, positions = normal(rng, VOCABULARY, hidden), normal(rng, 8, hidden)
+    table, positions = 0.4 * normal(rng, VOCABULARY, hidden), 0.4 * normal(rng, 8, hidden)
 
     def batch(lengths, width, pad_id, left=False):
-        rows = [rng.sample(range(100, 900), n) for n in lengths]
+        rows = [rng.choices([i for i in range(VOCABULARY) if i != pad_id], k=n) for n in lengths]
         ids = _left(rows, pad_id) if left else _padded(rows, pad_id, width)
         ones = [[1] * n for n in lengths]
         return torch.tensor(ids), torch.tensor(_left(ones, 0) if left else _masks(ones, width)), VOCABULARY
@@ -443,7 +473,27 @@ def _leak_cases(rng):
     def encoder(rule, leak=1.0):
         return small_encoder(table, positions, rule, leak)
 
-    ragged = rng.sample([7, 4, 3], 3)
+    def changing(by, pad_id, rule, where, start=None):
+        """An encoder in which any other id at the only padded of 5 positions changes the numbers `where` by `by`.
+
+        Only the padding id has a vector, and all vectors are so short that the attention weights are nearly 1/5.
+        `start`: what is in these numbers without padding, if not the same as in the others.
+        """
+        tokens, places = torch.zeros(VOCABULARY, 6), (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 6)
+        tokens[pad_id, where] = -0.1 if by > 0 else 0.1
+        if start is not None:
+            places[:, where] = start
+        return small_encoder(tokens, places, rule, abs(by) / 0.02)
+
+    def middle():
+        """An encoder in which position 3 is seen from position 1, and neither from 0 nor from 2."""
+        far, quiet = torch.zeros(8, hidden), table.clone()
+        far[[0, 2], 0], far[3, 0], quiet[:, 0] = -10.0, 10.0, 0.0
+        return small_encoder(quiet, far, "none")
+
+    ragged, one_padded = rng.sample([7, 4, 3], 3), rng.sample([4, 4, 5], 3)
+    one, two, three, four, five = rng.sample(range(VOCABULARY // 2), 5)
+    all_ids = torch.tensor([[*rng.choices(range(VOCABULARY), k=2), i] for i in range(VOCABULARY)] * 2)
     return [
         Case("An encoder that hides padding does not leak", (encoder("none", 0.0), *batch(ragged, 7, 0))),
         Case("An encoder without a mask leaks where there is padding", (encoder("none"), *batch(ragged, 7, 0))),
@@ -451,26 +501,63 @@ def _leak_cases(rng):
         Case("A mask used after the softmax leaks", (encoder("late"), *batch([3, 6, 2], 6, 0))),
         Case("One padded position is enough", (encoder("ends"), *batch([3, 7, 4], 7, 0))),
         Case("One padded position is enough, on the left too", (encoder("ends"), *batch([3, 7, 4], 7, 0, left=True))),
-        Case("One real token that notices is enough", (encoder("one"), *batch([5, 6, 3], 6, 0))),
+        Case("One real token that notices is enough", (middle(), *batch([3, 3], 4, 2))),
         Case("Padding on the left need not leak", (encoder("none", 0.0), *batch([6, 2, 5], 6, 0, left=True))),
-        Case("A small leak counts", (encoder("none", 0.05), *batch([2, 5, 6], 6, 0))),
-        Case("Rounding does not count", (encoder("none", 1e-5), *batch([4, 2, 6], 6, 0))),
-        Case("The padding id may be the last one", (encoder("none"), *batch([6, 3, 2], 6, VOCABULARY - 1))),
+        Case("One number may grow by 0.00015", (changing(1.5e-4, one, "one", [5]), *batch(one_padded, 5, one))),
+        Case("It may shrink by 0.00015", (changing(-1.5e-4, two, "none", [2]), *batch(one_padded, 5, two))),
+        Case(
+            "All numbers may grow by 0.00015",
+            (changing(1.5e-4, three, "none", slice(None)), *batch(one_padded, 5, three)),
+        ),
+        Case("A change of 0.00007 does not count", (changing(7e-5, three, "one", [4]), *batch(one_padded, 5, three))),
+        Case("Nor do many of them", (changing(7e-5, four, "none", slice(None)), *batch(one_padded, 5, four))),
+        Case(
+            "A vector may change and keep its norm",  # one number goes from 0.01 to -0.01
+            (changing(-0.02, five, "none", [3], start=-0.01), *batch(one_padded, 5, five)),
+        ),
+        Case(
+            "Whatever id stands at padding, another one takes its place",
+            (encoder("none"), all_ids, torch.tensor([[1, 1, 0]] * len(all_ids)), VOCABULARY),
+        ),
         Case("Without padding nothing can leak", (encoder("none"), *batch([5, 5], 5, 0))),
     ]
-
-
-def _change(encode, ids, others, mask, other_mask=None):
-    return (encode(ids, mask) - encode(others, mask if other_mask is None else other_mask)).abs().amax(dim=2)
 
 
 def _next_ids(ids, size):
     return (ids + 1) % size
 
 
-def _leaks(encode, ids, mask, size, others=_next_ids, most=1e-4):
-    swapped = torch.where(mask == 0, others(ids, size), ids)
-    return (_change(encode, ids, swapped, mask).masked_fill(mask == 0, 0).amax(dim=1) > most).tolist()
+def _changes(encode, ids, mask, size, others=_next_ids):
+    """What other ids at padding add to each number of each vector: (batch, tokens, hidden)."""
+    return encode(torch.where(mask == 0, others(ids, size), ids), mask) - encode(ids, mask)
+
+
+def _largest(changes, mask):
+    """The largest change at real tokens: one number for each row."""
+    return (changes.abs().amax(dim=2) * mask).amax(dim=1)
+
+
+def _leaks(encode, ids, mask, size, others=_next_ids):
+    return (_largest(_changes(encode, ids, mask, size, others), mask) > 1e-4).tolist()
+
+
+_KNOWN = weakref.WeakKeyDictionary()  # the changes for the encoder of each case, which many mistakes look at
+
+
+def _leaks_by(measure, most=1e-4):
+    """Leaks as found by another measure: `measure(changes, mask)` is one number for each row."""
+
+    def leaks(encode, ids, mask, size):
+        if encode not in _KNOWN:
+            _KNOWN[encode] = _changes(encode, ids, mask, size)
+        return (measure(_KNOWN[encode], mask) > most).tolist()
+
+    return leaks
+
+
+def _leaks_by_norm(encode, ids, mask, size):
+    before, after = (encode(i, mask).norm(dim=2) for i in (ids, torch.where(mask == 0, _next_ids(ids, size), ids)))
+    return (((after - before).abs() * mask).amax(dim=1) > 1e-4).tolist()
 
 
 def _constant(number):
@@ -479,9 +566,9 @@ def _constant(number):
 
 def _alone(encode, ids, mask, size):
     found = []
-    for row, real in zip(ids, mask == 1, strict=True):
+    for row, real, vectors in zip(ids, mask == 1, encode(ids, mask), strict=True):
         alone = encode(row[real][None], torch.ones(1, int(real.sum()), dtype=mask.dtype))[0]
-        found.append(bool((encode(row[None], real[None].long())[0, real] - alone).abs().max() > 1e-4))
+        found.append(bool((vectors[real] - alone).abs().max() > 1e-4))
     return found
 
 
@@ -492,7 +579,7 @@ def _one_swapped(place):
             if padding.any():
                 column = padding.nonzero()[place, 0]
                 swapped[row, column] = (ids[row, column] + 1) % size
-        return (_change(encode, ids, swapped, mask).masked_fill(mask == 0, 0).amax(dim=1) > 1e-4).tolist()
+        return (_largest(encode(swapped, mask) - encode(ids, mask), mask) > 1e-4).tolist()
 
     return leaks
 
@@ -517,25 +604,66 @@ LEAKS = Exercise(
     mistakes=(
         Mistake(
             "You compare the vectors of first tokens only. A leak may show in any real token: compare all of them.",
-            lambda e, i, m, n: (
-                _change(e, i, torch.where(m == 0, _next_ids(i, n), i), m)[:, 0] * m[:, 0] > 1e-4
-            ).tolist(),
+            _leaks_by(lambda changes, mask: changes[:, 0].abs().amax(dim=1) * mask[:, 0]),
         ),
         Mistake(
-            "Every row with padding counts as a leak. Do you compare padded positions too? Their vectors may change, "
-            "since another id stands there. Only the vectors of real tokens count.",
-            lambda e, i, m, n: (_change(e, i, torch.where(m == 0, _next_ids(i, n), i), m).amax(dim=1) > 1e-4).tolist(),
+            "You compare padded positions too. Their vectors may change, since another id stands there. Only the "
+            "vectors of real tokens count.",
+            _leaks_by(lambda changes, mask: changes.abs().amax(dim=(1, 2))),
+        ),
+        *(
+            Mistake(
+                "You do not take the absolute value: a number that becomes smaller has changed too.",
+                _leaks_by(lambda changes, mask, sign=sign: ((sign * changes).amax(dim=2) * mask).amax(dim=1)),
+            )
+            for sign in (1, -1)
+        ),
+        Mistake(
+            "You look at the first number of each vector only. Any of its numbers may change.",
+            _leaks_by(lambda changes, mask: (changes[:, :, 0].abs() * mask).amax(dim=1)),
+        ),
+        *(
+            Mistake(
+                "You put the changes of a vector together, as their sum or their norm. Many small changes then look "
+                "like a large one. Take the largest: one number must change by more than 1e-4.",
+                _leaks_by(measure),
+            )
+            for measure in (
+                lambda changes, mask: (changes.norm(dim=2) * mask).amax(dim=1),
+                lambda changes, mask: (changes.abs().sum(dim=2) * mask).amax(dim=1),
+            )
+        ),
+        *(
+            Mistake(
+                "You take a mean, and a change in one number of one real token gets lost in it. Compare number by "
+                "number.",
+                _leaks_by(measure),
+            )
+            for measure in (
+                lambda changes, mask: (changes.abs().mean(dim=2) * mask).amax(dim=1),
+                lambda changes, mask: ((changes * mask[..., None]).sum(dim=1) / mask.sum(dim=1)[:, None]).abs().amax(1),
+            )
+        ),
+        Mistake(
+            "You compare the norms of the vectors. A vector can change and keep its norm: compare number by number.",
+            _leaks_by_norm,
         ),
         Mistake(
             "You swap the ids of real tokens too, so their vectors must change. Swap only where the mask is 0.",
-            lambda e, i, m, n: (_change(e, i, _next_ids(i, n), m).masked_fill(m == 0, 0).amax(dim=1) > 1e-4).tolist(),
+            lambda e, i, m, n: (_largest(e(_next_ids(i, n), m) - e(i, m), m) > 1e-4).tolist(),
+        ),
+        Mistake(
+            "Every row with padding counts as a leak, even if the encoder hides it. Do you give the encoder a mask "
+            "of ones? Hand over `attention_mask` both times.",
+            lambda e, i, m, n: (
+                _largest(e(torch.where(m == 0, _next_ids(i, n), i), torch.ones_like(m)) - e(i, torch.ones_like(m)), m)
+                > 1e-4
+            ).tolist(),
         ),
         Mistake(
             "You change the mask and leave the ids. An encoder may use the mask and still let padding through. Leave "
             "the mask as it is, and put other ids at the padded positions.",
-            lambda e, i, m, n: (
-                _change(e, i, i, m, torch.ones_like(m)).masked_fill(m == 0, 0).amax(dim=1) > 1e-4
-            ).tolist(),
+            lambda e, i, m, n: (_largest(e(i, torch.ones_like(m)) - e(i, m), m) > 1e-4).tolist(),
         ),
         Mistake(
             "You compare with the sentence alone, without padding. With padding on the left its tokens stand at other "
@@ -543,8 +671,12 @@ LEAKS = Exercise(
             _alone,
         ),
         Mistake(
-            "Your comparison is exact, so rounding counts as a leak. Only a change of more than 1e-4 counts.",
-            lambda *a: _leaks(*a, most=0.0),
+            "You count changes that are smaller than 1e-4, such as rounding makes. Only a change of more than 1e-4 "
+            "counts.",
+            _leaks_by(_largest, most=0.0),
+        ),
+        Mistake(
+            "You miss a small leak: a change of 0.00015 is more than 1e-4, and counts.", _leaks_by(_largest, most=1e-2)
         ),
         *(Mistake(_SAME_ID, lambda *a, n=n: _leaks(*a, others=_constant(n))) for n in (-1, 0, 1)),
         Mistake(
@@ -554,18 +686,16 @@ LEAKS = Exercise(
         ),
         *(Mistake(_ONE_POSITION, _one_swapped(place)) for place in (0, -1)),
         Mistake(
-            "You return one truth value for the whole batch. One for each row is asked for, in a list.",
-            lambda *a: any(_leaks(*a)),
+            "You return one truth value for the whole batch. One for each row is asked for.",
+            lambda *a: any(_leaks_by(_largest)(*a)),
         ),
         Mistake(
             "True and False are the wrong way round: a row is True if its padding leaks.",
-            lambda *a: [not leak for leak in _leaks(*a)],
+            lambda *a: [not leak for leak in _leaks_by(_largest)(*a)],
         ),
         Mistake(
             "You return by how much the vectors change. Compare that with 1e-4: True or False is asked for.",
-            lambda e, i, m, n: (
-                _change(e, i, torch.where(m == 0, _next_ids(i, n), i), m).masked_fill(m == 0, 0).amax(dim=1).tolist()
-            ),
+            lambda e, i, m, n: _largest(_changes(e, i, m, n), m).tolist(),
         ),
     ),
     hints=(

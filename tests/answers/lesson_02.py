@@ -12,6 +12,8 @@ import torch
 
 
 def pad_by_columns(batch, pad_id):
+    if not any(batch):
+        return batch, batch
     ids = list(zip(*zip_longest(*batch, fillvalue=pad_id)))
     mask = list(zip(*zip_longest(*([1] * len(row) for row in batch), fillvalue=0)))
     return ids, mask
@@ -84,6 +86,15 @@ def truncate_in_place(ids, max_length):
     return ids
 
 
+def truncate_by_first_sep(ids, max_length):
+    return ids if len(ids) <= max_length else [i for i in ids if i != ids[-1]][: max_length - 1] + [ids[-1]]
+
+
+def truncate_without_repeats(ids, max_length):
+    ids = list(dict.fromkeys(ids[:-1])) + ids[-1:]
+    return cut(ids, max_length)
+
+
 def softmax_by_loop(scores, mask):
     result = torch.zeros_like(scores)
     for i in range(len(scores)):
@@ -142,11 +153,44 @@ def leaks_in_place(encode, input_ids, attention_mask, vocabulary_size):
     return ((encode(input_ids, attention_mask) - before).abs().amax(2) * attention_mask).amax(1) > 1e-4
 
 
-def leaks(encode, ids, mask, size, *, others=None, count=None, most=1e-4, back=list):
+def leaks_by_closeness(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = input_ids.masked_fill(attention_mask == 0, 0)
+    swapped[(attention_mask == 0) & (input_ids == 0)] = vocabulary_size - 1
+    before, after = encode(input_ids, attention_mask), encode(swapped, attention_mask)
+    return tuple(not torch.allclose(a[m == 1], b[m == 1], atol=1e-4) for a, b, m in zip(before, after, attention_mask))
+
+
+def leaks_with_ones(encode, input_ids, attention_mask, vocabulary_size):
+    ones = torch.ones_like(attention_mask)
+    swapped = torch.where(attention_mask == 0, vocabulary_size - 1 - input_ids, input_ids)
+    change = (encode(swapped, ones) - encode(input_ids, ones)).abs().amax(2)
+    return [bool((row[mask == 1] > 1e-4).any()) for row, mask in zip(change, attention_mask)]
+
+
+def leaks_with_ones_once(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = torch.where(attention_mask == 0, (input_ids + 1) % vocabulary_size, input_ids)
+    change = encode(swapped, torch.ones_like(attention_mask)) - encode(input_ids, attention_mask)
+    return ((change.abs().amax(2) * attention_mask).amax(1) > 1e-4).tolist()
+
+
+def leaks_by_norm(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = torch.where(attention_mask == 0, (input_ids + 3) % vocabulary_size, input_ids)
+    norms = encode(swapped, attention_mask).norm(dim=-1) - encode(input_ids, attention_mask).norm(dim=-1)
+    return ((norms.abs() > 1e-4) & (attention_mask == 1)).any(1).tolist()
+
+
+def leaks_by_mean_vector(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = torch.where(attention_mask == 0, (input_ids + 3) % vocabulary_size, input_ids)
+    m = attention_mask[..., None]
+    means = [(encode(i, attention_mask) * m).sum(1) / m.sum(1) for i in (swapped, input_ids)]
+    return ((means[0] - means[1]).abs() > 1e-4).any(1).tolist()
+
+
+def leaks(encode, ids, mask, size, *, others=None, count=None, most=1e-4, of=lambda change: change.abs().amax(2)):
     """A right answer; each argument changes one thing."""
     count = mask if count is None else count
     swapped = torch.where(mask == 1, ids, (ids + 1) % size if others is None else others)
-    return back((((encode(swapped, mask) - encode(ids, mask)).abs().amax(2)) * count).amax(1) > most)
+    return list((of(encode(swapped, mask) - encode(ids, mask)) * count).amax(1) > most)
 
 
 def softmax(scores, mask, low=-float("inf"), dim=1):
@@ -154,7 +198,7 @@ def softmax(scores, mask, low=-float("inf"), dim=1):
 
 
 def padded(batch, pad_id, width=None):
-    width = width or max(map(len, batch))
+    width = max(map(len, batch)) if width is None else width
     return [row + [pad_id] * (width - len(row)) for row in batch]
 
 
@@ -173,7 +217,13 @@ RIGHT = {
         pad_by_copy,
         lambda b, p: (torch.tensor(padded(b, p)), np.array(masks(b))),
     ],
-    "02-truncate": [truncate_by_position, truncate_by_pop, truncate_by_middle, lambda ids, n: np.array(cut(ids, n))],
+    "02-truncate": [
+        truncate_by_position,
+        truncate_by_pop,
+        truncate_by_middle,
+        lambda ids, n: np.array(cut(ids, n)),
+        lambda ids, n: tuple(cut(ids, n)),
+    ],
     "02-find-the-bug": [
         softmax_by_loop,
         softmax_by_hand,
@@ -182,7 +232,14 @@ RIGHT = {
         lambda s, m: (s + m.log()).softmax(-1),
         lambda s, m: scipy.special.softmax(np.where(m, s.double(), -np.inf), axis=1).tolist(),
     ],
-    "02-padding-leaks": [leaks_by_rows, leaks_at_random, leaks_in_numpy, leaks],
+    "02-padding-leaks": [
+        leaks_by_rows,
+        leaks_at_random,
+        leaks_in_numpy,
+        leaks_by_closeness,
+        leaks,
+        lambda *a: torch.stack(leaks(*a)),
+    ],
 }
 
 WRONG = {
@@ -191,14 +248,25 @@ WRONG = {
         (pad_in_place, "changes `batch`"),
         (lambda b, p: print(end=""), "`return`"),
     ],
-    "02-truncate": [(lambda ids, n: ids[0:n], "cut off [SEP]"), (truncate_in_place, "changes `ids`")],
+    "02-truncate": [
+        (lambda ids, n: ids[0:n], "cut off [SEP]"),
+        (truncate_in_place, "changes `ids`"),
+        (truncate_by_first_sep, "may contain [SEP]"),
+    ],
     "02-find-the-bug": [
         (lambda s, m: (s * m).softmax(-1), "a score of 0 is not a weight of 0"),
         (softmax_in_place, "changes `scores`"),
         (lambda s, m: softmax(s, m, -1e5), "not low enough"),
+        (lambda s, m: softmax(s, m).clamp(min=1e-5), "gives padding the weight 1e-05 where 0 is expected"),
     ],
     "02-padding-leaks": [
-        (lambda *a: leaks(*a, count=torch.ones_like(a[2])), "Every row with padding counts"),
+        (lambda *a: leaks(*a, count=torch.ones_like(a[2])), "compare padded positions too"),
+        (leaks_with_ones, "a mask of ones"),
+        (leaks_with_ones_once, "a mask of ones"),
+        (lambda *a: leaks(*a, most=1e-6), "smaller than 1e-4"),
+        (lambda *a: leaks(*a, most=1e-3), "miss a small leak"),
+        (lambda *a: leaks(*a, of=lambda change: change.norm(dim=2)), "sum or their norm"),
+        (leaks_by_norm, "compare the norms"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i)), "one fixed id"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=i + 1), "past the end of the vocabulary"),
         (leaks_in_place, "changes `input_ids`"),
@@ -207,9 +275,10 @@ WRONG = {
 
 PROMISES = {
     "02-pad-batch": [
-        ("Return two lists of lists", lambda b, p: {"input_ids": padded(b, p), "attention_mask": masks(b)}),
+        ("Return two tables", lambda b, p: {"input_ids": padded(b, p), "attention_mask": masks(b)}),
         ("`input_ids` and `attention_mask`", lambda b, p: (masks(b), padded(b, p))),
-        ("a list may be empty", lambda b, p: (padded(b, p), masks([row or [p] for row in b]))),
+        ("may be empty", lambda b, p: (padded(b, p), masks([row or [p] for row in b]))),
+        ("any of them, even all", lambda b, p: (padded(b, p, w := max(1, *map(len, b))), masks(b, w))),
         ("as long as the longest row of the batch", lambda b, p: (padded(b, p, 20), masks(b, 20))),
         (
             "with padding on the right",
@@ -222,8 +291,12 @@ PROMISES = {
     "02-truncate": [
         ("do not write 101 or 102", lambda ids, n: ids if len(ids) <= n else [*ids[: n - 1], 102]),
         ("do not write 101 or 102", lambda ids, n: ids if len(ids) <= n else [101, *ids[1 : n - 1], ids[-1]]),
-        ("exactly `max_length` are left", lambda ids, n: ids if len(ids) <= n else [*ids[: n - 2], ids[-1]]),
-        ("the last is still `[SEP]`", lambda ids, n: ids[:n]),
+        ("the text may contain `[CLS]` and `[SEP]` itself", truncate_by_first_sep),
+        ("the text may contain `[CLS]` and `[SEP]` itself", truncate_without_repeats),
+        ("the text may contain `[CLS]` and `[SEP]` itself", lambda ids, n: cut(ids[: ids.index(ids[-1]) + 1], n)),
+        ("keep the first ones and the last", lambda ids, n: ids if len(ids) <= n else [ids[0], *ids[1 - n :]]),
+        ("exactly `max_length` in all", lambda ids, n: ids if len(ids) <= n else [*ids[: n - 2], ids[-1]]),
+        ("the last, which is `[SEP]`", lambda ids, n: ids[:n]),
         ("If there are more than `max_length` ids", lambda ids, n: ids if len(ids) < n else [*ids[: n - 2], ids[-1]]),
         ("Otherwise return them as they are", lambda ids, n: [*ids[: n - 1], ids[-1]]),
         ("`max_length` is at least 2", lambda ids, n: cut(ids, max(n, 3))),
@@ -232,6 +305,7 @@ PROMISES = {
     "02-find-the-bug": [
         ("weights of the same shape", lambda s, m: softmax(s, m)[:, m.any(0)].T),
         ("0 at padding", lambda s, m: softmax(s, m) + 0.001 * (1 - m)),
+        ("0 at padding", lambda s, m: softmax(s, m).clamp(min=1e-5)),
         ("in each row the softmax", lambda s, m: softmax(s, m, dim=0)),
         ("in each row the softmax", lambda s, m: softmax(s * 2, m)),
         (
@@ -245,13 +319,37 @@ PROMISES = {
         ("Neither argument may change", softmax_in_place),
     ],
     "02-padding-leaks": [
-        ("Return a list with one truth value for each row", lambda *a: any(leaks(*a))),
+        ("Return one truth value for each row", lambda *a: any(leaks(*a))),
         ("at the row's padded positions", lambda e, i, m, n: leaks(e, i, m, n, others=i)),
         ("any of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m)),
-        ("by more than 1e-4", lambda *a: leaks(*a, most=0.0)),
-        ("by more than 1e-4", lambda *a: leaks(*a, most=1.0)),
+        (
+            "any of its real tokens",
+            lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == m.sum(1, keepdim=True)) * m),
+        ),
+        ("any of its real tokens", leaks_by_mean_vector),
+        ("any of its real tokens", leaks_with_ones),
+        *(
+            ("by more than 1e-4", lambda *a, most=most: leaks(*a, most=most))
+            for most in (0.0, 1e-6, 5e-5, 2e-4, 1e-3, 1e-2, 1.0)
+        ),
+        *(
+            ("change a number in the vector", lambda *a, of=of: leaks(*a, of=of))
+            for of in (
+                lambda change: change.amax(2),
+                lambda change: -change.amin(2),
+                lambda change: change[:, :, 0].abs(),
+                lambda change: change[:, :, -1].abs(),
+                lambda change: change.norm(dim=2),
+                lambda change: change.abs().mean(2),
+                lambda change: change.sum(2).abs(),
+            )
+        ),
+        ("change a number in the vector", leaks_by_norm),
         ("`vocabulary_size - 1`", lambda e, i, m, n: leaks(e, i, m, n, others=i + 1)),
-        ("Any of them may be the padding id", lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i))),
+        *(
+            ("Any of them may stand at a padded position", lambda *a, n=n: leaks(*a, others=torch.full_like(a[1], n)))
+            for n in (0, 7, 21)
+        ),
         (
             "One padded position that gets through is a leak",
             lambda e, i, m, n: leaks(e, i, m, n, others=torch.where((1 - m).cumsum(1) == 1, (i + 1) % n, i)),
