@@ -101,10 +101,10 @@ def test_the_same_seed_trains_the_same_model(small):
 
 
 def test_a_training_that_stops_early_begins_as_the_whole_one(small):
-    texts, labels, whole, part = ["a b", "x y z", "a a", "y"] * 9, [0, 1, 0, 1] * 9, [], []
+    texts, labels, whole, part = ["a b", "x y z", "a a", "y"] * 5, [0, 1, 0, 1] * 5, [], []
     learning_curve.fine_tuned(texts, labels, losses=whole)
-    learning_curve.fine_tuned(texts, labels, losses=part, steps=4)
-    assert len(whole) == 9 and len(part) == 4 and np.allclose(part, whole[:4], atol=1e-5)
+    learning_curve.fine_tuned(texts, labels, losses=part, steps=3)
+    assert len(whole) == 6 and len(part) == 3 and np.allclose(part, whole[:3], atol=1e-5)
 
 
 def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
