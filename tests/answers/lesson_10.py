@@ -270,6 +270,17 @@ def keep_in_second_model(make, batches, validation, epochs):
     return np.array(scores), dict(best.named_parameters())
 
 
+def keep_lowest_loss(make, batches, validation, epochs):
+    (model, optimizer), scores, lowest, weights = make(), [], math.inf, None
+    for _ in range(epochs):
+        one_epoch(model, optimizer, batches)
+        scores.append(accuracy(model, validation))
+        loss = F.cross_entropy(model(validation[0]), validation[1]).item()
+        if loss < lowest:
+            lowest, weights = loss, copy.deepcopy(model.state_dict())
+    return scores, weights
+
+
 def sums(model, optimizer, batches):
     for inputs, labels in batches:
         optimizer.zero_grad()
@@ -324,6 +335,7 @@ WRONG = {
         (keep_with(adds_up), "Gradients add up"),
         (keep_with(better=lambda new, old: new >= old), "Keep the earliest"),
         (keep_with(first=0.0), "no weights"),
+        (keep_lowest_loss, "the lowest *loss*"),
         (keep_with(result=lambda s, w: w), "Return two things"),
     ],
     "10-schedule": [
@@ -403,6 +415,7 @@ PROMISES = {
         ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, w["weight"]))),
         ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, {"weight": w["weight"]}))),
         ("Of equally good epochs keep the earliest", keep_with(better=lambda new, old: new >= old)),
+        ("the highest accuracy", keep_lowest_loss),
         ("the highest accuracy", keep_with(better=lambda new, old: new > old + 1e-3)),
         ("the highest accuracy", keep_with(better=lambda new, old: round(new, 2) > round(old, 2))),
         ("the accuracy on `validation`", keep_with(result=lambda s, w: ([round(score, 3) for score in s], w))),
