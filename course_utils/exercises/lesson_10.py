@@ -2,8 +2,8 @@
 
 import re
 
+import numpy as np
 import torch
-from torch.nn.functional import cross_entropy
 
 from .._support.values import linear_maker
 from .framework import Case, Exercise, Mistake, normal
@@ -13,9 +13,10 @@ def _schedule_cases(rng):
     steps = rng.randint(40, 90)
     warmup, peak = rng.randint(5, 9), rng.choice([2.0, 5.0, 10.0])
     middle = rng.randint(warmup + 5, steps - 5)
+    early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])  # halfway, curves meet the line
     return [
         Case("The first step: nothing yet", (0, steps, warmup, peak)),
-        Case("Within the warm-up", (rng.randint(1, warmup - 1), steps, warmup, peak)),
+        Case("Within the warm-up", (early, steps, warmup, peak)),
         Case("The end of the warm-up: the peak", (warmup, steps, warmup, peak)),
         Case("On the way down", (middle, steps, warmup, peak)),
         Case("The last step", (steps - 1, steps, warmup, peak)),
@@ -23,6 +24,7 @@ def _schedule_cases(rng):
         Case("Long after the last step: still 0", (steps + rng.randint(3, 9), steps, warmup, peak)),
         Case("No warm-up: the peak at once", (0, steps, 0, peak)),
         Case("No warm-up: on the way down", (middle, steps, 0, peak)),
+        Case("A warm-up of one step", (0, steps, 1, peak)),
         Case("A warm-up of one step", (1, steps, 1, peak)),
     ]
 
@@ -131,6 +133,7 @@ def _leak_cases(rng):
     dirty = clean + [train[2].upper(), "  " + train[4].replace(" ", "  ") + " ", train[0]]
     rng.shuffle(dirty)
     year = rng.randint(1950, 2020)
+    long = " ".join(["so"] * 60)
     three = [f"{word} film of {year}" for word in ("bold", "cold", "awful")]
     return [
         Case("The same text, in other letters and with other spaces", (train, dirty)),
@@ -145,12 +148,28 @@ def _leak_cases(rng):
         Case("Line ends", (train[:3], [train[2].replace(" ", "\n"), train[0] + "\n"])),
         Case("Three spaces", (train[:3], [train[0].replace(" ", "   ")])),
         Case(
-            "Order, punctuation, accents and the ends of words count",
+            "Punctuation counts",
             (
-                ["not good , bad", "now here", "fine .", f"a cliché of {year}", "its own"],
-                ["bad , not good", "nowhere", "fine", f"a cliche of {year}", "it's own"],
+                ["fine .", "Good!", "well-made", "'cold'", "not good , bad", "its own"],
+                ["fine", "good", "good.", "well made", "cold", "not good bad", "it's own"],
             ),
         ),
+        Case(
+            "Each word counts, with its letters and its place",
+            (
+                ["not good bad", "now here", f"a cliché of {year}", f"films of {year}", "the cat", long + " fun"],
+                [
+                    "bad not good",
+                    "nowhere",
+                    f"a cliche of {year}",
+                    f"film of {year}",
+                    f"films of {year + 1}",
+                    "cat",
+                    long + " dull",
+                ],
+            ),
+        ),
+        Case("A text that stands twice in the training part", ([train[0], train[1], train[0]], [clean[0], train[0]])),
     ]
 
 
@@ -212,6 +231,10 @@ LEAKS = Exercise(
             lambda train, test: list(dict.fromkeys(_leaks(train, test))),
         ),
         Mistake(
+            "A text that stands twice in `train` makes you list it twice. What counts is how often `test` has it.",
+            lambda train, test: [text for text in test for other in train if _leaks([other], [text])],
+        ),
+        Mistake(
             "A text of `test` also counts for you if it is part of a longer text of `train`. Compare whole texts.",
             lambda train, test: [
                 text
@@ -232,88 +255,134 @@ LEAKS = Exercise(
 )
 
 
-def _states(make, batches, epochs):
-    """The weights after each epoch, by plain steps of gradient descent on `make`'s model and optimizer."""
-    model, optimizer = make()
-    states = []
-    for _ in range(epochs):
-        for inputs, labels in batches:
-            loss = cross_entropy(model(inputs), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        states.append({name: weights.clone() for name, weights in model.state_dict().items()})
-    return states
-
-
 def _logits(state, inputs):
     return inputs @ state["weight"].T + state["bias"]
 
 
+def _softmax(logits):
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def _epochs(make, epochs, train):
+    """The weights after each epoch of gradient descent on `make`'s linear layer, where `train(step)` runs one epoch.
+
+    In NumPy and with the gradient of the cross-entropy written out, which for so small a layer is much faster.
+    """
+    _, weight, rate = make.recipe
+    state, gradient, states = {"weight": weight.numpy(), "bias": np.float32([0] * len(weight))}, {}, []
+
+    def step(inputs, labels, clear=True):
+        inputs, off = inputs.numpy(), _softmax(_logits(state, inputs.numpy()))
+        off[np.arange(len(off)), labels.numpy()] -= 1
+        for name, now in (("weight", off.T @ inputs / len(off)), ("bias", off.mean(axis=0))):
+            gradient[name] = now if clear else gradient.get(name, 0) + now
+            state[name] = state[name] - rate * gradient[name]
+
+    for _ in range(epochs):
+        train(step)
+        states.append(dict(state))
+    return states
+
+
+def _states(make, batches, epochs):
+    return _epochs(make, epochs, lambda step: [step(*batch) for batch in batches])
+
+
 def _accuracies(states, validation):
-    inputs, labels = validation
-    return [(_logits(state, inputs).argmax(dim=1) == labels).float().mean().item() for state in states]
+    inputs, labels = (part.numpy() for part in validation)
+    return [float((_logits(state, inputs).argmax(axis=1) == labels).mean()) for state in states]
 
 
-def _validation(rng, states, wanted):
-    """Validation data on which the accuracies after the epochs are as wanted, or None where none were found.
+def _losses(states, validation):
+    inputs, labels = (part.numpy() for part in validation)
+    return [-np.log(_softmax(_logits(state, inputs))[np.arange(len(labels)), labels]).mean() for state in states]
+
+
+def _predicted(draw, states, number):
+    """Inputs, and what the model predicts for them after each epoch: (epochs, inputs).
 
     No prediction is near the edge between two classes, where another order of additions may tip it.
     """
-    classes, width = states[0]["weight"].shape
-    inputs = normal(rng, 200, width)
-    logits = torch.stack([_logits(state, inputs) for state in states])
-    two, predicted = logits.topk(2).values, logits.argmax(dim=-1)
-    usable = (two[:, :, 0] - two[:, :, 1]).min(dim=0).values > 0.02
-    usable = [place for place in range(len(inputs)) if usable[place]]
-    for _ in range(40):
-        places = rng.sample(usable, min(8, len(usable)))
-        source = rng.choice(predicted).tolist()  # so that one epoch does well
-        labels = torch.tensor([source[place] if rng.random() < 0.8 else rng.randrange(classes) for place in places])
-        if places and wanted(_accuracies(states, (inputs[places], labels))):
-            return inputs[places], labels
-    return None
+    inputs = draw.standard_normal((number, states[0]["weight"].shape[1]), dtype=np.float32)
+    logits = np.stack([_logits(state, inputs) for state in states])
+    second, first = np.moveaxis(np.sort(logits)[..., -2:], -1, 0)
+    clear = (first - second).min(axis=0) > 0.02
+    return inputs[clear], logits.argmax(axis=-1)[:, clear]
+
+
+def _validation(draw, states, wanted, size=7, tries=40):
+    """Validation data on which the numbers of right answers after the epochs are as wanted, or None."""
+    inputs, predicted = _predicted(draw, states, 100)
+    if len(inputs) < size:
+        return None
+    places = draw.random((tries, len(inputs))).argsort(axis=1)[:, :size]
+    source = draw.integers(len(states), size=(tries, 1))  # so that one epoch does well
+    labels = draw.integers(len(states[0]["bias"]), size=places.shape)
+    labels = np.where(draw.random(places.shape) < 0.8, predicted[source, places], labels)
+    right = (predicted[:, places] == labels).sum(axis=-1).T.tolist()
+    number = next((number for number, counts in enumerate(right) if wanted(counts)), None)
+    return None if number is None else (torch.tensor(inputs[places[number]]), torch.tensor(labels[number]))
+
+
+def _ahead_by_one(draw, states):
+    """Validation data on which the last epoch is right once more than another, and has not the lowest loss, or None."""
+    inputs, predicted = _predicted(draw, states, 1500)
+    labels, other = predicted[-1].copy(), predicted[draw.integers(len(states) - 1)]
+    (differ,) = np.nonzero(other != labels)
+    labels[differ[1::2]] = other[differ[1::2]]
+    if len(differ) and len(differ) % 2 == 0:  # as many for each of the two: leave out one
+        inputs, labels, predicted = (np.delete(part, differ[-1], axis=-1) for part in (inputs.T, labels, predicted))
+        inputs = inputs.T
+    *before, last = (predicted == labels).sum(axis=1).tolist()
+    if last != max(before) + 1 or round(last / len(labels), 2) != round((last - 1) / len(labels), 2):
+        return None
+    validation = torch.tensor(inputs), torch.tensor(labels)
+    *losses, loss = _losses(states, validation)
+    return validation if min(losses) < loss - 0.01 else None
 
 
 def _all_wrong(states, validation):
     """The same inputs with labels that no epoch predicts, for which there must be more classes than epochs."""
-    predicted = torch.stack([_logits(state, validation[0]).argmax(dim=1) for state in states])
+    predicted = np.stack([_logits(state, validation[0].numpy()).argmax(axis=1) for state in states])
     classes = len(states[0]["bias"])
     return validation[0], torch.tensor([min(set(range(classes)) - set(column)) for column in predicted.T.tolist()])
 
 
 def _best_cases(rng):
-    def training(epochs, classes=2, number=3):
-        width = rng.randint(3, 5)
-        make = linear_maker(normal(rng, classes, width), rng.choice([2.0, 3.0]))
-        batches = [
-            (normal(rng, 4, width), torch.tensor([rng.randrange(classes) for _ in range(4)])) for _ in range(number)
-        ]
-        return make, batches, _states(make, batches, epochs)
+    draw = np.random.default_rng(rng.randrange(2**32))
 
-    def case(label, wanted, epochs=5, classes=2, number=3):
+    def case(label, find, epochs=4, classes=2, number=2):
         while True:
-            make, batches, states = training(epochs, classes, number)
-            if validation := _validation(rng, states, wanted):
+            width = rng.randint(3, 5)
+            make = linear_maker(normal(rng, classes, width), rng.choice([2.0, 3.0]))
+            batches = [
+                (normal(rng, 4, width), torch.tensor([rng.randrange(classes) for _ in range(4)])) for _ in range(number)
+            ]
+            if validation := find(draw, _states(make, batches, epochs)):
                 return Case(label, (make, batches, validation, epochs))
 
-    def nothing_right():
-        while True:
-            make, batches, states = training(3, classes=4)
-            if validation := _validation(rng, states, any):
-                return Case("No epoch gets anything right", (make, batches, _all_wrong(states, validation), 3))
+    def where(wanted):
+        return lambda draw, states: _validation(draw, states, wanted)
 
     def only_best(scores, place):
         return all(score < scores[place] for n, score in enumerate(scores) if n != place % len(scores))
 
+    def nothing_right(draw, states):
+        validation = _validation(draw, states, any)
+        return validation and _all_wrong(states, validation)
+
     return [
-        case("The best epoch is in the middle", lambda s: only_best(s, 2) and min(s) not in (s[0], s[-1])),
-        case("Two epochs are equally good", lambda s: s.count(max(s)) == 2 and s.index(max(s)) > 0 and s[-1] < max(s)),
-        case("The first epoch is the best", lambda s: only_best(s, 0)),
-        case("The last epoch is the best", lambda s: only_best(s, -1)),
-        case("Three classes", lambda s: only_best(s, 1), epochs=3, classes=3),
-        case("One epoch, one batch", lambda s: s[0] > 0, epochs=1, number=1),
-        nothing_right(),
+        case("The best epoch is in the middle", where(lambda s: only_best(s, 2) and min(s) not in (s[0], s[-1]))),
+        case(
+            "Two epochs are equally good",
+            where(lambda s: s.count(max(s)) == 2 and s.index(max(s)) > 0 and s[-1] < max(s)),
+        ),
+        case("The first epoch is the best", where(lambda s: only_best(s, 0)), epochs=5),
+        case("The last epoch is the best, by a single right answer", _ahead_by_one, epochs=3),
+        case("Three classes", where(lambda s: only_best(s, 1)), epochs=3, classes=3, number=3),
+        case("One epoch, one batch", where(lambda s: s[0] > 0), epochs=1, number=1),
+        case("No epoch gets anything right", nothing_right, epochs=3, classes=4),
     ]
 
 
@@ -324,39 +393,28 @@ def _best(make, batches, validation, epochs, states=_states, pick=lambda scores:
     return scores, after[pick(scores)]
 
 
-def _other_training(change):
-    """A mistake in the training: `change(model, optimizer, batches, epoch)` runs one epoch in a wrong way."""
-
-    def states(make, batches, epochs):
-        (model, optimizer), found = make(), []
-        for epoch in range(epochs):
-            change(model, optimizer, batches, epoch)
-            found.append({name: weights.clone() for name, weights in model.state_dict().items()})
-        return found
-
-    return lambda m, b, v, e: _best(m, b, v, e, states)
-
-
-def _steps(model, optimizer, batches, clear=True):
-    for inputs, labels in batches:
-        loss = cross_entropy(model(inputs), labels)
-        if clear:
-            optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+def _other_training(train):
+    """A mistake in the training: `train(step, batches)` runs one epoch in a wrong way."""
+    return lambda m, b, v, e: _best(
+        m, b, v, e, lambda make, batches, epochs: _epochs(make, epochs, lambda step: train(step, batches))
+    )
 
 
 def _untrained_first(make, batches, validation, epochs):
-    model, _ = make()
-    start = {name: weights.clone() for name, weights in model.state_dict().items()}
+    (start,) = _epochs(make, 1, lambda step: None)
     return _best(make, batches, validation, epochs, lambda m, b, e: [start, *_states(m, b, e)][:e])
 
 
 def _weights_of_before(make, batches, validation, epochs):
-    model, _ = make()
-    after = [dict(model.state_dict()), *_states(make, batches, epochs)]
+    after = [*_epochs(make, 1, lambda step: None), *_states(make, batches, epochs)]
     scores = _accuracies(after[1:], validation)
     return scores, after[scores.index(max(scores))]
+
+
+def _lowest_loss(make, batches, validation, epochs):
+    after = _states(make, batches, epochs)
+    losses = _losses(after, validation)
+    return _accuracies(after, validation), after[losses.index(min(losses))]
 
 
 def _on_the_batches(make, batches, validation, epochs):
@@ -393,6 +451,11 @@ DIAGNOSE = Exercise(
             lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: s.index(min(s))),
         ),
         Mistake(
+            "You keep the weights of the epoch with the lowest *loss* on `validation`. The highest accuracy "
+            "may be that of another epoch.",
+            _lowest_loss,
+        ),
+        Mistake(
             "You keep the weights of the first epoch, whichever was the best.",
             lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: 0),
         ),
@@ -412,21 +475,22 @@ DIAGNOSE = Exercise(
         Mistake("Your accuracies are those on the batches. Measure on `validation`.", _on_the_batches),
         Mistake(
             "Gradients add up from step to step: `backward` adds to what is there. Keep `optimizer.zero_grad()`.",
-            _other_training(lambda m, o, b, e: _steps(m, o, b, clear=False)),
+            _other_training(lambda step, b: [step(*batch, clear=False) for batch in b]),
         ),
         Mistake(
             "You clear the gradients once an epoch, so they add up from batch to batch. Clear them for each batch.",
-            _other_training(lambda m, o, b, e: (o.zero_grad(), _steps(m, o, b, clear=False))),
+            _other_training(lambda step, b: [step(*batch, clear=place == 0) for place, batch in enumerate(b)]),
         ),
         Mistake(
-            "You leave out the last batch of each epoch.", _other_training(lambda m, o, b, e: _steps(m, o, b[:-1]))
+            "You leave out the last batch of each epoch.",
+            _other_training(lambda step, b: [step(*batch) for batch in b[:-1]]),
         ),
         Mistake(
             "You go through the batches more than once in an epoch.",
-            _other_training(lambda m, o, b, e: (_steps(m, o, b), _steps(m, o, b))),
+            _other_training(lambda step, b: [step(*batch) for batch in [*b, *b]]),
         ),
         Mistake(
-            "Each epoch starts from a fresh model. Call `make()` once, before the epochs.",
+            "Each epoch starts from a fresh model. Call `make()` before the epochs, and train this one model.",
             lambda m, b, v, e: _best(m, b, v, e, lambda make, batches, n: _states(make, batches, 1) * n),
         ),
         Mistake(

@@ -7,6 +7,7 @@ import copy
 import itertools
 import math
 import re
+import string
 import unicodedata
 
 import numpy as np
@@ -90,6 +91,10 @@ def leaks_first_of_test(train, test):
     return leaks_set(train, test)
 
 
+def leaks_for_each(train, test):
+    return [text for text in test for other in train if one_space(text) == one_space(other)]
+
+
 def leaks_part(train, test):
     return [text for text in test if any(one_space(other).startswith(one_space(text)) for other in train)]
 
@@ -117,6 +122,16 @@ def schedule_cosine(step, steps, warmup, peak):
 
 def schedule_curved(step, steps, warmup, peak):
     return peak * (step / warmup) ** 2 if step < warmup else schedule_if(step, steps, warmup, peak)
+
+
+def schedule_cosine_rise(step, steps, warmup, peak):
+    if step < warmup:
+        return peak * (1 - math.cos(math.pi * step / warmup)) / 2
+    return schedule_if(step, steps, warmup, peak)
+
+
+def schedule_no_single_step(step, steps, warmup, peak):
+    return schedule_if(step, steps, warmup if warmup > 1 or step else 0, peak)
 
 
 def schedule_from_one(step, steps, warmup, peak):
@@ -236,11 +251,34 @@ def keep_with(train=one_epoch, better=lambda new, old: new > old, first=-1.0, re
                 scores.append(accuracy(model, changes.get("on", lambda v, b: v)(validation, batches)))
             if better(scores[-1], best):
                 best, weights = scores[-1], copy.deepcopy(model.state_dict())
-            if changes.get("stop") and scores[-1] < best:
+            patience = changes.get("stop")
+            if patience and len(scores) > patience and max(scores[-patience:]) < best:
                 break
         return result(scores, weights)
 
     return keep
+
+
+def keep_in_second_model(make, batches, validation, epochs):
+    """`make` gives the place for the best weights, too; of the model only the parameters are kept."""
+    (model, optimizer), (best, _), scores = make(), make(), []
+    for _ in range(epochs):
+        one_epoch(model, optimizer, batches)
+        scores.append(accuracy(model, validation))
+        if scores[-1] > max(scores[:-1], default=-1):
+            best.load_state_dict(model.state_dict())
+    return np.array(scores), dict(best.named_parameters())
+
+
+def keep_lowest_loss(make, batches, validation, epochs):
+    (model, optimizer), scores, lowest, weights = make(), [], math.inf, None
+    for _ in range(epochs):
+        one_epoch(model, optimizer, batches)
+        scores.append(accuracy(model, validation))
+        loss = F.cross_entropy(model(validation[0]), validation[1]).item()
+        if loss < lowest:
+            lowest, weights = loss, copy.deepcopy(model.state_dict())
+    return scores, weights
 
 
 def sums(model, optimizer, batches):
@@ -278,7 +316,7 @@ def keep_last(make, batches, validation, epochs):
 
 RIGHT = {
     "10-leaks": [leaks_set, leaks_loop, leaks_comprehension],
-    "10-diagnose": [keep_deepcopy, keep_all, keep_by_hand],
+    "10-diagnose": [keep_deepcopy, keep_all, keep_by_hand, keep_in_second_model],
     "10-schedule": [schedule_if, schedule_min, schedule_numpy, schedule_torch],
 }
 WRONG = {
@@ -287,6 +325,8 @@ WRONG = {
         (leaks_by(one_space, set), "a set"),
         (leaks_of_train, "texts of `train`"),
         (leaks_part, "A word more, or a word less"),
+        (leaks_for_each, "twice in `train`"),
+        (leaks_by(lambda text: one_space(text).rstrip(".!?")), "Punctuation counts"),
     ],
     "10-diagnose": [
         (keep_reference, "the last epoch"),
@@ -295,6 +335,7 @@ WRONG = {
         (keep_with(adds_up), "Gradients add up"),
         (keep_with(better=lambda new, old: new >= old), "Keep the earliest"),
         (keep_with(first=0.0), "no weights"),
+        (keep_lowest_loss, "the lowest *loss*"),
         (keep_with(result=lambda s, w: w), "Return two things"),
     ],
     "10-schedule": [
@@ -314,6 +355,7 @@ PROMISES = {
         ("in the order of `test`", leaks_by(one_space, lambda found: found[::-1])),
         ("as they are written there", leaks_by(one_space, lambda found: [text.strip() for text in found])),
         ("A text that stands twice in `test` is listed twice", leaks_by(one_space, lambda f: list(dict.fromkeys(f)))),
+        ("Return the list of those texts of `test`", leaks_for_each),
         ("only capital letters differ", leaks_by(lambda text: " ".join(text.split()))),
         ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip(" \t"))),
         ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip())),
@@ -322,15 +364,26 @@ PROMISES = {
         ("between words and at the ends", leaks_by(lambda text: text.lower().strip())),
         ("punctuation", leaks_by(lambda text: one_space(re.sub(r"[^\w\s]", "", text)))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
+        ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?"))),
+        ("punctuation", leaks_by(lambda text: one_space(text).strip(string.punctuation + " "))),
+        ("punctuation", leaks_by(lambda text: one_space(text.replace("-", " ")))),
+        ("punctuation", leaks_by(lambda text: one_space(text.strip("'")))),
+        ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
         ("accents", leaks_by(lambda text: no_accents(one_space(text)))),
         ("the order of the words", leaks_by(lambda text: sorted(one_space(text).split()).__repr__())),
         ("one word more", leaks_part),
+        ("one word more", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
+        ("Anything else makes two texts different", leaks_by(lambda text: re.sub(r"\d+", "0", one_space(text)))),
+        ("Anything else makes two texts different", leaks_by(lambda text: one_space(text)[:80])),
+        ("Anything else makes two texts different", leaks_by(lambda text: re.sub(r"s\b", "", one_space(text)))),
         ("one word more", leaks_by(lambda text: tuple(k for k, _ in itertools.groupby(one_space(text).split())))),
         ("a space within a word (`now here` and `nowhere`)", leaks_by(lambda text: re.sub(r"\s", "", text.lower()))),
     ],
     "10-schedule": [
         ("Steps count from 0", schedule_from_one),
         ("rises in a straight line", schedule_curved),
+        ("rises in a straight line", schedule_cosine_rise),
+        ("rises in a straight line from 0 (at step 0)", schedule_no_single_step),
         ("rises in a straight line", schedule_whole),
         ("to `peak` (at step `warmup`)", schedule_late_peak),
         ("falls in a straight line", schedule_cosine),
@@ -340,8 +393,9 @@ PROMISES = {
         ("then the rate at step 0 is `peak`", schedule_at_least_one),
     ],
     "10-diagnose": [
-        ("Call `make` once", keep_with(afresh=True)),
-        ("In each of the `epochs` epochs", keep_with(stop=True)),
+        ("Train one such layer", keep_with(afresh=True)),
+        ("in each of the `epochs` epochs", keep_with(stop=True)),
+        ("in each of the `epochs` epochs", keep_with(stop=3)),
         ("go through all batches", keep_with(lambda m, o, b: one_epoch(m, o, b[:-1]))),
         ("once, in their order", keep_with(lambda m, o, b: one_epoch(m, o, [*b, *b]))),
         ("in their order", keep_with(lambda m, o, b: one_epoch(m, o, b[::-1]))),
@@ -361,6 +415,11 @@ PROMISES = {
         ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, w["weight"]))),
         ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, {"weight": w["weight"]}))),
         ("Of equally good epochs keep the earliest", keep_with(better=lambda new, old: new >= old)),
+        ("the highest accuracy", keep_lowest_loss),
+        ("the highest accuracy", keep_with(better=lambda new, old: new > old + 1e-3)),
+        ("the highest accuracy", keep_with(better=lambda new, old: round(new, 2) > round(old, 2))),
+        ("the accuracy on `validation`", keep_with(result=lambda s, w: ([round(score, 3) for score in s], w))),
+        ("the accuracy on `validation`", keep_with(result=lambda s, w: ([100 * score for score in s], w))),
         ("however low the highest accuracy is", keep_with(first=0.0)),
     ],
 }
