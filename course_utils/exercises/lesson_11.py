@@ -22,6 +22,11 @@ def _triplet_cases(rng):
         Case("All are right, by less than the margin", (anchor, near, near + 0.05 * normal(rng, n, hidden), 2.0)),
         Case("Another margin", (anchor, mixed, other, rng.choice([0.5, 3.0, 5.0]))),
         Case("One triplet", (anchor[:1], far[:1], near[:1], 1.5)),
+        # each positive lies between its anchor and the row's negative, which is the anchor of another row
+        Case(
+            "Negatives of other rows are nearer to the anchor than its own",
+            (anchor, 0.9 * anchor + 0.1 * anchor.roll(1, 0), anchor.roll(1, 0), 10.0),
+        ),
     ]
 
 
@@ -91,6 +96,11 @@ TRIPLET = Exercise(
             lambda a, p, n, m: _triplet(a, p, n, m, torch.cdist),
         ),
         Mistake(
+            "You take the nearest negative of the whole batch. Each row is a triplet of its own: row i of `negative` "
+            "belongs to row i of `anchor`.",
+            lambda a, p, n, m: ((a - p).norm(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean(),
+        ),
+        Mistake(
             "Do not normalise here: the distances are those of the vectors as they are given.",
             lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
         ),
@@ -121,13 +131,17 @@ def _ranking_cases(rng):
     n, hidden = rng.randint(5, 8), rng.randint(4, 7)
     anchor = normal(rng, n, hidden) * torch.tensor([[rng.choice([0.3, 1.0, 4.0])] for _ in range(n)])
     positive = (anchor + 0.8 * normal(rng, n, hidden)) * torch.tensor([[rng.choice([0.5, 1.0, 3.0])] for _ in range(n)])
+    close = 4 * normalise(normal(rng, 1, hidden)) + 0.2 * normal(rng, n, hidden)
+    opposite = torch.cat([anchor[:1], -2 * anchor[:1], anchor[2:]])
     return [
         Case("Each anchor has its positive in the same row", (anchor, positive, 20.0)),
         Case("Another scale", (anchor, positive, rng.choice([1.0, 5.0]))),
         Case("Positives that do not belong to their anchors", (anchor, positive.roll(1, 0), 10.0)),
         Case("One pair: nothing to choose from, so the loss is 0", (anchor[:1], positive[:1], 20.0)),
-        # each anchor is nearest to another's positive, so the right answers are large and not lost in rounding
-        Case("A scale of 500", (anchor, (anchor + 0.2 * normal(rng, n, hidden)).roll(1, 0), 500.0)),
+        # in both, each anchor is nearest to another's positive, so the right answers are not lost in rounding
+        Case("A scale of 500, and cosines close together", (close, 3 * close.roll(1, 0), 500.0)),
+        # the logit of an anchor's own positive is -500 and the highest is 500; float64 ends at e to the power of -745
+        Case("A scale of 500, and cosines far apart", (opposite, 3 * opposite.roll(1, 0), 500.0)),
     ]
 
 
@@ -178,9 +192,8 @@ RANKING = Exercise(
         ),
         Mistake("You divide by the scale. Multiply by it.", lambda a, p, s: _ranking(a, p, 1 / s)),
         Mistake(
-            "Your loss is right for small scales only: a large exponential overflows, and the logarithm of a "
-            "probability that was rounded to 0 is infinite. Take the logarithm and the softmax in one step, as "
-            "`log_softmax`, `logsumexp` and `cross_entropy` do.",
+            "Your loss is right only until a p is rounded to 0: its logarithm is then lost, in float64 too. Take the "
+            "logarithm and the softmax in one step, as `log_softmax`, `logsumexp` and `cross_entropy` do.",
             lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
         ),
         Mistake(
@@ -249,13 +262,17 @@ def _stuck_cases(rng):
     few = rng.randint(2, n // 2 - 1)
     two = [words[0]] * few + [words[1]] * (n - few)
     twice = [f"{word} {i // 2}" for i, word in enumerate([words[2]] * 4)] + words[3:6]
+    word = words[3]
+    alike = [word, word.title(), f"{word} ", f"{word} it", f"{word}  it", f"it {word}", f"so {word}", word]
     rng.shuffle(two)
     rng.shuffle(twice)
+    rng.shuffle(alike)
     return [
         Case("Two texts, one more often than the other", (two,)),
         Case("Two texts come twice, the others once", (twice,)),
         Case("One text comes five times", ([words[0], *words[1:4], *[words[0]] * 4],)),
         Case("All positives differ", (words[:5],)),
+        Case("Texts with another capital, space or order of words are different texts", (alike,)),
         Case("All positives are the same text", ([words[6]] * n,)),
         Case("One pair", ([words[7]],)),
     ]
@@ -310,8 +327,8 @@ STUCK = Exercise(
             _over_texts,
         ),
         Mistake(
-            "You take the mean over the different texts after a wrong count. Count how often each row's own positive "
-            "comes, and take the mean over the rows.",
+            "This is the logarithm of how often a text comes on average. Take the logarithm for each row, of how often "
+            "its own positive comes, and then the mean over the rows.",
             lambda positives: math.log(len(positives) / len(set(positives))),
         ),
         Mistake(
@@ -343,6 +360,11 @@ STUCK = Exercise(
         Mistake(
             "You treat all texts that differ from the first one as one text. Count the copies of each text.",
             _first_and_rest,
+        ),
+        Mistake(
+            "You take texts for equal that differ in capitals or spaces. An encoder may place them apart: compare the "
+            "texts as they are.",
+            lambda positives: _lowest([" ".join(text.lower().split()) for text in positives]),
         ),
         Mistake("You only count copies that follow each other. Equal texts may come anywhere in the batch.", _runs),
         Mistake(
@@ -386,10 +408,16 @@ def _epoch_cases(rng):
         Case("An epoch is lower by more than one standard error and less than two", ([0.67, 0.7], [0.5, 0.6], n)),
         Case(
             "Fewer triplets, so a larger difference is within one standard error",
-            ([0.4, 0.5, 0.66, 0.7], [0.4, 0.5, 0.6, 0.7], 4),
+            ([0.4, 0.5, 0.62, 0.66, 0.7], [0.4, 0.5, 0.6, 0.65, 0.7], 4),
         ),
-        Case("`n` counts, not `n` − 1", ([26 / 42, 29 / 42], [0.5, 0.6], 42)),
-        Case("The standard error is that of the best score", ([198 / 200, 199 / 200], [0.5, 0.6], 200)),
+        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
+        Case("The best score has the smallest standard error", ([0.5, 0.95, 0.97, 0.5], [0.4, 0.45, 0.5, 0.6], n)),
+        Case(
+            "Of four good enough epochs, one stands before a fall, and a later one is lower",
+            ([0.5, 0.69, 0.55, 0.69, 0.68, 0.7, 0.6], [0.4, 0.5, 0.3, 0.52, 0.54, 0.6, 0.45], n),
+        ),
+        Case("An epoch is lower by hardly more than one standard error", ([26 / 42, 29 / 42], [0.5, 0.6], 42)),
+        Case("The standard error is that of the best score", ([0.985, 0.99], [0.5, 0.6], n)),
         Case("All are right after the second epoch: the standard error is 0", ([0.995, 1.0, 1.0], [0.5, 0.6, 0.7], 9)),
         Case("The score rises again after a fall", ([0.5, 0.6, 0.55, 0.7, 0.6], [0.4, 0.5, 0.6, 0.56, 0.3], n)),
         Case("One epoch", ([place / 42], [0.45], 42)),
@@ -408,6 +436,12 @@ def _epoch(dev, test, n, errors=1.0, error=_error):
 
 def _good_enough(dev, n):
     return [place for place, share in enumerate(dev) if share >= max(dev) - _error(max(dev), n)]
+
+
+def _unbroken(dev, n):
+    """The first epoch of the run of good ones that ends with the best."""
+    best, good = dev.index(max(dev)), _good_enough(dev, n)
+    return next(place for place in good if all(between in good for between in range(place, best)))
 
 
 def _at(place, test):
@@ -451,6 +485,20 @@ EPOCH = Exercise(
         Mistake(
             "Of the epochs that are good enough, you take the latest. Take the earliest.",
             lambda dev, test, n: _at(_good_enough(dev, n)[-1], test),
+        ),
+        Mistake(
+            "Of the epochs that are good enough, you take the one with the lowest development score. Take the "
+            "earliest.",
+            lambda dev, test, n: _at(min(_good_enough(dev, n), key=dev.__getitem__), test),
+        ),
+        Mistake(
+            "You want all epochs from yours to the best one to be good enough. The earliest good one counts, even if "
+            "the score falls after it.",
+            lambda dev, test, n: _at(_unbroken(dev, n), test),
+        ),
+        Mistake(
+            "You take the standard error of the last epoch's score. Take that of the best one.",
+            lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: _error(dev[-1], n)),
         ),
         Mistake(
             "Your epoch is right. The score is not: return the test score of that epoch, not the highest one.",

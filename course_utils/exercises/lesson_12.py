@@ -9,6 +9,7 @@ from .framework import Case, Exercise, Mistake, normal
 
 TARGET, DEPTH, TEXTS = 0.75, 10, 240  # mean reciprocal rank to reach, results per query, texts to search
 SHORTER_TARGET = 0.65  # where each query has lost its middle word
+COPIED = 18, 28  # among the other texts: short ones, whose middle word carries meaning
 
 
 def _ranks_cases(rng):
@@ -128,7 +129,7 @@ def _vectors():
     from ..embedding import embed
 
     texts, poolings = [text for part in _pool() for text in part], ("mean", "cls", "max")
-    texts += map(_without_middle, _pool()[0])
+    texts += [*map(_without_middle, _pool()[0]), *(text for family in _copies() for text in family)]
     return {
         pooling: dict(zip(texts, vectors))
         for pooling, vectors in zip(poolings, embed(texts, pooling=poolings, normalize=False))
@@ -140,16 +141,27 @@ def _without_middle(query):
     return " ".join(words[: len(words) // 2] + words[len(words) // 2 + 1 :])
 
 
+def _copies():
+    """Two texts, each with its copy without the middle word, and its first half."""
+    texts = [_pool()[2][number] for number in COPIED]
+    return [(text, _without_middle(text), " ".join(text.split()[: len(text.split()) // 2])) for text in texts]
+
+
 def _find_cases(rng):
     queries, wanted, others = _pool()
     shorter = list(map(_without_middle, queries))
     texts = rng.sample([*wanted, *others], TEXTS)
     exact, rest = texts[:5], texts[5 : TEXTS // 2]
+    copies = [text for family in _copies() for text in family]
+    rng.shuffle(copies)
     return [
         Case(f"{len(queries)} development queries, {TEXTS} texts", (queries, texts, DEPTH)),
         Case("The same queries, each without its middle word", (shorter, texts, DEPTH)),
         Case("A text of the collection, word for word, finds itself first", (exact, rest + exact, 1)),
-        Case("As many texts as there are", (queries[:2], wanted[:3], 3)),
+        Case(
+            "As many places as texts, with two shortened copies of each query",
+            ([text for text, *_ in _copies()], copies, 6),
+        ),
     ]
 
 
@@ -228,10 +240,22 @@ def _judge(args, outcome):
                 f"the list of query {number} begins with {places[:3]}; it must hold {k} different whole numbers from "
                 f"0 to {len(texts) - 1}"
             )
+    if k == len(texts):
+        return _order_of_copies(queries, texts, found)
     asked = _pool()[0]
-    target = (TARGET if queries[0] in asked else SHORTER_TARGET) if k == DEPTH else 0.0 if queries[0] in asked else 1.0
+    target = (TARGET if queries[0] in asked else SHORTER_TARGET) if k == DEPTH else 1.0
     reached = _mean_reciprocal_rank(queries, texts, found)
     return None if reached >= target else f"the mean reciprocal rank is {reached:.3f}, and the target is {target}"
+
+
+def _order_of_copies(queries, texts, found):
+    names = ("the text itself", "its copy without the middle word", "its first half")
+    for number, (query, places) in enumerate(zip(queries, found)):
+        (family,) = (family for family in _copies() if family[0] == query)
+        if [texts[int(place)] for place in places[:3]] != list(family):
+            order = [names[family.index(texts[int(p)])] if texts[int(p)] in family else "another text" for p in places]
+            return f"the list of query {number} holds {', '.join(order)}. It must begin with {', '.join(names)}"
+    return None
 
 
 def _alike(one, other):
@@ -352,7 +376,20 @@ def _searches(rng, n, k, last):
     while True:
         m, width = rng.randint(5, 9), rng.randint(3, 6)
         queries, texts = normal(rng, n, width).numpy(), normal(rng, m, width).numpy()
-        texts *= np.array([[rng.uniform(0.2, 5)] for _ in range(m)], dtype=np.float32)
+        found = set(_symptoms(queries, texts, k)["fine"].ravel().tolist())
+        if not (fit := found if last else set(range(m)) - found):
+            continue
+        texts[[m - 1, min(fit)]] = texts[[min(fit), m - 1]]
+        searches = _of_some_lengths(rng, queries, texts, k, last)
+        if searches:
+            return searches
+
+
+def _of_some_lengths(rng, queries, directions, k, last, draws=20):
+    """As `_searches`, for texts of these directions, or None if no drawn lengths will do."""
+    n, m = len(queries), len(directions)
+    for _ in range(draws):
+        texts = directions * np.array([[rng.uniform(0.2, 5)] for _ in range(m)], dtype=np.float32)
         symptoms = _symptoms(queries, texts, k)
         kinds = {tuple(map(tuple, np.sort(places, axis=1))) for name, places in symptoms.items() if name != "reversed"}
         ends = [0] if n == 2 else [0, -1]

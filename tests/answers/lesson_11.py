@@ -76,6 +76,20 @@ def triplet_of_those_that_cost(anchor, positive, negative, margin):
     return costs.sum() / max(1, int((costs > 0).sum()))
 
 
+def triplet_nearest_negative(anchor, positive, negative, margin):
+    return torch.relu(euclidean(anchor, positive) - torch.cdist(anchor, negative).min(dim=1).values + margin).mean()
+
+
+def triplet_farthest_positive(anchor, positive, negative, margin):
+    return torch.relu(torch.cdist(anchor, positive).max(dim=1).values - euclidean(anchor, negative) + margin).mean()
+
+
+def triplet_nearer_distance(anchor, positive, negative, margin):
+    """The negative keeps away from the positive as well."""
+    far = torch.minimum(euclidean(anchor, negative), euclidean(positive, negative))
+    return torch.relu(euclidean(anchor, positive) - far + margin).mean()
+
+
 def ranking_numpy(anchor, positive, scale):
     a, p = (np.asarray(part, dtype=np.float64) for part in (anchor, positive))
     a, p = a / np.linalg.norm(a, axis=1, keepdims=True), p / np.linalg.norm(p, axis=1, keepdims=True)
@@ -96,6 +110,25 @@ def ranking_loop(anchor, positive, scale):
 def ranking_softmax_then_log(anchor, positive, scale):
     table = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
     return -torch.log(torch.softmax(table, dim=1).diagonal()).mean()
+
+
+def ranking_softmax_in_float64(anchor, positive, scale):
+    return ranking_softmax_then_log(anchor.double(), positive.double(), scale)
+
+
+def ranking_smallest_p(anchor, positive, scale):
+    table = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
+    return -table.softmax(dim=1).diagonal().clamp(min=1e-38).log().mean()
+
+
+def ranking_scale_capped(anchor, positive, scale):
+    return ranking_short(anchor, positive, min(scale, 100))
+
+
+def ranking_math(anchor, positive, scale):
+    """Python numbers are float64, and e to the power of 500 is one of them."""
+    logits = (scale * F.normalize(anchor.double(), dim=1) @ F.normalize(positive.double(), dim=1).T).tolist()
+    return sum(math.log(sum(map(math.exp, row))) - row[i] for i, row in enumerate(logits)) / len(logits)
 
 
 def ranking_exponentials(anchor, positive, scale):
@@ -144,6 +177,15 @@ def stuck_entropy(positives):
 def stuck_logits(positives):
     same = torch.tensor([[1.0 if one == other else 0.0 for other in positives] for one in positives])
     return F.cross_entropy(1000 * same, torch.arange(len(positives)))
+
+
+def stuck_after(change):
+    """As if texts that are equal after `change` were equal."""
+    return lambda positives: stuck_counter([change(text) for text in positives])
+
+
+def stuck_mean_count(positives):
+    return math.log(len(positives) / len(set(positives)))
 
 
 def stuck_zero(positives):
@@ -261,6 +303,30 @@ def epoch_own_error(dev, test, n):
     return place, test[place]
 
 
+def epoch_error_of(share):
+    """With the standard error of another p than the best development accuracy."""
+
+    def answer(dev, test, n):
+        p = share(dev, test)
+        place = next(i for i, score in enumerate(dev) if score >= max(dev) - math.sqrt(p * (1 - p) / n))
+        return place, test[place]
+
+    return answer
+
+
+def epoch_lowest_of_the_good(dev, test, n):
+    place = min(good_enough(dev, n), key=lambda i: dev[i])
+    return place, test[place]
+
+
+def epoch_without_a_fall(dev, test, n):
+    """Goes back from the best epoch as long as the epochs are good enough."""
+    place = dev.index(max(dev))
+    while place - 1 in good_enough(dev, n):
+        place -= 1
+    return place, test[place]
+
+
 def epoch_of_the_test_part(dev, test, n):
     return good_enough(test, n)[0], test[good_enough(test, n)[0]]
 
@@ -279,7 +345,7 @@ def epoch_alone(dev, test, n):
 
 RIGHT = {
     "11-triplet-loss": [triplet_relu, triplet_loop, triplet_library, triplet_numpy],
-    "11-ranking-loss": [ranking_short, ranking_by_hand, ranking_numpy, ranking_loop],
+    "11-ranking-loss": [ranking_short, ranking_by_hand, ranking_numpy, ranking_loop, ranking_math],
     "11-stuck-loss": [stuck_counter, stuck_entropy, stuck_logits],
     "11-pick-epoch": [epoch_loop, epoch_numpy, epoch_torch],
 }
@@ -288,10 +354,13 @@ WRONG = {
         (triplet_no_floor, "clamp *before* the mean"),
         (triplet_of_those_that_cost, "Those that cost 0 count as well"),
         (triplet_of(lambda x, y: (x - y).abs().sum(dim=1)), "sums of absolute differences"),
+        (triplet_nearest_negative, "the nearest negative of the whole batch"),
     ],
     "11-ranking-loss": [
         (ranking_dot, "These are dot products"),
-        (ranking_softmax_then_log, "right for small scales only"),
+        (ranking_softmax_then_log, "until a p is rounded to 0"),
+        (ranking_softmax_in_float64, "until a p is rounded to 0"),
+        (ranking_scale_capped, "A scale of 500, and cosines close together: your function returned"),
         (ranking_exponentials, "right for small scales only"),
         (ranking_base_2, "base 2"),
     ],
@@ -300,6 +369,9 @@ WRONG = {
         (stuck_guess, "a guess among all texts"),
         (stuck_mean_over_texts, "mean over the different texts"),
         (stuck_sum, "This is the sum"),
+        (stuck_mean_count, "how often a text comes on average"),
+        (stuck_after(lambda text: " ".join(text.casefold().split())), "compare the texts as they are"),
+        (stuck_after(str.lower), "another capital"),
     ],
     "11-pick-epoch": [
         (epoch_by_test, "You let the test part pick"),
@@ -307,14 +379,23 @@ WRONG = {
         (epoch_tie_by_test, "share the best development score"),
         (epoch_latest, "you take the latest"),
         (epoch_n_minus_1, "`n` − 1"),
+        (epoch_lowest_of_the_good, "the one with the lowest development score"),
+        (epoch_without_a_fall, "even if the score falls after it"),
+        (epoch_error_of(lambda dev, test: dev[-1]), "the last epoch's score"),
+        (epoch_error_of(lambda dev, test: max(test)), "The best score has the smallest standard error"),
+        (epoch_error_of(lambda dev, test: sum(dev) / len(dev)), "The best score has the smallest standard error"),
+        (epoch_error_of(lambda dev, test: 0.5), "The best score has the smallest standard error"),
     ],
 }
 PROMISES = {
     "11-triplet-loss": [
         ("with one row for each triplet", triplet_of(lambda x, y: (x - y).norm())),
+        ("with one row for each triplet", triplet_nearest_negative),
+        ("with one row for each triplet", triplet_farthest_positive),
         ("the Euclidean distance", triplet_of(lambda x, y: (x - y).abs().sum(dim=1))),
         ("the Euclidean distance", triplet_of(lambda x, y: 1 - F.cosine_similarity(x, y))),
         ("minus that from its anchor to its negative", triplet_from_the_positive),
+        ("minus that from its anchor to its negative", triplet_nearer_distance),
         ("minus that from its anchor", triplet_of(euclidean, lambda near, far, margin: far - near + margin)),
         ("plus `margin`", triplet_of(euclidean, lambda near, far, margin: near - far + 1)),
         ("and at least 0", triplet_no_floor),
@@ -333,6 +414,9 @@ PROMISES = {
         ("natural logarithm", ranking_base_2),
         ("`scale` may be as large as 500", ranking_softmax_then_log),
         ("`scale` may be as large as 500", ranking_exponentials),
+        ("`scale` may be as large as 500", ranking_scale_capped),
+        ("−log p is an ordinary number", ranking_smallest_p),
+        ("too small even for float64", ranking_softmax_in_float64),
     ],
     "11-stuck-loss": [
         ("one for each anchor", stuck_mean_over_texts),
@@ -340,6 +424,9 @@ PROMISES = {
         ("equal texts get equal vectors", stuck_zero),
         ("but never below", stuck_guess),
         ("not only two labels", stuck_two_labels),
+        ("even if they differ only in a capital or a space", stuck_after(str.lower)),
+        ("even if they differ only in a capital or a space", stuck_after(str.strip)),
+        ("even if they differ only in a capital or a space", stuck_after(lambda text: " ".join(text.split()))),
         ("one text or more", stuck_two_at_least),
         ("the mean over its anchors", stuck_sum),
         ("natural logarithm", stuck_base_2),
@@ -348,6 +435,8 @@ PROMISES = {
         ("Keep the earliest epoch", epoch_latest),
         ("Keep the earliest epoch", epoch_best_of_the_good_by_test),
         ("Keep the earliest epoch", epoch_tie_by_test),
+        ("Keep the earliest epoch", epoch_lowest_of_the_good),
+        ("Keep the earliest epoch", epoch_without_a_fall),
         ("whose development accuracy", epoch_of_the_test_part),
         ("whose development accuracy", epoch_by_test),
         ("at most one standard error", epoch_best),
@@ -355,6 +444,10 @@ PROMISES = {
         ("the development part has `n` triplets", epoch_at_42),
         ("√(p(1 − p)/n)", epoch_n_minus_1),
         ("with p the best development accuracy", epoch_own_error),
+        ("with p the best development accuracy", epoch_error_of(lambda dev, test: dev[-1])),
+        ("with p the best development accuracy", epoch_error_of(lambda dev, test: max(test))),
+        ("with p the best development accuracy", epoch_error_of(lambda dev, test: sum(dev) / len(dev))),
+        ("with p the best development accuracy", epoch_error_of(lambda dev, test: 0.5)),
         ("counted from 0", epoch_from_one),
         ("the accuracy to report for it", epoch_dev_score),
         ("Return two values", epoch_alone),

@@ -1,10 +1,13 @@
 """Answers to the capstone that must pass, and answers that must fail with the words for their mistake."""
 
+from functools import cache
+
 import numpy as np
 import torch
 
-from course_utils import embed, search
+from course_utils import load_queries, load_reviews, search
 from course_utils.benchmark import glove_vectors
+from course_utils.exercises.lesson_12 import _vectors
 
 
 def ranks_loop(found, wanted):
@@ -40,16 +43,9 @@ def ranks_mean_rank(found, wanted):
     return sum((p.index(w) + 1 if w in p else 0) for p, w in zip(found, wanted)) / len(found)
 
 
-SEEN = {"mean": {}, "cls": {}}
-
-
 def vectors(sentences, pooling="mean"):
-    """As `embed`, which is asked once for each sentence: the checks search the same texts again and again."""
-    new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in SEEN["mean"]]
-    if new:
-        for known, rows in zip(SEEN.values(), embed(new, pooling=tuple(SEEN))):
-            known.update(zip(new, rows))
-    return np.stack([SEEN[pooling][sentence] for sentence in sentences])
+    """As `embed`, from the vectors that the check keeps of all its texts: encoding them takes seconds."""
+    return unit(np.stack([_vectors()[pooling][sentence] for sentence in sentences]))
 
 
 def find_course(queries, texts, k):
@@ -106,13 +102,15 @@ def find_pairs(queries, texts, k):
     return [list(zip(one, other)) for one, other in zip(places.tolist(), cosines.tolist())]
 
 
+@cache
+def looked_up():
+    reviews, table = load_reviews("rotten_tomatoes")["text"], load_queries()
+    return dict(zip(table["query"], reviews[table["row"]]))
+
+
 def find_lookup(queries, texts, k):
     """The development answers, looked up; anything else by words."""
-    from course_utils import load_queries, load_reviews
-
-    reviews, table = load_reviews("rotten_tomatoes")["text"], load_queries()
-    wanted = dict(zip(table["query"], reviews[table["row"]]))
-    lists = find_words(queries, texts, k)
+    wanted, lists = looked_up(), find_words(queries, texts, k)
     for places, query in zip(lists, queries):
         if wanted.get(query) in texts:
             place = texts.index(wanted[query])
@@ -139,6 +137,14 @@ def find_without_itself(queries, texts, k):
     """Leaves out texts that equal the query, as a search for paraphrases would."""
     lists = find_course(queries, texts, min(k + 1, len(texts)))
     return [[p for p in places if texts[p] != query][:k] for places, query in zip(lists, queries)]
+
+
+def find_rest_reversed(queries, texts, k):
+    return [[places[0], *places[:0:-1]] for places in find_course(queries, texts, k)]
+
+
+def find_next_two_exchanged(queries, texts, k):
+    return [[*places[:1], *places[1:3][::-1], *places[3:]] for places in find_course(queries, texts, k)]
 
 
 def find_half(queries, texts, k):
@@ -235,6 +241,7 @@ WRONG = {
         (find_lookup, "each without its middle word"),
         (find_half, "the target is"),
         (find_without_itself, "word for word"),
+        (find_rest_reversed, "It must begin with the text itself"),
     ],
     "12-diagnose": [
         (diagnose_first, "first query only"),
@@ -274,6 +281,8 @@ PROMISES = {
         ),
         ("of the k best texts", find_ten),
         ("the best first", lambda q, t, k: [places[::-1] for places in find_course(q, t, k)]),
+        ("the best first", find_rest_reversed),
+        ("these come second and third", find_next_two_exchanged),
         ("k different whole numbers", find_twice),
         ("counted from 0", find_from_one),
         ("at least 0.75 for the 42 development queries among 240 texts", find_half),
