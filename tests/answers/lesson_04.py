@@ -281,7 +281,7 @@ PROMISES = {
     "04-how-pooled": [
         ("the first real token", lambda *a: how(*a, ways={"cls": lambda t, m: t[:, 0]})),
         ("the mean over all positions, padding too", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
-        *(("a cosine above 0.999", lambda *a, x=x: how(*a, same=row_by_row(x))) for x in (0.3, 0.98, 0.995, 0.9985)),
+        *(("a cosine above 1 - 1e-3", lambda *a, x=x: how(*a, same=row_by_row(x))) for x in (0.3, 0.98, 0.995, 0.9985)),
         *(
             ("the limit above decides", lambda *a, x=x: how(*a, same=row_by_row(x)))
             for x in (0.9995, 1 - 1e-5, 1 - 1e-6)
