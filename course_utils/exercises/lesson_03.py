@@ -212,8 +212,17 @@ def _pairs(rng, count, common=0.0, lengths=()):
 
 def _in_a_plane(rng, *degrees):
     """Rows at the given angles in one plane, each slightly perturbed; the plane is rotated at random."""
-    radians = [math.radians(angle + rng.uniform(-2, 2)) for angle in degrees]
-    return _turned(rng, [[math.cos(angle), math.sin(angle)] for angle in radians])
+    return _turned(rng, _unit_rows(*(angle + rng.uniform(-2, 2) for angle in degrees)))
+
+
+def _unit_rows(*degrees):
+    return [[math.cos(math.radians(angle)), math.sin(math.radians(angle))] for angle in degrees]
+
+
+def _far_from_0(rng):
+    """Two close rows, and one further out on either side. Without their mean, the close ones are opposite."""
+    ones, one, other = torch.linalg.qr(torch.cat([torch.ones(6, 1), normal(rng, 6, 2)], dim=1)).Q.T
+    return torch.stack([4 * ones + x * one + y * other for x, y in ((-0.1, 0), (0.1, 0), (-1, 0.2), (1, -0.2))])
 
 
 def _along_axes(rng, *lengths):
@@ -233,13 +242,15 @@ def _opposite(rng):
 
 
 def _nearest_cases(rng):
-    one, two, three = rng.sample(["river", "money", "bird", "machine", "coil", "season"], 3)
+    # two labels with the same letters, first and last ones included, and a third that begins with the first
+    one, two = rng.sample(rng.choice([("diary", "dairy"), ("casual", "causal"), ("martial", "marital")]), 2)
+    three = one + " 2"
     mixed, senses = _pairs(rng, 5, common=0.6), [one, one, two, two, one, two, two, one, one, one]
     order = list(range(10))
     rng.shuffle(order)
     lonely = [one, one, two, three, one, two, two, two, one, three]
     return [
-        Case("Six of ten rows have a nearest row of their own sense", (mixed, senses)),
+        Case("Six of ten rows have a nearest row of their own sense", (mixed[order], [senses[i] for i in order])),
         Case(
             "Similarity is the cosine: the lengths of the vectors do not matter",
             (
@@ -255,7 +266,6 @@ def _nearest_cases(rng):
             "The nearest row decides, not the average of a sense",
             (_in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80), [one] * 4 + [two] * 3),
         ),
-        Case("Rows in another order give the same number", (mixed[order], [senses[i] for i in order])),
         Case("Three senses", (mixed, lonely)),
         Case(
             "A row that stands there twice is nearest to its copy",
@@ -263,14 +273,21 @@ def _nearest_cases(rng):
         ),
         Case(
             "Two equal rows of different senses are each other's nearest",
-            (_along_axes(rng, 2, 2, 3, 3, 5, 5), [one, two, two, one, three, three]),
+            (_along_axes(rng, 2, 2, 3, 3, 5, 5), ["river", "money", "money", "river", "bird", "bird"]),
+        ),
+        Case(
+            "The most similar row decides, by however little",
+            (_turned(rng, _unit_rows(0, 30, -29.998, 180, 209.998, 150)), [one, two, one, two, two, one]),
+        ),
+        Case(
+            "The cosine is that of the rows as they are, without a mean subtracted",
+            (_far_from_0(rng), [one, one, two, two]),
         ),
         Case("Opposite rows are the least similar ones", (_in_a_plane(rng, 0, 60, 175), [one, one, two])),
         Case(
             "Of negative cosines, the one closest to 0 is the largest", (_in_a_plane(rng, 245, 100, 0), [one, two, two])
         ),
         Case("The only other row is the nearest, even at the cosine −1", (_opposite(rng), [one, two])),
-        Case("Two rows of different senses give 0", (_pairs(rng, 1), [one, two])),
         Case("Two rows of one sense give 1", (_pairs(rng, 1), [one, one])),
     ]
 
@@ -380,6 +397,13 @@ NEAREST_SENSE = Exercise(
             "diagonal out.",
             lambda v, s: _share(v @ v.T, s),
         ),
+        *(
+            Mistake(
+                "You subtract a mean before you compare (`corrcoef` does, too). The cosine takes the rows as they are.",
+                lambda v, s, dim=dim: _share(_without_self(_cosines(v - v.mean(dim=dim, keepdim=True))), s),
+            )
+            for dim in (0, 1)
+        ),
         Mistake(
             "You look for the smallest distance between rows as they are, so short rows attract each other. Use the "
             "cosine.",
@@ -466,15 +490,14 @@ def _patch_cases(rng):
     clean = _run(embeddings, layers)
     return [
         Case("Hidden state 2 of 4 layers", drawn(4, 2)),
-        Case("Hidden state 1 is the output of the first layer", drawn(4, 1)),
-        Case("Hidden state 0 is the embedding output", drawn(3, 0)),
-        Case("The last hidden state", drawn(3, 3)),
-        Case("The hidden state below the last one", drawn(5, 4)),
-        Case("The first position", drawn(3, 1, position=0)),
-        Case("The last position", drawn(3, 2, position=last)),
+        Case("Hidden state 1 is the output of the first layer", drawn(2, 1)),
+        Case("Hidden state 0 is the embedding output", drawn(2, 0)),
+        Case("The last hidden state", drawn(2, 2)),
+        Case("The hidden state below the last of 5 layers", drawn(5, 4)),
+        Case("The first position", drawn(2, 1, position=0)),
+        Case("The last position", drawn(2, 1, position=last)),
         Case("One layer, patched below it", drawn(1, 0)),
         Case("One layer, patched above it", drawn(1, 1)),
-        Case("Seven layers", drawn(7, 5)),
         Case("A token that no other one reads", (embeddings, unread, 1, last, vector)),
         Case("A vector equal to the one that it replaces", (embeddings, layers, 2, 1, clean[2][1].clone())),
     ]

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..pooling import cls_pool, max_pool, mean_pool, normalise
+from ..pooling import max_pool, mean_pool, normalise
 from .framework import Case, Exercise, Mistake, normal
 
 
@@ -19,10 +19,13 @@ def _pooling_cases(rng, shift=0.0):
     vectors = vectors + shift * mask.unsqueeze(-1)
     wider = torch.cat([vectors, 9 + normal(rng, 3, 4, hidden)], dim=1)
     wider_mask = torch.cat([mask, torch.zeros(3, 4, dtype=mask.dtype)], dim=1)
+    zeros = vectors.clone()
+    zeros[[0, 1, 2], [2, 0, 3]] = 0
     full = normal(rng, 2, 4, hidden)
     return [
         Case("A batch without padding", (full, torch.ones(2, 4, dtype=torch.int64))),
         Case("Padding does not count", (vectors, mask)),
+        Case("A real token may hold zeros", (zeros, mask)),
         Case("More padding changes nothing", (wider, wider_mask)),
         Case("A sentence alone gives the same vector as in a batch", (vectors[1:2], mask[1:2])),
         Case("Rows in another order give the same vectors in that order", (vectors[[2, 0, 1]], mask[[2, 0, 1]])),
@@ -42,11 +45,35 @@ def _mean_cases(rng):
 
 def _max_cases(rng):
     vectors, mask = _padded(rng, [4, 2], 4, 7)
-    low = -1e21 * (1 + vectors.abs())
+
+    def lowest(dtype, share):
+        low = share * torch.finfo(dtype).min * (1 - 0.01 * vectors[1].abs().clamp(max=5).to(dtype))
+        low[:, 0] = share * torch.finfo(dtype).min
+        row = torch.where(mask[1].unsqueeze(-1) == 1, low, vectors[1].to(dtype))
+        return torch.stack([vectors[0].to(dtype), row]), mask
+
     return [
         *_pooling_cases(rng, shift=-4.0),
-        Case("Numbers below -1e20", (torch.where(mask.unsqueeze(-1) == 1, low, vectors), mask)),
+        Case("Numbers down to the lowest of float32", lowest(torch.float32, 1)),
+        # half of the lowest, since differences of float64 are taken in float64
+        Case(
+            "In float64, numbers far below the lowest of float32, and a result in float64", lowest(torch.float64, 0.5)
+        ),
     ]
+
+
+def _both_low(one, other):
+    """Whether two results differ only where both hold numbers far below all that is usual, of nearly the same size.
+
+    So do the results of two poolings that fill padding with different low numbers.
+    """
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    off = one != other
+    return all(
+        ((low := result[off]) < -50).all() and low.isfinite().all() and low.min() >= 2 * low.max()
+        for result in (one, other)
+    )
 
 
 _UNSQUEEZE = (
@@ -97,6 +124,11 @@ MEAN = Exercise(
         Mistake(
             "You add up padding too, and divide by the number of real tokens. Multiply by the mask before you add.",
             lambda t, m: t.sum(dim=1) / _count(m),
+        ),
+        Mistake(
+            "You divide by the number of vectors that are not zero. A real token may hold zeros, too: divide by the "
+            "number of real tokens, `attention_mask.sum(dim=1)`.",
+            lambda t, m: _weighted(t, m).sum(dim=1) / (_weighted(t, m) != 0).any(dim=-1).sum(dim=1, keepdim=True),
         ),
         Mistake(
             "You add the real tokens up but do not divide: this is the sum, not the mean.",
@@ -153,6 +185,8 @@ MEAN = Exercise(
 
 MAX = Exercise(
     id="04-max-pool",
+    strict=True,
+    alike=_both_low,
     title="Max pooling",
     arguments=("token_embeddings", "attention_mask"),
     cases=_max_cases,
@@ -185,15 +219,16 @@ MAX = Exercise(
                 "by minus infinity, `float('-inf')`, with `masked_fill`.",
                 lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1),
             )
-            for low in (-1.0, -10.0, -99.0, -100.0, -999.0, -1000.0, -9999.0, *(-(10.0**n) for n in range(4, 21)))
+            for low in (-1.0, -1e9)
         ),
-        *(
-            Mistake(
-                "Padding is not low enough: a real token may hold smaller numbers, and then padding wins. Replace it "
-                "by minus infinity, `float('-inf')`, with `masked_fill`.",
-                lambda t, m, low=low: (t - (1 - m.long().unsqueeze(-1)) * low).amax(dim=1),
-            )
-            for low in (10.0**n for n in range(2, 21))
+        Mistake(
+            "You treat each 0 in the product with the mask as padding. A real token may hold zeros, too: fill where "
+            "the mask is 0, `attention_mask.unsqueeze(-1) == 0`.",
+            lambda t, m: (k := _weighted(t, m)).masked_fill(k == 0, float("-inf")).amax(dim=1),
+        ),
+        Mistake(
+            "Your result is always float32. It should have the dtype of the token vectors, which may be float64.",
+            lambda t, m: max_pool(t, m).float(),
         ),
         Mistake(
             "The result holds NaN, because minus infinity times 0 is not a number. Do not multiply by infinity: fill "
@@ -241,6 +276,14 @@ MAX = Exercise(
 )
 
 
+def _only_short_rows_differ(one, other):
+    """Whether two results have the same directions, and the same lengths but in some rows."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    same = torch.isclose(one.norm(dim=1), other.norm(dim=1), rtol=0, atol=1e-5)
+    return bool(same.any()) and torch.allclose(normalise(one), normalise(other), rtol=0, atol=1e-4)
+
+
 def _normalise_cases(rng):
     hidden = rng.randint(5, 8)
     some = normal(rng, 4, hidden)
@@ -254,11 +297,14 @@ def _normalise_cases(rng):
         Case("One row alone", (some[:1],)),
         Case("A row of length 1e-10 gets length 1 too", (tiny,)),
         Case("A row of zeros stays zeros", (zero,)),
+        Case("Rows in float64 give rows in float64", (some[1:].double(),)),
     ]
 
 
 NORMALISE = Exercise(
     id="04-normalise",
+    strict=True,
+    alike=_only_short_rows_differ,
     title="Normalising",
     arguments=("vectors",),
     cases=_normalise_cases,
@@ -275,17 +321,13 @@ NORMALISE = Exercise(
             Mistake(
                 "Your bound, or what you add to the lengths, is too large for short rows: they do not get length 1. "
                 "Use a lower bound such as `clamp(min=1e-12)`, and add nothing.",
-                lambda v, low=low: v / v.norm(dim=1, keepdim=True).clamp(min=low),
-            )
-            for low in (10.0**n for n in range(-9, 1))
-        ),
-        *(
-            Mistake(
-                "Your bound, or what you add to the lengths, is too large for short rows: they do not get length 1. "
-                "Use a lower bound such as `clamp(min=1e-12)`, and add nothing.",
                 lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more),
             )
-            for more in (10.0**n for n in range(-12, 1))
+            for more in (1e-9, 1e-4, 1e-2, 1.0)
+        ),
+        Mistake(
+            "Your result is always float32. It should have the dtype of `vectors`, which may be float64.",
+            lambda v: normalise(v).float(),
         ),
         Mistake(
             "You divide everything by one length, that of the whole tensor. Each row has its own: `dim=1, "
@@ -339,56 +381,84 @@ NORMALISE = Exercise(
 
 
 def _ways(**other):
-    return {"cls": cls_pool, "mean": mean_pool, "max": max_pool, "careless": lambda t, m: t.mean(dim=1), **other}
+    return {
+        "cls": lambda t, m: t[torch.arange(len(t)), m.argmax(dim=1)],
+        "mean": lambda t, m: _weighted(t, m).sum(dim=1) / _count(m),
+        "max": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=1),
+        "careless": lambda t, m: t.mean(dim=1),
+        **other,
+    }
+
+
+def _aside(rng, rows, cosines):
+    """Turn each row by a random angle of the given cosine."""
+    other = normal(rng, *rows.shape)
+    other = other - torch.cosine_similarity(other, rows).unsqueeze(-1) * other.norm(dim=1, keepdim=True) * normalise(
+        rows
+    )
+    cosines = torch.tensor(cosines).unsqueeze(-1)
+    return cosines * rows + (1 - cosines**2).sqrt() * rows.norm(dim=1, keepdim=True) * normalise(other)
 
 
 def _how_cases(rng):
-    def stored(way, lengths, *, left=False, unit=False):
-        vectors, mask = _padded(rng, lengths, max(lengths), 8)
+    def stored(way, lengths, *, left=False, unit=(), cosines=()):
+        vectors, mask = _padded(rng, lengths, max(lengths), 6)
         vectors, mask = (vectors.flip(1), mask.flip(1)) if left else (vectors, mask)
         pooled = way(vectors, mask)
-        return (normalise(pooled) if unit else pooled).half().float(), vectors, mask
+        pooled = _aside(rng, pooled, cosines) if cosines else pooled
+        for row in unit:
+            pooled[row] = pooled[row] / pooled[row].norm()
+        return pooled.half().float(), vectors, mask
 
-    lengths = rng.sample([6, 3, 4, 5], 4)
-    last_pads = [5, 5, 5, 2]
+    ways = _ways()
+    lengths = [5, *rng.sample([2, 3, 4], 3)]
+    near, far = rng.sample(sorted(ways), 2)
     return [
         *(
-            Case(f"Stored in half precision: {way}", stored(pool, lengths, unit=unit))
-            for (way, pool), unit in zip(_ways().items(), (False, True, False, True), strict=True)
+            Case(
+                f"Stored with few digits: {way}",
+                stored(pool, lengths, unit=range(4) if way in ("mean", "careless") else ()),
+            )
+            for way, pool in ways.items()
         ),
+        Case("A cosine of 0.9988 does not fit", stored(ways[far], [3, 4], cosines=[0.9988] * 2, unit=range(2))),
+        Case(
+            "A cosine of 0.9992 in every row fits", stored(ways[near], [4, 3, 5], cosines=[0.9992] * 3, unit=range(3))
+        ),
+        Case(
+            "A cosine of 0.9988 in one row does not fit",
+            stored(ways[rng.choice(["cls", "mean", "max"])], [3, 3, 3, 5], cosines=[1, 1, 1, 0.9988]),
+        ),
+        Case("A row in the middle is of another sentence", stored(_one_astray, lengths, unit=range(4))),
+        Case("The first row is of another sentence", stored(lambda t, m: -_one_astray(t, m), [3, 5])),
         *(
-            Case("Rows scaled to length 1", stored(_ways()[way], lengths, unit=True))
-            for way in rng.sample(["cls", "max"], 2)
+            Case(f"Some rows scaled to length 1: {way}", stored(ways[way], lengths, unit=(0, 2)))
+            for way in ("cls", "max")
         ),
-        *(Case(f"Padding on the left: {way}", stored(pool, lengths, left=True)) for way, pool in _ways().items()),
-        Case("Only one row has padding: mean", stored(mean_pool, last_pads)),
-        Case("Only one row has padding: careless", stored(_ways()["careless"], last_pads)),
-        Case("The last position is none of the four", stored(lambda t, m: t[:, -1], [4, 6, 6], left=True)),
-        Case("A mean of two poolings is none of the four", stored(lambda t, m: mean_pool(t, m) + t[:, 0], [6, 4, 5])),
-        Case("The last row is of another sentence", stored(_one_astray, lengths, unit=True)),
-        Case("The first row is of another sentence", stored(lambda t, m: -_one_astray(t, m), [5, 3])),
+        *(Case(f"Padding on the left: {way}", stored(ways[way], lengths, left=True)) for way in ("cls", "mean")),
+        Case("Only one row has padding: mean", stored(ways["mean"], [4, 4, 2])),
+        Case("Only one row has padding: careless", stored(ways["careless"], [4, 4, 2])),
+        Case("The last position is none of the four", stored(lambda t, m: t[:, -1], [3, 4, 4], left=True)),
     ]
 
 
 def _one_astray(t, m):
-    pooled = mean_pool(t, m)
-    return torch.cat([pooled[:-1], -pooled[-1:]])
+    pooled = _ways()["mean"](t, m)
+    pooled[1] = -pooled[1]
+    return pooled
 
 
-def _cosine(one, other):
-    return (normalise(one) * normalise(other)).sum(dim=1)
-
-
-def _how(v, t, m, ways=None, close=lambda v, pooled: bool((_cosine(v, pooled) > 0.999).all())):
+def _how(v, t, m, ways=None, close=lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).all())):
     return next((name for name, pool in (ways or _ways()).items() if close(v, pool(t, m))), "other")
 
 
+def _fits(close):
+    """An imitation that compares in another way."""
+    return lambda v, t, m: _how(v, t, m, close=close)
+
+
 def _nearest_way(v, t, m):
-    return max(_ways(), key=lambda name: _cosine(v, _ways()[name](t, m)).min().item())
-
-
-def _equal_to(most, scale=lambda v: v):
-    return lambda v, pooled: bool((scale(v) - scale(pooled)).abs().max() <= most)
+    return max(_ways(), key=lambda name: torch.cosine_similarity(v, _ways()[name](t, m)).min().item())
 
 
 HOW = Exercise(
@@ -401,22 +471,33 @@ HOW = Exercise(
     difficulty=2,
     points=2,
     mistakes=(
-        *(
-            Mistake(
-                "You compare numbers as they are. Some of these vectors were scaled to length 1 afterwards, and then "
-                "no pooling fits. Compare directions, by cosine.",
-                lambda *a, most=most: _how(*a, close=_equal_to(most)),
-            )
-            for most in (1e-2, 2e-2, 5e-2)
+        Mistake(
+            "You compare numbers as they are. Some of these vectors were scaled to length 1 afterwards, and then no "
+            "pooling fits. Compare directions, by cosine.",
+            _fits(lambda v, pooled: bool((v - pooled).abs().max() <= 1e-2)),
         ),
-        *(
-            Mistake(
-                "Your comparison is too exact: the vectors were stored in half precision, so they agree to about three "
-                "digits.",
-                lambda *a, most=most, scale=scale: _how(*a, close=_equal_to(most, scale)),
-            )
-            for most in (0.0, 1e-7, 1e-6, 1e-5)
-            for scale in (lambda v: v, normalise)
+        Mistake(
+            'You always return "other". If you compare for equality, that is too exact: the numbers were stored with '
+            "few digits. A cosine above 0.999 fits.",
+            lambda v, t, m: "other",
+        ),
+        Mistake(
+            "Your comparison is too exact: a cosine of 0.9992 fits, too. The limit is 0.999.",
+            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 1 - 1e-5).all())),
+        ),
+        Mistake(
+            "Your comparison is too generous: a cosine of 0.9988 does not fit. The limit is 0.999.",
+            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
+        ),
+        Mistake(
+            "You compare the rows' mean cosine with 0.999. One row that does not fit hides in a mean: compare the "
+            "lowest.",
+            _fits(lambda v, pooled: bool(torch.cosine_similarity(v, pooled).mean() > 0.999)),
+        ),
+        Mistake(
+            "You take one cosine over all rows together. Take one for each row (`dim=1`): every row has to fit, and "
+            "each may have a length of its own.",
+            _fits(lambda v, pooled: bool(torch.cosine_similarity(v.flatten(), pooled.flatten(), dim=0) > 0.999)),
         ),
         Mistake(
             "You look at the first row only. A row without padding has the same mean either way, and a later row may "
@@ -424,9 +505,13 @@ HOW = Exercise(
             lambda v, t, m: _how(v[:1], t[:1], m[:1]),
         ),
         Mistake(
+            "You look at the first row and the last one only. Every row has to fit.",
+            lambda v, t, m: _how(v[[0, -1]], t[[0, -1]], m[[0, -1]]),
+        ),
+        Mistake(
             "You are content if one row fits. A row without padding has the same mean either way: every row has to "
             "fit.",
-            lambda *a: _how(*a, close=lambda v, pooled: bool((_cosine(v, pooled) > 0.999).any())),
+            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).any())),
         ),
         Mistake(
             "You take position 0 for CLS. With padding on the left the first *real* token stands further right; "

@@ -136,6 +136,26 @@ def nearest_of_two_kinds(v, s):
     return nearest_by_loop(v, labels)
 
 
+def nearest_by_part(part):
+    """Labels count as the same if this part of them is."""
+    return lambda v, s: nearest_by_loop(v, [part(label) for label in s])
+
+
+def nearest_among_same_letter(v, s):
+    cosines, right = F.normalize(v) @ F.normalize(v).T, 0
+    for i, label in enumerate(s):
+        others = [j for j in range(len(s)) if j != i]
+        alike = [j for j in others if s[j][0] == label[0]] or others
+        right += s[max(alike, key=lambda j: cosines[i, j])] == label
+    return right / len(s)
+
+
+def nearest_by_correlation(v, s):
+    c = np.corrcoef(v.numpy())
+    np.fill_diagonal(c, -2)
+    return np.mean(np.array(s)[c.argmax(1)] == np.array(s))
+
+
 def nearest_by_dot(v, s):
     cosines = (v @ v.T).fill_diagonal_(float("-inf"))
     return sum(s[j] == sense for sense, j in zip(s, cosines.argmax(1).tolist())) / len(s)
@@ -258,6 +278,8 @@ WRONG = {
         (nearest_filled(-1.0), "can be −1, too"),
         (nearest_second, "the second largest"),
         (nearest_changed(torch.abs), "furthest from 0"),
+        (nearest_by_correlation, "subtract a mean"),
+        (lambda v, s: nearest_by_loop(v - v.mean(0), s), "subtract a mean"),
     ],
     "03-patch": [
         (patch_in_place, "changes `embeddings`"),
@@ -284,9 +306,20 @@ PROMISES = {
     "03-nearest-sense": [
         ("most similar *other* row", nearest_filled(1.0)),
         ("the same label", lambda v, s: 1 - nearest_by_loop(v, s)),
+        ("the same label", nearest_by_part(lambda label: label[0])),
+        ("the same label", nearest_by_part(lambda label: label[-1])),
+        ("the same label", nearest_by_part(len)),
+        ("the same label", nearest_by_part(lambda label: label.split()[0])),
+        ("the same label", nearest_by_part(sorted)),
+        ("most similar *other* row", nearest_among_same_letter),
+        ("most similar *other* row", nearest_changed(lambda cosines: cosines.round(decimals=2))),
+        ("most similar *other* row", nearest_changed(lambda cosines: cosines.round(decimals=4))),
         ("a number from 0 to 1", lambda v, s: 100 * nearest_by_loop(v, s)),
         ("of any number of kinds", nearest_of_two_kinds),
         ("Similarity is the cosine", nearest_by_dot),
+        ("Similarity is the cosine", lambda v, s: nearest_by_loop(v - v.mean(0), s)),
+        ("Similarity is the cosine", lambda v, s: nearest_by_loop(v - v.mean(1, keepdim=True), s)),
+        ("Similarity is the cosine", nearest_by_correlation),
         ("can be negative, down to −1", nearest_filled(0.0)),
         ("can be negative, down to −1", nearest_filled(-1.0)),
         ("can be negative, down to −1", nearest_changed(torch.abs)),
@@ -303,7 +336,7 @@ PROMISES = {
         ("before the next layer reads it", patch_not_read),
         ("from 0 to `len(layers)`", patch_with(when=lambda n, layer, layers: n == layer > 0)),
         ("from 0 to `len(layers)`", patch_with(when=lambda n, layer, layers: n == layer < len(layers))),
-        ("one pair or more", patch_of_three),
+        ("one or more pairs", patch_of_three),
         ("only there", patch_with(when=lambda n, layer, layers: n >= layer)),
         ("Hidden states below `layer` stay as they are without the patch", patch_with(when=lambda n, k, _: n <= k)),
         ("the replaced vector included", patch_with(show="clean")),

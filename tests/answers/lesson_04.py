@@ -90,6 +90,17 @@ def maximum(h, m, low=-float("inf")):
     return h.masked_fill(m.unsqueeze(-1) == 0, low).amax(1)
 
 
+def zeros_as_padding(h, m):
+    kept = h * m.unsqueeze(-1)
+    kept[kept == 0] = float("-inf")
+    return kept.max(1).values
+
+
+def row_by_row(angle):
+    """Vectors are scaled to length 1 with this limit on the cosine."""
+    return lambda v, p: (F.normalize(v) * F.normalize(p)).sum(1).min() > angle
+
+
 def unit_in_place(v):
     v /= v.norm(dim=1, keepdim=True).clamp(min=1e-12)
     return v
@@ -115,9 +126,9 @@ def how_by_angles(vectors, token_embeddings, attention_mask):
 def how_by_distance(vectors, token_embeddings, attention_mask):
     unit = F.normalize(vectors)
     for name, pool in {"mean": mean, "cls": cls_pool, "max": maximum}.items():
-        if (F.normalize(pool(token_embeddings, attention_mask)) - unit).norm(dim=1).max() < 0.04:
+        if (F.normalize(pool(token_embeddings, attention_mask)) - unit).norm(dim=1).max() < 0.0447:
             return name
-    return "careless" if (F.normalize(token_embeddings.mean(1)) - unit).norm(dim=1).max() < 0.04 else "other"
+    return "careless" if (F.normalize(token_embeddings.mean(1)) - unit).norm(dim=1).max() < 0.0447 else "other"
 
 
 def how(v, t, m, *, same=None, ways=None):
@@ -154,15 +165,19 @@ RIGHT = {
         max_by_loop,
         max_by_where,
         lambda h, m: maximum(h, m, torch.finfo(h.dtype).min),
-        lambda h, m: [[max(column) for column in zip(*row[k.bool()].tolist())] for row, k in zip(h, m)],
+        lambda h, m: maximum(h, m, h.min()),
+        lambda h, m: torch.tensor(
+            [[max(column) for column in zip(*row[k.bool()].tolist())] for row, k in zip(h, m)], dtype=h.dtype
+        ),
     ],
     "04-normalise": [
         unit_by_loop,
         lambda v: F.normalize(v),
         lambda v: F.normalize(v, p=2, dim=-1),
-        lambda v: np.nan_to_num(v.double().numpy() / np.linalg.norm(v.double(), axis=1, keepdims=True)),
+        lambda v: torch.nan_to_num(v.double() / torch.linalg.norm(v.double(), dim=1, keepdim=True)).to(v.dtype),
+        lambda v: torch.stack([row / row.norm() if row.any() else torch.zeros_like(row) for row in v]),
     ],
-    "04-how-pooled": [how_by_angles, how_by_distance, how],
+    "04-how-pooled": [how_by_angles, how_by_distance, how, lambda *a: how(*a, same=row_by_row(0.999))],
     "04-baseline": [baseline_by_loop, baseline_in_numpy, baseline_from_the_sum],
 }
 
@@ -173,21 +188,45 @@ WRONG = {
         (lambda h, m: mean_by_loop(h, m).numpy(), "returned a ndarray"),
         (lambda h, m: mean_by_loop(h, m).double(), "dtype"),
         (lambda h, m: mean_by_loop(h.float(), m), "should have the dtype"),
+        (lambda h, m: mean(h, m, count=(h * m[..., None] != 0).any(2).sum(1)[:, None]), "vectors that are not zero"),
         (lambda h, m: None, "`return`"),
         (lambda h, m: h.no_such_method(), "AttributeError"),
     ],
     "04-max-pool": [
         (lambda h, m: h.max(dim=1).values, "over padding too"),
         (max_in_place, "changes `token_embeddings`"),
-        (lambda h, m: maximum(h, m, -1e6), "not low enough"),
+        *((lambda h, m, low=low: maximum(h, m, low), "not low enough") for low in (-1e4, -1e6, -1e25, -3.4e38)),
+        (lambda h, m: maximum(h, m, torch.finfo(torch.float32).min), "not low enough"),
+        (lambda h, m: maximum(h, m).numpy(), "returned a ndarray"),
+        (lambda h, m: maximum(h.float(), m), "always float32"),
+        (zeros_as_padding, "may hold zeros"),
         (lambda h, m: (h + (1 - m.long()[..., None]) * -1e9).amax(1), "not low enough"),
     ],
     "04-normalise": [
         (lambda v: v / torch.linalg.norm(v, dim=1, keepdim=True), "0 is divided by 0"),
-        (lambda v: v / (v.norm(dim=1, keepdim=True) + 1e-9), "too large for short rows"),
+        *(
+            (lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more), "too large for short rows")
+            for more in (1e-12, 1e-9, 1e-6, 1e-4)
+        ),
+        *((lambda v, eps=eps: F.normalize(v, eps=eps), "too large for short rows") for eps in (1e-9, 1e-8, 1e-3, 1e-1)),
+        (lambda v: 0.5 * F.normalize(v), "off by up to"),
+        (lambda v: F.normalize(v).numpy(), "returned a ndarray"),
+        (lambda v: F.normalize(v.float()), "always float32"),
     ],
     "04-how-pooled": [
         (lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p)), "too exact"),
+        (lambda *a: "other", 'always return "other"'),
+        *(
+            (lambda *a, most=most: how(*a, same=row_by_row(most)), "is too exact")
+            for most in (0.9995, 1 - 1e-5, 1 - 1e-6)
+        ),
+        *((lambda *a, least=least: how(*a, same=row_by_row(least)), "too generous") for least in (0.98, 0.995, 0.9985)),
+        (lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).mean() > 0.999), "hides in a mean"),
+        (
+            lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v.ravel(), p.ravel(), 0) > 0.999),
+            "one cosine over all",
+        ),
+        (lambda v, t, m: how(v[:: len(v) - 1], t[:: len(v) - 1], m[:: len(v) - 1]), "the last one only"),
         (lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p, atol=1e-2)), "scaled to length 1"),
         (lambda *a: how(*a, ways={"cls": lambda t, m: t[:, 0]}), "first *real* token"),
     ],
@@ -202,21 +241,35 @@ PROMISES = {
         ("Only real tokens count", lambda h, m: mean(h, m, keep=torch.ones_like(m), count=m.sum(1, keepdim=True))),
         ("Only real tokens count", lambda h, m: mean(h, m, count=h.shape[1])),
         ("Only real tokens count", lambda h, m: torch.stack([r[k.bool()][1:].mean(0) for r, k in zip(h, m)])),
+        ("also those that hold zeros", lambda h, m: mean(h, m, count=(h * m[..., None] != 0).any(2).sum(1)[:, None])),
         ("The mask may hold 1 and 0", lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)])),
         ("or true and false", lambda h, m: mean(h, 1 - (1 - m))),
         ("the padding may stand on the left", lambda h, m: mean(h, right_only(m))),
         ("Neither tensor may change", mean_in_place),
     ],
     "04-max-pool": [
-        ("the same arguments and result shape", lambda h, m: maximum(h, m).amax(0)),
+        (
+            "the same arguments",
+            lambda h, m: maximum(h.float(), m).double() if h.dtype == torch.float64 else maximum(h, m),
+        ),
+        ("a tensor (batch, hidden)", lambda h, m: maximum(h, m).amax(0)),
+        ("a tensor (batch, hidden)", lambda h, m: maximum(h, m).numpy()),
+        ("of the same dtype as the token vectors", lambda h, m: maximum(h, m).float()),
         ("The mask may again hold true and false", lambda h, m: (h - (1 - m)[..., None] * 1e38).amax(1)),
         ("the padding may stand on the left", lambda h, m: maximum(h, right_only(m))),
-        ("even below -1e20", lambda h, m: maximum(h, m, -1e20)),
-        ("very negative", lambda h, m: maximum(h, m, -1e6)),
-        ("very negative", lambda h, m: (h * m[..., None]).amax(1)),
-        ("must not change", max_in_place),
+        ("may hold zeros", zeros_as_padding),
+        ("the lowest of its dtype", lambda h, m: maximum(h, m, -1e6)),
+        ("the lowest of its dtype", lambda h, m: maximum(h, m, -1e25)),
+        ("the lowest of its dtype", lambda h, m: maximum(h, m, -1e38)),
+        ("the lowest of its dtype", lambda h, m: maximum(h, m, torch.finfo(torch.float32).min)),
+        ("the lowest of its dtype", lambda h, m: (h * m[..., None]).amax(1)),
+        ("Neither tensor may change", max_in_place),
     ],
     "04-normalise": [
+        ("a tensor of the same shape and dtype", lambda v: F.normalize(v).numpy()),
+        ("a tensor of the same shape and dtype", lambda v: F.normalize(v).tolist()),
+        ("a tensor of the same shape and dtype", lambda v: F.normalize(v).double()),
+        ("float32 or float64", lambda v: F.normalize(v).float()),
         ("each row", lambda v: v / v.norm()),
         ("scaled to length 1", lambda v: F.normalize(v, p=1)),
         ("must come back as zeros", lambda v: v / v.norm(dim=1, keepdim=True)),
@@ -228,14 +281,21 @@ PROMISES = {
     "04-how-pooled": [
         ("the first real token", lambda *a: how(*a, ways={"cls": lambda t, m: t[:, 0]})),
         ("the mean over all positions, padding too", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
-        ("a cosine above 1 - 1e-3", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p) > 0.3).all())),
+        *(("a cosine above 1 - 1e-3", lambda *a, x=x: how(*a, same=row_by_row(x))) for x in (0.3, 0.98, 0.995, 0.9985)),
+        *(
+            ("the limit above decides", lambda *a, x=x: how(*a, same=row_by_row(x)))
+            for x in (0.9995, 1 - 1e-5, 1 - 1e-6)
+        ),
+        ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).mean() > 0.999)),
+        ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v.ravel(), p.ravel(), 0) > 0.999)),
+        ("in every row", lambda v, t, m: how(v[:: len(v) - 1], t[:: len(v) - 1], m[:: len(v) - 1])),
         ("in every row", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p) > 0.999).any())),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[0] > 0.999)),
         ('If none has, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
         ("may have been scaled to length 1", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p, atol=1e-2))),
         ("or not", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
         (
-            "agree to about three digits",
+            "stored with few digits",
             lambda *a: how(*a, same=lambda v, p: torch.allclose(F.normalize(v), F.normalize(p), rtol=0, atol=1e-6)),
         ),
         ("Padding may stand on the left", lambda v, t, m: how(v, t, right_only(m).long())),
