@@ -28,6 +28,10 @@ def _spearman_cases(rng):
     outlier = list(y)
     outlier[x.index(min(x))] = 4000.0
     cubes = [value**3 for value in x]
+    close = rng.sample(range(-12, 12), 9)
+    place = rng.randrange(8)
+    one, other = sorted(close)[place : place + 2]
+    swapped = [{one: other, other: one}.get(value, value) for value in close]  # 59/60, which no rounding leaves alone
     return [
         Case("All numbers differ", (x, y)),
         Case("One number is far from all others", (x, outlier)),
@@ -35,7 +39,7 @@ def _spearman_cases(rng):
         Case("A curve that only falls is −1", (x, [-value for value in cubes])),
         Case("Equal numbers share the mean of their ranks", (_tied(rng), _distinct(rng, 8))),
         Case("Equal numbers in both columns", (_tied(rng), _tied(rng))),
-        Case("Numbers that differ only after the point", ([0.01 * v + 0.5 for v in x], [0.001 * v for v in y])),
+        Case("Numbers that differ only in the fifth decimal", ([0.5 + 0.00001 * v for v in close], swapped)),
     ]
 
 
@@ -108,6 +112,13 @@ SPEARMAN = Exercise(
             "You return the square of the correlation, which cannot be negative.",
             lambda x, y: _of_ranks("average")(x, y) ** 2,
         ),
+        *(
+            Mistake(
+                "You round. Return the number as it is.",
+                lambda x, y, digits=digits: round(_of_ranks("average")(x, y), digits),
+            )
+            for digits in (2, 3, 4)
+        ),
         Mistake(
             "This is Kendall's tau, which counts pairs in the same order. Spearman's is Pearson's correlation of "
             "the ranks.",
@@ -166,6 +177,17 @@ def _just_beyond(train):
     return math.nextafter(max(train), math.inf)
 
 
+def _cut_between_rows(in_order):
+    """A cut between two rows that may have equal values; `in_order(values, labels)` sorts the rows."""
+
+    def imitate(train, labels, test, test_labels):
+        rows = in_order(train, labels)
+        right = [sum((at >= cut) == label for at, (_, label) in enumerate(rows)) for cut in range(len(rows))]
+        return _accuracy(rows[right.index(max(right))][0], test, test_labels)
+
+    return imitate
+
+
 # Wrong choices of the threshold. Each must differ from the right result in at least one case.
 OTHER_THRESHOLDS = {
     "tuned on test": lambda train, labels, test, test_labels: _held_out(test, test_labels, test, test_labels),
@@ -197,6 +219,10 @@ OTHER_THRESHOLDS = {
     ),
     "test values": _with_candidates(lambda train, test: train + test),
     "grid": _with_candidates(lambda train, test: [step / 100 for step in range(101)]),
+    "between equal values": _cut_between_rows(lambda values, labels: sorted(zip(values, labels))),
+    "between equal values as listed": _cut_between_rows(
+        lambda values, labels: sorted(zip(values, labels), key=operator.itemgetter(0))
+    ),
 }
 
 
@@ -230,10 +256,13 @@ def _best_is_none(rng):
     )
 
 
-def _just_below(rng):
-    """Test values just below the best threshold, above the training value under it."""
+def _just_below(rng, similar):
+    """Test values just below the best threshold, above the training value under it.
+
+    similar: how many training pairs are similar. The lowest of them is the best threshold.
+    """
     low = sorted(rng.sample(range(10, 40), rng.randint(3, 5)))
-    high = sorted(rng.sample(range(60, 90), rng.randint(3, 5)))
+    high = sorted(rng.sample(range(60, 90), similar))
     train = [value / 100 for value in low + high]
     labels = [0] * len(low) + [1] * len(high)
     best, under = high[0] / 100, low[-1] / 100
@@ -253,6 +282,20 @@ def _all_similar(rng):
     return [train[place] for place in order], [labels[place] for place in order], test, test_labels
 
 
+def _equal_values(rng, their_labels):
+    """Four equal training values, two of them similar: a cut among them would be right more often than any threshold.
+
+    their_labels: in the order of the list, in which a sort may leave them.
+    """
+    *low, best, equal, high = sorted(value / 100 for value in rng.sample(range(10, 95, 5), 6))
+    rows = [*((value, 0) for value in low), (best, 1), *[(equal, None)] * 4, (high, 1)]
+    rng.shuffle(rows)
+    left = iter(their_labels)
+    labels = [next(left) if label is None else label for _, label in rows]
+    between = [best + share * (equal - best) for share in (0.3, 0.6, 0.9)]
+    return [value for value, _ in rows], labels, [low[1], *between, best, high], [0, 1, 1, 1, 1, 1]
+
+
 def _threshold_cases_drawn(rng):
     return [
         Case(
@@ -264,15 +307,20 @@ def _threshold_cases_drawn(rng):
         Case("Of equally good thresholds, the lowest", _pairs_drawn(rng, ("highest", "first"))),
         Case("The threshold is searched, not fixed", _pairs_drawn(rng, ("mean", "half"))),
         Case("A threshold above all training values is no candidate", _best_is_none(rng)),
-        Case("Numbers between the training values are no candidates", _just_below(rng)),
+        Case("Numbers between the training values are no candidates", _just_below(rng, rng.randint(3, 5))),
+        Case("The highest training value is a candidate", _just_below(rng, 1)),
         Case("Numbers below all training values are no candidates", _all_similar(rng)),
+        Case("Equal training values are on one side of a threshold", _equal_values(rng, [0, 0, 1, 1])),
+        Case("Equal training values are on one side of a threshold", _equal_values(rng, [1, 1, 0, 0])),
     ]
 
 
 TOLD_ALIKE = {
+    "just beyond": "beyond",
     "between and beyond": "between",
     "between and just beyond": "between",
     "grid": "test values",
+    "between equal values as listed": "between equal values",
 }  # methods that are told the same sentence
 
 
@@ -323,15 +371,13 @@ THRESHOLD = Exercise(
             "The threshold is chosen with `>=`, and the test pairs are judged with `>`. Use `>=` for both.",
             OTHER_THRESHOLDS["mixed"],
         ),
-        Mistake(
-            "You also try a threshold above all training values, which calls no pair similar. Only the training values "
-            "are candidates.",
-            OTHER_THRESHOLDS["beyond"],
-        ),
-        Mistake(
-            "You also try a threshold above all training values, which calls no training pair similar. Only the "
-            "training values are candidates.",
-            OTHER_THRESHOLDS["just beyond"],
+        *(
+            Mistake(
+                "You try a threshold above all training values, which calls no training pair similar. Only the "
+                "training values are candidates.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("beyond", "just beyond")
         ),
         Mistake(
             "Of equally good thresholds you take the one that comes first in the list. The lowest is asked for: sort "
@@ -348,11 +394,19 @@ THRESHOLD = Exercise(
         ),
         *(
             Mistake(
-                "You also try numbers that are no training values, such as the test values, or numbers from 0 to 1 in "
+                "You try numbers that are no training values, such as the test values, or numbers from 0 to 1 in "
                 "even steps. Only the training values are candidates.",
                 OTHER_THRESHOLDS[name],
             )
             for name in ("test values", "grid")
+        ),
+        *(
+            Mistake(
+                "You cut between equal training values. A threshold has all of them on one side: judge each training "
+                "value with `>=`.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("between equal values", "between equal values as listed")
         ),
         Mistake(
             "Of equally good thresholds you take the highest. The lowest is asked for.", OTHER_THRESHOLDS["highest"]
@@ -403,7 +457,7 @@ def _grouped(rng, sizes, scattered=False):
     return tuple([column[place] for place in order] for column in (gold, a, b, groups))
 
 
-def _draws(rng, groups, repeats=11):
+def _draws(rng, groups, repeats=7):
     """Resamples of group numbers, each with at least three different groups."""
     found = []
     while len(found) < repeats:
@@ -433,34 +487,29 @@ def _groups_cases(rng):
     ]
 
 
-def _fast_spearman(x, y, ranked=True):
-    x, y = np.array(x, dtype=float), np.array(y, dtype=float)
+def _correlations(columns, ranked=True):
+    """The correlation of the first row of a table with each other row: Spearman's, or Pearson's."""
     if ranked:
-        x, y = ((c[:, None] > c).sum(axis=1) + ((c[:, None] == c).sum(axis=1) + 1) / 2 for c in (x, y))
-    x, y = x - x.mean(), y - y.mean()
+        columns = np.sign(columns[:, :, None] - columns[:, None]).sum(axis=2)  # twice the ranks, less their mean
+    columns = columns - columns.mean(axis=1, keepdims=True)
+    squares = (columns * columns).sum(axis=1)
     with np.errstate(invalid="ignore"):  # some mistakes take rows of one group only, whose scores are equal
-        return float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
+        return columns[1:] @ columns[0] / np.sqrt(squares[1:] * squares[0])
 
 
 def _ends(values, level=95):
     low, high = np.percentile(values, [(100 - level) / 2, (100 + level) / 2])
-    return float(low), float(high)
+    return np.array([low, high])  # a failing check shows how far off, not 16 digits
 
 
 def _rows_drawn(groups, drawn):
-    groups = np.array(groups)
-    return np.concatenate([np.flatnonzero(groups == group) for group in drawn])
+    return (np.array(groups) == np.array(drawn)[:, None]).nonzero()[1]
 
 
 def _both(gold, a, b, rows_of, ranked=True):
-    """The correlations of both models in each resample; `rows_of` gives the rows of each resample, for one or each."""
-    gold, a, b = np.array(gold), np.array(a), np.array(b)
-    return np.array(
-        [
-            [_fast_spearman(gold[rows], model[rows], ranked) for rows, model in zip(pair, (a, b))]
-            for pair in (chosen if isinstance(chosen, tuple) else (chosen, chosen) for chosen in rows_of)
-        ]
-    ).T
+    """The correlations of both models in each resample; `rows_of` gives the rows of each."""
+    columns = np.array([gold, a, b], dtype=float)
+    return np.array([_correlations(columns[:, rows], ranked) for rows in rows_of]).T
 
 
 def _gains(gold, a, b, groups, draws, ranked=True):
@@ -501,14 +550,13 @@ def _end_from_end(gold, a, b, groups, draws):
 
 
 def _not_paired(gold, a, b, groups, draws):
-    rows = [_rows_drawn(groups, drawn) for drawn in draws]
-    one, other = _both(gold, a, b, list(zip(rows, rows[::-1])))
-    return _ends(one - other)
+    one, other = _both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws])
+    return _ends(one - other[::-1])
 
 
 def _normal_ends(*args):
     values = _gains(*args)
-    return float(values.mean() - 1.96 * values.std()), float(values.mean() + 1.96 * values.std())
+    return values.mean() + np.array([-1.96, 1.96]) * values.std()
 
 
 PAIRED = (
