@@ -220,6 +220,10 @@ OTHER_THRESHOLDS = {
     ),
     "test values": _with_candidates(lambda train, test: train + test),
     "grid": _with_candidates(lambda train, test: [step / 100 for step in range(101)]),
+    "grid of products": _with_candidates(lambda train, test: [0.01 * step for step in range(101)]),  # as np.linspace
+    "one pair per value": lambda train, labels, test, test_labels: _held_out(
+        *map(list, zip(*dict(zip(train, labels)).items())), test, test_labels
+    ),
     "between equal values": _cut_between_rows(lambda values, labels: sorted(zip(values, labels))),
     "between equal values as listed": _cut_between_rows(
         lambda values, labels: sorted(zip(values, labels), key=operator.itemgetter(0))
@@ -283,18 +287,20 @@ def _all_similar(rng):
     return [train[place] for place in order], [labels[place] for place in order], test, test_labels
 
 
-def _equal_values(rng, their_labels):
-    """Four equal training values, two of them similar: a cut among them would be right more often than any threshold.
+def _equal_values(rng):
+    """Two draws that differ in the labels of two equal training values: 0 and 1, or 1 and 0.
 
-    their_labels: in the order of the list, in which a sort may leave them.
+    Whatever order a sort leaves them in, a cut between them is right more often than any threshold in one of the two.
+    The best threshold occurs twice in training and is no test value.
     """
-    *low, best, equal, high = sorted(value / 100 for value in rng.sample(range(10, 95, 5), 6))
-    rows = [*((value, 0) for value in low), (best, 1), *[(equal, None)] * 4, (high, 1)]
+    *low, best, one, other, equal, high = sorted(value / 100 for value in rng.sample(range(10, 95, 5), 8))
+    rows = [*((value, 0) for value in (*low, one, other)), (best, 1), (best, 1), *[(equal, None)] * 2, (high, 1)]
     rng.shuffle(rows)
-    left = iter(their_labels)
-    labels = [next(left) if label is None else label for _, label in rows]
-    between = [best + share * (equal - best) for share in (0.3, 0.6, 0.9)]
-    return [value for value, _ in rows], labels, [low[1], *between, best, high], [0, 1, 1, 1, 1, 1]
+    values, labels = map(list, zip(*rows))
+    first, second = (place for place, label in enumerate(labels) if label is None)
+    test = [low[1], *(best + share * (equal - best) for share in (0.3, 0.6, 0.9)), (equal + high) / 2, high]
+    for labels[first], labels[second] in ((0, 1), (1, 0)):
+        yield values, list(labels), test, [0, 1, 1, 1, 1, 1]
 
 
 def _threshold_cases_drawn(rng):
@@ -311,8 +317,10 @@ def _threshold_cases_drawn(rng):
         Case("Numbers between the training values are no candidates", _just_below(rng, rng.randint(3, 5))),
         Case("The highest training value is a candidate", _just_below(rng, 1)),
         Case("Numbers below all training values are no candidates", _all_similar(rng)),
-        Case("Equal training values are on one side of a threshold", _equal_values(rng, [0, 0, 1, 1])),
-        Case("Equal training values are on one side of a threshold", _equal_values(rng, [1, 1, 0, 0])),
+        *(
+            Case("Training pairs with equal values all count, on one side of a threshold", drawn)
+            for drawn in _equal_values(rng)
+        ),
     ]
 
 
@@ -321,6 +329,7 @@ TOLD_ALIKE = {
     "between and beyond": "between",
     "between and just beyond": "between",
     "grid": "test values",
+    "grid of products": "test values",
     "between equal values as listed": "between equal values",
 }  # methods that are told the same sentence
 
@@ -399,7 +408,7 @@ THRESHOLD = Exercise(
                 "even steps. Only the training values are candidates.",
                 OTHER_THRESHOLDS[name],
             )
-            for name in ("test values", "grid")
+            for name in ("test values", "grid", "grid of products")
         ),
         *(
             Mistake(
@@ -408,6 +417,10 @@ THRESHOLD = Exercise(
                 OTHER_THRESHOLDS[name],
             )
             for name in ("between equal values", "between equal values as listed")
+        ),
+        Mistake(
+            "You keep one training pair for each value, as a `dict` does. Pairs with equal values all count.",
+            OTHER_THRESHOLDS["one pair per value"],
         ),
         Mistake(
             "Of equally good thresholds you take the highest. The lowest is asked for.", OTHER_THRESHOLDS["highest"]

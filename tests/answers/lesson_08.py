@@ -177,6 +177,19 @@ def held_out_by_cuts(train_values, train_labels, test_values, test_labels, downw
     return np.mean((np.array(test_values) >= pairs[cut][0]) == np.array(test_labels))
 
 
+def held_out_by_cumulated_counts(train_values, train_labels, test_values, test_labels):
+    """As `held_out_by_cuts`, in the order in which an unstable sort leaves equal values."""
+    order = np.argsort(train_values)
+    values, labels = np.array(train_values)[order], np.array(train_labels)[order]
+    right = np.cumsum(1 - labels) - (1 - labels) + np.cumsum(labels[::-1])[::-1]
+    return np.mean((np.array(test_values) >= values[right.argmax()]) == np.array(test_labels))
+
+
+def held_out_by_a_dict(train_values, train_labels, test_values, test_labels):
+    label_of = dict(zip(train_values, train_labels))
+    return held_out(list(label_of), list(label_of.values()), test_values, test_labels)
+
+
 def ranks_with(method):
     return lambda x, y: np.corrcoef(scipy.stats.rankdata(x, method), scipy.stats.rankdata(y, method))[0, 1]
 
@@ -211,6 +224,7 @@ WRONG = {
         ),
         (lambda *a: held_out(*a, candidates=np.linspace(0, 1, 101)), "no training values"),
         (held_out_by_cuts, "cut between equal training values"),
+        (held_out_by_a_dict, "one training pair for each value"),
     ],
     "08-groups": [
         (grouped_unpaired, "subtract their far ends"),
@@ -237,6 +251,11 @@ PROMISES = {
         ("one of the training values", lambda *a: held_out(*a, candidates=halfway(a[0]))),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[:-1])),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[1:])),
+        ("one of the training values", lambda *a: held_out(*a, candidates=[t for t in a[0] if a[0].count(t) == 1])),
+        ("one of the training values", lambda *a: held_out(*a, candidates=sorted({*a[0]} & {*a[2]}) or a[0])),
+        ("with which most *training* pairs are right", held_out_by_a_dict),
+        ("with which most *training* pairs are right", lambda *a: held_out_by_a_dict(a[0][::-1], a[1][::-1], *a[2:])),
+        ("with which most *training* pairs are right", held_out_by_cumulated_counts),
         ("with which most *training* pairs are right", held_out_by_cuts),
         ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, downwards=True)),
         ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, by_value=True)),
