@@ -219,6 +219,7 @@ OTHER_THRESHOLDS = {
         lambda train, test: [min(train), *_between(train), _just_beyond(train)]
     ),
     "test values": _with_candidates(lambda train, test: train + test),
+    "test values only": _with_candidates(lambda train, test: test),
     "grid": _with_candidates(lambda train, test: [step / 100 for step in range(101)]),
     "grid of products": _with_candidates(lambda train, test: [0.01 * step for step in range(101)]),  # as np.linspace
     "one pair per value": lambda train, labels, test, test_labels: _held_out(
@@ -328,6 +329,7 @@ TOLD_ALIKE = {
     "just beyond": "beyond",
     "between and beyond": "between",
     "between and just beyond": "between",
+    "test values only": "test values",
     "grid": "test values",
     "grid of products": "test values",
     "between equal values as listed": "between equal values",
@@ -408,7 +410,7 @@ THRESHOLD = Exercise(
                 "even steps. Only the training values are candidates.",
                 OTHER_THRESHOLDS[name],
             )
-            for name in ("test values", "grid", "grid of products")
+            for name in ("test values", "test values only", "grid", "grid of products")
         ),
         *(
             Mistake(

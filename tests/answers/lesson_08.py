@@ -223,6 +223,7 @@ WRONG = {
             "between two training values",
         ),
         (lambda *a: held_out(*a, candidates=np.linspace(0, 1, 101)), "no training values"),
+        (lambda *a: held_out(*a, candidates=a[2]), "no training values"),
         (held_out_by_cuts, "cut between equal training values"),
         (held_out_by_a_dict, "one training pair for each value"),
     ],
