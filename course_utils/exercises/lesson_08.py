@@ -2,11 +2,12 @@
 
 import math
 import operator
+import re
 
 import numpy as np
 from scipy.stats import kendalltau, rankdata
 
-from .framework import Case, Exercise, Mistake
+from .framework import Case, Exercise, Mistake, difference
 
 
 def _distinct(rng, n, low=-50, high=50):
@@ -28,6 +29,10 @@ def _spearman_cases(rng):
     outlier = list(y)
     outlier[x.index(min(x))] = 4000.0
     cubes = [value**3 for value in x]
+    close = rng.sample(range(-12, 12), 9)
+    place = rng.randrange(8)
+    one, other = sorted(close)[place : place + 2]
+    swapped = [{one: other, other: one}.get(value, value) for value in close]  # 59/60, which no rounding leaves alone
     return [
         Case("All numbers differ", (x, y)),
         Case("One number is far from all others", (x, outlier)),
@@ -35,7 +40,7 @@ def _spearman_cases(rng):
         Case("A curve that only falls is −1", (x, [-value for value in cubes])),
         Case("Equal numbers share the mean of their ranks", (_tied(rng), _distinct(rng, 8))),
         Case("Equal numbers in both columns", (_tied(rng), _tied(rng))),
-        Case("Numbers that differ only after the point", ([0.01 * v + 0.5 for v in x], [0.001 * v for v in y])),
+        Case("Numbers that differ only in the fifth decimal", ([0.5 + 0.00001 * v for v in close], swapped)),
     ]
 
 
@@ -108,6 +113,13 @@ SPEARMAN = Exercise(
             "You return the square of the correlation, which cannot be negative.",
             lambda x, y: _of_ranks("average")(x, y) ** 2,
         ),
+        *(
+            Mistake(
+                "You round. Return the number as it is.",
+                lambda x, y, digits=digits: round(_of_ranks("average")(x, y), digits),
+            )
+            for digits in (2, 3, 4)
+        ),
         Mistake(
             "This is Kendall's tau, which counts pairs in the same order. Spearman's is Pearson's correlation of "
             "the ranks.",
@@ -166,6 +178,17 @@ def _just_beyond(train):
     return math.nextafter(max(train), math.inf)
 
 
+def _cut_between_rows(in_order):
+    """A cut between two rows that may have equal values; `in_order(values, labels)` sorts the rows."""
+
+    def imitate(train, labels, test, test_labels):
+        rows = in_order(train, labels)
+        right = [sum((at >= cut) == label for at, (_, label) in enumerate(rows)) for cut in range(len(rows))]
+        return _accuracy(rows[right.index(max(right))][0], test, test_labels)
+
+    return imitate
+
+
 # Wrong choices of the threshold. Each must differ from the right result in at least one case.
 OTHER_THRESHOLDS = {
     "tuned on test": lambda train, labels, test, test_labels: _held_out(test, test_labels, test, test_labels),
@@ -196,7 +219,16 @@ OTHER_THRESHOLDS = {
         lambda train, test: [min(train), *_between(train), _just_beyond(train)]
     ),
     "test values": _with_candidates(lambda train, test: train + test),
+    "test values only": _with_candidates(lambda train, test: test),
     "grid": _with_candidates(lambda train, test: [step / 100 for step in range(101)]),
+    "grid of products": _with_candidates(lambda train, test: [0.01 * step for step in range(101)]),  # as np.linspace
+    "one pair per value": lambda train, labels, test, test_labels: _held_out(
+        *map(list, zip(*dict(zip(train, labels)).items())), test, test_labels
+    ),
+    "between equal values": _cut_between_rows(lambda values, labels: sorted(zip(values, labels))),
+    "between equal values as listed": _cut_between_rows(
+        lambda values, labels: sorted(zip(values, labels), key=operator.itemgetter(0))
+    ),
 }
 
 
@@ -230,10 +262,13 @@ def _best_is_none(rng):
     )
 
 
-def _just_below(rng):
-    """Test values just below the best threshold, above the training value under it."""
+def _just_below(rng, similar):
+    """Test values just below the best threshold, above the training value under it.
+
+    similar: how many training pairs are similar. The lowest of them is the best threshold.
+    """
     low = sorted(rng.sample(range(10, 40), rng.randint(3, 5)))
-    high = sorted(rng.sample(range(60, 90), rng.randint(3, 5)))
+    high = sorted(rng.sample(range(60, 90), similar))
     train = [value / 100 for value in low + high]
     labels = [0] * len(low) + [1] * len(high)
     best, under = high[0] / 100, low[-1] / 100
@@ -253,6 +288,22 @@ def _all_similar(rng):
     return [train[place] for place in order], [labels[place] for place in order], test, test_labels
 
 
+def _equal_values(rng):
+    """Two draws that differ in the labels of two equal training values: 0 and 1, or 1 and 0.
+
+    Whatever order a sort leaves them in, a cut between them is right more often than any threshold in one of the two.
+    The best threshold occurs twice in training and is no test value.
+    """
+    *low, best, one, other, equal, high = sorted(value / 100 for value in rng.sample(range(10, 95, 5), 8))
+    rows = [*((value, 0) for value in (*low, one, other)), (best, 1), (best, 1), *[(equal, None)] * 2, (high, 1)]
+    rng.shuffle(rows)
+    values, labels = map(list, zip(*rows))
+    first, second = (place for place, label in enumerate(labels) if label is None)
+    test = [low[1], *(best + share * (equal - best) for share in (0.3, 0.6, 0.9)), (equal + high) / 2, high]
+    for labels[first], labels[second] in ((0, 1), (1, 0)):
+        yield values, list(labels), test, [0, 1, 1, 1, 1, 1]
+
+
 def _threshold_cases_drawn(rng):
     return [
         Case(
@@ -264,15 +315,24 @@ def _threshold_cases_drawn(rng):
         Case("Of equally good thresholds, the lowest", _pairs_drawn(rng, ("highest", "first"))),
         Case("The threshold is searched, not fixed", _pairs_drawn(rng, ("mean", "half"))),
         Case("A threshold above all training values is no candidate", _best_is_none(rng)),
-        Case("Numbers between the training values are no candidates", _just_below(rng)),
+        Case("Numbers between the training values are no candidates", _just_below(rng, rng.randint(3, 5))),
+        Case("The highest training value is a candidate", _just_below(rng, 1)),
         Case("Numbers below all training values are no candidates", _all_similar(rng)),
+        *(
+            Case("Training pairs with equal values all count, on one side of a threshold", drawn)
+            for drawn in _equal_values(rng)
+        ),
     ]
 
 
 TOLD_ALIKE = {
+    "just beyond": "beyond",
     "between and beyond": "between",
     "between and just beyond": "between",
+    "test values only": "test values",
     "grid": "test values",
+    "grid of products": "test values",
+    "between equal values as listed": "between equal values",
 }  # methods that are told the same sentence
 
 
@@ -323,15 +383,13 @@ THRESHOLD = Exercise(
             "The threshold is chosen with `>=`, and the test pairs are judged with `>`. Use `>=` for both.",
             OTHER_THRESHOLDS["mixed"],
         ),
-        Mistake(
-            "You also try a threshold above all training values, which calls no pair similar. Only the training values "
-            "are candidates.",
-            OTHER_THRESHOLDS["beyond"],
-        ),
-        Mistake(
-            "You also try a threshold above all training values, which calls no training pair similar. Only the "
-            "training values are candidates.",
-            OTHER_THRESHOLDS["just beyond"],
+        *(
+            Mistake(
+                "You try a threshold above all training values, which calls no training pair similar. Only the "
+                "training values are candidates.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("beyond", "just beyond")
         ),
         Mistake(
             "Of equally good thresholds you take the one that comes first in the list. The lowest is asked for: sort "
@@ -348,11 +406,23 @@ THRESHOLD = Exercise(
         ),
         *(
             Mistake(
-                "You also try numbers that are no training values, such as the test values, or numbers from 0 to 1 in "
+                "You try numbers that are no training values, such as the test values, or numbers from 0 to 1 in "
                 "even steps. Only the training values are candidates.",
                 OTHER_THRESHOLDS[name],
             )
-            for name in ("test values", "grid")
+            for name in ("test values", "test values only", "grid", "grid of products")
+        ),
+        *(
+            Mistake(
+                "You cut between equal training values. A threshold has all of them on one side: judge each training "
+                "value with `>=`.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("between equal values", "between equal values as listed")
+        ),
+        Mistake(
+            "You keep one training pair for each value, as a `dict` does. Pairs with equal values all count.",
+            OTHER_THRESHOLDS["one pair per value"],
         ),
         Mistake(
             "Of equally good thresholds you take the highest. The lowest is asked for.", OTHER_THRESHOLDS["highest"]
@@ -403,7 +473,7 @@ def _grouped(rng, sizes, scattered=False):
     return tuple([column[place] for place in order] for column in (gold, a, b, groups))
 
 
-def _draws(rng, groups, repeats=11):
+def _draws(rng, groups, repeats=7):
     """Resamples of group numbers, each with at least three different groups."""
     found = []
     while len(found) < repeats:
@@ -433,34 +503,28 @@ def _groups_cases(rng):
     ]
 
 
-def _fast_spearman(x, y, ranked=True):
-    x, y = np.array(x, dtype=float), np.array(y, dtype=float)
+def _correlations(columns, ranked=True):
+    """The correlation of the first row of a table with each other row: Spearman's, or Pearson's."""
     if ranked:
-        x, y = ((c[:, None] > c).sum(axis=1) + ((c[:, None] == c).sum(axis=1) + 1) / 2 for c in (x, y))
-    x, y = x - x.mean(), y - y.mean()
+        columns = np.sign(columns[:, :, None] - columns[:, None]).sum(axis=2)  # twice the ranks, less their mean
+    columns = columns - columns.mean(axis=1, keepdims=True)
+    squares = (columns * columns).sum(axis=1)
     with np.errstate(invalid="ignore"):  # some mistakes take rows of one group only, whose scores are equal
-        return float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
+        return columns[1:] @ columns[0] / np.sqrt(squares[1:] * squares[0])
 
 
 def _ends(values, level=95):
-    low, high = np.percentile(values, [(100 - level) / 2, (100 + level) / 2])
-    return float(low), float(high)
+    return np.percentile(values, [(100 - level) / 2, (100 + level) / 2]).tolist()
 
 
 def _rows_drawn(groups, drawn):
-    groups = np.array(groups)
-    return np.concatenate([np.flatnonzero(groups == group) for group in drawn])
+    return (np.array(groups) == np.array(drawn)[:, None]).nonzero()[1]
 
 
 def _both(gold, a, b, rows_of, ranked=True):
-    """The correlations of both models in each resample; `rows_of` gives the rows of each resample, for one or each."""
-    gold, a, b = np.array(gold), np.array(a), np.array(b)
-    return np.array(
-        [
-            [_fast_spearman(gold[rows], model[rows], ranked) for rows, model in zip(pair, (a, b))]
-            for pair in (chosen if isinstance(chosen, tuple) else (chosen, chosen) for chosen in rows_of)
-        ]
-    ).T
+    """The correlations of both models in each resample; `rows_of` gives the rows of each."""
+    columns = np.array([gold, a, b], dtype=float)
+    return np.array([_correlations(columns[:, rows], ranked) for rows in rows_of]).T
 
 
 def _gains(gold, a, b, groups, draws, ranked=True):
@@ -470,6 +534,12 @@ def _gains(gold, a, b, groups, draws, ranked=True):
 
 def _grouped_gain(gold, a, b, groups, draws, level=95):
     return _ends(_gains(gold, a, b, groups, draws), level)
+
+
+def _problem_of_interval(args, outcome):
+    """As for any list, but the ends are shown with six digits, which are enough to tell two of them apart."""
+    problem = difference(outcome, _grouped_gain(*args))
+    return problem and re.sub(r"\d+\.\d{6,}(e-\d+)?", lambda number: f"{float(number[0]):.6g}", problem)
 
 
 def _with_rows(rows_of):
@@ -501,14 +571,13 @@ def _end_from_end(gold, a, b, groups, draws):
 
 
 def _not_paired(gold, a, b, groups, draws):
-    rows = [_rows_drawn(groups, drawn) for drawn in draws]
-    one, other = _both(gold, a, b, list(zip(rows, rows[::-1])))
-    return _ends(one - other)
+    one, other = _both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws])
+    return _ends(one - other[::-1])
 
 
 def _normal_ends(*args):
     values = _gains(*args)
-    return float(values.mean() - 1.96 * values.std()), float(values.mean() + 1.96 * values.std())
+    return (values.mean() + np.array([-1.96, 1.96]) * values.std()).tolist()
 
 
 PAIRED = (
@@ -522,6 +591,7 @@ GROUPS = Exercise(
     arguments=("gold", "a", "b", "groups", "draws"),
     cases=_groups_cases,
     reference=_grouped_gain,
+    judge=_problem_of_interval,
     minutes=15,
     difficulty=3,
     points=2,

@@ -85,6 +85,12 @@ def mean_cosine_in_place(means, counts):
     return ((s @ s - n) / (n * (n - 1))).item()
 
 
+def once_per_mean(means, counts):
+    kept = torch.unique(means, dim=0)
+    places = [next(i for i, m in enumerate(means) if torch.equal(m, row)) for row in kept]
+    return mean_cosine_in_numpy(means[places], [counts[i] for i in places])
+
+
 def centred_by_loop(first, second, background):
     m = torch.zeros(background.shape[1])
     for row in background:
@@ -186,11 +192,26 @@ RIGHT = {
 }
 
 WRONG = {
-    "06-cosine": [(cosine_plain, "different dtypes"), (cosine_in_place, "changes `a`")],
+    "06-cosine": [
+        (cosine_plain, "different dtypes"),
+        (cosine_in_place, "changes `a`"),
+        *(
+            (answer, "Very short vectors")
+            for small in (1e-6, 1e-12, 1e-16)
+            for answer in (
+                lambda a, b, small=small: a.double() @ b.double() / (a.double().norm() * b.double().norm() + small),
+                lambda a, b, small=small: (
+                    a.double() @ b.double() / (a.double().norm() * b.double().norm()).clamp(min=small)
+                ),
+            )
+        ),
+        (lambda a, b: F.normalize(a.double(), dim=0) @ F.normalize(b.double(), dim=0), "Very short vectors"),
+    ],
     "06-mean-cosine": [
         (lambda m, c: ((m.mean(0) ** 2).sum()).item(), "weight each by its count"),
         (lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum(), "each sentence with itself"),
         (lambda m, c: (F.normalize(m) @ F.normalize(m).T).mean(), "Batches of different sizes"),
+        (once_per_mean, "count batches with equal means once"),
         (mean_cosine_in_place, "changes `means`"),
     ],
     "06-centre": [
@@ -226,6 +247,10 @@ PROMISES = {
         ("all pairs of *different* sentences", lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum()),
         ("within a batch and across batches", across),
         ("within a batch and across batches", within),
+        (
+            "Two sentences with the same text are different sentences",
+            lambda m, c: mean_cosine_in_numpy(*map(np.array, zip(*{(tuple(x), n) for x, n in zip(m.tolist(), c)}))),
+        ),
         ("as one number", lambda m, c: torch.tensor([mean_cosine_in_numpy(m, c)] * len(c))),
     ],
     "06-centre": [
@@ -235,7 +260,8 @@ PROMISES = {
         ("Normalise nothing before that", lambda f, s, b: centred(F.normalize(f), F.normalize(s), F.normalize(b))),
         ("all vectors keep the lengths that they have", lambda f, s, b: centred(f, s, F.normalize(b))),
         ("row i of `first` with row i of `second`", lambda f, s, b: centred(f, s.flip(0), b)),
-        ("in a tensor of shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
+        ("the cosine of row i", lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1.0)),
+        ("in the shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
         ("for all rows", lambda f, s, b: centred(f, s, b)[:1]),
     ],
     "06-project": [

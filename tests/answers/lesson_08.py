@@ -117,7 +117,7 @@ def quick_spearman(x, y):
     return quick_pearson(*((np.sign(c[:, None] - c).sum(axis=1)) for c in (x, y)))
 
 
-def grouped(gold, a, b, groups, draws, chosen=None, correlation=quick_spearman, ends=(2.5, 97.5)):
+def grouped(gold, a, b, groups, draws, chosen=None, correlation=quick_spearman, ends=(2.5, 97.5), method="linear"):
     """A right answer, with places to break one sentence of the text."""
     gold, a, b, groups = map(np.array, (gold, a, b, groups))
     chosen = chosen or (lambda groups, drawn: np.concatenate([np.flatnonzero(groups == g) for g in drawn]))
@@ -125,7 +125,7 @@ def grouped(gold, a, b, groups, draws, chosen=None, correlation=quick_spearman, 
     for drawn in draws:
         rows = chosen(groups, drawn)
         gains.append(correlation(gold[rows], a[rows]) - correlation(gold[rows], b[rows]))
-    return np.percentile(gains, ends)
+    return np.percentile(gains, ends, method=method)
 
 
 def grouped_in_blocks(groups, drawn):
@@ -165,6 +165,31 @@ def held_out_of_sorted(train_values, train_labels, test_values, test_labels):
     return np.mean([(value >= threshold) == label for value, label in zip(test_values, test_labels)])
 
 
+def held_out_by_cuts(train_values, train_labels, test_values, test_labels, downwards=False, by_value=False):
+    """Sorts the training pairs and cuts between two of them, also between equal values."""
+    pairs = sorted(zip(train_values, train_labels), key=lambda p: p[: 1 if by_value else 2], reverse=downwards)
+    labels = np.array([label for _, label in pairs])
+    if downwards:
+        right = [labels[: k + 1].sum() + (1 - labels[k + 1 :]).sum() for k in range(len(pairs))]
+        cut = max(k for k, n in enumerate(right) if n == max(right))
+    else:
+        cut = int(np.argmax([(1 - labels[:k]).sum() + labels[k:].sum() for k in range(len(pairs))]))
+    return np.mean((np.array(test_values) >= pairs[cut][0]) == np.array(test_labels))
+
+
+def held_out_by_cumulated_counts(train_values, train_labels, test_values, test_labels):
+    """As `held_out_by_cuts`, in the order in which an unstable sort leaves equal values."""
+    order = np.argsort(train_values)
+    values, labels = np.array(train_values)[order], np.array(train_labels)[order]
+    right = np.cumsum(1 - labels) - (1 - labels) + np.cumsum(labels[::-1])[::-1]
+    return np.mean((np.array(test_values) >= values[right.argmax()]) == np.array(test_labels))
+
+
+def held_out_by_a_dict(train_values, train_labels, test_values, test_labels):
+    label_of = dict(zip(train_values, train_labels))
+    return held_out(list(label_of), list(label_of.values()), test_values, test_labels)
+
+
 def ranks_with(method):
     return lambda x, y: np.corrcoef(scipy.stats.rankdata(x, method), scipy.stats.rankdata(y, method))[0, 1]
 
@@ -184,7 +209,10 @@ RIGHT = {
     "08-groups": [grouped_by_loop, grouped_in_pandas, grouped_by_weights, grouped],
 }
 WRONG = {
-    "08-spearman": [(spearman_pearson, "Pearson's correlation of the numbers themselves")],
+    "08-spearman": [
+        (spearman_pearson, "Pearson's correlation of the numbers themselves"),
+        (lambda x, y: round(spearman_in_scipy(x, y), 2), "You round"),
+    ],
     "08-threshold": [
         (held_out_on_test, "choose the threshold on the test pairs"),
         (lambda *a: held_out(*a, candidates=[*a[0], 1.01 + max(a[0])]), "above all training values"),
@@ -195,6 +223,9 @@ WRONG = {
             "between two training values",
         ),
         (lambda *a: held_out(*a, candidates=np.linspace(0, 1, 101)), "no training values"),
+        (lambda *a: held_out(*a, candidates=a[2]), "no training values"),
+        (held_out_by_cuts, "cut between equal training values"),
+        (held_out_by_a_dict, "one training pair for each value"),
     ],
     "08-groups": [
         (grouped_unpaired, "subtract their far ends"),
@@ -205,6 +236,9 @@ WRONG = {
 PROMISES = {
     "08-spearman": [
         ("lists of numbers", lambda x, y: ranks_with("average")([int(v) for v in x], [int(v) for v in y])),
+        ("lists of numbers", lambda x, y: ranks_with("average")(np.round(x, 2), np.round(y, 2))),
+        ("Return a number", lambda x, y: round(spearman_in_scipy(x, y), 2)),
+        ("Return a number", lambda x, y: round(spearman_in_scipy(x, y), 3)),
         ("Return a number", lambda x, y: np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))),
         ("Equal numbers share the mean of the ranks", ranks_with("ordinal")),
         ("Equal numbers share the mean of the ranks", ranks_with("min")),
@@ -216,9 +250,21 @@ PROMISES = {
         ("*at least* the threshold", lambda *a: held_out(*a, compare=np.greater)),
         ("in any order", held_out_of_sorted),
         ("one of the training values", lambda *a: held_out(*a, candidates=halfway(a[0]))),
+        ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[:-1])),
+        ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[1:])),
+        ("one of the training values", lambda *a: held_out(*a, candidates=[t for t in a[0] if a[0].count(t) == 1])),
+        ("one of the training values", lambda *a: held_out(*a, candidates=sorted({*a[0]} & {*a[2]}) or a[0])),
+        ("with which most *training* pairs are right", held_out_by_a_dict),
+        ("with which most *training* pairs are right", lambda *a: held_out_by_a_dict(a[0][::-1], a[1][::-1], *a[2:])),
+        ("with which most *training* pairs are right", held_out_by_cumulated_counts),
+        ("with which most *training* pairs are right", held_out_by_cuts),
+        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, downwards=True)),
+        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, by_value=True)),
+        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, True, True)),
         ("most *training* pairs", lambda *a: held_out(a[2], a[3], a[2], a[3], candidates=a[0])),
         ("the lowest of several equally good ones", lambda *a: held_out(*a, at=-1)),
         ("Nothing else is a candidate", lambda *a: held_out(*a, candidates=[*a[0], *a[2]])),
+        ("Nothing else is a candidate", lambda *a: held_out(*a, candidates=a[2])),
         ("no number between two training values", lambda *a: held_out(*a, candidates=[*a[0], *halfway(a[0])])),
         ("no threshold above them all", lambda *a: held_out(*a, candidates=[*a[0], max(a[0]) + 1e-6])),
         ("Return the accuracy on the test pairs", lambda *a: held_out(a[0], a[1], a[0], a[1])),
@@ -240,6 +286,8 @@ PROMISES = {
         ("Spearman's correlation", lambda *a: grouped(*a, correlation=quick_pearson)),
         ("minus that of `gold` and `b`", lambda gold, a, b, groups, draws: grouped(gold, b, a, groups, draws)),
         ("the percentiles 2.5 and 97.5", lambda *a: grouped(*a, ends=(5, 95))),
+        ("as `np.percentile` computes them by default", lambda *a: grouped(*a, method="lower")),
+        ("as `np.percentile` computes them by default", lambda *a: grouped(*a, method="nearest")),
         ("the low one first", lambda *a: grouped(*a, ends=(97.5, 2.5))),
     ],
 }
