@@ -138,6 +138,8 @@ def test_solution_without_the_source_says_so(tmp_path):
         (torch.full((2,), float("inf")), torch.ones(2), "off by"),
         (1.00002, 1.0, "returned 1"),
         (float("nan"), 1.0, "returned nan"),
+        (5.0, float("inf"), "returned 5 where inf"),
+        (float("inf"), float("inf"), None),
         ({"a": 1}, {"a": 1}, None),
         ({"a": np.float32(0.1)}, {"a": 0.1}, None),
         ({"a": 1}, {"a": 2}, "{'a': 1}"),
