@@ -57,6 +57,11 @@ def find_course(queries, texts, k):
     return places.tolist()
 
 
+def find_near(queries, texts, k):
+    places, _ = search(vectors(queries), vectors(texts), k)
+    return places.tolist()
+
+
 def find_argsort(queries, texts, k):
     cosines = vectors(queries) @ vectors(texts).T
     return [list(np.argsort(row)[::-1][:k]) for row in cosines]
@@ -90,11 +95,11 @@ def find_too_many(queries, texts, k):
 
 
 def find_twice(queries, texts, k):
-    return [[row[0]] * k for row in find_course(queries, texts, k)]
+    return [[row[0]] * k for row in find_near(queries, texts, k)]
 
 
 def find_one_list(queries, texts, k):
-    return find_course(queries, texts, k)[0]
+    return find_near(queries, texts, k)[0]
 
 
 def find_both(queries, texts, k):
@@ -130,30 +135,30 @@ def find_words(queries, texts, k):
 
 
 def find_ten(queries, texts, k):
-    return find_course(queries, texts, min(10, len(texts)))
+    return find_near(queries, texts, min(10, len(texts)))
 
 
 def find_from_one(queries, texts, k):
-    return [[place + 1 for place in places] for places in find_course(queries, texts, k)]
+    return [[place + 1 for place in places] for places in find_near(queries, texts, k)]
 
 
 def find_without_itself(queries, texts, k):
     """Leaves out texts that equal the query, as a search for paraphrases would."""
-    lists = find_course(queries, texts, min(k + 1, len(texts)))
+    lists = find_near(queries, texts, min(k + 1, len(texts)))
     return [[p for p in places if texts[p] != query][:k] for places, query in zip(lists, queries)]
 
 
 def find_rest_reversed(queries, texts, k):
-    return [[places[0], *places[:0:-1]] for places in find_course(queries, texts, k)]
+    return [[places[0], *places[:0:-1]] for places in find_near(queries, texts, k)]
 
 
 def find_next_two_exchanged(queries, texts, k):
-    return [[*places[:1], *places[1:3][::-1], *places[3:]] for places in find_course(queries, texts, k)]
+    return [[*places[:1], *places[1:3][::-1], *places[3:]] for places in find_near(queries, texts, k)]
 
 
 def find_half(queries, texts, k):
     """Searches only the first half of the texts, where there are many."""
-    return find_course(queries, texts[: max(len(texts) // 2, k)], k)
+    return find_near(queries, texts[: max(len(texts) // 2, k)], k)
 
 
 def unit(rows):
@@ -275,16 +280,10 @@ PROMISES = {
         ("there is at least one query", lambda f, w: ranks_loop(f, w) if len(f) > 1 else None),
     ],
     "12-search": [
-        (
-            "`k` is at most the number of texts",
-            lambda q, t, k: [places[: len(t) - 1] for places in find_course(q, t, k)],
-        ),
-        (
-            "return a list with the places in `texts`",
-            lambda q, t, k: [[t[p] for p in ps] for ps in find_course(q, t, k)],
-        ),
+        ("`k` is at most the number of texts", lambda q, t, k: [places[: len(t) - 1] for places in find_near(q, t, k)]),
+        ("return a list with the places in `texts`", lambda q, t, k: [[t[p] for p in ps] for ps in find_near(q, t, k)]),
         ("of the k best texts", find_ten),
-        ("the best first", lambda q, t, k: [places[::-1] for places in find_course(q, t, k)]),
+        ("the best first", lambda q, t, k: [places[::-1] for places in find_near(q, t, k)]),
         ("the best first", find_rest_reversed),
         ("these come second and third", find_next_two_exchanged),
         ("k different whole numbers", find_twice),
