@@ -77,6 +77,20 @@ def test_an_answer_cannot_reach_what_is_expected_through_its_inputs():
     assert report.status == "failed" and "changes `token_embeddings`" in report.messages[0]
 
 
+def test_an_argument_changed_in_its_last_digits_is_changed():
+    def nudge(t, m):
+        right = mean_pool(t, m)
+        t += 1e-6
+        return right
+
+    assert "changes `token_embeddings`" in check("04-mean-pool", nudge).messages[0]
+
+
+def test_no_return_is_told_as_such_only_where_nothing_came_back():
+    assert "no `return` with a value" in check("04-mean-pool", lambda t, m: None).messages[0]
+    assert "returned [[1], None] where" in framework.difference(([1], None), ([1], [2]))
+
+
 @pytest.mark.parametrize("wrong, near", [("04-meanpool", "04-mean-pool"), ("4-max-pool", "04-max-pool")])
 def test_an_unknown_id_names_the_nearest(wrong, near):
     with pytest.raises(ValueError, match=f"did you mean '{near}'"):
@@ -111,7 +125,8 @@ def test_solution_without_the_source_says_so(tmp_path):
         (list(range(99)), list(range(98)), "99 items where 98"),
         ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
         ([[1], None], [[1], [2]], "returned [[1], None] where [[1], [2]]"),
-        (None, [1], "no `return` with a value"),
+        (None, [1], "returned `None` where a list"),
+        ([[9] * 99, [9] * 99], [[9] * 99, [9] * 98 + [8]], "item 98 of item 1 of what your function returned: 9 where"),
         (None, None, None),
         ((1, 2), [1, 2], None),
         (1.0, 1, None),

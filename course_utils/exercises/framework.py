@@ -204,7 +204,7 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
             )
         outcomes.append(_kept(outcome))
         for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
-            if difference(after, before, strict=True) is not None:
+            if not _unchanged(after, before):
                 return report(
                     "failed",
                     f"Your function changes `{name}`, which belongs to the caller. Work on a copy, or build "
@@ -246,13 +246,13 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
 
 def _problem(exercise, case, outcome):
     """What is wrong with an outcome, in a few words, or None."""
-    if exercise.judge is None:
-        right = case.outcome_of(exercise.reference)
-        if isinstance(right, BaseException):
-            raise right
+    right = [] if exercise.judge else case.outcome_of(exercise.reference)
+    if isinstance(right, BaseException):
+        raise right
+    if outcome is None and right is not None:
+        return "your function returned nothing (`None`): no `return` with a value was reached"
+    if exercise.judge is None or isinstance(outcome, BaseException):
         return difference(outcome, right, exercise.strict)
-    if outcome is None or isinstance(outcome, BaseException):
-        return difference(outcome, [])
     try:
         return exercise.judge(case.args, outcome)
     except Exception:  # inspecting a returned object may raise
@@ -313,6 +313,18 @@ def _copied(value):
     return copy.deepcopy(value)
 
 
+def _unchanged(after, before):
+    """Whether an argument is as it was, to the last digit."""
+    if isinstance(before, (list, tuple)):
+        return isinstance(after, (list, tuple)) and len(after) == len(before) and all(map(_unchanged, after, before))
+    if is_array(before) and (type(after), str(after.dtype)) == (type(before), str(before.dtype)):
+        if after.shape != before.shape:
+            return False
+        with contextlib.suppress(TypeError, ValueError):  # not numbers
+            return np.array_equal(_float64(after), _float64(before), equal_nan=True)
+    return difference(after, before, strict=True) is None
+
+
 def _kept(outcome):
     """A copy, since an answer may return the same list each time. What cannot be copied is kept as it is."""
     try:
@@ -360,6 +372,8 @@ def _text(error):
 
 
 def _kind(value):
+    if value is None:
+        return "`None`"
     name = type(value).__name__ or "thing"
     if is_array(value):
         return (
@@ -396,8 +410,6 @@ def difference(got, right, strict=False):
 def _difference(got, right, strict):
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
-    if got is None and right is not None:
-        return "your function returned nothing (`None`): no `return` with a value was reached"
     if isinstance(got, BaseException):
         return f"your function raised {type(got).__name__}: {_text(got)[:200] or '(no text)'}"
     family = _family(right, strict)
@@ -452,6 +464,8 @@ def _list_difference(got, right, strict):
         return f"your function returned {shown[0]} where {shown[1]} is expected"
     if len(got) != len(right):
         return f"your function returned {len(got)} items where {len(right)} are expected"
+    if first.startswith("item "):
+        return first.replace(" of what", f" of item {place} of what", 1)
     return f"item {place} of what your function returned: {first.removeprefix('your function returned ')}"
 
 

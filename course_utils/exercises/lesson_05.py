@@ -707,11 +707,6 @@ ENTROPY = Exercise(
             "You return 2 to the power of the entropy, the perplexity. Return the entropy itself.",
             lambda w: 2 ** _entropy(w),
         ),
-        Mistake(
-            "Your function changes `weights`, which belongs to the caller: a name that ends in `_`, as `clamp_`, "
-            "works in place. `clamp` returns a copy.",
-            lambda w: _entropy(w.clamp_(min=1e-30)),
-        ),
         *(
             Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -w.clamp(min=low).log2().sum(-1))
             for low in (0, 1e-30, 1e-12, 1e-10, 1e-9)
