@@ -184,7 +184,7 @@ def _leak_cases(rng):
                     "bad not good",
                     "nowhere",
                     f"a cliche of {year}",
-                    "nave",
+                    "naîve",
                     f"film of {year}",
                     f"films of {year + 1}",
                     "cat",

@@ -419,6 +419,7 @@ PROMISES = {
         ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
         ("accents", leaks_by(lambda text: no_accents(one_space(text)))),
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "ignore"))),
+        ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
         ("the order of the words", leaks_by(lambda text: sorted(one_space(text).split()).__repr__())),
         ("one word more", leaks_part),
         ("one word more", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
