@@ -130,23 +130,37 @@ def _leak_cases(rng):
 
     train = [sentence(number) for number in range(6)]
     clean = [sentence(number) for number in range(20, 25)]
-    dirty = clean + [train[2].upper(), "  " + train[4].replace(" ", "  ") + " ", train[0]]
+    loud, wide = sentence(10), sentence(11)
+    both = [*train, loud.upper(), _wide(wide)]  # in each part, some texts are not in the common form
+    dirty = [*clean, train[2].upper(), _wide(train[4]), train[0], loud, wide]
     rng.shuffle(dirty)
     year = rng.randint(1950, 2020)
     long = " ".join(["so"] * 60)
     three = [f"{word} film of {year}" for word in ("bold", "cold", "awful")]
     return [
-        Case("The same text, in other letters and with other spaces", (train, dirty)),
+        Case("The same text, in other letters and with other spaces", (both, dirty)),
         Case("No text is in both parts", (train, clean)),
         Case("The order of `test`", (three, [three[1], three[2], three[0]])),
         Case("A text that stands twice in the test part", (train, [train[1], clean[0], train[1]])),
         Case("A word more, or a word less", ([train[0] + " and more", "good"], [train[0], "film", "good good"])),
         Case("Nothing to train on", ([], clean)),
         Case("Nothing to test", (train, [])),
-        Case("Two spaces, and spaces at the ends", (["a fine film"], ["A  fine film", " a fine film "])),
-        Case("Tabs", (train[:3], [train[1].replace(" ", "\t")])),
-        Case("Line ends", (train[:3], [train[2].replace(" ", "\n"), train[0] + "\n"])),
-        Case("Three spaces", (train[:3], [train[0].replace(" ", "   ")])),
+        Case(
+            "Two or three spaces, and spaces at the ends",
+            (
+                ["a fine film", " one more ", "so  dull", "a   year"],
+                ["A  fine film", " a fine film ", "a fine   film", "one more", "so dull", "a year"],
+            ),
+        ),
+        Case("Tabs", ([*train[:2], "\ta\tfine year\t"], [train[1].replace(" ", "\t") + "\t", "a fine year"])),
+        Case(
+            "Line ends",
+            (
+                [*train[:3], "a fine\nyear", "\nso dull\n"],
+                [train[2].replace(" ", "\n"), train[0] + "\n", "a fine year", "so dull"],
+            ),
+        ),
+        Case("An empty text, in both parts", ([train[0], ""], ["", clean[0]])),
         Case(
             "Punctuation counts",
             (
@@ -157,11 +171,20 @@ def _leak_cases(rng):
         Case(
             "Each word counts, with its letters and its place",
             (
-                ["not good bad", "now here", f"a cliché of {year}", f"films of {year}", "the cat", long + " fun"],
+                [
+                    "not good bad",
+                    "now here",
+                    f"a cliché of {year}",
+                    "naïve",
+                    f"films of {year}",
+                    "the cat",
+                    long + " fun",
+                ],
                 [
                     "bad not good",
                     "nowhere",
                     f"a cliche of {year}",
+                    "naîve",
                     f"film of {year}",
                     f"films of {year + 1}",
                     "cat",
@@ -173,8 +196,17 @@ def _leak_cases(rng):
     ]
 
 
-def _leaks(train, test, key=lambda text: " ".join(text.lower().split())):
-    seen = {key(text) for text in train}
+def _wide(text):
+    return "  " + text.replace(" ", "  ") + " "
+
+
+def _one_form(text):
+    return " ".join(text.lower().split())
+
+
+def _leaks(train, test, key=_one_form, of_train=None):
+    """The reference; `key` and, for the texts of `train` alone, `of_train` imitate mistakes in the comparison."""
+    seen = {(of_train or key)(text) for text in train}
     return [text for text in test if key(text) in seen]
 
 
@@ -203,6 +235,23 @@ LEAKS = Exercise(
         Mistake(
             "You strip the ends only. White space inside a text may differ, too.",
             lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
+        ),
+        *(
+            Mistake(
+                "You bring the texts of `test` into one form, but not those of `train`. Do the same to both.",
+                lambda train, test, form=form: _leaks(train, test, of_train=form),
+            )
+            for form in (
+                lambda text: text,
+                str.lower,
+                lambda text: text.lower().strip(),
+                lambda text: " ".join(text.split()),
+                lambda text: re.sub(" +", " ", text.lower()).strip(),
+            )
+        ),
+        Mistake(
+            "You bring the texts of `train` into one form, but not those of `test`. Do the same to both.",
+            lambda train, test: _leaks(train, test, lambda text: text, _one_form),
         ),
         Mistake(
             "You replace two spaces by one. Three spaces, tabs and line ends are left: `split()` without an "
@@ -365,6 +414,9 @@ def _best_cases(rng):
     def where(wanted):
         return lambda draw, states: _validation(draw, states, wanted)
 
+    def rises_again(scores):
+        return scores[2] < min(scores[0], scores[3]) and max(scores[0], scores[3]) < scores[1]
+
     def only_best(scores, place):
         return all(score < scores[place] for n, score in enumerate(scores) if n != place % len(scores))
 
@@ -373,12 +425,12 @@ def _best_cases(rng):
         return validation and _all_wrong(states, validation)
 
     return [
-        case("The best epoch is in the middle", where(lambda s: only_best(s, 2) and min(s) not in (s[0], s[-1]))),
+        case("The best epoch is in the middle, and a smaller rise comes later", where(rises_again)),
         case(
             "Two epochs are equally good",
             where(lambda s: s.count(max(s)) == 2 and s.index(max(s)) > 0 and s[-1] < max(s)),
         ),
-        case("The first epoch is the best", where(lambda s: only_best(s, 0)), epochs=5),
+        case("The first epoch is the best", where(lambda s: only_best(s, 0)), epochs=12),
         case("The last epoch is the best, by a single right answer", _ahead_by_one, epochs=3),
         case("Three classes", where(lambda s: only_best(s, 1)), epochs=3, classes=3, number=3),
         case("One epoch, one batch", where(lambda s: s[0] > 0), epochs=1, number=1),
@@ -427,6 +479,22 @@ def _none_if_all_wrong(make, batches, validation, epochs):
     return scores, weights if max(scores) > 0 else None
 
 
+def _last_rise(scores, first):
+    """The last epoch with a higher accuracy than the one before it, where before the first it is `first`, or None."""
+    rises = [place for place, score in enumerate(scores) if score > [first, *scores][place]]
+    return rises[-1] if rises else None
+
+
+def _above_the_one_before(first):
+    def keep(make, batches, validation, epochs):
+        after = _states(make, batches, epochs)
+        scores = _accuracies(after, validation)
+        place = _last_rise(scores, first)
+        return scores, None if place is None else after[place]
+
+    return keep
+
+
 DIAGNOSE = Exercise(
     id="10-diagnose",
     title="Diagnose: the best epoch is lost",
@@ -445,6 +513,14 @@ DIAGNOSE = Exercise(
         Mistake(
             "Of epochs that are equally good you keep the last. Keep the earliest.",
             lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
+        ),
+        *(
+            Mistake(
+                "You compare each accuracy with that of the epoch before, so a small rise after a fall replaces the "
+                "best weights. Compare it with the highest so far.",
+                _above_the_one_before(first),
+            )
+            for first in (-1, 0)
         ),
         Mistake(
             "You keep the weights of the epoch with the *lowest* accuracy.",

@@ -69,6 +69,20 @@ def leaks_by(key, result=lambda found: found):
     return leaks
 
 
+def leaks_uneven(of_train, of_test=None):
+    """An answer that does not bring the texts of both parts into the same form."""
+
+    def leaks(train, test):
+        seen = [of_train(text) for text in train]
+        return [text for text in test if (of_test or one_space)(text) in seen]
+
+    return leaks
+
+
+def leaks_skip_empty(train, test):
+    return [text for text in leaks_set(train, test) if text.strip()]
+
+
 def one_space(text):
     return re.sub(r"\s+", " ", text.lower()).strip()
 
@@ -259,6 +273,22 @@ def keep_with(train=one_epoch, better=lambda new, old: new > old, first=-1.0, re
     return keep
 
 
+def keep_above_previous(first):
+    """Each accuracy is compared with that of the epoch before."""
+
+    def keep(make, batches, validation, epochs):
+        (model, optimizer), scores, previous, best = make(), [], first, None
+        for _ in range(epochs):
+            one_epoch(model, optimizer, batches)
+            scores.append(accuracy(model, validation))
+            if scores[-1] > previous:
+                best = copy.deepcopy(model.state_dict())
+            previous = scores[-1]
+        return scores, best
+
+    return keep
+
+
 def keep_in_second_model(make, batches, validation, epochs):
     """`make` gives the place for the best weights, too; of the model only the parameters are kept."""
     (model, optimizer), (best, _), scores = make(), make(), []
@@ -326,6 +356,11 @@ WRONG = {
         (leaks_of_train, "texts of `train`"),
         (leaks_part, "A word more, or a word less"),
         (leaks_for_each, "twice in `train`"),
+        (leaks_uneven(str), "not those of `train`"),
+        (leaks_uneven(str.lower), "not those of `train`"),
+        (leaks_uneven(lambda text: re.sub(" +", " ", text.lower()).strip()), "not those of `train`"),
+        (leaks_uneven(one_space, str), "not those of `test`"),
+        (leaks_skip_empty, "An empty text"),
         (leaks_by(lambda text: one_space(text).rstrip(".!?")), "Punctuation counts"),
     ],
     "10-diagnose": [
@@ -335,6 +370,8 @@ WRONG = {
         (keep_with(adds_up), "Gradients add up"),
         (keep_with(better=lambda new, old: new >= old), "Keep the earliest"),
         (keep_with(first=0.0), "no weights"),
+        (keep_above_previous(-1), "the epoch before"),
+        (keep_above_previous(0.0), "the epoch before"),
         (keep_lowest_loss, "the lowest *loss*"),
         (keep_with(result=lambda s, w: w), "Return two things"),
     ],
@@ -362,6 +399,17 @@ PROMISES = {
         ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[\t\n]", " ", text.lower()).strip())),
         ("between words and at the ends", leaks_by(lambda text: re.sub(r"\s+", " ", text.lower()))),
         ("between words and at the ends", leaks_by(lambda text: text.lower().strip())),
+        ("only capital letters differ", leaks_uneven(lambda text: " ".join(text.split()))),
+        (
+            "only capital letters differ",
+            leaks_uneven(lambda text: re.sub(r"\s+", " ", text[:1].lower() + text[1:]).strip()),
+        ),
+        ("(spaces, tabs, line ends)", leaks_uneven(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip())),
+        ("(spaces, tabs, line ends)", leaks_uneven(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip())),
+        ("between words and at the ends", leaks_uneven(lambda text: text.lower().strip())),
+        ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()))),
+        ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()).lstrip())),
+        ("those texts of `test` that also stand in `train`", leaks_skip_empty),
         ("punctuation", leaks_by(lambda text: one_space(re.sub(r"[^\w\s]", "", text)))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
         ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?"))),
@@ -370,6 +418,8 @@ PROMISES = {
         ("punctuation", leaks_by(lambda text: one_space(text.strip("'")))),
         ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
         ("accents", leaks_by(lambda text: no_accents(one_space(text)))),
+        ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "ignore"))),
+        ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
         ("the order of the words", leaks_by(lambda text: sorted(one_space(text).split()).__repr__())),
         ("one word more", leaks_part),
         ("one word more", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
@@ -396,6 +446,8 @@ PROMISES = {
         ("Train one such layer", keep_with(afresh=True)),
         ("in each of the `epochs` epochs", keep_with(stop=True)),
         ("in each of the `epochs` epochs", keep_with(stop=3)),
+        ("in each of the `epochs` epochs", keep_with(stop=4)),
+        ("in each of the `epochs` epochs", keep_with(stop=10)),
         ("go through all batches", keep_with(lambda m, o, b: one_epoch(m, o, b[:-1]))),
         ("once, in their order", keep_with(lambda m, o, b: one_epoch(m, o, [*b, *b]))),
         ("in their order", keep_with(lambda m, o, b: one_epoch(m, o, b[::-1]))),
@@ -412,6 +464,7 @@ PROMISES = {
         ("the list of these accuracies, one for each epoch", keep_with(result=lambda s, w: (max(s), w))),
         ("the weights after the epoch with the highest accuracy", keep_last),
         ("the weights after the epoch with the highest accuracy", keep_reference),
+        ("the weights after the epoch with the highest accuracy", keep_above_previous(-1)),
         ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, w["weight"]))),
         ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, {"weight": w["weight"]}))),
         ("Of equally good epochs keep the earliest", keep_with(better=lambda new, old: new >= old)),
