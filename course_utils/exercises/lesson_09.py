@@ -450,8 +450,9 @@ CLOSEST = Exercise(
         Mistake(_ZERO, lambda v: _closest(v, less=1.0)),
         Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0, keep=_off_diagonal)),
         Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0)),
-        Mistake(
-            "You take the absolute value, so that opposite vectors count as close.", lambda v: _closest_absolute(v)
+        *(
+            Mistake("You take the absolute value, so that opposite vectors count as close.", imitate)
+            for imitate in (lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0))
         ),
         Mistake(
             "You leave out every pair with a cosine of 1. Equal vectors in different places are a pair; only the "
@@ -478,8 +479,8 @@ CLOSEST = Exercise(
 )
 
 
-def _closest_absolute(vectors):
-    table = (vectors @ vectors.T).abs().fill_diagonal_(-2)
+def _closest_absolute(vectors, fill=-2):
+    table = (vectors @ vectors.T).abs().fill_diagonal_(fill)
     return list(divmod(table.argmax().item(), len(table)))
 
 

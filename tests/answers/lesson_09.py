@@ -458,6 +458,10 @@ def closest_absolute(vectors):
     return divmod(int(table.argmax()), len(vectors))
 
 
+def closest_absolute_upper(vectors):
+    return divmod(int((vectors @ vectors.T).abs().triu(diagonal=1).argmax()), len(vectors))
+
+
 RIGHT = {
     "09-tokens": [tokens_by_loops, tokens_by_combinations, tokens_in_numpy, tokens_as_an_array, tokens_as_tensors],
     "09-can-skip": [
@@ -512,6 +516,7 @@ WRONG = {
         (closest_upper_with_zeros, "0 is the highest"),
         (closest_minus_one, "Opposite vectors have a cosine of −1"),
         (closest_absolute, "absolute value"),
+        (closest_absolute_upper, "absolute value"),
         (closest_below_one, "leave out every pair with a cosine of 1"),
         (closest_range_too_short, "the last two"),
         (closest_as_floats, "two integers are asked for"),
