@@ -173,9 +173,10 @@ def _can_skip_cases(rng):
     x, t = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
     other = np.pi - x
     low = rng.uniform(1.8, 2.0)
-    itself = rng.uniform(0.4, 0.6)
-    close = (np.arccos(itself) - 0.01, np.arccos(itself) + 0.01)
-    given, over = rng.uniform(0.1, 0.3), np.float32(1) + np.finfo(np.float32).eps
+    itself = rng.randint(400, 600) / 1000
+    close = np.arccos([itself - 4e-5, itself + 4e-5])  # equal to it in four decimals
+    given, step = rng.uniform(0.1, 0.3), np.finfo(np.float32).eps
+    over, far = 1 + step, 1 + 8 * step  # 8 steps are nearly a millionth
     return [
         Case("Sentences on both sides of the question", (float(np.cos(x)), around(x, t, 2.9), float(np.cos(t)))),
         Case(
@@ -192,11 +193,11 @@ def _can_skip_cases(rng):
         Case("A sentence that can only equal the best cosine so far", (0.0, np.array([0.4, 0.0, -0.4]), 1.0)),
         Case("One sentence that can be skipped", (float(np.cos(x)), cosines(x - 0.8), float(np.cos(0.6)))),
         Case("One sentence that cannot", (float(np.cos(x)), cosines(x - 0.4), float(np.cos(0.6)))),
-        Case("Rounding put the cosine of a sentence above 1", (given, np.array([over, 0.9, given]), 0.5)),
+        Case("Rounding put the cosine of a sentence above 1", (given, np.array([far, 0.9, over, given]), 0.5)),
         Case("Rounding put the cosine of a sentence above 1", (0.9, np.array([over, 0.8, -0.2]), 0.5)),
-        Case("Rounding put the cosine of a sentence below −1", (given, np.array([-over, 0.9, given]), 0.5)),
-        Case("Rounding put the cosine of the question above 1", (float(over), np.array([0.2, 0.9, -0.7]), 0.5)),
-        Case("Rounding put the cosine of the question below −1", (-float(over), np.array([0.2, -0.9, 0.7]), 0.5)),
+        Case("Rounding put the cosine of a sentence below −1", (given, np.array([-far, 0.9, -over, given]), 0.5)),
+        Case("Rounding put the cosine of the question above 1", (float(far), np.array([0.2, 0.9, -0.7]), 0.5)),
+        Case("Rounding put the cosine of the question below −1", (-float(far), np.array([0.2, -0.9, 0.7]), 0.5)),
     ]
 
 
@@ -216,11 +217,6 @@ def _can_skip(query_pivot, corpus_pivot, best):
 
 def _chord(cosine):
     return np.sqrt(2 - 2 * np.clip(cosine, -1.0, 1.0))
-
-
-def _angles_unclipped(q, c, best):
-    with np.errstate(invalid="ignore"):
-        return np.abs(np.arccos(q) - np.arccos(c)) >= np.arccos(best)
 
 
 def _unclipped(clip_question=False, clip_corpus=False, negated=False):
@@ -259,17 +255,21 @@ CAN_SKIP = Exercise(
         ),
         *(
             Mistake(
-                "A number just outside −1 to 1 counts as 1 or −1. Clip `query_pivot` and `corpus_pivot` first: such a "
-                "number has no arccos (`np.arccos` returns NaN), and no comparison with NaN is true.",
-                imitate,
+                f"{where} just outside −1 to 1, your function returns {negated}. Count such a number as 1 or −1: "
+                "`np.clip(..., -1, 1)`. (NumPy gives NaN for its arccos, and `<=` or `>` with NaN is False.)",
+                _unclipped(negated=negated, **clipped),
             )
-            for imitate in (
-                _unclipped(),
-                _unclipped(negated=True),
-                _unclipped(clip_corpus=True),
-                _unclipped(clip_question=True),
-                _angles_unclipped,
+            for negated in (False, True)
+            for where, clipped in (
+                ("Where rounding put a cosine with the pivot", {}),
+                ("For every sentence, if rounding put `query_pivot`", {"clip_corpus": True}),
+                ("For a sentence whose number in `corpus_pivot` rounding put", {"clip_question": True}),
             )
+        ),
+        Mistake(
+            "You clip to a little less than 1, and so you miss some sentences when question or sentence has a cosine "
+            "of 1 with the pivot. Clip to 1 and −1: both have an arccos.",
+            lambda q, c, best: _highest(np.clip(q, -1 + 1e-6, 1 - 1e-6), np.clip(c, -1 + 1e-6, 1 - 1e-6)) <= best,
         ),
         Mistake(
             "You subtract cosines. What the text says holds for angles: turn both cosines into angles first.",
@@ -337,7 +337,7 @@ CAN_SKIP = Exercise(
         "y from the pivot, on the left or on the right. Where is it nearest to the question?",
         "The smallest possible angle gives the highest possible cosine. `np.arccos` turns a cosine into an angle, "
         "`np.cos` an angle into a cosine.",
-        "Can a cosine of 1.0000001 be turned into an angle? Bring it back with `np.clip(..., -1, 1)` first.",
+        "Can a cosine of 1.000001 be turned into an angle? Bring it back with `np.clip(..., -1, 1)` first.",
     ),
 )
 
@@ -364,13 +364,14 @@ def _closest_cases(rng):
         Case("The closest pair is the first and the last", (drawn(0, n - 1),)),
         Case("Two equal vectors are a pair", (torch.cat([halves[:place], halves[[twin]], halves[place:]]),)),
         Case("Two equal vectors are a pair", (halves[[0, 0, 1]],)),
+        Case("Two equal vectors are a pair", (torch.eye(4)[[0, 1, 2, 3, 0]],)),  # `topk` finds the diagonal twice
         Case("Several pairs are equally close", (tied,)),
         *(
             Case("A pair is a little closer than the members of a group", (_group_and_pair(rng, spread),))
             for spread in (False, True)
         ),
         Case("All cosines are negative", (apart,)),
-        Case("Two vectors", (normalise(normal(rng, 2, hidden)),)),
+        Case("Two vectors", (torch.eye(hidden)[:2],)),
         Case("Two opposite vectors", (torch.stack([one, -one]),)),
     ]
 
@@ -449,8 +450,9 @@ CLOSEST = Exercise(
         Mistake(_ZERO, lambda v: _closest(v, less=1.0)),
         Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0, keep=_off_diagonal)),
         Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0)),
-        Mistake(
-            "You take the absolute value, so that opposite vectors count as close.", lambda v: _closest_absolute(v)
+        *(
+            Mistake("You take the absolute value, so that opposite vectors count as close.", imitate)
+            for imitate in (lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0))
         ),
         Mistake(
             "You leave out every pair with a cosine of 1. Equal vectors in different places are a pair; only the "
@@ -477,8 +479,8 @@ CLOSEST = Exercise(
 )
 
 
-def _closest_absolute(vectors):
-    table = (vectors @ vectors.T).abs().triu(1)
+def _closest_absolute(vectors, fill=-2):
+    table = (vectors @ vectors.T).abs().fill_diagonal_(fill)
     return list(divmod(table.argmax().item(), len(table)))
 
 

@@ -238,6 +238,36 @@ def skip_clipped_too_far(query_pivot, corpus_pivot, best):
     return np.cos(x - y) <= best
 
 
+def skip_without_clipping_turned(query_pivot, corpus_pivot, best):
+    with np.errstate(invalid="ignore"):
+        return ~(np.cos(np.arccos(query_pivot) - np.arccos(corpus_pivot)) > best)
+
+
+def skip_only_with_an_angle(query_pivot, corpus_pivot, best):
+    inside = (np.abs(corpus_pivot) <= 1) & (abs(query_pivot) <= 1)
+    return skip_by_the_addition_theorem(query_pivot, corpus_pivot, best) & inside
+
+
+def skip_clipped_below_one(query_pivot, corpus_pivot, best):
+    x, y = (np.arccos(np.clip(number, -1 + 1e-7, 1 - 1e-7)) for number in (query_pivot, corpus_pivot))
+    return np.cos(x - y) <= best
+
+
+def skip_rounded(query_pivot, corpus_pivot, best):
+    return skip_without_clipping(np.round(query_pivot, 6), np.round(corpus_pivot, 6), best)
+
+
+def skip_in_four_decimals(query_pivot, corpus_pivot, best):
+    return skip_without_clipping(np.round(query_pivot, 4), np.round(corpus_pivot, 4), best)
+
+
+def skip_clipped_if_very_near(query_pivot, corpus_pivot, best):
+    near = [
+        np.where(np.abs(number) < 1 + 2e-7, np.clip(number, -1, 1), number) for number in (query_pivot, corpus_pivot)
+    ]
+    return skip_without_clipping(*near, best)
+
+
 def skip_one_for_all(query_pivot, corpus_pivot, best):
     return bool(skip_in_numpy(query_pivot, corpus_pivot, best).all())
 
@@ -280,6 +310,17 @@ def closest_second_in_each_row(vectors):
     return row, second[row]
 
 
+def closest_second_of_topk(vectors):
+    values, places = (vectors @ vectors.T).topk(2, dim=1)
+    row = values[:, 1].argmax().item()
+    return row, places[row, 1].item()
+
+
+def closest_after_the_diagonal_of_topk(vectors):
+    n = len(vectors)
+    return divmod((vectors @ vectors.T).flatten().topk(n + 1).indices[-1].item(), n)
+
+
 def closest_below_one(vectors):
     best, pair = -9.0, [0, 1]
     for i in range(len(vectors)):
@@ -314,6 +355,11 @@ def closest_to_the_best_row(vectors):
     table = vectors @ vectors.T - 3 * torch.eye(len(vectors))
     row = int(table.sum(dim=1).argmax())
     return row, int(table[row].argmax())
+
+
+def closest_zero_for_empty(vectors):
+    table = (vectors @ vectors.T).tril(diagonal=-1)
+    return divmod(int(table.masked_fill(table == 0, -2).argmax()), len(vectors))
 
 
 def closest_rounded(vectors):
@@ -412,6 +458,10 @@ def closest_absolute(vectors):
     return divmod(int(table.argmax()), len(vectors))
 
 
+def closest_absolute_upper(vectors):
+    return divmod(int((vectors @ vectors.T).abs().triu(diagonal=1).argmax()), len(vectors))
+
+
 RIGHT = {
     "09-tokens": [tokens_by_loops, tokens_by_combinations, tokens_in_numpy, tokens_as_an_array, tokens_as_tensors],
     "09-can-skip": [
@@ -449,19 +499,24 @@ WRONG = {
     ],
     "09-can-skip": [
         (skip_by_the_sum, "the *lowest* cosine"),
-        (skip_without_clipping, "counts as 1 or −1"),
+        (skip_without_clipping, "a cosine with the pivot just outside −1 to 1, your function returns False"),
         (skip_that_raises, "math domain error"),
         (skip_by_distances, "Use the angles"),
         (skip_farther_only, "much nearer to the pivot"),
         (skip_turned, "exchanged"),
-        (skip_with_the_question_clipped, "counts as 1 or −1"),
-        (skip_with_the_sentences_clipped, "counts as 1 or −1"),
+        (skip_with_the_question_clipped, "whose number in `corpus_pivot` rounding put just outside"),
+        (skip_with_the_sentences_clipped, "For every sentence, if rounding put `query_pivot` just outside"),
+        (skip_without_clipping_turned, "your function returns True"),
+        (skip_only_with_an_angle, "your function returns False"),
+        (skip_rounded, "Rounding put the cosine of a sentence above 1: your function returned"),
+        (skip_clipped_below_one, "You clip to a little less than 1"),
     ],
     "09-find-the-bug": [
         (closest_with_itself, "a vector and itself"),
         (closest_upper_with_zeros, "0 is the highest"),
         (closest_minus_one, "Opposite vectors have a cosine of −1"),
         (closest_absolute, "absolute value"),
+        (closest_absolute_upper, "absolute value"),
         (closest_below_one, "leave out every pair with a cosine of 1"),
         (closest_range_too_short, "the last two"),
         (closest_as_floats, "two integers are asked for"),
@@ -489,22 +544,28 @@ PROMISES = {
         ("skip every such sentence", skip_by_distances),
         ("skip every such sentence", skip_a_little_less),
         ("skip every such sentence", skip_farther_only),
-        ("one that can only equal `best` too", skip_without_ties),
+        ("even one whose cosine could equal `best`, but not exceed it", skip_without_ties),
         ("skip every such sentence", skip_with_a_margin),
         ("certainly not above `best`", skip_too_early),
         ("certainly not above `best`", skip_by_small_angles),
         ("certainly not above `best`", skip_in_whole_degrees),
-        ("numbers from −1 to 1", skip_with_positive_question),
-        ("numbers from −1 to 1", skip_with_positive_best),
+        ("certainly not above `best`", skip_in_four_decimals),
+        ("All numbers are from −1 to 1", skip_with_positive_question),
+        ("All numbers are from −1 to 1", skip_with_positive_best),
         ("with n at least 1", skip_squeezed),
         ("a truth value for each sentence", skip_one_for_all),
         ("a truth value for each sentence", skip_places),
         ("in their order", skip_sorted),
-        ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_without_clipping),
-        ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_with_the_question_clipped),
-        ("Rounding can put each cosine with the pivot a millionth outside −1 to 1", skip_with_the_sentences_clipped),
+        ("rounding can put a cosine with the pivot up to a millionth outside", skip_without_clipping),
+        ("rounding can put a cosine with the pivot up to a millionth outside", skip_with_the_question_clipped),
+        ("rounding can put a cosine with the pivot up to a millionth outside", skip_with_the_sentences_clipped),
         ("count it as 1 or −1", skip_clipped_too_far),
         ("count it as 1 or −1", skip_that_raises),
+        ("count it as 1 or −1", skip_without_clipping_turned),
+        ("count it as 1 or −1", skip_only_with_an_angle),
+        ("count it as 1 or −1", skip_clipped_below_one),
+        ("up to a millionth outside", skip_rounded),
+        ("up to a millionth outside", skip_clipped_if_very_near),
     ],
     "09-find-the-bug": [
         ("with n at least 2", closest_of_three_or_more),
@@ -516,6 +577,8 @@ PROMISES = {
         ("any two rows are, even if they are equal", closest_below_one),
         ("any two rows are, even if they are equal", closest_after_the_diagonal),
         ("any two rows are, even if they are equal", closest_second_in_each_row),
+        ("any two rows are, even if they are equal", closest_second_of_topk),
+        ("any two rows are, even if they are equal", closest_after_the_diagonal_of_topk),
         ("any two rows are, even if they are equal", closest_range_too_short),
         ("any two rows are, even if they are equal", closest_without_the_last),
         ("any two rows are, even if they are equal", closest_without_the_first),
@@ -526,5 +589,6 @@ PROMISES = {
         ("with the highest cosine", closest_to_the_best_row),
         ("with the highest cosine", closest_by_another_distance),
         ("with the highest cosine", closest_rounded),
+        ("with the highest cosine", closest_zero_for_empty),
     ],
 }
