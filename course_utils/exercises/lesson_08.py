@@ -367,6 +367,7 @@ TOLD_ALIKE = {
     "grid of products": "test values",
     "between equal values as listed": "between equal values",
     "values sorted alone": "taken as sorted",
+    "best F1": "values of similar pairs",
 }  # methods that are told the same sentence
 
 
@@ -421,14 +422,13 @@ THRESHOLD = Exercise(
             "The threshold is chosen with `>`, and the test pairs are judged with `>=`. Use `>=` for both.",
             OTHER_THRESHOLDS["mixed the other way"],
         ),
-        Mistake(
-            "You try only the values of similar training pairs. Those of the others are candidates, too.",
-            OTHER_THRESHOLDS["values of similar pairs"],
-        ),
-        Mistake(
-            "You take the threshold with the highest F1. The one with which most training pairs are right is asked "
-            "for, which is the one with the highest accuracy.",
-            OTHER_THRESHOLDS["best F1"],
+        *(
+            Mistake(
+                "You try only the values of similar training pairs, or take the threshold with the highest F1. All "
+                "training values are candidates, and the best one has the highest accuracy.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("values of similar pairs", "best F1")
         ),
         *(
             Mistake(
@@ -554,7 +554,7 @@ def _groups_cases(rng):
         for rest in [[x, y, (x + 1) % 7, (y + 2) % 7]]
     ]
     once = _draws(rng, 7)
-    again = [[*drawn[1:], drawn[0]] for drawn in once[:3] for _ in range(3)]  # the same groups in another order
+    again = 3 * once[:3] + [[*once[3][1:], once[3][0]]]  # the last one draws the same groups in another order
     copies = _with_copies(*_grouped(rng, [3] * many))
     same = _grouped(rng, [2] * 8)
     return [

@@ -345,6 +345,10 @@ PROMISES = {
         ("with all its rows", grouped_without_copies),
         ("as often as it was drawn", lambda *a: grouped(*a[:4], [drawn[: max(a[3]) + 1] for drawn in a[4]])),
         ("For every resample there is a difference", grouped_without_equal_draws),
+        (
+            "For every resample there is a difference",
+            lambda *a: grouped(*a[:4], [list(drawn) for drawn in set(map(tuple, a[4]))]),
+        ),
         ("as often as it was drawn", lambda *a: grouped(*a, chosen=lambda groups, drawn: np.isin(groups, drawn))),
         ("For every resample there is a difference", grouped_unpaired),
         ("Spearman's correlation", lambda *a: grouped(*a, correlation=quick_pearson)),
