@@ -33,6 +33,7 @@ def _spearman_cases(rng):
     place = rng.randrange(8)
     one, other = sorted(close)[place : place + 2]
     swapped = [{one: other, other: one}.get(value, value) for value in close]  # 59/60, which no rounding leaves alone
+    two = _distinct(rng, 4)
     return [
         Case("All numbers differ", (x, y)),
         Case("One number is far from all others", (x, outlier)),
@@ -41,6 +42,7 @@ def _spearman_cases(rng):
         Case("Equal numbers share the mean of their ranks", (_tied(rng), _distinct(rng, 8))),
         Case("Equal numbers in both columns", (_tied(rng), _tied(rng))),
         Case("Numbers that differ only in the fifth decimal", ([0.5 + 0.00001 * v for v in close], swapped)),
+        Case("Lists of two numbers", (two[:2], two[2:])),
     ]
 
 
@@ -165,7 +167,7 @@ def _with_candidates(candidates_of):
     """The accuracy with the lowest of other candidates that are right most often on the training pairs."""
 
     def imitate(train, labels, test, test_labels):
-        return _accuracy(_best_of(candidates_of(train, test), train, labels), test, test_labels)
+        return _accuracy(_best_of(candidates_of(train, labels, test), train, labels), test, test_labels)
 
     return imitate
 
@@ -189,6 +191,16 @@ def _cut_between_rows(in_order):
     return imitate
 
 
+def _f1(threshold, values, labels):
+    called = [label for value, label in zip(values, labels, strict=True) if value >= threshold]
+    return 2 * sum(called) / (len(called) + sum(labels))
+
+
+def _with_best_f1(train, labels, test, test_labels):
+    threshold = max(sorted(set(train)), key=lambda threshold: _f1(threshold, train, labels))
+    return _accuracy(threshold, test, test_labels)
+
+
 # Wrong choices of the threshold. Each must differ from the right result in at least one case.
 OTHER_THRESHOLDS = {
     "tuned on test": lambda train, labels, test, test_labels: _held_out(test, test_labels, test, test_labels),
@@ -202,6 +214,9 @@ OTHER_THRESHOLDS = {
     "mixed": lambda train, labels, test, test_labels: _accuracy(
         _threshold(train, labels), test, test_labels, operator.gt
     ),
+    "mixed the other way": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels, operator.gt), test, test_labels
+    ),
     "highest": lambda train, labels, test, test_labels: _accuracy(
         _threshold(train, labels, lowest=False), test, test_labels
     ),
@@ -211,17 +226,22 @@ OTHER_THRESHOLDS = {
     "mean": lambda train, labels, test, test_labels: _accuracy(sum(train) / len(train), test, test_labels),
     "half": lambda train, labels, test, test_labels: _accuracy(0.5, test, test_labels),
     "wrong share": lambda *args: 1 - _held_out(*args),
-    "beyond": _with_candidates(lambda train, test: [*train, _beyond(train)]),
-    "just beyond": _with_candidates(lambda train, test: [*train, _just_beyond(train)]),
-    "between": _with_candidates(lambda train, test: _between(train)),
-    "between and beyond": _with_candidates(lambda train, test: [min(train), *_between(train), _beyond(train)]),
+    "beyond": _with_candidates(lambda train, labels, test: [*train, _beyond(train)]),
+    "just beyond": _with_candidates(lambda train, labels, test: [*train, _just_beyond(train)]),
+    "between": _with_candidates(lambda train, labels, test: _between(train)),
+    "between and beyond": _with_candidates(lambda train, labels, test: [min(train), *_between(train), _beyond(train)]),
     "between and just beyond": _with_candidates(
-        lambda train, test: [min(train), *_between(train), _just_beyond(train)]
+        lambda train, labels, test: [min(train), *_between(train), _just_beyond(train)]
     ),
-    "test values": _with_candidates(lambda train, test: train + test),
-    "test values only": _with_candidates(lambda train, test: test),
-    "grid": _with_candidates(lambda train, test: [step / 100 for step in range(101)]),
-    "grid of products": _with_candidates(lambda train, test: [0.01 * step for step in range(101)]),  # as np.linspace
+    "test values": _with_candidates(lambda train, labels, test: train + test),
+    "test values only": _with_candidates(lambda train, labels, test: test),
+    "grid": _with_candidates(lambda train, labels, test: [step / 100 for step in range(101)]),
+    # as np.linspace
+    "grid of products": _with_candidates(lambda train, labels, test: [0.01 * step for step in range(101)]),
+    "values of similar pairs": _with_candidates(
+        lambda train, labels, test: [value for value, label in zip(train, labels) if label]
+    ),
+    "best F1": _with_best_f1,
     "one pair per value": lambda train, labels, test, test_labels: _held_out(
         *map(list, zip(*dict(zip(train, labels)).items())), test, test_labels
     ),
@@ -229,6 +249,8 @@ OTHER_THRESHOLDS = {
     "between equal values as listed": _cut_between_rows(
         lambda values, labels: sorted(zip(values, labels), key=operator.itemgetter(0))
     ),
+    "taken as sorted": _cut_between_rows(lambda values, labels: list(zip(values, labels))),
+    "values sorted alone": _cut_between_rows(lambda values, labels: list(zip(sorted(values), labels))),
 }
 
 
@@ -304,24 +326,35 @@ def _equal_values(rng):
         yield values, list(labels), test, [0, 1, 1, 1, 1, 1]
 
 
+def _seldom_right(rng):
+    """The best threshold is right on a third of the training pairs; the other two are right less often.
+
+    The test values lie between the training values, or closely around the best one. All their labels are 1, so the
+    lower a threshold is, the more it gets right.
+    """
+    low, middle, best = rng.randint(10, 30) / 100, rng.randint(35, 50) / 100, rng.randint(60, 80) / 100 + 0.003217
+    rows = [(low, 1), (middle, 0), (middle, 0), (best, 0), (best, 0), (best, 0)]
+    rng.shuffle(rows)
+    test = [best, best + 0.05, best - 0.00001, (middle + best) / 2, (low + middle) / 2]
+    return [value for value, _ in rows], [label for _, label in rows], test, [1] * 5
+
+
 def _threshold_cases_drawn(rng):
     return [
         Case(
-            "The threshold comes from the training pairs alone",
+            "Test pairs for which another threshold would be best",
             _pairs_drawn(rng, ("tuned on test", "training accuracy", "wrong share")),
         ),
-        Case("The test pairs have no say in the threshold", _pairs_drawn(rng, ("on both", "tuned on test"))),
-        Case("A value equal to the threshold counts as similar", _pairs_drawn(rng, ("above", "mixed"))),
-        Case("Of equally good thresholds, the lowest", _pairs_drawn(rng, ("highest", "first"))),
-        Case("The threshold is searched, not fixed", _pairs_drawn(rng, ("mean", "half"))),
-        Case("A threshold above all training values is no candidate", _best_is_none(rng)),
-        Case("Numbers between the training values are no candidates", _just_below(rng, rng.randint(3, 5))),
-        Case("The highest training value is a candidate", _just_below(rng, 1)),
-        Case("Numbers below all training values are no candidates", _all_similar(rng)),
-        *(
-            Case("Training pairs with equal values all count, on one side of a threshold", drawn)
-            for drawn in _equal_values(rng)
-        ),
+        Case("Test pairs for which another threshold would be best", _pairs_drawn(rng, ("on both", "tuned on test"))),
+        Case("Values equal to the threshold", _pairs_drawn(rng, ("above", "mixed"))),
+        Case("Several thresholds are equally good", _pairs_drawn(rng, ("highest", "first"))),
+        Case("The best threshold is neither 0.5 nor the mean", _pairs_drawn(rng, ("mean", "half"))),
+        Case("The most similar training pair is labelled 0", _best_is_none(rng)),
+        Case("Test values just below the best threshold", _just_below(rng, rng.randint(3, 5))),
+        Case("The highest training value is the best threshold", _just_below(rng, 1)),
+        Case("Test values below all training values", _all_similar(rng)),
+        Case("The best threshold is right on less than half of the training pairs", _seldom_right(rng)),
+        *(Case("Training pairs with equal values", drawn) for drawn in _equal_values(rng)),
     ]
 
 
@@ -333,6 +366,8 @@ TOLD_ALIKE = {
     "grid": "test values",
     "grid of products": "test values",
     "between equal values as listed": "between equal values",
+    "values sorted alone": "taken as sorted",
+    "best F1": "values of similar pairs",
 }  # methods that are told the same sentence
 
 
@@ -382,6 +417,26 @@ THRESHOLD = Exercise(
         Mistake(
             "The threshold is chosen with `>=`, and the test pairs are judged with `>`. Use `>=` for both.",
             OTHER_THRESHOLDS["mixed"],
+        ),
+        Mistake(
+            "The threshold is chosen with `>`, and the test pairs are judged with `>=`. Use `>=` for both.",
+            OTHER_THRESHOLDS["mixed the other way"],
+        ),
+        *(
+            Mistake(
+                "You try only the values of similar training pairs, or take the threshold with the highest F1. All "
+                "training values are candidates, and the best one has the highest accuracy.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("values of similar pairs", "best F1")
+        ),
+        *(
+            Mistake(
+                "You count as if the training pairs were sorted by their values. The lists are not sorted: sort values "
+                "and labels together, or judge each value by itself.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("taken as sorted", "values sorted alone")
         ),
         *(
             Mistake(
@@ -473,6 +528,12 @@ def _grouped(rng, sizes, scattered=False):
     return tuple([column[place] for place in order] for column in (gold, a, b, groups))
 
 
+def _with_copies(gold, a, b, groups):
+    """The same, but in every other group all rows are copies of its first one."""
+    rows = [groups.index(group) if group % 2 else row for row, group in enumerate(groups)]
+    return *([column[row] for row in rows] for column in (gold, a, b)), groups
+
+
 def _draws(rng, groups, repeats=7):
     """Resamples of group numbers, each with at least three different groups."""
     found = []
@@ -488,10 +549,13 @@ def _groups_cases(rng):
     uneven = [1, 2, 1, *rng.sample([1, 3, 4, 6], 4)]
     gold, a, b, groups = _grouped(rng, [1] * 12, scattered=True)
     twice = [
-        [place, place, place, *rest]
+        [place, place, place, *rest, place, place]  # more than there are groups
         for place, *_, x, y in _draws(rng, 7)
         for rest in [[x, y, (x + 1) % 7, (y + 2) % 7]]
     ]
+    once = _draws(rng, 7)
+    again = 3 * once[:3] + [[*once[3][1:], once[3][0]]]  # the last one draws the same groups in another order
+    copies = _with_copies(*_grouped(rng, [3] * many))
     same = _grouped(rng, [2] * 8)
     return [
         Case("Three rows of each pair", (*_grouped(rng, [3] * many), _draws(rng, many))),
@@ -499,6 +563,8 @@ def _groups_cases(rng):
         Case("Rows of a group that do not stand together", (*_grouped(rng, uneven, True), _draws(rng, len(uneven)))),
         Case("Each row is a group of its own", (gold, a, b, groups, _draws(rng, 12))),
         Case("A group counts as often as it was drawn", (*_grouped(rng, uneven, True), twice)),
+        Case("Some rows of a group are equal", (*copies, _draws(rng, many))),
+        Case("Some resamples draw the same groups", (*_grouped(rng, uneven), once + again)),
         Case("A model compared with itself differs by nothing", (same[0], same[1], same[1], same[3], _draws(rng, 8))),
     ]
 
@@ -558,6 +624,14 @@ def _of_group_means(gold, a, b, groups, draws):
         [np.mean(np.array(column)[groups == group]) for group in range(max(groups) + 1)] for column in (gold, a, b)
     ]
     return _grouped_gain(*means, list(range(max(groups) + 1)), draws)
+
+
+def _without_copies(gold, a, b, groups, draws):
+    return _grouped_gain(*map(list, zip(*dict.fromkeys(zip(gold, a, b, groups)))), draws)
+
+
+def _in_order(drawn):
+    return tuple(sorted(drawn))
 
 
 def _far_ends(gold, a, b, groups, draws):
@@ -630,8 +704,22 @@ GROUPS = Exercise(
             lambda *args: _grouped_gain(*args, level=90),
         ),
         Mistake(
-            "Your interval goes from the smallest to the largest difference. For 95%, cut off 2.5% at each end.",
+            "Your interval goes from the smallest to the largest difference. By default, `np.percentile` interpolates: "
+            "with few resamples, too, its percentiles 2.5 and 97.5 lie a little inside.",
             lambda *args: _grouped_gain(*args, level=100),
+        ),
+        Mistake(
+            "`np.percentile` counts to 100: the percentiles are 2.5 and 97.5, not 0.025 and 0.975, which are for "
+            "`np.quantile`.",
+            lambda *args: np.percentile(_gains(*args), [0.025, 0.975]).tolist(),
+        ),
+        Mistake(
+            "You use equal rows once. All rows of a drawn group belong to the resample, also those that are equal.",
+            _without_copies,
+        ),
+        Mistake(
+            "You use resamples that draw the same groups once. Each resample gives a difference.",
+            lambda gold, a, b, groups, draws: _grouped_gain(gold, a, b, groups, sorted(set(map(_in_order, draws)))),
         ),
         Mistake("You return the ends in the wrong order: the low one first.", lambda *args: _grouped_gain(*args)[::-1]),
         Mistake(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 import torch
+from sklearn.metrics import f1_score
 
 from course_utils.evaluation import best_threshold, spearman
 
@@ -190,6 +191,51 @@ def held_out_by_a_dict(train_values, train_labels, test_values, test_labels):
     return held_out(list(label_of), list(label_of.values()), test_values, test_labels)
 
 
+def held_out_if_better(train_values, train_labels, test_values, test_labels, best=0, threshold=None):
+    """Keeps a candidate that is right more often than the best so far, from `best` on."""
+    threshold = min(train_values) if threshold is None else threshold
+    for candidate in sorted(train_values):
+        right = np.mean((np.array(train_values) >= candidate) == np.array(train_labels))
+        if right > best:
+            best, threshold = right, candidate
+    return np.mean((np.array(test_values) >= threshold) == np.array(test_labels))
+
+
+def held_out_either_way(train_values, train_labels, test_values, test_labels):
+    """Takes a threshold that is nearly always wrong for as good as one that is nearly always right."""
+    values, labels = np.array(train_values), np.array(train_labels)
+    right = [((values >= t) == labels).mean() for t in sorted(train_values)]
+    threshold = sorted(train_values)[int(np.argmax([max(r, 1 - r) for r in right]))]
+    return np.mean((np.array(test_values) >= threshold) == np.array(test_labels))
+
+
+def held_out_with_f1(train_values, train_labels, test_values, test_labels):
+    candidates = np.unique(train_values)
+    found = [f1_score(train_labels, (np.array(train_values) >= t).astype(int)) for t in candidates]
+    return np.mean((np.array(test_values) >= candidates[np.argmax(found)]) == np.array(test_labels))
+
+
+def held_out_above_in_training(train_values, train_labels, test_values, test_labels):
+    candidates = np.unique(train_values)
+    right = [((np.array(train_values) > t) == np.array(train_labels)).sum() for t in candidates]
+    return np.mean((np.array(test_values) >= candidates[np.argmax(right)]) == np.array(test_labels))
+
+
+def held_out_as_if_sorted(train_values, train_labels, test_values, test_labels):
+    labels = np.array(train_labels)
+    right = [(1 - labels[:k]).sum() + labels[k:].sum() for k in range(len(labels))]
+    return np.mean((np.array(test_values) >= train_values[int(np.argmax(right))]) == np.array(test_labels))
+
+
+def grouped_without_copies(gold, a, b, groups, draws):
+    table = pd.DataFrame({"gold": gold, "a": a, "b": b, "group": groups}).drop_duplicates()
+    return grouped(table["gold"], table["a"], table["b"], table["group"], draws)
+
+
+def grouped_without_equal_draws(gold, a, b, groups, draws):
+    return grouped(gold, a, b, groups, list(set(map(tuple, map(sorted, draws)))))
+
+
 def ranks_with(method):
     return lambda x, y: np.corrcoef(scipy.stats.rankdata(x, method), scipy.stats.rankdata(y, method))[0, 1]
 
@@ -205,7 +251,7 @@ RIGHT = {
         spearman_in_scipy,
         lambda x, y: torch.tensor(spearman_by_counting(x, y)),
     ],
-    "08-threshold": [held_out_by_loop, held_out_in_numpy, held_out_with_tensors, held_out],
+    "08-threshold": [held_out_by_loop, held_out_in_numpy, held_out_with_tensors, held_out, held_out_if_better],
     "08-groups": [grouped_by_loop, grouped_in_pandas, grouped_by_weights, grouped],
 }
 WRONG = {
@@ -226,17 +272,28 @@ WRONG = {
         (lambda *a: held_out(*a, candidates=a[2]), "no training values"),
         (held_out_by_cuts, "cut between equal training values"),
         (held_out_by_a_dict, "one training pair for each value"),
+        (lambda *a: held_out(*a, candidates=[v for v, label in zip(*a[:2]) if label]), "values of similar training"),
+        (held_out_with_f1, "highest F1"),
+        (held_out_above_in_training, "chosen with `>`, and the test pairs are judged with `>=`"),
+        (held_out_as_if_sorted, "as if the training pairs were sorted"),
+        (lambda *a: held_out_as_if_sorted(sorted(a[0]), *a[1:]), "as if the training pairs were sorted"),
     ],
     "08-groups": [
         (grouped_unpaired, "subtract their far ends"),
         (lambda *args: grouped(*args, chosen=lambda groups, drawn: drawn), "row numbers"),
         (lambda *args: grouped(*args, chosen=lambda groups, drawn: np.isin(groups, drawn)), "each drawn group once"),
+        (lambda *args: grouped(*args, ends=(0.025, 0.975)), "counts to 100"),
+        (lambda *args: grouped(*args, method="nearest"), "interpolates"),
+        (lambda *args: grouped(*args, method="median_unbiased"), "interpolates"),
+        (grouped_without_copies, "equal rows once"),
+        (grouped_without_equal_draws, "same groups once"),
     ],
 }
 PROMISES = {
     "08-spearman": [
         ("lists of numbers", lambda x, y: ranks_with("average")([int(v) for v in x], [int(v) for v in y])),
         ("lists of numbers", lambda x, y: ranks_with("average")(np.round(x, 2), np.round(y, 2))),
+        ("lists of numbers of equal length", lambda x, y: spearman_in_scipy(x, y) if len(x) > 2 else 0.0),
         ("Return a number", lambda x, y: round(spearman_in_scipy(x, y), 2)),
         ("Return a number", lambda x, y: round(spearman_in_scipy(x, y), 3)),
         ("Return a number", lambda x, y: np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))),
@@ -248,7 +305,11 @@ PROMISES = {
     ],
     "08-threshold": [
         ("*at least* the threshold", lambda *a: held_out(*a, compare=np.greater)),
-        ("in any order", held_out_of_sorted),
+        ("*at least* the threshold", lambda *a: held_out(*a, compare=lambda v, t: v >= t - 1e-3)),
+        ("one of the training values", lambda *a: held_out(*a, candidates=np.round(a[0], 2))),
+        ("with which most *training* pairs are right", lambda *a: held_out_if_better(*a, best=0.5)),
+        ("with which most *training* pairs are right", held_out_either_way),
+        ("not sorted", held_out_of_sorted),
         ("one of the training values", lambda *a: held_out(*a, candidates=halfway(a[0]))),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[:-1])),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[1:])),
@@ -280,6 +341,13 @@ PROMISES = {
         (
             "with all its rows",
             lambda *a: grouped(*a, chosen=lambda groups, drawn: [list(groups).index(g) for g in drawn]),
+        ),
+        ("with all its rows", grouped_without_copies),
+        ("as often as it was drawn", lambda *a: grouped(*a[:4], [drawn[: max(a[3]) + 1] for drawn in a[4]])),
+        ("For every resample there is a difference", grouped_without_equal_draws),
+        (
+            "For every resample there is a difference",
+            lambda *a: grouped(*a[:4], [list(drawn) for drawn in set(map(tuple, a[4]))]),
         ),
         ("as often as it was drawn", lambda *a: grouped(*a, chosen=lambda groups, drawn: np.isin(groups, drawn))),
         ("For every resample there is a difference", grouped_unpaired),
