@@ -317,8 +317,8 @@ def _unchanged(after, before):
     """Whether an argument is as it was, to the last digit."""
     if isinstance(before, (list, tuple)):
         return isinstance(after, (list, tuple)) and len(after) == len(before) and all(map(_unchanged, after, before))
-    if is_array(before) and (type(after), str(after.dtype)) == (type(before), str(before.dtype)):
-        if after.shape != before.shape:
+    if is_array(before):
+        if difference(after, before, strict=True) is not None:
             return False
         with contextlib.suppress(TypeError, ValueError):  # not numbers
             return np.array_equal(_float64(after), _float64(before), equal_nan=True)
