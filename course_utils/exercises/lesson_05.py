@@ -190,11 +190,11 @@ def _weight_cases(rng):
     ones = torch.ones(tokens, dtype=torch.int64)
     right = torch.tensor([1] * (tokens - 2) + [0] * 2)
     return [
-        Case("Without padding, rows add up to 1", (q, k, ones)),
-        Case("Padding gets weight 0, and rows still add up to 1", (q, k, right)),
-        Case("Padding on the left gets weight 0 too", (q, k, right.flip(0))),
-        Case("Padding on both sides gets weight 0 too", (q, k, right.roll(1))),
-        Case("Padding gets weight 0 even where all other scores are as low as minus a million", _far_apart(right)),
+        Case("No padding", (q, k, ones)),
+        Case("Padding on the right", (q, k, right)),
+        Case("Padding on the left", (q, k, right.flip(0))),
+        Case("Padding on both sides", (q, k, right.roll(1))),
+        Case("Scores of about a million and minus a million", _far_apart(right)),
         Case("One head, and few numbers", (q[:1, :, :2], k[:1, :, :2], right)),
         Case(
             "As many heads and numbers as tokens",
@@ -327,6 +327,19 @@ ATTENTION_WEIGHTS = Exercise(
             "You divide by the root of the number of tokens. d is the last dimension of `queries`: the products add "
             "up d numbers.",
             lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1),
+        ),
+        Mistake(
+            "You divide by the root of the number of real tokens. d is the last dimension of `queries`: the products "
+            "add up d numbers.",
+            lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(m.sum())), m).softmax(-1),
+        ),
+        Mistake(
+            "You divide by the root of heads times d. Each product adds up d numbers: divide by the root of d.",
+            lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(len(q) * d)), m).softmax(-1),
+        ),
+        Mistake(
+            "All heads get the weights of head 0. Each head has queries and keys of its own.",
+            lambda q, k, m: attention_weights(q, k, m)[:1].expand(len(q), -1, -1),
         ),
         Mistake(
             "You divide by the root of d after the softmax, so rows do not add up to 1. Divide the scores.",
@@ -477,6 +490,19 @@ PATCHING_MAP = Exercise(
             "(`clone`) of the target's hidden state for each token.",
             lambda t, s, f: _patched(t, s, f, patch=_replace_up_to),
         ),
+        *(
+            Mistake(
+                "Patches stay, in a row and from row to row: you copy the target once, before all loops. Start each "
+                "patch from a fresh copy (`clone`) of the target's hidden state k.",
+                lambda t, s, f, ahead=ahead: _from_state_0(t, s, f, ahead=ahead),
+            )
+            for ahead in (False, True)
+        ),
+        Mistake(
+            "You patch the target's hidden state 0, whatever k is. For hidden state k, patch a copy of the target's "
+            "hidden state k.",
+            lambda t, s, f: _from_state_0(t, s, f, fresh=True),
+        ),
         Mistake(
             "You add the source's vector to the target's. Put it in its place.",
             lambda t, s, f: _patched(t, s, f, patch=_add),
@@ -593,6 +619,24 @@ PATCHING_MAP = Exercise(
         "`state = targets[k].clone(); state[0, i] = sources[k][0, i]`.",
     ),
 )
+
+
+def _from_state_0(target, source, layers, fresh=False, ahead=False):
+    """The map from one copy of the target's hidden state 0 for all rows, or from a `fresh` one for each number.
+
+    ahead: between the rows, the copy passes the next layer, with all its patches.
+    """
+    before, state, rows = _last(target, layers).mean(1), target.clone(), []
+    for number in range(len(layers) + 1):
+        row = []
+        for token in range(target.shape[1]):
+            state = target.clone() if fresh else state
+            _replace(state, source, token)
+            row.append(_norm(_last(state, layers[number:]).mean(1) - before))
+        rows.append(torch.cat(row))
+        state = _last(state, layers[number : number + 1]) if ahead else state
+        source = _last(source, layers[number : number + 1])
+    return torch.stack(rows)
 
 
 def _last(states, layers):

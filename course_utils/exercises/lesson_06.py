@@ -262,7 +262,7 @@ def _mean_cosine_cases(rng):
     means, counts = _batches(rng, sizes[:2])
     return [
         Case("Batches of different sizes", _batches(rng, sizes)),
-        Case("A batch of the same texts as another one counts, too", (means[[0, 1, 0]], [*counts, counts[0]])),
+        Case("Two batches of the same texts", (means[[0, 1, 0]], [*counts, counts[0]])),
         Case("One large batch beside small ones", _batches(rng, [300, 2, 3], 2.0)),
         Case("One batch alone", _batches(rng, [rng.randint(4, 9)])),
         Case("Two batches of one sentence each", _batches(rng, [1, 1])),
@@ -322,6 +322,26 @@ def _within_larger(weight):
     return imitate
 
 
+def _only(across, empty):
+    """The mean cosine over pairs within a batch only, or across batches only; `empty` where there are none."""
+
+    def imitate(means, counts):
+        total, _ = _total(means, counts)
+        inside = sum((n * n * (m.double() @ m.double())).item() for m, n in zip(means, counts))
+        n, squares = sum(counts), sum(n * n for n in counts)
+        cosines, pairs = ((total @ total).item() - inside, n * n - squares) if across else (inside - n, squares - n)
+        return cosines / pairs if pairs else empty(means, counts)
+
+    return imitate
+
+
+def _less_squares(means, counts):
+    """Takes the squared lengths of the means, each times its count, out of the sum."""
+    total, counts = _total(means, counts)
+    n = counts.sum()
+    return ((total @ total - counts @ means.double().square().sum(dim=1)) / (n * (n - 1))).item()
+
+
 def _unweighted(means, counts):
     n = sum(counts)
     middle = means.double().mean(dim=0)
@@ -347,6 +367,7 @@ INSIDE = (
     "You average over the batches what holds within each of them. Most pairs have their two sentences in different "
     "batches: start from the sum of all vectors, which the means and counts give you."
 )
+NO_PAIRS = (lambda m, c: math.nan, lambda m, c: 0.0, lambda m, c: 0.0 / 0, _mean_cosine)
 
 MEAN_COSINE = Exercise(
     id="06-mean-cosine",
@@ -354,6 +375,7 @@ MEAN_COSINE = Exercise(
     arguments=("means", "counts"),
     cases=_mean_cosine_cases,
     reference=_mean_cosine,
+    alike=lambda one, other: not math.isfinite(one) and not math.isfinite(other),  # 0 / 0, or nearly 0 / 0
     minutes=12,
     difficulty=3,
     points=2,
@@ -402,14 +424,27 @@ MEAN_COSINE = Exercise(
         ),
         *(Mistake(BETWEEN, _between_means(scaled)) for scaled in (True, False)),
         Mistake(INSIDE, lambda means, counts: float(np.average((means * means).sum(dim=1), weights=counts))),
-        *(Mistake(INSIDE, _within_larger(weights)) for weights in (lambda n: 1, lambda n: n, lambda n: n * (n - 1))),
+        *(Mistake(INSIDE, _within_larger(weights)) for weights in (lambda n: 1, lambda n: n)),
+        *(Mistake(INSIDE, _within(weights)) for weights in (lambda counts: None, lambda counts: counts)),
         *(
-            Mistake(INSIDE, _within(weights))
-            for weights in (
-                lambda counts: None,
-                lambda counts: counts,
-                lambda counts: [n * (n - 1) + 1e-12 for n in counts],
+            Mistake(
+                "You count only the pairs within a batch. Pairs across batches count, too: start from the sum of all "
+                "vectors, which the means and counts give you.",
+                _only(across=False, empty=empty),
             )
+            for empty in NO_PAIRS
+        ),
+        *(
+            Mistake(
+                "You count only the pairs across batches. Two different sentences of one batch are a pair, too.",
+                _only(across=True, empty=empty),
+            )
+            for empty in NO_PAIRS
+        ),
+        Mistake(
+            "You take the squared lengths of the means out of the sum, once for each sentence. The cosine of a "
+            "sentence with itself is 1, so n is to be taken away.",
+            _less_squares,
         ),
         Mistake(
             "You scale the mean vector to length 1, and its length is what the mean cosine depends on.",
@@ -435,21 +470,19 @@ def _centre_cases(rng):
     second = first * 0.6 + 0.4 * shift + normal(rng, 4, hidden)
     lengths = torch.tensor([[0.3], [2.0], [9.0], [1.0]])
     far = 3 * normal(rng, 1, hidden)
+    shortest = (torch.cat([first, second]) - background.mean(dim=0)).norm(dim=1).min()
     return [
         Case("Some pairs against a background in a cone", (first, second, background)),
-        Case("Moving everything by the same vector changes nothing", (first + far, second + far, background + far)),
+        Case("All vectors moved by the same vector", (first + far, second + far, background + far)),
         Case("One pair", (first[:1], second[:1], background)),
         Case("Pairs and background of one length", (first, second, background[:4])),
-        Case("Short vectors have directions, too", tuple(0.05 * rows for rows in (first, second, background))),
+        Case("Short vectors", tuple(1e-4 / shortest * rows for rows in (first, second, background))),
         Case(
             "As many pairs as dimensions",
             (normal(rng, hidden, hidden) + shift, normal(rng, hidden, hidden) + shift, background),
         ),
-        Case("The vectors keep the lengths that they have", (first * lengths, second * lengths.flip(0), background)),
-        Case(
-            "Pairs in another order give the same numbers in that order",
-            (first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background),
-        ),
+        Case("Vectors of very different lengths", (first * lengths, second * lengths.flip(0), background)),
+        Case("Pairs in another order", (first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background)),
     ]
 
 
@@ -474,6 +507,15 @@ OWN_MEAN = (
     "You subtract each set's own mean, so the background is not used, and a pair alone becomes two vectors of zeros. "
     "Subtract the mean of `background` from both."
 )
+OWN_EPSILON = (
+    "A small number that keeps your division from 0/0 is too large for vectors as short as 1e-4. None of them is zero: "
+    "divide by the lengths alone."
+)
+
+
+def _with_epsilon(cosine):
+    return lambda f, s, b: cosine(f - _mean(b), s - _mean(b))
+
 
 CENTRE = Exercise(
     id="06-centre",
@@ -514,6 +556,37 @@ CENTRE = Exercise(
             "You subtract the mean of `first` and `second` together. `background` is not used; its mean is the one "
             "to subtract.",
             _minus(lambda f, s, b: _mean(torch.cat([f, s]))),
+        ),
+        *(
+            Mistake(
+                "You subtract the mean of one set of sentences from both. `background` is not used; its mean is the "
+                "one to subtract.",
+                lambda f, s, b, of=of, cosine=cosine: cosine(f - _mean((f, s)[of]), s - _mean((f, s)[of])),
+            )
+            for of in (0, 1)
+            for cosine in (_rows_cosine, torch.cosine_similarity)
+        ),
+        Mistake(
+            "You subtract the first vector of the background. Its mean vector is asked for: `background.mean(dim=0)`.",
+            _minus(lambda f, s, b: b[0]),
+        ),
+        *(
+            Mistake("You subtract the median of the background. Its mean is asked for.", _minus(middle))
+            for middle in (lambda f, s, b: b.median(dim=0).values, lambda f, s, b: b.quantile(0.5, dim=0))
+        ),
+        *(
+            Mistake(OWN_EPSILON, _with_epsilon(lambda x, y, eps=eps: torch.cosine_similarity(x, y, eps=eps)))
+            for eps in (1e-3, 1e-2)
+        ),
+        *(
+            Mistake(
+                OWN_EPSILON, _with_epsilon(lambda x, y, eps=eps: (x * y).sum(1) / (x.norm(dim=1) * y.norm(dim=1) + eps))
+            )
+            for eps in (1e-8, 1e-6)
+        ),
+        Mistake(
+            "You return 1 minus the cosine, a distance. The cosine itself is asked for.",
+            lambda f, s, b: 1 - _rows_cosine(f - _mean(b), s - _mean(b)),
         ),
         Mistake(
             "You take the mean over the pairs and the background together. Only the background decides the mean.",

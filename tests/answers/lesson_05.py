@@ -162,6 +162,21 @@ def map_by_loops(target, source, layers, number=None, swap=None, pool=None, leng
     return rows
 
 
+def map_from_one_copy(target, source, layers, ahead=False, fresh=False):
+    before, other = run(target, layers).mean(1), source
+    copy, found = target.clone(), torch.zeros(len(layers) + 1, target.shape[1])
+    for k in range(len(layers) + 1):
+        for i in range(target.shape[1]):
+            if fresh:
+                copy = target.clone()
+            copy[0, i] = other[0, i]
+            found[k, i] = torch.linalg.norm(run(copy, layers[k:]).mean(1) - before)
+        if k < len(layers):
+            other = layers[k](other)
+            copy = layers[k](copy) if ahead else copy
+    return found
+
+
 def map_recursively(target, source, layers):
     def below(state, other, left):
         end = run(state, left).mean(1)
@@ -317,6 +332,9 @@ WRONG = {
         (lambda q, k, m: F.softmax(scores(q, k), -1), "The mask has no effect: padding"),
         (lambda q, k, m: weights_filled(q, k, m, -50.0), "not low enough"),
         (lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * -1e5, -1), "not low enough"),
+        (lambda q, k, m: F.softmax(low(scores(q, k, len(q) * q.size(-1)), m), -1), "the root of heads times d"),
+        (lambda q, k, m: F.softmax(low(scores(q, k, int(m.sum())), m), -1), "the number of real tokens"),
+        (lambda q, k, m: torch.stack([weights_of_real_tokens(q, k, m)[0]] * len(q)), "All heads get the weights"),
         (weights_then_again, "0 / 0 is NaN"),
         (lambda q, k, m: weights_then_again(q, k, m, 1e-9), "all weights in your rows are 0"),
         (weights_by_exp, "e to the power of a high score is infinite"),
@@ -337,6 +355,9 @@ WRONG = {
         (lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f), "You run all layers after each patch"),
         (lambda t, s, f: map_by_loops(t, s, f, number=lambda k: 0), "hidden state 0 of the source"),
         (lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to), "Patches stay"),
+        (map_from_one_copy, "in a row and from row to row"),
+        (lambda t, s, f: map_from_one_copy(t, s, f, ahead=True), "in a row and from row to row"),
+        (lambda t, s, f: map_from_one_copy(t, s, f, fresh=True), "patch the target's hidden state 0"),
         (map_in_place, "changes `target`"),
         (map_that_pops, "changes `layers`"),
     ],
@@ -401,6 +422,8 @@ PROMISES = {
         ("the numbers (layers + 1, tokens)", lambda t, s, f: map_in_numpy(t, s, f).T),
         ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to)),
         ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_added)),
+        ("replace only the vector of token i", map_from_one_copy),
+        ("target's hidden state k", lambda t, s, f: map_from_one_copy(t, s, f, fresh=True)),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_shifted)),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_first_number)),
         ("in the source's hidden state k", lambda t, s, f: map_by_loops(t, s, f, number=lambda k: 0)),

@@ -162,6 +162,23 @@ def within(means, counts):
     return sum(cosine * pairs for cosine, pairs in inside) / sum(pairs for _, pairs in inside)
 
 
+def less_squares(means, counts):
+    c = torch.tensor(counts, dtype=means.dtype)
+    s, n = (c[:, None] * means).sum(0), c.sum()
+    return (s @ s - (c * means.norm(dim=1) ** 2).sum()) / (n * n - n)
+
+
+def across_without_guard(means, counts):
+    n = torch.tensor(counts).float()
+    total, inside = n @ means, (n**2 * (means**2).sum(1)).sum()
+    return (total @ total - inside) / (n.sum() ** 2 - (n**2).sum())
+
+
+def within_without_guard(means, counts):
+    n = torch.tensor(counts).double()
+    return ((n**2 * (means.double() ** 2).sum(1) - n).sum() / (n * (n - 1)).sum()).item()
+
+
 def centred(f, s, b, middle=None):
     """A right answer, with a place to break one sentence of the text."""
     m = b.mean(0) if middle is None else middle
@@ -211,11 +228,22 @@ WRONG = {
         (lambda m, c: ((m.mean(0) ** 2).sum()).item(), "weight each by its count"),
         (lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum(), "each sentence with itself"),
         (lambda m, c: (F.normalize(m) @ F.normalize(m).T).mean(), "Batches of different sizes"),
+        (across, "only the pairs across batches"),
+        (within, "only the pairs within a batch"),
+        (across_without_guard, "only the pairs across batches"),
+        (within_without_guard, "only the pairs within a batch"),
+        (less_squares, "squared lengths of the means"),
         (once_per_mean, "count batches with equal means once"),
         (mean_cosine_in_place, "changes `means`"),
     ],
     "06-centre": [
         (lambda f, s, b: F.cosine_similarity(f, s), "do not subtract the mean"),
+        (lambda f, s, b: centred(f, s, b, f.mean(0)), "the mean of one set of sentences from both"),
+        (lambda f, s, b: centred_with_units(f, s, s), "the mean of one set of sentences from both"),
+        (lambda f, s, b: centred(f, s, b, b[0]), "the first vector of the background"),
+        (lambda f, s, b: centred(f, s, b, torch.from_numpy(np.median(b.numpy(), axis=0))), "the median"),
+        (lambda f, s, b: 1 - centred(f, s, b), "1 minus the cosine"),
+        (lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1e-3), "vectors as short as 1e-4"),
         (centred_in_place, "changes `first`"),
     ],
     "06-project": [
@@ -245,6 +273,7 @@ PROMISES = {
         ("how many there were", lambda m, c: mean_cosine_in_numpy(m, [sum(c) / len(c)] * len(c))),
         ("a batch may hold a single sentence", lambda m, c: mean_cosine_in_numpy(*without_single(m, c))),
         ("all pairs of *different* sentences", lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum()),
+        ("The formula above also counts each sentence with itself; here it must not", less_squares),
         ("within a batch and across batches", across),
         ("within a batch and across batches", within),
         (
@@ -261,6 +290,10 @@ PROMISES = {
         ("all vectors keep the lengths that they have", lambda f, s, b: centred(f, s, F.normalize(b))),
         ("row i of `first` with row i of `second`", lambda f, s, b: centred(f, s.flip(0), b)),
         ("the cosine of row i", lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1.0)),
+        (
+            "lengths may be as small as 1e-4",
+            lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1e-3),
+        ),
         ("in the shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
         ("for all rows", lambda f, s, b: centred(f, s, b)[:1]),
     ],
