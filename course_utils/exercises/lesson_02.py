@@ -179,7 +179,10 @@ def _truncate_cases(rng):
         Case("A short sentence stays as it is", (sentence(4), rng.randint(8, 12))),
         Case("One token below the limit", (sentence(6), 7)),
         Case("[CLS] and [SEP] are left when max_length is 2", (sentence(5), 2)),
-        Case("The text may contain [CLS] and [SEP]", ([cls, *_ids(rng, 1), sep, cls, *_ids(rng, 4), sep], 7)),
+        Case(
+            "The text may contain [CLS] and [SEP]",
+            ([cls, *_ids(rng, 1), sep, cls, *_ids(rng, 1), sep, *_ids(rng, 2), sep], 7),
+        ),  # cut just after a [SEP]
         Case("So may a short text", ([cls, sep, *_ids(rng, 2), cls, sep], rng.randint(8, 12))),
     ]
 
@@ -279,6 +282,11 @@ TRUNCATE = Exercise(
             )
         ),
         Mistake(
+            "You add no [SEP] where the ids before it end with one. The text may contain [SEP] too: the last of "
+            "`ids` is kept all the same.",
+            lambda ids, n: ids[: n - 1] + ids[-1:] * (ids[: n - 1][-1] != ids[-1]),
+        ),
+        Mistake(
             "You cut off as many ids as are too many, but leave out [SEP] as well: the result is one too short.",
             lambda ids, n: ids if len(ids) <= n else ids[: n - 1],
         ),
@@ -301,15 +309,18 @@ def _bug_cases(rng):
     with_zero = scores.clone()
     with_zero[:, 1] = 0.0
     steps = (2 * scores).round() / 2  # exact in float32 even a million away from 0
+    down, apart = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
     return [
         Case("Without padding it is the ordinary softmax", (normal(rng, 2, 5), torch.ones(2, 5, dtype=torch.int64))),
         Case("Padding gets the weight 0, and real tokens share 1", (scores, mask)),
         Case("The scores at padded positions change nothing", (scores + 6 * (1 - mask), mask)),
         Case("A real token may have the score 0", (with_zero, mask)),
-        Case("Padding may score a million above 0", (steps + FAR * (1 - mask), mask)),
+        Case(  # in one row real tokens are a million below 0
+            "Padding may score a million above 0", (steps + FAR * (1 - mask - down * mask), mask)
+        ),
         Case("Padding may score a million below 0", (steps - FAR * (1 - mask), mask)),
         Case("All real scores may be a million below 0", (steps - FAR * mask, mask)),
-        Case("All real scores may be a million above 0", (steps + FAR * mask, mask)),
+        Case("One row may be a million above 0, another a million below", (steps + FAR * apart, mask)),
         Case("Padding may stand on the left", (scores.flip(1), mask.flip(1))),
         Case("A row alone gives the same weights as in a batch", (scores[1:2], mask[1:2])),
         Case(
@@ -338,7 +349,7 @@ def _judge_weights(args, outcome):
     real = args[1].bool().flatten().tolist()
     weights = [float(weight) for row in outcome for weight in row]
     most = max((abs(weight) for weight, counts in zip(weights, real, strict=True) if not counts), default=0)
-    return f"your function gives padding the weight {most:.3g} where 0 is expected" if most else None
+    return f"your function gives padding the weight {most:.3g} where exactly 0 is expected" if most else None
 
 
 _NOT_LOW_ENOUGH = (
@@ -428,6 +439,18 @@ BUG = Exercise(
         Mistake(_TOO_LATE, lambda s, m: _shares(torch.softmax(s * m, dim=1) * m)),
         Mistake(_BY_HAND, lambda s, m: _shares(torch.exp(s) * m)),
         Mistake(_BY_HAND, lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf"))))),
+        *(
+            Mistake(
+                "You take the largest score of the whole batch off. In a row that is far below it, all powers of e are "
+                "0, and 0 divided by 0 is NaN. Take off each row's own: `amax(dim=1, keepdim=True)`.",
+                imitate,
+            )
+            for imitate in (
+                lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")) - s[m == 1].max())),
+                lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")) - s.max())),
+                lambda s, m: _shares(torch.exp(s - s.max()) * m),
+            )
+        ),
         Mistake(_TRUE_OR_FALSE, lambda s, m: s.masked_fill(m, float("-inf"))),
         Mistake(_TRUE_OR_FALSE, lambda s, m: torch.where(m, s, float("-inf"))),
         Mistake(_ALONG_BATCH, lambda s, m: torch.softmax(s * m, dim=0)),
@@ -470,20 +493,21 @@ def _leak_cases(rng):
         ones = [[1] * n for n in lengths]
         return torch.tensor(ids), torch.tensor(_left(ones, 0) if left else _masks(ones, width)), VOCABULARY
 
-    def encoder(rule, leak=1.0):
+    def encoder(rule, leak=1.0, table=table, positions=positions):
         return small_encoder(table, positions, rule, leak)
 
-    def changing(by, pad_id, rule, where, start=None):
+    def changing(by, pad_id, rule, where, start=None, short=0.1):
         """An encoder in which any other id at the only padded of 5 positions changes the numbers `where` by `by`.
 
         Only the padding id has a vector, and all vectors are so short that the attention weights are nearly 1/5.
-        `start`: what is in these numbers without padding, if not the same as in the others.
+        `start`: what is in these numbers without padding, if not the same as in the others. `short`: what the padding
+        id has in them.
         """
         tokens, places = torch.zeros(VOCABULARY, 6), (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 6)
-        tokens[pad_id, where] = -0.1 if by > 0 else 0.1
+        tokens[pad_id, where] = -short if by > 0 else short
         if start is not None:
             places[:, where] = start
-        return small_encoder(tokens, places, rule, abs(by) / 0.02)
+        return small_encoder(tokens, places, rule, abs(by) / (0.2 * short))
 
     def middle():
         """An encoder in which position 3 is seen from position 1, and neither from 0 nor from 2."""
@@ -492,19 +516,32 @@ def _leak_cases(rng):
         return small_encoder(quiet, far, "none")
 
     ragged, one_padded = rng.sample([7, 4, 3], 3), rng.sample([4, 4, 5], 3)
+    # With more rows than ids, a negative id does not lead to a real one. These rows are those of padding.
+    too_long = torch.cat([table, table[:1].repeat(VOCABULARY, 1)])
+    # To the row of two tokens it is the same whether it stands at 0 and 1 or at 4 and 5.
+    in_fours = torch.cat([positions[:4], positions[:4]])
     one, two, three, four, five = rng.sample(range(VOCABULARY // 2), 5)
     all_ids = torch.tensor([[*rng.choices(range(VOCABULARY), k=2), i] for i in range(VOCABULARY)] * 2)
     return [
         Case("An encoder that hides padding does not leak", (encoder("none", 0.0), *batch(ragged, 7, 0))),
-        Case("An encoder without a mask leaks where there is padding", (encoder("none"), *batch(ragged, 7, 0))),
+        Case(
+            "An encoder without a mask leaks where there is padding",
+            (encoder("none", table=too_long), *batch(ragged, 7, 0)),
+        ),
         Case("A mask multiplied into the scores leaks", (encoder("product"), *batch([5, 2, 4], 6, 1))),
         Case("A mask used after the softmax leaks", (encoder("late"), *batch([3, 6, 2], 6, 0))),
         Case("One padded position is enough", (encoder("ends"), *batch([3, 7, 4], 7, 0))),
-        Case("One padded position is enough, on the left too", (encoder("ends"), *batch([3, 7, 4], 7, 0, left=True))),
+        Case("One padded position is enough, on the left too", (encoder("ends"), *batch([3, 7, 6], 7, 0, left=True))),
         Case("One real token that notices is enough", (middle(), *batch([3, 3], 4, 2))),
-        Case("Padding on the left need not leak", (encoder("none", 0.0), *batch([6, 2, 5], 6, 0, left=True))),
+        Case(
+            "Padding on the left need not leak",
+            (encoder("none", 0.0, positions=in_fours), *batch([6, 2, 5], 6, 0, left=True)),
+        ),
         Case("One number may grow by 0.00015", (changing(1.5e-4, one, "one", [5]), *batch(one_padded, 5, one))),
-        Case("It may shrink by 0.00015", (changing(-1.5e-4, two, "none", [2]), *batch(one_padded, 5, two))),
+        Case(  # a number near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit
+            "It may shrink by 0.00015",
+            (changing(-1.5e-4, two, "none", [2], start=10.0, short=0.01), *batch(one_padded, 5, two)),
+        ),
         Case(
             "All numbers may grow by 0.00015",
             (changing(1.5e-4, three, "none", slice(None)), *batch(one_padded, 5, three)),
@@ -584,6 +621,24 @@ def _one_swapped(place):
     return leaks
 
 
+def _after_as_many_as_are_real(mask):
+    return torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)
+
+
+def _after_the_last(mask):
+    return mask.flip(1).cumsum(dim=1).flip(1) == 0
+
+
+def _swapped_at(encode, ids, mask, size, at):
+    changes = encode(torch.where(at(mask), _next_ids(ids, size), ids), mask) - encode(ids, mask)
+    return (_largest(changes, mask) > 1e-4).tolist()
+
+
+def _by_closeness(encode, ids, mask, size):
+    before, after = encode(ids, mask), encode(torch.where(mask == 0, _next_ids(ids, size), ids), mask)
+    return [not torch.allclose(a[m == 1], b[m == 1], atol=1e-4) for a, b, m in zip(after, before, mask, strict=True)]
+
+
 _SAME_ID = (
     "You put one fixed id at all padded positions, and in some cases padding has just that id. Then nothing is "
     "swapped. Derive the other id from the one that is there."
@@ -624,8 +679,8 @@ LEAKS = Exercise(
         ),
         *(
             Mistake(
-                "You put the changes of a vector together, as their sum or their norm. Many small changes then look "
-                "like a large one. Take the largest: one number must change by more than 1e-4.",
+                "You add changes up, or take their norm. Many small changes then look like a large one. Take the "
+                "largest: one number must change by more than 1e-4.",
                 _leaks_by(measure),
             )
             for measure in (
@@ -670,6 +725,21 @@ LEAKS = Exercise(
             "positions, and their vectors change although padding is hidden. Keep the positions, and swap the ids.",
             _alone,
         ),
+        *(
+            Mistake(message, lambda *a, at=at: _swapped_at(*a, at=at))
+            for message, at in (
+                (
+                    "You take the first positions of each row for its real tokens, and swap the others. With padding "
+                    "on the left, these are real tokens. Swap where the mask is 0.",
+                    _after_as_many_as_are_real,
+                ),
+                (
+                    "You swap padding only to the right of the real tokens. It may stand on the left, too: swap where "
+                    "the mask is 0.",
+                    _after_the_last,
+                ),
+            )
+        ),
         Mistake(
             "You count changes that are smaller than 1e-4, such as rounding makes. Only a change of more than 1e-4 "
             "counts.",
@@ -677,6 +747,16 @@ LEAKS = Exercise(
         ),
         Mistake(
             "You miss a small leak: a change of 0.00015 is more than 1e-4, and counts.", _leaks_by(_largest, most=1e-2)
+        ),
+        Mistake(
+            "You allow a larger change where a number is large. `allclose` and `isclose` do so, with their `rtol`: "
+            "write `rtol=0`, and 1e-4 is the limit for all numbers.",
+            _by_closeness,
+        ),
+        Mistake(
+            "Some of your other ids are negative. The lowest id is 0, and many encoders raise an error below it. With "
+            "`% vocabulary_size` each id is one of the vocabulary.",
+            lambda *a: _leaks(*a, others=lambda ids, size: -1 - ids),
         ),
         *(Mistake(_SAME_ID, lambda *a, n=n: _leaks(*a, others=_constant(n))) for n in (-1, 0, 1)),
         Mistake(

@@ -126,8 +126,8 @@ MEAN = Exercise(
             lambda t, m: t.sum(dim=1) / _count(m),
         ),
         Mistake(
-            "You divide by the number of vectors that are not zero. A real token may hold zeros, too: divide by the "
-            "number of real tokens, `attention_mask.sum(dim=1)`.",
+            "You divide by a count of what is not zero. A real token may hold zeros, too: divide by the number of real "
+            "tokens, `attention_mask.sum(dim=1)`.",
             lambda t, m: _weighted(t, m).sum(dim=1) / (_weighted(t, m) != 0).any(dim=-1).sum(dim=1, keepdim=True),
         ),
         Mistake(
@@ -215,8 +215,8 @@ MAX = Exercise(
         ),
         *(
             Mistake(
-                "Padding is not low enough: a real token may hold smaller numbers, and then padding wins. Replace it "
-                "by minus infinity, `float('-inf')`, with `masked_fill`.",
+                "A number that you put in is not low enough: real tokens may hold smaller ones, and then yours wins. "
+                "Use minus infinity, `float('-inf')`, and only at padding, with `masked_fill`.",
                 lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1),
             )
             for low in (-1.0, -1e9)
@@ -390,6 +390,12 @@ def _ways(**other):
     }
 
 
+_RIGHT = {  # right with padding on the right only
+    name: lambda t, m, pool=pool: torch.stack([pool(v[:n]) for v, n in zip(t, m.sum(dim=1), strict=True)])
+    for name, pool in {"mean": lambda v: v.mean(dim=0), "max": lambda v: v.amax(dim=0)}.items()
+}
+
+
 def _aside(rng, rows, cosines):
     """Turn each row by a random angle of the given cosine."""
     other = normal(rng, *rows.shape)
@@ -401,9 +407,13 @@ def _aside(rng, rows, cosines):
 
 
 def _how_cases(rng):
-    def stored(way, lengths, *, left=False, unit=(), cosines=()):
+    def stored(way, lengths, *, left=False, unit=(), cosines=(), even=False, thin=False):
         vectors, mask = _padded(rng, lengths, max(lengths), 6)
         vectors, mask = (vectors.flip(1), mask.flip(1)) if left else (vectors, mask)
+        if thin:  # turning the rows leaves nothing of the first column
+            vectors[:, :, 0] /= 100
+        if even:  # all results of the same length
+            vectors = 3 * vectors / way(vectors, mask).norm(dim=1)[:, None, None]
         pooled = way(vectors, mask)
         pooled = _aside(rng, pooled, cosines) if cosines else pooled
         for row in unit:
@@ -417,23 +427,25 @@ def _how_cases(rng):
         *(
             Case(
                 f"Stored with few digits: {way}",
-                stored(pool, lengths, unit=range(4) if way in ("mean", "careless") else ()),
+                stored(pool, lengths, unit=range(4) if way in ("mean", "careless") else (), even=way == "mean"),
             )
             for way, pool in ways.items()
         ),
         Case("A cosine of 0.9988 does not fit", stored(ways[far], [3, 4], cosines=[0.9988] * 2, unit=range(2))),
         Case(
-            "A cosine of 0.9992 in every row fits", stored(ways[near], [4, 3, 5], cosines=[0.9992] * 3, unit=range(3))
+            "A cosine of 0.9992 in every row fits",
+            stored(ways[near], [4, 3, 5], cosines=[0.9992] * 3, unit=range(3), even=True, thin=True),
         ),
         Case(
             "A cosine of 0.9988 in one row does not fit",
-            stored(ways[rng.choice(["cls", "mean", "max"])], [3, 3, 3, 5], cosines=[1, 1, 1, 0.9988]),
+            stored(ways[rng.choice(["cls", "mean", "max"])], [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]),
         ),
-        Case("A row in the middle is of another sentence", stored(_one_astray, lengths, unit=range(4))),
-        Case("The first row is of another sentence", stored(lambda t, m: -_one_astray(t, m), [3, 5])),
-        *(
-            Case(f"Some rows scaled to length 1: {way}", stored(ways[way], lengths, unit=(0, 2)))
-            for way in ("cls", "max")
+        Case("A row in the middle points the opposite way", stored(_one_opposite, lengths, unit=range(4))),
+        Case("The first row points the opposite way", stored(lambda t, m: -_one_opposite(t, m), [5, 3])),
+        Case("Some rows scaled to length 1: cls", stored(ways["cls"], lengths, unit=(0, 2))),
+        Case(
+            "Some rows scaled to length 1, padding on the left: max",
+            stored(ways["max"], lengths, left=True, unit=(0, 2)),
         ),
         *(Case(f"Padding on the left: {way}", stored(ways[way], lengths, left=True)) for way in ("cls", "mean")),
         Case("Only one row has padding: mean", stored(ways["mean"], [4, 4, 2])),
@@ -442,7 +454,7 @@ def _how_cases(rng):
     ]
 
 
-def _one_astray(t, m):
+def _one_opposite(t, m):
     pooled = _ways()["mean"](t, m)
     pooled[1] = -pooled[1]
     return pooled
@@ -490,6 +502,14 @@ HOW = Exercise(
             _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
         ),
         Mistake(
+            "You take cosines along dimension 0, over the sentences of the batch. Take one for each row: `dim=1`.",
+            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled, dim=0) > 0.999).all())),
+        ),
+        Mistake(
+            "You look only at rows with padding. Every row has to fit.",
+            lambda v, t, m: _how(*(x[(m == 0).any(dim=1)] for x in (v, t, m))),
+        ),
+        Mistake(
             "You compare the rows' mean cosine with 0.999. One row that does not fit hides in a mean: compare the "
             "lowest.",
             _fits(lambda v, pooled: bool(torch.cosine_similarity(v, pooled).mean() > 0.999)),
@@ -517,6 +537,10 @@ HOW = Exercise(
             "You take position 0 for CLS. With padding on the left the first *real* token stands further right; "
             "`cls_pool` of the course finds it.",
             lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
+        ),
+        *(
+            Mistake(_RIGHT_ONLY, lambda *a, names=names: _how(*a, ways=_ways(**{name: _RIGHT[name] for name in names})))
+            for names in (("mean", "max"), ("mean",), ("max",))
         ),
         Mistake("Your maximum includes padding.", lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1)))),
         Mistake(

@@ -157,7 +157,33 @@ def leaks_by_closeness(encode, input_ids, attention_mask, vocabulary_size):
     swapped = input_ids.masked_fill(attention_mask == 0, 0)
     swapped[(attention_mask == 0) & (input_ids == 0)] = vocabulary_size - 1
     before, after = encode(input_ids, attention_mask), encode(swapped, attention_mask)
-    return tuple(not torch.allclose(a[m == 1], b[m == 1], atol=1e-4) for a, b, m in zip(before, after, attention_mask))
+    return tuple(
+        not torch.allclose(a[m == 1], b[m == 1], rtol=0, atol=1e-4) for a, b, m in zip(before, after, attention_mask)
+    )
+
+
+def leaks_by_loose_closeness(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = torch.where(attention_mask == 0, (input_ids + 3) % vocabulary_size, input_ids)
+    real = (attention_mask == 1).numpy()
+    before, after = encode(input_ids, attention_mask).numpy(), encode(swapped, attention_mask).numpy()
+    return [not np.allclose(a[r], b[r], atol=1e-4) for a, b, r in zip(after, before, real)]
+
+
+def leaks_after_the_length(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = input_ids.clone()
+    for row, mask in zip(swapped, attention_mask):
+        row[int(mask.sum()) :] = (row[int(mask.sum()) :] + 5) % vocabulary_size
+    change = (encode(swapped, attention_mask) - encode(input_ids, attention_mask)).abs().amax(2)
+    return ((change * attention_mask).amax(1) > 1e-4).tolist()
+
+
+def leaks_on_the_right(encode, input_ids, attention_mask, vocabulary_size):
+    swapped = input_ids.clone()
+    for row, mask in zip(swapped, attention_mask):
+        last = int(mask.nonzero().max())
+        row[last + 1 :] = (row[last + 1 :] + 1) % vocabulary_size
+    change = (encode(swapped, attention_mask) - encode(input_ids, attention_mask)).abs().amax(2)
+    return ((change * attention_mask).amax(1) > 1e-4).tolist()
 
 
 def leaks_with_ones(encode, input_ids, attention_mask, vocabulary_size):
@@ -191,6 +217,23 @@ def leaks(encode, ids, mask, size, *, others=None, count=None, most=1e-4, of=lam
     count = mask if count is None else count
     swapped = torch.where(mask == 1, ids, (ids + 1) % size if others is None else others)
     return list((of(encode(swapped, mask) - encode(ids, mask)) * count).amax(1) > most)
+
+
+def softmax_of_batch(scores, mask):
+    lowered = scores.masked_fill(mask == 0, -torch.inf)
+    powers = torch.exp(lowered - lowered.max())
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def softmax_by_minimum(scores, mask):
+    return torch.where(mask == 1, scores, scores.amin(1, keepdim=True) - 50).softmax(1)
+
+
+def truncate_if_no_sep(ids, max_length):
+    kept = list(ids[: max_length - 1])
+    if kept[-1] != ids[-1]:
+        kept += ids[-1:]
+    return kept
 
 
 def softmax(scores, mask, low=-float("inf"), dim=1):
@@ -252,12 +295,15 @@ WRONG = {
         (lambda ids, n: ids[0:n], "cut off [SEP]"),
         (truncate_in_place, "changes `ids`"),
         (truncate_by_first_sep, "may contain [SEP]"),
+        (truncate_if_no_sep, "add no [SEP]"),
     ],
     "02-find-the-bug": [
         (lambda s, m: (s * m).softmax(-1), "a score of 0 is not a weight of 0"),
         (softmax_in_place, "changes `scores`"),
+        (lambda s, m: softmax(s, m).clamp(min=1e-5), "gives padding the weight 1e-05 where exactly 0 is expected"),
+        (softmax_by_minimum, "where exactly 0 is expected"),
+        (softmax_of_batch, "largest score of the whole batch"),
         (lambda s, m: softmax(s, m, -1e5), "not low enough"),
-        (lambda s, m: softmax(s, m).clamp(min=1e-5), "gives padding the weight 1e-05 where 0 is expected"),
     ],
     "02-padding-leaks": [
         (lambda *a: leaks(*a, count=torch.ones_like(a[2])), "compare padded positions too"),
@@ -265,7 +311,13 @@ WRONG = {
         (leaks_with_ones_once, "a mask of ones"),
         (lambda *a: leaks(*a, most=1e-6), "smaller than 1e-4"),
         (lambda *a: leaks(*a, most=1e-3), "miss a small leak"),
-        (lambda *a: leaks(*a, of=lambda change: change.norm(dim=2)), "sum or their norm"),
+        (lambda *a: leaks(*a, of=lambda change: change.norm(dim=2)), "or take their norm"),
+        (leaks_by_loose_closeness, "`rtol`"),
+        (leaks_after_the_length, "first positions of each row"),
+        (leaks_on_the_right, "may stand on the left, too"),
+        (leaks_against_alone, "the sentence alone"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=-1 - i), "negative"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=i - 1), "negative"),
         (leaks_by_norm, "compare the norms"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i)), "one fixed id"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=i + 1), "past the end of the vocabulary"),
@@ -294,6 +346,7 @@ PROMISES = {
         ("the text may contain `[CLS]` and `[SEP]` itself", truncate_by_first_sep),
         ("the text may contain `[CLS]` and `[SEP]` itself", truncate_without_repeats),
         ("the text may contain `[CLS]` and `[SEP]` itself", lambda ids, n: cut(ids[: ids.index(ids[-1]) + 1], n)),
+        ("the text may contain `[CLS]` and `[SEP]` itself", truncate_if_no_sep),
         ("keep the first ones and the last", lambda ids, n: ids if len(ids) <= n else [ids[0], *ids[1 - n :]]),
         ("exactly `max_length` in all", lambda ids, n: ids if len(ids) <= n else [*ids[: n - 2], ids[-1]]),
         ("the last, which is `[SEP]`", lambda ids, n: ids[:n]),
@@ -306,6 +359,9 @@ PROMISES = {
         ("weights of the same shape", lambda s, m: softmax(s, m)[:, m.any(0)].T),
         ("0 at padding", lambda s, m: softmax(s, m) + 0.001 * (1 - m)),
         ("0 at padding", lambda s, m: softmax(s, m).clamp(min=1e-5)),
+        ("exactly 0 at padding", softmax_by_minimum),
+        ("exactly 0 at padding", lambda s, m: softmax(s, m).clamp(min=1e-30)),
+        ("in each row the softmax", softmax_of_batch),
         ("in each row the softmax", lambda s, m: softmax(s, m, dim=0)),
         ("in each row the softmax", lambda s, m: softmax(s * 2, m)),
         (
@@ -316,6 +372,7 @@ PROMISES = {
         ("up to a million above", lambda s, m: softmax(s.clamp(max=1e5), m)),
         ("or below it", lambda s, m: softmax(s.clamp(min=-1e5), m)),
         ("or below it", lambda s, m: softmax(s, m, -1e5)),
+        ("Any score, real or padded", lambda s, m: (s + (1 - m) * -2e6).softmax(1)),
         ("Neither argument may change", softmax_in_place),
     ],
     "02-padding-leaks": [
@@ -345,7 +402,10 @@ PROMISES = {
             )
         ),
         ("change a number in the vector", leaks_by_norm),
+        ("by more than 1e-4", leaks_by_loose_closeness),
         ("`vocabulary_size - 1`", lambda e, i, m, n: leaks(e, i, m, n, others=i + 1)),
+        ("Ids go from 0", lambda e, i, m, n: leaks(e, i, m, n, others=-1 - i)),
+        ("Ids go from 0", lambda e, i, m, n: leaks(e, i, m, n, others=i - 1)),
         *(
             ("Any of them may stand at a padded position", lambda *a, n=n: leaks(*a, others=torch.full_like(a[1], n)))
             for n in (0, 7, 21)
@@ -359,6 +419,8 @@ PROMISES = {
             lambda *a: leaks(*a, count=torch.ones_like(a[2])),
         ),
         ("Padding may stand on either side", leaks_against_alone),
+        ("Padding may stand on either side", leaks_after_the_length),
+        ("Padding may stand on either side", leaks_on_the_right),
         ("a row may have none", lambda e, i, m, n: [bool(x) for x in leaks(e, i, m, n) if not m.all()]),
         ("The two tensors must not change", leaks_in_place),
     ],

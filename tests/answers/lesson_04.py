@@ -138,6 +138,15 @@ def how(v, t, m, *, same=None, ways=None):
     return next((name for name, pool in ways.items() if same(v, pool(t, m))), "other")
 
 
+def how_with_padding(v, t, m):
+    padded = (m == 0).any(1)
+    return how(v[padded], t[padded], m[padded])
+
+
+def max_of_the_first(t, m):
+    return torch.stack([x[: int(k.sum())].amax(0) for x, k in zip(t, m)])
+
+
 def how_in_place(v, t, m):
     found = how(v, t, m)
     v /= v.norm(dim=1, keepdim=True) + 1
@@ -188,7 +197,8 @@ WRONG = {
         (lambda h, m: mean_by_loop(h, m).numpy(), "returned a ndarray"),
         (lambda h, m: mean_by_loop(h, m).double(), "dtype"),
         (lambda h, m: mean_by_loop(h.float(), m), "should have the dtype"),
-        (lambda h, m: mean(h, m, count=(h * m[..., None] != 0).any(2).sum(1)[:, None]), "vectors that are not zero"),
+        (lambda h, m: mean(h, m, count=(h * m[..., None] != 0).any(2).sum(1)[:, None]), "count of what is not zero"),
+        (lambda h, m: mean(h, m, count=(h * m[..., None] != 0).sum(1)), "count of what is not zero"),
         (lambda h, m: None, "`return`"),
         (lambda h, m: h.no_such_method(), "AttributeError"),
     ],
@@ -201,6 +211,7 @@ WRONG = {
         (lambda h, m: maximum(h.float(), m), "always float32"),
         (zeros_as_padding, "may hold zeros"),
         (lambda h, m: (h + (1 - m.long()[..., None]) * -1e9).amax(1), "not low enough"),
+        (lambda h, m: maximum(h, m).clamp(min=-1e4), "that you put in is not low enough"),
     ],
     "04-normalise": [
         (lambda v: v / torch.linalg.norm(v, dim=1, keepdim=True), "0 is divided by 0"),
@@ -229,6 +240,11 @@ WRONG = {
         (lambda v, t, m: how(v[:: len(v) - 1], t[:: len(v) - 1], m[:: len(v) - 1]), "the last one only"),
         (lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p, atol=1e-2)), "scaled to length 1"),
         (lambda *a: how(*a, ways={"cls": lambda t, m: t[:, 0]}), "first *real* token"),
+        (lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p, dim=0) > 0.999).all()), "along dimension 0"),
+        (lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p, 0).min() > 0.999), "along dimension 0"),
+        (how_with_padding, "only at rows with padding"),
+        (lambda *a: how(*a, ways={"max": max_of_the_first}), "cuts real tokens off"),
+        (lambda v, t, m: how(v, t, m, ways={"mean": lambda t, m: mean(t, right_only(m))}), "cuts real tokens off"),
     ],
     "04-baseline": [(lambda v: (F.normalize(v) @ F.normalize(v).T).mean().item(), "Leave the diagonal out")],
 }
@@ -258,11 +274,11 @@ PROMISES = {
         ("The mask may again hold true and false", lambda h, m: (h - (1 - m)[..., None] * 1e38).amax(1)),
         ("the padding may stand on the left", lambda h, m: maximum(h, right_only(m))),
         ("may hold zeros", zeros_as_padding),
-        ("the lowest of its dtype", lambda h, m: maximum(h, m, -1e6)),
-        ("the lowest of its dtype", lambda h, m: maximum(h, m, -1e25)),
-        ("the lowest of its dtype", lambda h, m: maximum(h, m, -1e38)),
-        ("the lowest of its dtype", lambda h, m: maximum(h, m, torch.finfo(torch.float32).min)),
-        ("the lowest of its dtype", lambda h, m: (h * m[..., None]).amax(1)),
+        ("the lowest of their dtype", lambda h, m: maximum(h, m, -1e6)),
+        ("the lowest of their dtype", lambda h, m: maximum(h, m, -1e25)),
+        ("the lowest of their dtype", lambda h, m: maximum(h, m, -1e38)),
+        ("the lowest of their dtype", lambda h, m: maximum(h, m, torch.finfo(torch.float32).min)),
+        ("the lowest of their dtype", lambda h, m: (h * m[..., None]).amax(1)),
         ("Neither tensor may change", max_in_place),
     ],
     "04-normalise": [
@@ -291,6 +307,11 @@ PROMISES = {
         ("in every row", lambda v, t, m: how(v[:: len(v) - 1], t[:: len(v) - 1], m[:: len(v) - 1])),
         ("in every row", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p) > 0.999).any())),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[0] > 0.999)),
+        ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[-1] > 0.999)),
+        ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).median() > 0.999)),
+        ("in every row", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p, dim=0) > 0.999).all())),
+        ("in every row", how_with_padding),
+        ("a cosine above", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p).abs() > 0.999).all())),
         ('If none has, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
         ("may have been scaled to length 1", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p, atol=1e-2))),
         ("or not", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
@@ -299,6 +320,7 @@ PROMISES = {
             lambda *a: how(*a, same=lambda v, p: torch.allclose(F.normalize(v), F.normalize(p), rtol=0, atol=1e-6)),
         ),
         ("Padding may stand on the left", lambda v, t, m: how(v, t, right_only(m).long())),
+        ("Padding may stand on the left", lambda *a: how(*a, ways={"max": max_of_the_first})),
         ("only one row has any", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
         ("No tensor may change", how_in_place),
     ],
