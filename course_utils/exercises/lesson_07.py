@@ -22,7 +22,7 @@ def _edit_cases(rng):
         new[piece] += by + _without(logits, piece).max() - logits[piece]
         return new
 
-    first, last, short = 0, vocabulary - 1, 0.1 * hidden / hidden.norm()
+    first, last, short = 0, vocabulary - 1, 0.2 * hidden / hidden.norm()
     return [
         Case("The row is raised to a given probability", (hidden, table, pushed(-1.0), piece, rng.uniform(0.5, 0.8))),
         Case("The row is lowered to a given probability", (hidden, table, pushed(1.0), piece, rng.uniform(0.05, 0.12))),

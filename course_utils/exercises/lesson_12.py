@@ -430,11 +430,11 @@ def _same_texts(rng):
     """A search by dot products that finds the right texts: in one list, two in the middle have changed places."""
     while True:
         queries, texts = normal(rng, 3, 4).numpy(), normal(rng, 6, 4).numpy()
-        texts *= np.array([[rng.uniform(0.6, 1.6)] for _ in texts]) / np.linalg.norm(texts, axis=1, keepdims=True)
-        symptoms = _symptoms(queries, texts, 4)
+        texts *= np.array([[rng.uniform(0.9, 1.1)] for _ in texts]) / np.linalg.norm(texts, axis=1, keepdims=True)
+        symptoms = _symptoms(queries, texts, 5)
         right, lists = symptoms["fine"], symptoms["lengths"]
         exchanged = right.copy()
-        exchanged[1, [1, 2]] = right[1, [2, 1]]
+        exchanged[1, [2, 3]] = right[1, [3, 2]]
         if (lists == exchanged).all() and len(set(right[:, 0])) > 1:
             return queries, texts, lists.tolist()
 

@@ -346,6 +346,7 @@ PROMISES = {
         ("the k texts of highest cosine, the best first", diagnose_by_texts("fine")),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0)),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, -1)),
+        ("the k texts of highest cosine, the best first", diagnose_by_places(0, 1)),
         ("the best *last*", diagnose_by_texts("reversed")),
         ("the best *last*", told("lengths", "shifted", "stuck")),
         ("every place one too high", told("lengths", "reversed", "stuck")),
