@@ -30,7 +30,7 @@ def _nearest_cases(rng):
         *(Case("It works where all similarities are negative", (low, i)) for i in range(6)),
         *(
             Case("Two sentences", (np.array([[1.0, cosine], [cosine, 1.0]]), i))
-            for cosine in (-0.3, 0.4)
+            for cosine in (-1.0, 0.4)
             for i in (0, 1)
         ),
         *(Case("A sentence that is there twice is nearest to its copy", (twice, i)) for i in (0, 1)),
@@ -83,6 +83,11 @@ NEAREST = Exercise(
             lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
         ),
         Mistake(
+            "A cosine may be −1, and then the −1 that you put in place of `i` is as large as the others. Leave `i` "
+            "out, or put minus infinity there.",
+            lambda s, i: int(np.where(np.arange(len(s)) == i, -1, s[i]).argmax()),
+        ),
+        Mistake(
             "You take the second largest of the whole row. If a sentence is there twice, the largest two are "
             "equal, and the one you take may be `i` itself. Leave `i` out first.",
             lambda s, i: int(np.argsort(s[i])[-2]),
@@ -126,7 +131,7 @@ def _odd_cases(rng):
 
     n = rng.randint(6, 8)
     unequal = ring(n, 2)
-    unequal[np.diag_indices(n)] = [-9.0 if i == 3 else 9.0 for i in range(n)]
+    unequal[np.diag_indices(n)] = [np.nan, 9.0, np.nan, -9.0, *[9.0] * (n - 4)]
     tied = ring(n, 4)
     tied[[1, 4]], tied[:, [1, 4]] = 0.25, 0.25  # sums of quarters are exact in any order
     np.fill_diagonal(tied, 1.0)
@@ -161,9 +166,13 @@ ODD = Exercise(
     points=2,
     mistakes=(
         Mistake(
-            "Each sentence's similarity to itself is in your mean. The diagonal may hold anything: leave its "
-            "position out, not a certain value.",
-            lambda s: int(s.mean(axis=1).argmin()),
+            "The diagonal is in your sums. It may hold anything, even NaN, which stays NaN if you subtract it or "
+            "multiply it by 0. Add up the other positions only.",
+            lambda s: int((s.sum(axis=1) - s.diagonal()).argmin()),
+        ),
+        Mistake(
+            "You leave out certain values, and the diagonal may hold any others. Leave out its position.",
+            lambda s: int(np.argmin([row[row < 0.999].mean() for row in s])),
         ),
         Mistake(
             "You return the sentence that fits best. The odd one has the *lowest* mean similarity.",

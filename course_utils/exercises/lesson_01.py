@@ -485,20 +485,18 @@ def harmful_entry(word, pieces):
 
 
 def _harmful_cases(rng):
-    a, b, c, d, e = _syllables(rng, 5)
+    a, b, c, d, e, f = _syllables(rng, 6)
     single = {piece for letter in a + b + c for piece in (letter, "##" + letter)}
-    tail = d + e[0]
+    known = {d, "##" + e, "##" + e[1], "##" + a, "##" + b + c, "##" + b[1] + c, "##" + c[0], "##" + c[1], "##" + f}
+    twice = {a, "##" + b, "##" + c + d, "##" + c + e, "##" + f, "##" + e + d, "##" + d[0], "##" + d[1]}
     return [
         Case("A longer start breaks up what follows", (a + b + c, {a, "##" + b + c} | single)),
-        Case("The word stays known", (a + b + c, {a, "##" + b + c, "##" + c[0], "##" + c[1]})),
-        Case(
-            "Another cut is not always a longer one",
-            (a + b + c, {a, "##" + b + c, "##" + b[1] + c, "##" + c[0], "##" + c[1]}),
-        ),
-        Case(
-            "Only an entry with ## does harm",
-            (a + b + c + tail, {a, "##" + b, "##" + c, "##" + tail, "##" + tail[1], "##" + tail[2]}),
-        ),
+        # only a + b does harm; the same letters with ## are another entry
+        Case("The word stays known", (a + b + c, {a, "##" + b + c, "##" + c[0], "##" + c[1], "##" + a + b})),
+        # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
+        Case("Another cut is not always a longer one", (d + e + a + b + c + f, known)),
+        # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c + e breaks up
+        Case("Only an entry with ## does harm", (a + b + c + d + b + c + e + f + e + d, twice | {f + e})),
     ]
 
 

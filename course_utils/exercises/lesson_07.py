@@ -22,7 +22,7 @@ def _edit_cases(rng):
         new[piece] += by + _without(logits, piece).max() - logits[piece]
         return new
 
-    first, last, short = 0, vocabulary - 1, 0.3 * hidden
+    first, last, short = 0, vocabulary - 1, 0.2 * hidden / hidden.norm()
     return [
         Case("The row is raised to a given probability", (hidden, table, pushed(-1.0), piece, rng.uniform(0.5, 0.8))),
         Case("The row is lowered to a given probability", (hidden, table, pushed(1.0), piece, rng.uniform(0.05, 0.12))),
@@ -411,6 +411,7 @@ def _surprisal_cases(rng):
     halves[:, :4] = 0.0
     unlikely = logits.clone()
     unlikely[torch.arange(rows), targets] = -300.0
+    levels = 900.0 * (torch.arange(rows) % 2)[:, None]
     hopeless = logits.clone()
     hopeless[torch.arange(rows), targets] = torch.tensor([-2000.0, -50000.0, *[-900.0] * (rows - 2)])
     return [
@@ -425,7 +426,7 @@ def _surprisal_cases(rng):
             (halves[:, 3:5] * torch.tensor([1.0, 0.0]), torch.tensor([0, 1])),
         ),
         Case("One of four equally probable pieces costs 2 bits", (halves, torch.tensor([0, rng.randint(1, 3)]))),
-        Case("The same number added to all logits changes nothing", (logits + 150, targets)),
+        Case("The same number added to all logits of a place changes nothing", (10 * logits + levels, targets)),
         Case(
             "A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite",
             (unlikely, targets),
@@ -504,14 +505,25 @@ SURPRISAL = Exercise(
         ),
         *(
             Mistake(
-                "e to the power of a large logit does not fit into a float32. Use `log_softmax`, which subtracts the "
-                "largest logit first.",
-                imitate,
+                "e to the power of a large logit does not fit into a float32, and here not even into a float64. Use "
+                "`log_softmax`, which subtracts the largest logit of each place first.",
+                lambda x, t, kind=kind, way=way: way(x.to(kind), t),
             )
-            for imitate in (
+            for kind in (torch.float32, torch.float64)
+            for way in (
                 lambda x, t: -(_picked(x, t) - x.exp().sum(dim=-1).log()) / math.log(2),
                 lambda x, t: -_picked(x.exp() / x.exp().sum(dim=-1, keepdim=True), t).log2(),
             )
+        ),
+        *(
+            Mistake(
+                "You subtract the largest logit of the whole table. In a row whose logits are far below it, every "
+                "power is then rounded to 0. Subtract the largest of each row, as `log_softmax` does.",
+                lambda x, t, kind=kind: (
+                    ((x - x.max()).to(kind).exp().sum(dim=-1).log() - _picked(x - x.max(), t)) / math.log(2)
+                ),
+            )
+            for kind in (torch.float32, torch.float64)
         ),
         *(
             Mistake(

@@ -368,6 +368,19 @@ def _diagnose(queries, texts, found, told=("fine", "lengths", "reversed", "shift
     return next((name for name in told if np.array_equal(symptoms[name], found)), "fine")
 
 
+def _told_by_texts(queries, texts, found, name):
+    """Says `name` where the right texts stand in another order."""
+    right = _symptoms(queries, texts, len(found[0]))["fine"]
+    if np.array_equal(np.sort(right, axis=1), np.sort(found, axis=1)) and not np.array_equal(right, found):
+        return name
+    return _diagnose(queries, texts, found)
+
+
+def _told_by_first_places(queries, texts, found):
+    right = _symptoms(queries, texts, len(found[0]))["fine"]
+    return "fine" if np.array_equal(right[:, 0], np.asarray(found)[:, 0]) else _diagnose(queries, texts, found)
+
+
 def _searches(rng, n, k, last):
     """One result of each kind, no two alike: for the first and the last of n queries, the lengths change nothing.
 
@@ -413,8 +426,22 @@ def _dominated(rng):
             return queries, texts, lists.tolist()
 
 
+def _same_texts(rng):
+    """A search by dot products that finds the right texts: in one list, two in the middle have changed places."""
+    while True:
+        queries, texts = normal(rng, 3, 4).numpy(), normal(rng, 6, 4).numpy()
+        texts *= np.array([[rng.uniform(0.9, 1.1)] for _ in texts]) / np.linalg.norm(texts, axis=1, keepdims=True)
+        symptoms = _symptoms(queries, texts, 5)
+        right, lists = symptoms["fine"], symptoms["lengths"]
+        exchanged = right.copy()
+        exchanged[1, [2, 3]] = right[1, [3, 2]]
+        if (lists == exchanged).all() and len(set(right[:, 0])) > 1:
+            return queries, texts, lists.tolist()
+
+
 def _diagnose_cases(rng):
     drawn = [_searches(rng, 2, 2, False), _searches(rng, 3, 3, True), _searches(rng, 4, rng.randint(2, 3), False)]
+    drawn[1]["lengths"] = _same_texts(rng)
     labels = {
         "fine": "A search that works, on vectors of any length",
         "lengths": "Long vectors score high, for some query",
@@ -449,8 +476,22 @@ DIAGNOSE = Exercise(
             lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(_diagnose(q, t, f), _diagnose(q, t, f)),
         ),
         Mistake(
-            "You compare which texts were found, not in which order. In a reversed list the texts are right.",
+            "You miss lists in which the best comes last. Their texts are right, and only the order is wrong.",
             lambda q, t, f: _diagnose(q, t, f, told=("fine", "lengths", "shifted", "stuck")),
+        ),
+        Mistake(
+            "You compare which texts were found, not in which order. In a reversed list the texts are right, and they "
+            "may be right where the lengths count.",
+            lambda q, t, f: _told_by_texts(q, t, f, "fine"),
+        ),
+        Mistake(
+            "You take each list of the right texts in another order for a reversed one. Where the lengths count, the "
+            "texts may be right, too: compare the order.",
+            lambda q, t, f: _told_by_texts(q, t, f, "reversed"),
+        ),
+        Mistake(
+            "You compare the first places only. They may be right where the lengths count: compare whole lists.",
+            _told_by_first_places,
         ),
         Mistake(
             "You look the scores of the places up, and a shifted place may lie behind the last text. Compare places "
@@ -467,8 +508,12 @@ DIAGNOSE = Exercise(
             lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "shifted", "stuck")),
         ),
         Mistake(
-            "You look for places that are one too *low*. A header that is counted makes them one too high.",
+            "You miss places that are one too high. Such a list equals the right one plus 1.",
             lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "stuck")),
+        ),
+        Mistake(
+            "You miss searches that are stuck. Each of their lists equals the right list of the first query.",
+            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "shifted")),
         ),
         Mistake(
             "You return whether the search is fine. One of the five words is asked for.",

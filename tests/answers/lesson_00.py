@@ -18,7 +18,7 @@ def by_sorting(similarity, i):
 
 def minus_one(similarity, i):
     row = similarity[i].tolist()
-    row[i] = -1  # no cosine is smaller
+    row[i] = -1
     return row.index(max(row))
 
 
@@ -34,6 +34,16 @@ def left_out(similarity, i):
 
 def odd_by_sums(similarity):
     return (similarity.sum(axis=1) - similarity.diagonal()).argmin()
+
+
+def odd_by_product(similarity):
+    return np.argmin((similarity * (1 - np.eye(len(similarity)))).sum(axis=1))
+
+
+def odd_by_zeros(similarity):
+    table = similarity.copy()
+    table[np.diag_indices(len(table))] = 0
+    return int(table.sum(axis=0).argmin())
 
 
 def odd_by_nan(similarity):
@@ -74,8 +84,8 @@ def kept_by_fill(table, keep):
 
 
 RIGHT = {
-    "00-nearest": [by_copy, by_sorting, minus_one],
-    "00-odd-one-out": [odd_by_sums, odd_by_nan, odd_by_min],
+    "00-nearest": [by_copy, by_sorting],
+    "00-odd-one-out": [odd_by_zeros, odd_by_nan, odd_by_min],
     "00-shares": [
         lambda t: t / t.sum(1).unsqueeze(-1),
         lambda t: (t.T / t.sum(dim=1)).T.numpy(),
@@ -99,10 +109,17 @@ RIGHT = {
 WRONG = {
     "00-nearest": [
         (lambda s, i: np.argmax(s[i]), "most similar to itself"),
+        (minus_one, "A cosine may be −1"),
         (in_place, "changes `similarity`"),
         (lambda s, i: None, "`return`"),
     ],
-    "00-odd-one-out": [(odd_in_place, "changes `similarity`"), (lambda s: s.min(), "expected")],
+    "00-odd-one-out": [
+        (odd_in_place, "changes `similarity`"),
+        (lambda s: s.min(), "expected"),
+        (odd_by_sums, "The diagonal is in your sums"),
+        (odd_by_product, "The diagonal is in your sums"),
+        (lambda s: [row[row < 0.999].mean() for row in s].index(min(row[row < 0.999].mean() for row in s)), "values"),
+    ],
     "00-shares": [(shares_in_place, "changes `table`"), (lambda t: t.softmax(1), "exponential")],
     "00-weighted-sum": [(lambda v, w: v * w, "must match the size")],
     "00-kept-mean": [(lambda t, k: t[k == 1].float().mean(), "`.item()` takes it out")],
@@ -112,6 +129,7 @@ PROMISES = {
     "00-nearest": [
         ("the position of the sentence", lambda s, i: float(np.delete(s[i], i).max())),
         ("most similar to sentence `i`", lambda s, i: int(np.where(np.arange(len(s)) == i, 9, s[i]).argmin())),
+        ("cosines, from −1 to 1", minus_one),
         ("other than `i` itself", lambda s, i: int(s[i].argmax())),
         ("at least two sentences", lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax())),
         ("all of them but the diagonal may be negative", lambda s, i: int((s[i] * (np.arange(len(s)) != i)).argmax())),
@@ -129,6 +147,9 @@ PROMISES = {
         ("return the first of them", lambda s: len(s) - 1 - odd_by_min(s[::-1, ::-1])),
         ("Similarities may be negative", lambda s: odd_by_min(np.abs(s))),
         ("the diagonal may hold anything", lambda s: int(np.argmin([row[row < 0.999].mean() for row in s]))),
+        ("anything, even NaN", odd_by_sums),
+        ("anything, even NaN", odd_by_product),
+        ("anything, even NaN", lambda s: int(np.nanargmin(s.sum(axis=1) - s.diagonal()))),
     ],
     "00-shares": [
         ("each row adds up to 1", lambda t: t / t.sum(dim=0)),

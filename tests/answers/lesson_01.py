@@ -242,6 +242,47 @@ def harmful_in_a_list(word, pieces):
     return [harmful_last(word, pieces)]
 
 
+def harmful_not_in(name):
+    """Right, but it leaves out the parts that `name` takes for known."""
+
+    def harmful(word, pieces):
+        for start in range(len(word)):
+            for end in range(start + 1, len(word) + 1):
+                entry = ("##" if start else "") + word[start:end]
+                if name(word[start:end], pieces):
+                    continue
+                if len(wordpiece_max(word, pieces | {entry})) > len(wordpiece_max(word, pieces)):
+                    return entry
+
+    return harmful
+
+
+def harmful_at_boundaries(word, pieces, chosen=(0, -2)):
+    """Tries only longer pieces at two places of the present cut."""
+    cut = [piece.removeprefix("##") for piece in wordpiece_max(word, pieces)]
+    starts = [sum(map(len, cut[:i])) for i in range(len(cut))]
+    for start in (starts[i] for i in chosen):
+        for end in range(start + 1, len(word) + 1):
+            entry = ("##" if start else "") + word[start:end]
+            if len(wordpiece_max(word, pieces | {entry})) > len(cut):
+                return entry
+
+
+def harmful_rest_as_before(word, pieces):
+    """Cuts what follows the new entry without it."""
+    cut = wordpiece_max(word, pieces)
+    start = 0
+    for number, piece in enumerate(cut):
+        for end in range(start + 1, len(word) + 1):
+            entry, rest = ("##" if start else "") + word[start:end], word[end:]
+            if entry in pieces or end - start <= len(piece.removeprefix("##")):
+                continue
+            after = wordpiece_recursive(rest, pieces, "##")
+            if after != ["[UNK]"] and number + 1 + len(after) > len(cut):
+                return entry
+        start += len(piece.removeprefix("##"))
+
+
 def harmful_known_piece(word, pieces):
     return max((piece for piece in pieces if piece.replace("##", "") in word), key=len)
 
@@ -541,6 +582,10 @@ PROMISES = {
     "01-harmful-entry": [
         ("Return one entry, a text", harmful_in_a_list),
         ("that is not in `pieces` yet", harmful_known_piece),
+        ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: part in pieces)),
+        ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: "##" + part in pieces)),
+        ("there is at least one such entry", harmful_at_boundaries),
+        ("If it is added to `pieces`, greedy search", harmful_rest_as_before),
         ("into *more* pieces than before", harmful_or_equal),
         ("An entry that continues a word carries `##`", harmful_unmarked),
         ("In some words, only such an entry does harm", harmful_only_starts),

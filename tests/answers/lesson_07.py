@@ -133,6 +133,15 @@ def row_by_log_softmax(hidden, table, bias, piece, p):
     return table[piece] + change_of_row(math.log(p) - log_p[piece], hidden)
 
 
+def row_plus_a_little(small):
+    """Against a division by 0."""
+
+    def row(hidden, table, bias, piece, p):
+        return table[piece] + right_rise(hidden, table, bias, piece, p) * hidden / (hidden @ hidden + small)
+
+    return row
+
+
 def row_by_unit_vector(hidden, table, bias, piece, p):
     return table[piece] + right_rise(hidden, table, bias, piece, p) * F.normalize(hidden, dim=0)
 
@@ -275,6 +284,16 @@ def bits_by_powers(logits, targets):
     return -(logits[rows, targets] - powers.sum(1).log()) / math.log(2)
 
 
+def bits_below_the_largest_of_all(logits, targets):
+    moved = logits - logits.max()
+    return (moved.exp().sum(-1).log() - moved[torch.arange(len(targets)), targets]) / math.log(2)
+
+
+def bits_below_the_largest_of_each(logits, targets):
+    moved = logits - logits.amax(dim=1, keepdim=True)
+    return (moved.exp().sum(-1).log() - moved[torch.arange(len(targets)), targets]) / math.log(2)
+
+
 def bits_at_most(most):
     return lambda logits, targets: bits_by_loop(logits, targets).clamp(max=most)
 
@@ -347,6 +366,7 @@ RIGHT = {
     "07-surprisal": [
         bits_by_loop,
         bits_in_numpy,
+        bits_below_the_largest_of_each,
         bits_with_log2_of_e,
         lambda x, t: F.cross_entropy(x, t, reduction="none") / np.log(2),
     ],
@@ -383,6 +403,8 @@ WRONG = {
     "07-surprisal": [
         (lambda x, t: F.cross_entropy(x, t, reduction="none"), "These are nats"),
         (bits_by_powers, "does not fit into a float32"),
+        (lambda x, t: bits_by_powers(x.double(), t), "not even into a float64"),
+        (bits_below_the_largest_of_all, "largest logit of the whole table"),
         (lambda x, t: -torch.log2(x.softmax(0))[range(len(t)), t], "over the positions"),
     ],
     "07-find-the-bug": [(perplexity_as_given, "Both mistakes"), (perplexity_in_place, "changes `labels`")],
@@ -391,6 +413,7 @@ WRONG = {
 PROMISES = {
     "07-edit-row": [
         ("with which this piece has the probability `p` at this mask", row_for_one_minus_p),
+        *(("has the probability `p` at this mask", row_plus_a_little(x)) for x in (1e-2, 1e-3, 1e-4, 1e-5)),
         ("the logits are `table @ hidden + bias`", row_without_the_bias),
         ("return the one that is nearest to the old row", row_with_one_number_changed),
         ("may be lower than the present probability", row_never_lowered),
@@ -431,6 +454,9 @@ PROMISES = {
         ("its surprisal is large then", lambda x, t: bits_by_double_softmax(x, t).clamp(max=1000)),
         ("The arguments stay as they are", changing(0, bits_by_loop)),
         ("The logits may be large", bits_by_powers),
+        ("The logits may be large", lambda x, t: bits_by_powers(x.double(), t)),
+        ("The logits may be large", bits_below_the_largest_of_all),
+        ("The logits may be large", lambda x, t: bits_below_the_largest_of_all(x.double(), t)),
     ],
     "07-find-the-bug": [
         ("two** mistakes", perplexity_as_given),

@@ -232,6 +232,31 @@ def told(*words):
     return diagnose
 
 
+def diagnose_by_texts(word):
+    """Says `word` where the right texts stand in another order."""
+
+    def diagnose(queries, texts, found):
+        cosines = unit(queries) @ unit(texts).T
+        right = (-cosines).argsort(1)[:, : len(found[0])]
+        if (right != found).any() and all(set(one) == set(other) for one, other in zip(right.tolist(), found)):
+            return word
+        return diagnose_step_by_step(queries, texts, found)
+
+    return diagnose
+
+
+def diagnose_by_places(*places):
+    """Finds a search fine where these places of each list are right, and reversed where they are right backwards."""
+
+    def diagnose(queries, texts, found):
+        right = (-(unit(queries) @ unit(texts).T)).argsort(1)[:, : len(found[0])]
+        if all((right[:, i] == np.array(found)[:, i]).all() for i in places):
+            return "fine"
+        return diagnose_step_by_step(queries, texts, found)
+
+    return diagnose
+
+
 RIGHT = {
     "12-reciprocal-rank": [ranks_loop, ranks_numpy, ranks_tries],
     "12-search": [find_course, find_argsort, find_torch, find_and_words],
@@ -255,6 +280,12 @@ WRONG = {
     "12-diagnose": [
         (diagnose_first, "first query only"),
         (diagnose_by_scores, "behind the last text"),
+        (told("lengths", "shifted", "stuck"), "miss lists in which the best comes last"),
+        (told("lengths", "reversed", "stuck"), "one too high"),
+        (told("lengths", "reversed", "shifted"), "searches that are stuck"),
+        (diagnose_by_texts("fine"), "not in which order"),
+        (diagnose_by_texts("reversed"), "in another order for a reversed one"),
+        (diagnose_by_places(0), "the first places only"),
         (lambda q, t, f: None, "`return`"),
     ],
 }
@@ -312,6 +343,11 @@ PROMISES = {
             lambda q, t, f: diagnose_step_by_step(q, t, [sorted(p) for p in f]),
         ),
         ("the same by the dot product", told("reversed", "shifted", "stuck")),
+        ("the k texts of highest cosine, the best first", diagnose_by_texts("fine")),
+        ("the k texts of highest cosine, the best first", diagnose_by_places(0)),
+        ("the k texts of highest cosine, the best first", diagnose_by_places(0, -1)),
+        ("the k texts of highest cosine, the best first", diagnose_by_places(0, 1)),
+        ("the best *last*", diagnose_by_texts("reversed")),
         ("the best *last*", told("lengths", "shifted", "stuck")),
         ("every place one too high", told("lengths", "reversed", "stuck")),
         ("(a place may then be m)", diagnose_by_scores),
