@@ -398,6 +398,11 @@ def _epoch_cases(rng):
             "Earlier epochs are lower by more than one standard error",
             ([0.5, 0.6, 0.7, 0.66], [0.6025, 0.4025, _odd(rng, 181), 0.6525], n),
         ),
+        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
+        Case(
+            "The best score has the smallest standard error",
+            ([0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
+        ),
         # the error of 32 in 64 is exactly 1/16, in floating point too
         Case(
             "An epoch is lower by exactly one standard error",
@@ -417,11 +422,6 @@ def _epoch_cases(rng):
         Case(
             "Fewer triplets, so a larger difference is within one standard error",
             ([1 / 16, 10 / 16, 11 / 16, 12 / 16], [0.4025, 0.5025, 0.6025, 0.6525], 16),
-        ),
-        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
-        Case(
-            "The best score has the smallest standard error",
-            ([0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
         ),
         Case(
             "Of four good enough epochs, one stands before a fall, and a later one is lower",
