@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from statistics import pstdev
 
 import torch
 from torch.nn.functional import cosine_similarity, cross_entropy
@@ -261,7 +262,7 @@ def _stuck_cases(rng):
     n = rng.randint(6, 10)
     few = rng.randint(2, n // 2 - 1)
     two = [words[0]] * few + [words[1]] * (n - few)
-    twice = [f"{word} {i // 2}" for i, word in enumerate([words[2]] * 4)] + words[3:6]
+    twice = words[:6] * 2 + words[6:]
     word = words[3]
     alike = [word, word.title(), f"{word} ", f"{word} it", f"{word}  it", f"it {word}", f"so {word}", word]
     rng.shuffle(two)
@@ -269,7 +270,7 @@ def _stuck_cases(rng):
     rng.shuffle(alike)
     return [
         Case("Two texts, one more often than the other", (two,)),
-        Case("Two texts come twice, the others once", (twice,)),
+        Case("Six texts come twice, the others once", (twice,)),
         Case("One text comes five times", ([words[0], *words[1:4], *[words[0]] * 4],)),
         Case("All positives differ", (words[:5],)),
         Case("Texts with another capital, space or order of words are different texts", (alike,)),
@@ -384,44 +385,65 @@ STUCK = Exercise(
 
 
 def _epoch_cases(rng):
-    n = 400  # the standard error of 0.7 is 0.023
+    n = 400  # the standard error of 0.7 is 0.023; all accuracies below are shares of n, the test's with four digits
     late = rng.randint(3, 6)
-    rising = [0.4 + 0.01 * rng.randint(0, 5) for _ in range(late)] + [0.6, 0.685, 0.7, 0.62]
-    test = [0.3 + 0.001 * rng.randint(0, 99) for _ in rising]
-    test[late] = 0.8  # the luckiest test score, at an epoch that the development part rejects
-    test[late + 1], test[late + 2] = 0.55, 0.6
+    rising = [(160 + 4 * rng.randint(0, 5)) / n for _ in range(late)] + [0.6, 0.685, 0.7, 0.62]
+    test = [_odd(rng, 121) for _ in rising]
+    test[late] = 0.8025  # the luckiest test score, at an epoch that the development part rejects
+    test[late + 1], test[late + 2] = 0.5525, 0.6025
     place = rng.randint(20, 30)
     return [
         Case("An earlier epoch is lower by less than one standard error", (rising, test, n)),
         Case(
             "Earlier epochs are lower by more than one standard error",
-            ([0.5, 0.6, 0.7, 0.66], [0.6, 0.4, 0.45 + 0.001 * rng.randint(0, 99), 0.65], n),
+            ([0.5, 0.6, 0.7, 0.66], [0.6025, 0.4025, _odd(rng, 181), 0.6525], n),
         ),
+        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
+        Case(
+            "The best score has the smallest standard error",
+            ([0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
+        ),
+        # the error of 32 in 64 is exactly 1/16, in floating point too
+        Case(
+            "An epoch is lower by exactly one standard error",
+            ([20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64),
+        ),
+        Case("The first epoch is good enough", ([0.69, 0.6, 0.7, 0.695], [0.5025, 0.5225, 0.6025, 0.5525], n)),
         Case(
             "Three epochs share the best score, and the second of them has the highest test score",
-            ([0.5, 0.7, 0.5, 0.7, 0.7], [0.4, 0.51, 0.6, 0.55, 0.3], n),
+            ([0.5, 0.7, 0.5, 0.7, 0.7], [0.4025, 0.5125, 0.6025, 0.5525, 0.3025], n),
         ),
         Case(
             "Of three good enough epochs, the middle one has the highest test score",
-            ([0.5, 0.69, 0.695, 0.7], [0.4, 0.5, 0.6, 0.55], n),
+            ([0.5, 0.69, 0.695, 0.7], [0.4025, 0.5025, 0.6025, 0.5525], n),
         ),
-        Case("An epoch is lower by more than one standard error and less than two", ([0.67, 0.7], [0.5, 0.6], n)),
+        Case("An epoch is lower by more than one standard error and less than two", ([0.67, 0.7], [0.5025, 0.6025], n)),
+        # the standard deviation of the four scores, divided by the root of 16, is 0.069
         Case(
             "Fewer triplets, so a larger difference is within one standard error",
-            ([0.4, 0.5, 0.62, 0.66, 0.7], [0.4, 0.5, 0.6, 0.65, 0.7], 4),
+            ([1 / 16, 10 / 16, 11 / 16, 12 / 16], [0.4025, 0.5025, 0.6025, 0.6525], 16),
         ),
-        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
-        Case("The best score has the smallest standard error", ([0.5, 0.95, 0.97, 0.5], [0.4, 0.45, 0.5, 0.6], n)),
         Case(
             "Of four good enough epochs, one stands before a fall, and a later one is lower",
-            ([0.5, 0.69, 0.55, 0.69, 0.68, 0.7, 0.6], [0.4, 0.5, 0.3, 0.52, 0.54, 0.6, 0.45], n),
+            ([0.5, 0.69, 0.55, 0.69, 0.68, 0.7, 0.6], [0.4025, 0.5025, 0.3025, 0.5225, 0.5425, 0.6025, 0.4525], n),
         ),
-        Case("An epoch is lower by hardly more than one standard error", ([26 / 42, 29 / 42], [0.5, 0.6], 42)),
-        Case("The standard error is that of the best score", ([0.985, 0.99], [0.5, 0.6], n)),
-        Case("All are right after the second epoch: the standard error is 0", ([0.995, 1.0, 1.0], [0.5, 0.6, 0.7], 9)),
-        Case("The score rises again after a fall", ([0.5, 0.6, 0.55, 0.7, 0.6], [0.4, 0.5, 0.6, 0.56, 0.3], n)),
-        Case("One epoch", ([place / 42], [0.45], 42)),
+        Case("An epoch is lower by hardly more than one standard error", ([26 / 42, 29 / 42], [0.5025, 0.6025], 42)),
+        Case("The standard error is that of the best score", ([0.985, 0.99], [0.5025, 0.6025], n)),
+        Case(
+            "All are right after the second epoch: the standard error is 0",
+            ([399 / 400, 1.0, 1.0], [0.5025, 0.6025, 0.7025], n),
+        ),
+        Case(
+            "The score rises again after a fall",
+            ([0.5, 0.6, 0.55, 0.7, 0.6], [0.4025, 0.5025, 0.6025, 0.5625, 0.3025], n),
+        ),
+        Case("One epoch", ([place / 42], [0.4525], 42)),
     ]
+
+
+def _odd(rng, least):
+    """An odd number of 400 triplets, `least` or up to 36 more: a share that needs four digits."""
+    return (least + 2 * rng.randint(0, 18)) / 400
 
 
 def _error(share, n):
@@ -478,8 +500,9 @@ EPOCH = Exercise(
             lambda dev, test, n: _at(max(range(len(dev)), key=lambda i: (dev[i], test[i])), test),
         ),
         Mistake(
+            # p(1 − p)/n is less than 1/n, so no other epoch is within it
             "You keep the epoch with the highest development score. Keep the earliest that is lower by one standard "
-            "error at most.",
+            "error at most, √(p(1 − p)/n). Without the root, no other epoch is ever near enough.",
             lambda dev, test, n: _epoch(dev, test, n, 0),
         ),
         Mistake(
@@ -511,8 +534,18 @@ EPOCH = Exercise(
         ),
         Mistake("You allow two standard errors. Allow one.", lambda dev, test, n: _epoch(dev, test, n, 2)),
         Mistake(
-            "The root is missing: the standard error is √(p(1 − p)/n).",
-            lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: p * (1 - p) / n),
+            "You take the spread of the epochs' scores. The standard error is √(p(1 − p)/n), with p the best score.",
+            lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / n**0.5),
+        ),
+        Mistake(
+            "You leave out an epoch that is lower by exactly one standard error. The text says *at most*: it counts.",
+            lambda dev, test, n: _at(
+                next(i for i, p in enumerate(dev) if p > max(dev) - _error(max(dev), n) or p == max(dev)), test
+            ),
+        ),
+        Mistake(
+            "Your epoch is right, and its test score is rounded. Return the score as it stands in `test`.",
+            lambda dev, test, n: (_epoch(dev, test, n)[0], round(_epoch(dev, test, n)[1], 2)),
         ),
         Mistake(
             "You do not divide by `n`: this is the standard deviation of a single triplet.",

@@ -184,6 +184,10 @@ def stuck_after(change):
     return lambda positives: stuck_counter([change(text) for text in positives])
 
 
+def stuck_two_most_common(positives):
+    return sum(count * math.log(count) for _, count in Counter(positives).most_common(2)) / len(positives)
+
+
 def stuck_mean_count(positives):
     return math.log(len(positives) / len(set(positives)))
 
@@ -259,6 +263,14 @@ def epoch_torch(dev, test, n):
     return place, test[place]
 
 
+def epoch_counts(dev, test, n):
+    """In whole numbers: each accuracy is a share of n triplets."""
+    right = [round(share * n) for share in dev]
+    best = max(right)
+    place = next(i for i, k in enumerate(right) if (best - k) ** 2 * n <= best * (n - best))
+    return place, test[place]
+
+
 def good_enough(dev, n, errors=1):
     best = max(dev)
     return [place for place, share in enumerate(dev) if share >= best - errors * math.sqrt(best * (1 - best) / n)]
@@ -284,6 +296,38 @@ def epoch_best(dev, test, n):
 
 def epoch_latest(dev, test, n):
     return good_enough(dev, n)[-1], test[good_enough(dev, n)[-1]]
+
+
+def epoch_less_than_one_error(dev, test, n):
+    best = max(dev)
+    limit = best - math.sqrt(best * (1 - best) / n)
+    place = next(i for i, p in enumerate(dev) if p > limit or p == best)
+    return place, test[place]
+
+
+def epoch_strictly(dev, test, n):
+    best = max(dev)
+    place = [p > best - math.sqrt(best * (1 - best) / n) for p in dev].index(True)
+    return place, test[place]
+
+
+def epoch_not_the_first(dev, test, n):
+    place = next(i for i in good_enough(dev, n) if i or len(dev) == 1)
+    return place, test[place]
+
+
+def epoch_rounded(digits):
+    return lambda dev, test, n: (good_enough(dev, n)[0], round(test[good_enough(dev, n)[0]], digits))
+
+
+def epoch_by_spread(dev, test, n):
+    place = next(i for i, p in enumerate(dev) if p >= max(dev) - np.std(dev) / math.sqrt(n))
+    return place, test[place]
+
+
+def epoch_without_root(dev, test, n):
+    place = next(i for i, p in enumerate(dev) if p >= max(dev) - max(dev) * (1 - max(dev)) / n)
+    return place, test[place]
 
 
 def epoch_two_errors(dev, test, n):
@@ -347,7 +391,7 @@ RIGHT = {
     "11-triplet-loss": [triplet_relu, triplet_loop, triplet_library, triplet_numpy],
     "11-ranking-loss": [ranking_short, ranking_by_hand, ranking_numpy, ranking_loop, ranking_math],
     "11-stuck-loss": [stuck_counter, stuck_entropy, stuck_logits],
-    "11-pick-epoch": [epoch_loop, epoch_numpy, epoch_torch],
+    "11-pick-epoch": [epoch_loop, epoch_numpy, epoch_torch, epoch_counts],
 }
 WRONG = {
     "11-triplet-loss": [
@@ -379,6 +423,11 @@ WRONG = {
         (epoch_tie_by_test, "share the best development score"),
         (epoch_latest, "you take the latest"),
         (epoch_n_minus_1, "`n` − 1"),
+        (epoch_less_than_one_error, "it counts"),
+        (epoch_strictly, "lower by exactly one standard error"),
+        (epoch_rounded(2), "is rounded"),
+        (epoch_by_spread, "the spread of the epochs' scores"),
+        (epoch_without_root, "Without the root"),
         (epoch_lowest_of_the_good, "the one with the lowest development score"),
         (epoch_without_a_fall, "even if the score falls after it"),
         (epoch_error_of(lambda dev, test: dev[-1]), "the last epoch's score"),
@@ -424,6 +473,7 @@ PROMISES = {
         ("equal texts get equal vectors", stuck_zero),
         ("but never below", stuck_guess),
         ("not only two labels", stuck_two_labels),
+        ("not only two labels", stuck_two_most_common),
         ("even if they differ only in a capital or a space", stuck_after(str.lower)),
         ("even if they differ only in a capital or a space", stuck_after(str.strip)),
         ("even if they differ only in a capital or a space", stuck_after(lambda text: " ".join(text.split()))),
@@ -439,10 +489,14 @@ PROMISES = {
         ("Keep the earliest epoch", epoch_without_a_fall),
         ("whose development accuracy", epoch_of_the_test_part),
         ("whose development accuracy", epoch_by_test),
+        ("Keep the earliest epoch", epoch_not_the_first),
         ("at most one standard error", epoch_best),
+        ("at most one standard error", epoch_less_than_one_error),
+        ("at most one standard error", epoch_strictly),
         ("at most one standard error", epoch_two_errors),
         ("the development part has `n` triplets", epoch_at_42),
         ("√(p(1 − p)/n)", epoch_n_minus_1),
+        ("√(p(1 − p)/n)", epoch_by_spread),
         ("with p the best development accuracy", epoch_own_error),
         ("with p the best development accuracy", epoch_error_of(lambda dev, test: dev[-1])),
         ("with p the best development accuracy", epoch_error_of(lambda dev, test: max(test))),
@@ -450,6 +504,8 @@ PROMISES = {
         ("with p the best development accuracy", epoch_error_of(lambda dev, test: 0.5)),
         ("counted from 0", epoch_from_one),
         ("the accuracy to report for it", epoch_dev_score),
+        ("the accuracy to report for it", epoch_rounded(2)),
+        ("the accuracy to report for it", epoch_rounded(3)),
         ("Return two values", epoch_alone),
     ],
 }

@@ -156,6 +156,10 @@ def find_next_two_exchanged(queries, texts, k):
     return [[*places[:1], *places[1:3][::-1], *places[3:]] for places in find_near(queries, texts, k)]
 
 
+def find_after_the_third_reversed(queries, texts, k):
+    return [[*places[:3], *places[3:][::-1]] for places in find_near(queries, texts, k)]
+
+
 def find_half(queries, texts, k):
     """Searches only the first half of the texts, where there are many."""
     return find_near(queries, texts[: max(len(texts) // 2, k)], k)
@@ -275,7 +279,7 @@ WRONG = {
         (find_lookup, "each without its middle word"),
         (find_half, "the target is"),
         (find_without_itself, "word for word"),
-        (find_rest_reversed, "It must begin with the text itself"),
+        (find_rest_reversed, "The right order is the whole text"),
     ],
     "12-diagnose": [
         (diagnose_first, "first query only"),
@@ -316,7 +320,8 @@ PROMISES = {
         ("of the k best texts", find_ten),
         ("the best first", lambda q, t, k: [places[::-1] for places in find_near(q, t, k)]),
         ("the best first", find_rest_reversed),
-        ("these come second and third", find_next_two_exchanged),
+        ("these follow, the longest first", find_next_two_exchanged),
+        ("these follow, the longest first", find_after_the_third_reversed),
         ("k different whole numbers", find_twice),
         ("counted from 0", find_from_one),
         ("at least 0.75 for the 42 development queries among 240 texts", find_half),
