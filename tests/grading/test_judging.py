@@ -54,7 +54,8 @@ def test_what_is_far_too_large_is_not_iterated(outcome, one_thread):
 
 def test_a_tuple_of_two_lists_is_an_answer_to_two_queries():
     exercise = find("12-search")
-    queries, texts, k = exercise.cases(random.Random(1))[-1].args
+    queries, texts, k = exercise.cases(random.Random(1))[2].args
+    queries = queries[:2]
     right = exercise.reference(queries, texts, k)
     assert len(right) == 2 and exercise.judge((queries, texts, k), tuple(map(tuple, right))) is None
     assert "two things" in exercise.judge((queries, texts, k), (right, [[0.5] * k] * 2))
