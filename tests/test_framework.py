@@ -172,7 +172,7 @@ def test_difference(got, right, words):
     [
         (torch.ones(2), torch.ones(2), None),
         (torch.ones(2), torch.ones(2, dtype=torch.int64), "dtype"),
-        (np.ones(2, dtype=np.float32), torch.ones(2), "a ndarray of shape (2,) where a Tensor"),
+        (np.ones(2, dtype=np.float32), torch.ones(2), "an ndarray of shape (2,) where a Tensor"),
         ([1.0, 1.0], torch.ones(2), "a list where a Tensor"),
         (torch.ones(2), [1.0, 1.0], "a Tensor of shape (2,) where a list"),
         ((1, 2), [1, 2], None),

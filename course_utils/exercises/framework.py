@@ -315,20 +315,28 @@ def _copied(value):
 
 def _unchanged(after, before):
     """Whether an argument is as it was, to the last digit."""
+    try:
+        return _is_same(after, before)
+    except Exception:  # inspecting what an answer left may raise
+        return False
+
+
+def _is_same(after, before):
     if isinstance(before, (list, tuple)):
-        return isinstance(after, (list, tuple)) and len(after) == len(before) and all(map(_unchanged, after, before))
-    if is_array(before):
-        if difference(after, before, strict=True) is not None:
-            return False
-        with contextlib.suppress(TypeError, ValueError):  # not numbers
-            return np.array_equal(_float64(after), _float64(before), equal_nan=True)
-    return difference(after, before, strict=True) is None
+        return isinstance(after, (list, tuple)) and len(after) == len(before) and all(map(_is_same, after, before))
+    if isinstance(before, dict):
+        return after.keys() == before.keys() and all(_is_same(after[key], before[key]) for key in before)
+    if not is_array(before):
+        return type(after) is type(before) and bool(after == before or (after != after and before != before))
+    if type(after) is not type(before) or after.shape != before.shape or after.dtype != before.dtype:
+        return False
+    return np.array_equal(_float64(after), _float64(before), equal_nan=True)
 
 
 def _kept(outcome):
     """A copy, since an answer may return the same list each time. What cannot be copied is kept as it is."""
     try:
-        return copy.deepcopy(outcome)
+        return _copied(outcome)
     except Exception:
         return outcome
 
@@ -351,7 +359,7 @@ def _outcome(function, args):
 def _same_outcome(one, other, exercise):
     if isinstance(one, BaseException) or isinstance(other, BaseException):
         return type(one).__name__ == type(other).__name__ and _wording(one) == _wording(other)
-    if difference(one, other, exercise.strict) is None:
+    if _equal(one, other, exercise.strict):
         return True
     try:
         return exercise.alike is not None and bool(exercise.alike(one, other))
@@ -376,12 +384,8 @@ def _kind(value):
         return "`None`"
     name = type(value).__name__ or "thing"
     if is_array(value):
-        return (
-            f"a {name} of shape {tuple(value.shape)}"
-            if tuple(value.shape)
-            else (f"a {name} that holds a single number")
-        )
-    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+        name += f" of shape {shape}" if (shape := tuple(value.shape)) else " without dimensions, a single number"
+    return f"{'an' if name[0] in 'aeioAEIO' or name.startswith('nd') else 'a'} {name}"
 
 
 def _family(value, strict):
@@ -402,19 +406,29 @@ def difference(got, right, strict=False):
     tensor of the same numbers are equal, whatever the dtype; if `strict`, arrays must be of the same type and dtype.
     """
     try:
-        return _difference(got, right, strict)
+        tell = _difference(got, right, strict)
+        return tell and tell()
     except Exception:  # inspecting a returned object may raise
         return f"your function returned something that cannot be compared with {_kind(right)}"
 
 
+def _equal(got, right, strict):
+    """Whether `difference` finds none, without putting one into words."""
+    try:
+        return _difference(got, right, strict) is None
+    except Exception:
+        return False
+
+
 def _difference(got, right, strict):
+    """None, or a function that says what the difference is: most differences are only looked for, and never told."""
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
     if isinstance(got, BaseException):
-        return f"your function raised {type(got).__name__}: {_text(got)[:200] or '(no text)'}"
+        return lambda: f"your function raised {type(got).__name__}: {_text(got)[:200] or '(no text)'}"
     family = _family(right, strict)
     if _family(got, strict) != family:
-        return f"your function returned {_kind(got)} where {_kind(right)} is expected"
+        return lambda: f"your function returned {_kind(got)} where {_kind(right)} is expected"
     if is_array(right) and tuple(right.shape):
         return _array_difference(got, right, strict)
     if family == "list":
@@ -423,7 +437,7 @@ def _difference(got, right, strict):
         return _number_difference(_listed(got), _listed(right))
     if family == "dict":
         return _dict_difference(got, right, strict)
-    return None if got == right else f"your function returned {_short(got)} where {_short(right)} is expected"
+    return None if got == right else lambda: f"your function returned {_short(got)} where {_short(right)} is expected"
 
 
 def _listed(value):
@@ -438,58 +452,74 @@ def _number_difference(got, right):
     near = TOLERANCE * max(1.0, abs(right))
     if not isinstance(right, int) and math.isfinite(right) and abs(got - right) <= near:
         return None
-    digits = next(n for n in range(4, 18) if f"{got:.{n}g}" != f"{right:.{n}g}" or n == 17)
-    return f"your function returned {got:.{digits}g} where {right:.{digits}g} is expected"
+
+    def tell():
+        digits = next(n for n in range(4, 18) if f"{got:.{n}g}" != f"{right:.{n}g}" or n == 17)
+        return f"your function returned {got:.{digits}g} where {right:.{digits}g} is expected"
+
+    return tell
+
+
+def _whole(got, right):
+    """The sentence that shows both as a whole, or None if one is too long for that or both are shown alike."""
+    shown = [_short(value) for value in (got, right)]
+    if max(map(len, shown)) < 120 and shown[0] != shown[1]:
+        return f"your function returned {shown[0]} where {shown[1]} is expected"
+    return None
 
 
 def _dict_difference(got, right, strict):
-    shown = [_short(value) for value in (got, right)]
-    whole = f"your function returned {shown[0]} where {shown[1]} is expected"
     if got.keys() != right.keys():
-        return whole
-    items = ((key, difference(got[key], right[key], strict)) for key in right)
+        return lambda: f"your function returned {_short(got)} where {_short(right)} is expected"
+    items = ((key, _difference(got[key], right[key], strict)) for key in right)
     key, first = next(((key, item) for key, item in items if item), (None, None))
-    if first is None or (max(map(len, shown)) < 120 and shown[0] != shown[1]):
-        return first and whole
-    return f"under {_short(key)}: {first}"
+    return first and (lambda: _whole(got, right) or f"under {_short(key)}: {first()}")
 
 
 def _list_difference(got, right, strict):
-    items = (difference(one, other, strict) for one, other in zip(got, right, strict=False))
+    items = (_difference(one, other, strict) for one, other in zip(got, right, strict=False))
     place, first = next(((place, item) for place, item in enumerate(items) if item), (0, None))
     if len(got) == len(right) and first is None:
         return None
-    shown = [_short([_listed(item) for item in value]) for value in (got, right)]
-    if max(map(len, shown)) < 120 and shown[0] != shown[1]:
-        return f"your function returned {shown[0]} where {shown[1]} is expected"
-    if len(got) != len(right):
-        return f"your function returned {len(got)} items where {len(right)} are expected"
-    if first.startswith("item "):
-        return first.replace(" of what", f" of item {place} of what", 1)
-    return f"item {place} of what your function returned: {first.removeprefix('your function returned ')}"
+
+    def tell():
+        if whole := _whole(*([_listed(item) for item in value] for value in (got, right))):
+            return whole
+        if len(got) != len(right):
+            return f"your function returned {len(got)} items where {len(right)} are expected"
+        if (told := first()).startswith("item "):
+            return told.replace(" of what", f" of item {place} of what", 1)
+        return f"item {place} of what your function returned: {told.removeprefix('your function returned ')}"
+
+    return tell
 
 
 def _array_difference(got, right, strict):
+    shape = tuple(right.shape)
     if not is_array(got):
         try:
             got = np.array(_nested(got))
         except ValueError:
-            return f"your function returned {_kind(got)} where the shape {tuple(right.shape)} is expected"
-    if tuple(got.shape) != tuple(right.shape):
-        return f"your result has the shape {tuple(got.shape)} where {tuple(right.shape)} is expected"
+            return lambda: f"your function returned {_kind(got)} where the shape {shape} is expected"
+    if tuple(got.shape) != shape:
+        return lambda: f"your result has the shape {tuple(got.shape)} where {shape} is expected"
     if strict and got.dtype != right.dtype:
-        return f"your result has the dtype {got.dtype} where {right.dtype} is expected"
+        return lambda: f"your result has the dtype {got.dtype} where {right.dtype} is expected"
     whole = "int" in str(right.dtype) or "bool" in str(right.dtype)
-    got, right = _float64(got), _float64(right)
-    if np.array_equal(got, right):
+    found, wanted = _float64(got), _float64(right)
+    if np.array_equal(found, wanted):
         return None
-    if (np.isnan(got) != np.isnan(right)).any():
-        return "your result holds NaN"
-    scale = np.abs(right[np.isfinite(right)]).max(initial=1.0)
-    if not whole and np.isclose(got, right, rtol=0, atol=TOLERANCE * scale, equal_nan=True).all():
+    if (np.isnan(found) != np.isnan(wanted)).any():
+        return lambda: "your result holds NaN"
+    scale = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
+    if not whole and np.isclose(found, wanted, rtol=0, atol=TOLERANCE * scale, equal_nan=True).all():
         return None
-    off = np.abs(np.subtract(got, right, where=got != right, out=np.zeros_like(got)))
-    return f"your result is off by up to {np.nanmax(off):.3g}"
+
+    def tell():
+        off = np.abs(np.subtract(found, wanted, where=found != wanted, out=np.zeros_like(found)))
+        return f"your result is off by up to {np.nanmax(off):.3g}"
+
+    return tell
 
 
 def _nested(value):
