@@ -1,10 +1,11 @@
 """Tests that run only if something that they depend on has changed since they last passed.
 
-These are tests beside other programs (nbgrader, Dask, a JupyterHub's user, an imitated processor), whole trainings, and
-what is made of the lessons and looked at in a browser: a few take as long as hundreds of others. `@costly("GLOB", ...)`
-names the files that decide such a test, beside its own file, the helpers of the tests, the locks and, if it needs one,
-the browser's version. What passed is recorded in costly.txt under a hash of all of them. A test whose hash is not there
-runs, in `make test` and so in CI; the others are skipped, with this reason.
+These are tests beside other programs (nbgrader, Dask, a JupyterHub's user, an imitated processor), in processes of
+their own or in many sandboxes, whole trainings, and what is made of the lessons and looked at in a browser: a few take
+as long as hundreds of others. `@costly("GLOB", ...)` names the files that decide such a test, beside its own file, the
+helpers of the tests, the locks, the operating system and, if it needs one, the browser's version. What passed is
+recorded in costly.txt under a hash of all of them. A test whose hash is not there runs, in `make test` and so in CI;
+the others are skipped, with this reason.
 
 COSTLY=all runs all. COSTLY=record also renews the record, as `make matrix` does.
 """
@@ -72,7 +73,7 @@ def found(item):
     assert all(any(ROOT.glob(glob)) for glob in mark.args), f"{item.nodeid}: a glob finds nothing"
     parts = [f"{path.relative_to(ROOT)} {_checksum(path)}" for path in sorted(paths | {own})]
     parts += [_browser()] if mark.kwargs["browser"] else []
-    decides = "\n".join([item.nodeid, *map(str, sys.version_info[:2]), *parts])
+    decides = "\n".join([item.nodeid, sys.platform, *map(str, sys.version_info[:2]), *parts])
     return f"{hashlib.sha256(decides.encode()).hexdigest()[:16]} {item.nodeid}"
 
 

@@ -199,6 +199,7 @@ def test_an_interruption_loses_nothing(folder, tmp_path):
     assert len((tmp_path / "out" / "grades.csv").read_text().splitlines()) == 7
 
 
+@costly(*MARKING)
 def test_ctrl_c_leaves_no_process(folder, tmp_path):
     write_class(
         tmp_path / "class", s0=hand_in("04"), s1=hand_in("04", max_pool=SLOW), s2=hand_in("04", max_pool=SLOW + " ")
@@ -223,6 +224,7 @@ def test_ctrl_c_leaves_no_process(folder, tmp_path):
     assert alive == []
 
 
+@costly(*MARKING)
 def test_a_marking_process_that_dies_is_replaced(tmp_path):
     isolation()
     (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
@@ -234,6 +236,7 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
     assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == FULL
 
 
+@costly(*MARKING)
 @pytest.mark.usefixtures("one_sandbox")
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
     parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7}
@@ -384,6 +387,7 @@ def test_without_isolation_it_refuses(folder, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@costly(*MARKING)
 def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     (tmp_path / "empty").mkdir()
     path = {**os.environ, "PATH": str(tmp_path / "empty")}

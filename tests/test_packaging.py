@@ -116,7 +116,9 @@ def test_every_dependency_says_what_it_is_for():
 
 
 PAGES = sorted(
-    path for path in ROOT.rglob("*.md") if not {".venv", "build", "workspace"} & {*path.relative_to(ROOT).parts}
+    path
+    for path in ROOT.rglob("*.md")
+    if not {".venv", ".pytest_cache", "build", "workspace"} & {*path.relative_to(ROOT).parts}
 )
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 PROGRAMS = {"git", "conda", "pip", ".venv/bin/pytest", ".venv/bin/python", ".venv/bin/ruff"}
