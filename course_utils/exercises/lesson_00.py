@@ -27,7 +27,7 @@ def _nearest_cases(rng):
     twice = _similarity(rng, 5)[[0, 0, 1, 2, 3, 4]][:, [0, 0, 1, 2, 3, 4]]
     return [
         *cases,
-        *(Case("It works where all similarities are negative", (low, i)) for i in range(6)),
+        *(Case("All similarities but the diagonal are negative", (low, i)) for i in range(6)),
         *(
             Case("Two sentences", (np.array([[1.0, cosine], [cosine, 1.0]]), i))
             for cosine in (-1.0, 0.4)
@@ -63,6 +63,11 @@ NEAREST = Exercise(
             "You return the similarity of sentence `i` to itself. The position of the nearest *other* sentence is "
             "asked for.",
             lambda s, i: float(s[i].max()),
+        ),
+        Mistake(
+            "You compare the similarities without their signs, so the most opposed sentence can win. The most similar "
+            "one has the highest cosine.",
+            lambda s, i: int(np.where(np.arange(len(s)) == i, -1, np.abs(s[i])).argmax()),
         ),
         Mistake(
             "You leave sentence `i` out, and then all positions behind it are one too small. Keep the original "
@@ -312,6 +317,14 @@ WEIGHTED = Exercise(
         ),
         Mistake(
             "You take the mean over the words. The sum is asked for.", lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1)
+        ),
+        Mistake(
+            "Negative factors count as 0 in your function. They count as they are.",
+            lambda v, w: (v * w.clamp(min=0).unsqueeze(-1)).sum(dim=1),
+        ),
+        Mistake(
+            "You take the factors without their signs. Negative ones count as they are.",
+            lambda v, w: (v * w.abs().unsqueeze(-1)).sum(dim=1),
         ),
         Mistake("You add the factors instead of multiplying by them.", lambda v, w: (v + w.unsqueeze(-1)).sum(dim=1)),
     ),

@@ -4,6 +4,8 @@ import functools
 import re
 import string
 
+import numpy as np
+
 from .._support.downloads import packaged_folder
 from .framework import Case, Exercise, Mistake, difference
 
@@ -26,17 +28,19 @@ def encode(words, vocabulary):
 
 def _encode_cases(rng):
     a, b, c, d, e = _syllables(rng, 5)
-    known = [a, b, c, a + b, "##" + b, "##" + c, "##" + a]
+    known = [a, b, c, a + b, "##" + b, "##" + c, "##" + a, "##" + e]
     names = [*known, "[UNK]", "[CLS]", "[SEP]", "[PAD]"]
     vocabulary = dict(zip(names, rng.sample(range(1000, 30000), len(names)), strict=True))
     vocabulary[a] = 0  # a valid id, although Python treats it as false
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
+    # of the pieces that are not in the vocabulary, ##ab and e have a twin there: ab and ##e
+    strangers = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
     return [
         Case("The ids stand in the order of the words, between [CLS] and [SEP]", ([[a], [c], [b]], vocabulary)),
         Case("Every piece of a word gets an id", ([[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary)),
         Case("Two words make one sentence, with one [SEP]", ([[b, "##" + c], [a]], vocabulary)),
         Case("A word given as [UNK] keeps its place", ([[a], ["[UNK]"], [c]], vocabulary)),
-        Case("A piece that the vocabulary does not know gets the id of [UNK]", ([[a], [d], [c, "##" + e]], vocabulary)),
+        Case("A piece that the vocabulary does not know gets the id of [UNK]", (strangers, vocabulary)),
         Case("A word that comes twice gives its id twice", ([[c], [a], [c]], vocabulary)),
         Case("No words: [CLS] and [SEP] are left", ([], vocabulary)),
         Case(
@@ -56,6 +60,10 @@ def _framed(inside, v):
 
 def _flat(words):
     return [piece for pieces in words for piece in pieces]
+
+
+def _up_to_unknown(pieces, v):
+    return pieces[: next((i for i, piece in enumerate(pieces, start=1) if piece not in v), None)]
 
 
 def _known(words, v):
@@ -106,7 +114,7 @@ ENCODE = Exercise(
     difficulty=1,
     mistakes=(
         Mistake(
-            "`[CLS]` and `[SEP]` are missing: the list starts with the id of `[CLS]` and ends with the id of `[SEP]`.",
+            "`[CLS]` and `[SEP]` are missing: the id of `[CLS]` comes first, and the id of `[SEP]` last.",
             lambda w, v: _inside(w, v),
         ),
         Mistake(
@@ -155,7 +163,11 @@ ENCODE = Exercise(
             lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
         ),
         Mistake(
-            "You put the text `[UNK]` into the list of numbers. Look up its id too.",
+            "You leave out the rest of a word after a piece that is not in the vocabulary. Each piece gets an id.",
+            lambda w, v: _framed(_inside([_up_to_unknown(p, v) for p in w], v), v),
+        ),
+        Mistake(
+            "You put the text `[UNK]` among the numbers. Look up its id too.",
             lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v),
         ),
         *(Mistake(_BERTS_NUMBERS, _with_berts_numbers(inside, ends)) for inside in _INSIDES for ends in _ENDS),
@@ -226,7 +238,11 @@ def _wordpiece_cases(rng):
             (a + b + c, {a, a + b, "##" + b + c}),
         ),
         Case("One part that is not known makes the whole word unknown", (a + b + d, {a, "##" + b} | single)),
-        Case("One part that is not known makes the whole word unknown", (a + d + b, {a, "##" + b} | single)),
+        # the mark is no part of the word: its first # is not the piece #
+        Case(
+            "One part that is not known makes the whole word unknown",
+            (a + d + b, {a, "##" + b, "#", "###" + d} | single),
+        ),
         Case("One part that is not known makes the whole word unknown", (d + a, {a, "##" + a, "##" + b})),
         Case(
             "The longest start wins, although a shorter start would lead to fewer pieces",
@@ -306,6 +322,18 @@ def _skipping(word, pieces):
         end = next((e for e in range(len(word), start, -1) if mark + word[start:e] in pieces), None)
         found.append("[UNK]" if end is None else mark + word[start:end])
         start = start + 1 if end is None else end
+    return found
+
+
+def _mark_in_the_rest(word, pieces):
+    """Puts ## before the rest of the word, and shortens both together."""
+    found, rest = [], word
+    while rest:
+        end = next((end for end in range(len(rest), 0, -1) if rest[:end] in pieces), None)
+        if end is None:
+            return ["[UNK]"]
+        found.append(rest[:end])
+        rest = "##" + rest[end:] if rest[end:] else ""
     return found
 
 
@@ -391,11 +419,11 @@ WORDPIECE = Exercise(
             _skipping,
         ),
         Mistake(
-            'You return the text `[UNK]`. The answer is always a list, so an unknown word is `["[UNK]"]`.',
+            'You return the text `[UNK]`. Put it into a list or tuple: `["[UNK]"]` or `("[UNK]",)`.',
             lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]"),
         ),
         Mistake(
-            'You return an empty list for an unknown word. It has one token: `["[UNK]"]`.',
+            'You return no token for an unknown word. It has one: `["[UNK]"]`.',
             lambda w, p: _match(w, p, stuck=lambda found, rest: []),
         ),
         Mistake(
@@ -407,9 +435,14 @@ WORDPIECE = Exercise(
             'no piece fits, the word is `["[UNK]"]`.',
             lambda w, p: _any_split(w, p) or ["[UNK]"],
         ),
+        Mistake(
+            "You put `##` before the rest and shorten it down to its first `#`, which may be a piece itself. At least "
+            "one letter must be left after the mark.",
+            _mark_in_the_rest,
+        ),
         *(
             Mistake(
-                "You make long words unknown. There is no limit of 100 characters here: a word may have up to 200.",
+                "You make long words unknown. There is no limit of 100 characters here: a word can have up to 200.",
                 lambda w, p, most=most: ["[UNK]"] if len(w) > most else wordpiece(w, p),
             )
             for most in (100, 150)
@@ -517,15 +550,15 @@ def _judge_harmful(args, outcome):
 
 
 _INSIDE = (
-    "Your function finds no entry where only one inside the word does harm. Try the parts inside the word as well: "
-    "there an entry carries `##`."
+    "Your function finds no entry where only one inside the word does harm. Try all parts inside the word: there an "
+    "entry carries `##`."
 )
 _CHANGES = "Your entry changes the cut, but more pieces are asked for. Compare the numbers of pieces, not the cuts."
 
 
 _AT_THE_START = (
-    "Your function finds no entry where only one at the start of the word does harm. Try the parts at the start as "
-    "well: they carry no `##`."
+    "Your function finds no entry where only one at the start of the word does harm. Try all parts at the start: "
+    "they carry no `##`."
 )
 
 
@@ -576,8 +609,8 @@ HARMFUL = Exercise(
         ),
     ),
     hints=(
-        "Only an entry that stands somewhere in the word can change its cut. How many parts, `word[start:end]`, has "
-        "a word of six letters? Few enough to try them all.",
+        "Only an entry that stands somewhere in the word can change its cut. A word of six letters has 21 parts, "
+        "`word[start:end]`: few enough to try them all.",
         "`split_word(word, pieces | {entry})` cuts with one entry more, and leaves `pieces` as it is.",
         "Two loops, over `start` and `end`. The entry is `word[start:end]`, with `##` before it if `start` is above 0. "
         "Return it as soon as the cut has more pieces than before.",
@@ -611,7 +644,7 @@ def _merge_cases(rng):
         Case("One occurrence becomes one symbol", ([c, a, b, d], (a, b))),
         Case("Every occurrence is merged, also at the start and at the end", ([a, b, c, a, b, d, a, b], (a, b))),
         Case("The order inside the pair matters", (word, (a, b))),
-        Case("Without the pair nothing changes", ([b, a, c, d, a], (a, b))),
+        Case("Without the pair nothing changes", ([b, a, b.upper(), c, d, a], (a, b))),
         Case("Neighbours only: a symbol between them keeps them apart", ([a, c, b, d], (a, b))),
         Case("Occurrences do not overlap; the left one comes first", ([a, a, a, c], (a, a))),
         Case("Occurrences do not overlap; the left one comes first", ([c, a, a, a, a, a], (a, a))),
@@ -624,9 +657,9 @@ def _merge_cases(rng):
         Case("Any text can be a symbol, also a full stop", ([b, a, ".", a, c], (".", a))),
         Case("Any text can be a symbol, also a space or a line break", ([a, b, " ", "\n", c + " " + d], (a, b))),
         Case("Any text can be a symbol, also the empty one", ([c, "", a, b, "", d], (a, b))),
-        Case("Any text can be a symbol, also the empty one", ([a, "", b], (a, ""))),
+        Case("Any text can be a symbol, also the empty one", ([a, "", "", b], (a, ""))),
         Case("Any text can be a symbol", ([a, b, *_NO_LETTERS, a, b], (a, b))),
-        Case("The two texts are put together as they are", ([a, "##" + b, c], (a, "##" + b))),
+        Case("The two texts are put together as they are", ([a.upper(), "##" + b, c], (a.upper(), "##" + b))),
         Case("The two texts are put together as they are", ([c, " " + a, b + " "], (" " + a, b + " "))),
         Case("A single symbol stays as it is", ([a], (a, b))),
         Case("An empty list stays empty", ([], (a, b))),
@@ -841,7 +874,11 @@ MERGE = Exercise(
             "equal.",
             lambda s, p: list(s),
         ),
-        Mistake("You join everything into one text. The answer is a list of symbols.", lambda s, p: "".join(s)),
+        Mistake("You join everything into one text. Return a list or tuple of symbols.", lambda s, p: "".join(s)),
+        Mistake(
+            "You put the symbols into an array. NumPy drops null characters at the end of a text; use a list or tuple.",
+            lambda s, p: np.array(merge(s, p)).tolist(),
+        ),
     ),
     hints=(
         "Build a new list. Walk over the old one with a position that moves on by 1, or by 2 after a merge. A `for` "

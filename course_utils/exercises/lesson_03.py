@@ -388,7 +388,7 @@ NEAREST_SENSE = Exercise(
         ),
         Mistake(NO_KEEPDIM, lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s)),
         Mistake(
-            "The vectors are not normalised row by row, so the longest row wins everywhere. Divide each row by its "
+            "The vectors are not normalised row by row, so long rows are preferred. Divide each row by its "
             "own length first.",
             lambda v, s: _share(_without_self(v @ v.T), s),
         ),

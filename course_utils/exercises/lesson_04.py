@@ -197,7 +197,7 @@ MAX = Exercise(
     mistakes=(
         Mistake("You take the maximum over padding too. The mask is not used.", lambda t, m: t.amax(dim=1)),
         Mistake(
-            "You multiply by the mask, so padding becomes 0, and 0 is larger than every negative number. For a "
+            "Padding counts as 0 in your function, and 0 is larger than every negative number. For a "
             "maximum, padding must become minus infinity.",
             lambda t, m: _weighted(t, m).amax(dim=1),
         ),
@@ -289,9 +289,13 @@ def _normalise_cases(rng):
     some = normal(rng, 4, hidden)
     zero = some.clone()
     zero[2] = 0
+    parts = some.clone()  # a row may hold a 0, add up to 0, or hold no positive number
+    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()
+    parts[1, :2] = torch.tensor([3.0, -3.0])
     tiny = normalise(some) * torch.tensor([[1.0], [1e-10], [1.0], [1e-10]])
     return [
         Case("Every row has length 1", (some,)),
+        Case("Every row has length 1", (parts,)),
         Case("Scaling a row first changes nothing", (some * torch.tensor([[0.01], [3.0], [100.0], [0.5]]),)),
         Case("As many rows as dimensions", (normal(rng, hidden, hidden),)),
         Case("One row alone", (some[:1],)),
@@ -571,6 +575,7 @@ def _baseline_cases(rng):
     lengths = torch.linspace(0.2, 6, len(some)).unsqueeze(-1)
     return [
         Case("Vectors spread around the origin", (cone(6, hidden, 0.0),)),
+        Case("Vectors spread around the origin", (torch.cat([2 * torch.eye(3, hidden), some.sign()]),)),  # right angles
         Case("Vectors in a cone", (some,)),
         Case("The lengths of the vectors do not matter", (some * lengths,)),
         Case("Two vectors make one pair", (cone(2, hidden, 1.0),)),

@@ -273,7 +273,8 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Mistake(
             "Very high or very low scores make your rows NaN: e to the power of a high score is infinite, and that of "
-            "a low one is 0. Put minus infinity into the scores, and use `softmax`, which subtracts the highest first.",
+            "a low one is 0. Use `softmax`, which subtracts the highest first, on scores that are minus infinity at "
+            "padding.",
             lambda q, k, m: (e := _scores(q, k).exp() * m) / e.sum(-1, keepdim=True),
         ),
         Mistake(NOT_A_ZERO, lambda q, k, m: (_scores(q, k) * m).softmax(-1)),
@@ -299,7 +300,7 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         *(
             Mistake(NOT_LOW_ENOUGH, lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1))
-            for low in (-10, -1e4)  # -20 or -100,000, filled in or added, give the same as -1e4
+            for low in (-10, -1e4, -1e6)  # -20 or -100,000, filled in or added, give the same as -1e4
         ),
         Mistake(NOT_LOW_ENOUGH, lambda q, k, m: (_scores(q, k) + (1 - m) * -10).softmax(-1)),
         Mistake(
@@ -379,6 +380,10 @@ ATTENTION_WEIGHTS = Exercise(
             lambda q, k, m: attention_weights(k, q, m),
         ),
         Mistake(
+            "Rows and columns of your result are exchanged: row i must say how token i divides its attention.",
+            lambda q, k, m: attention_weights(q, k, m).transpose(-1, -2),
+        ),
+        Mistake(
             "`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
             lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1),
         ),
@@ -414,10 +419,10 @@ def _patching_cases(rng):
 
     target = states(3)
     return [
-        Case("Three layers", (target, states(3), layers(3))),
+        Case("Two layers", (target, states(3), layers(2))),
         Case("One layer", (states(2), states(2), layers(1))),
         Case("As many tokens as hidden states and as numbers in a vector", (states(3, 3), states(3, 3), layers(2, 3))),
-        Case("One token", (states(1), states(1), layers(2))),
+        Case("One token, and seven layers", (states(1), states(1), layers(7))),
         Case("A text patched with itself", (target, target.clone(), layers(1))),
     ]
 
@@ -598,6 +603,10 @@ PATCHING_MAP = Exercise(
             lambda t, s, f: _patched(t, s, f, pool=lambda h: h[:, 0]),
         ),
         Mistake(
+            "You take the mean over the numbers of each vector. The sentence vector is the mean over the tokens.",
+            lambda t, s, f: _patched(t, s, f, pool=lambda h: h.mean(-1)),
+        ),
+        Mistake(
             "Your sentence vector is the sum over the tokens. Take the mean.",
             lambda t, s, f: _patched(t, s, f, pool=lambda h: h.sum(1)),
         ),
@@ -646,7 +655,7 @@ def _last(states, layers):
 
 
 def _vectors(target, source, layers):
-    """The sentence vectors after each patch: (layers + 1, tokens, hidden)."""
+    """The sentence vectors after each patch: (len(layers) + 1, tokens, hidden)."""
     return _patched(target, source, layers, measure=lambda change: change) + _last(target, layers).mean(1)
 
 
@@ -769,6 +778,10 @@ ENTROPY = Exercise(
         Mistake(
             "The right numbers in the wrong shape: drop the last dimension (no `keepdim`).",
             lambda w: _entropy(w).unsqueeze(-1),
+        ),
+        Mistake(
+            "For one row alone, return the number itself, without a dimension. You return a row that holds it.",
+            lambda w: torch.atleast_1d(_entropy(w)),
         ),
     ),
     hints=(

@@ -686,8 +686,8 @@ def _project_cases(rng):
     return [
         Case("Two sets, one plane for both", (first, second)),
         Case("The other way round, the table is turned", (second, first)),
-        Case("A set against itself: each row is at distance 0 from itself", (first, first.copy())),
-        Case("Part of a set: a row that stands in both is at distance 0", (first, first[:3])),
+        Case("A set against itself", (first, first.copy())),
+        Case("The second set is part of the first", (first, first[:3])),
         Case("A set that was moved away stays away", (first, first + 9 * turn[1])),
         Case("Moving both sets together changes nothing", (first + far, second + far)),
         Case("A single row as the second set", (first, second[3:])),
@@ -814,7 +814,7 @@ PROJECT = Exercise(
             lambda f, s: _projected(f, s, _stacked(_centred(f), _centred(s))),
         ),
         Mistake(
-            "You centre each set on its own mean before you project it, so both come to lie on one another. Project "
+            "You fit one plane, but also centre each set on its own mean, so both come to lie on one another. Project "
             "the sets as they are.",
             lambda f, s: _projected(_centred(f), _centred(s), _stacked(f, s)),
         ),

@@ -249,7 +249,7 @@ def _mask_cases(rng):
     exact = drawn(ids, 0.25)
     exact[0, 3] = exact[1, 4] = 0.25
     low = drawn(with_mask, 0.4)
-    low[:, 3] = 0.1
+    low[:, 3] = torch.tensor([0.1, 0.9, 0.1])
     with_zeros = ids.clone()
     with_zeros[:, 1] = 0
     return [
@@ -287,6 +287,21 @@ def _masked_with(chosen_by=None, labels_by=None):
 
 
 _mask_tokens = _masked_with()
+
+
+def _masked_with_labels_of_special(also):
+    """The correct result, except for the labels: the tokens that `also` names have their ids there, too."""
+
+    def imitate(ids, special, mask_id, draws, share):
+        masked, labels = _mask_tokens(ids, special, mask_id, draws, share)
+        return masked, torch.where(also(ids, special, draws, share), ids, labels)
+
+    return imitate
+
+
+SPECIAL_LABELS = (
+    "Your labels hold ids of special tokens. These are never chosen, and so never predicted: their label is -100, too."
+)
 
 MASK_TOKENS = Exercise(
     id="07-mask-tokens",
@@ -345,6 +360,9 @@ MASK_TOKENS = Exercise(
             "tokens are the ones to predict.",
             _masked_with(None, lambda i, m, c: i.masked_fill(c, IGNORED)),
         ),
+        Mistake(SPECIAL_LABELS, _masked_with_labels_of_special(lambda i, s, d, x: _special(i, s))),
+        Mistake(SPECIAL_LABELS, _masked_with_labels_of_special(lambda i, s, d, x: d < x)),
+        Mistake(SPECIAL_LABELS, _masked_with_labels_of_special(lambda i, s, d, x: i == s[3])),  # each [MASK]
         *(
             Mistake(
                 f"Your labels hold {value} where nothing was chosen. {why} Use -100.",

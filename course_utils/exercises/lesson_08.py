@@ -66,6 +66,8 @@ def _cosine_of_ranks(x, y):
     return float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
 
 
+SORTS = ("stable", "quicksort")  # the second is NumPy's default, and may change the order of equal numbers
+
 SHARE = "Equal numbers must share a rank, the mean of the places that they take: 3, 3, 7 have the ranks 1.5, 1.5, 3. "
 
 SPEARMAN = Exercise(
@@ -82,12 +84,25 @@ SPEARMAN = Exercise(
             "This is Pearson's correlation of the numbers themselves. Replace each number by its rank first.",
             _correlation,
         ),
-        Mistake(
-            "`argsort` gives the places of the sorted numbers, not the rank of each number. (Its argsort again "
-            "does, if no numbers are equal.)",
-            lambda x, y: _correlation(np.argsort(x, kind="stable"), np.argsort(y, kind="stable")),
+        *(
+            Mistake("You replace the numbers of one list by their ranks. Do it for both lists.", imitate)
+            for imitate in (lambda x, y: _correlation(rankdata(x), y), lambda x, y: _correlation(x, rankdata(y)))
         ),
-        Mistake(SHARE + "Yours get different ranks, by the order in which they come.", _of_ranks("ordinal")),
+        *(
+            Mistake(
+                "`argsort` gives the places of the sorted numbers, not the rank of each number. (Its argsort again "
+                "does, if no numbers are equal.)",
+                lambda x, y, kind=kind: _correlation(np.argsort(x, kind=kind), np.argsort(y, kind=kind)),
+            )
+            for kind in SORTS
+        ),
+        *(
+            Mistake(
+                SHARE + "Yours get different ranks.",
+                lambda x, y, kind=kind: _correlation(*(np.argsort(np.argsort(c, kind=kind)) for c in (x, y))),
+            )
+            for kind in SORTS
+        ),
         Mistake(SHARE + "Yours all get the lowest of these places.", _of_ranks("min")),
         Mistake(SHARE + "Yours all get the highest of these places.", _of_ranks("max")),
         Mistake(
@@ -204,6 +219,9 @@ def _with_best_f1(train, labels, test, test_labels):
 # Wrong choices of the threshold. Each must differ from the right result in at least one case.
 OTHER_THRESHOLDS = {
     "tuned on test": lambda train, labels, test, test_labels: _held_out(test, test_labels, test, test_labels),
+    "tuned on test, of training values": lambda train, labels, test, test_labels: max(
+        _accuracy(threshold, test, test_labels) for threshold in train
+    ),
     "on both": lambda train, labels, test, test_labels: _held_out(
         train + test, labels + test_labels, test, test_labels
     ),
@@ -229,6 +247,7 @@ OTHER_THRESHOLDS = {
     "beyond": _with_candidates(lambda train, labels, test: [*train, _beyond(train)]),
     "just beyond": _with_candidates(lambda train, labels, test: [*train, _just_beyond(train)]),
     "between": _with_candidates(lambda train, labels, test: _between(train)),
+    "between and lowest": _with_candidates(lambda train, labels, test: [min(train), *_between(train)]),
     "between and beyond": _with_candidates(lambda train, labels, test: [min(train), *_between(train), _beyond(train)]),
     "between and just beyond": _with_candidates(
         lambda train, labels, test: [min(train), *_between(train), _just_beyond(train)]
@@ -251,6 +270,7 @@ OTHER_THRESHOLDS = {
     ),
     "taken as sorted": _cut_between_rows(lambda values, labels: list(zip(values, labels))),
     "values sorted alone": _cut_between_rows(lambda values, labels: list(zip(sorted(values), labels))),
+    "values sorted, not labels": lambda train, *others: _held_out(sorted(train), *others),
 }
 
 
@@ -359,7 +379,9 @@ def _threshold_cases_drawn(rng):
 
 
 TOLD_ALIKE = {
+    "tuned on test, of training values": "tuned on test",
     "just beyond": "beyond",
+    "between and lowest": "between",
     "between and beyond": "between",
     "between and just beyond": "between",
     "test values only": "test values",
@@ -367,6 +389,7 @@ TOLD_ALIKE = {
     "grid of products": "test values",
     "between equal values as listed": "between equal values",
     "values sorted alone": "taken as sorted",
+    "values sorted, not labels": "taken as sorted",
     "best F1": "values of similar pairs",
 }  # methods that are told the same sentence
 
@@ -392,10 +415,13 @@ THRESHOLD = Exercise(
     difficulty=2,
     points=2,
     mistakes=(
-        Mistake(
-            "You choose the threshold on the test pairs, and measure on the same ones. The best of many tries looks "
-            "better than it is: choose it on the training pairs.",
-            OTHER_THRESHOLDS["tuned on test"],
+        *(
+            Mistake(
+                "You choose the threshold on the test pairs, and measure on the same ones. The best of many tries "
+                "looks better than it is: choose it on the training pairs.",
+                OTHER_THRESHOLDS[name],
+            )
+            for name in ("tuned on test", "tuned on test, of training values")
         ),
         Mistake(
             "You choose the threshold on training and test pairs together. The test pairs must have no say in it.",
@@ -436,7 +462,7 @@ THRESHOLD = Exercise(
                 "and labels together, or judge each value by itself.",
                 OTHER_THRESHOLDS[name],
             )
-            for name in ("taken as sorted", "values sorted alone")
+            for name in ("taken as sorted", "values sorted alone", "values sorted, not labels")
         ),
         *(
             Mistake(
@@ -457,7 +483,7 @@ THRESHOLD = Exercise(
                 "a test value just below one of them falls on the other side.",
                 OTHER_THRESHOLDS[name],
             )
-            for name in ("between", "between and beyond", "between and just beyond")
+            for name in ("between", "between and lowest", "between and beyond", "between and just beyond")
         ),
         *(
             Mistake(

@@ -48,7 +48,7 @@ SCHEDULE = Exercise(
     difficulty=2,
     points=2,
     mistakes=(
-        Mistake("After the last step your rate is below 0. It stays at 0.", _way(lambda i, n, w: (n - i) / (n - w))),
+        Mistake("After step `steps` your rate is below 0. It stays 0.", _way(lambda i, n, w: (n - i) / (n - w))),
         Mistake(
             "The rate starts at the peak and only falls. For the first `warmup` steps it rises from 0.",
             lambda i, n, w, p: p * max(0, n - i) / n,
@@ -58,7 +58,10 @@ SCHEDULE = Exercise(
             "rises from 0; at the end it stays 0.",
             lambda i, n, w, p: p * (n - i) / n,
         ),
-        Mistake("The rate rises, and then stays at the peak. It falls to 0 at the last step.", _way(lambda i, n, w: 1)),
+        Mistake(
+            "The rate rises, and then stays at the peak. It should fall from there, to 0 at step `steps`.",
+            _way(lambda i, n, w: 1),
+        ),
         Mistake(
             "After the warm-up, the rate jumps below the peak: divide what is left by `steps - warmup`, not by "
             "`steps`.",
@@ -104,7 +107,7 @@ SCHEDULE = Exercise(
         ),
         Mistake("The peak is missing: these are shares of it.", lambda i, n, w, p: _rate(i, n, w, 1.0)),
         Mistake(
-            "The peak is missing: these are shares of it. (And after the last step, the rate stays 0.)",
+            "The peak is missing: these are shares of it. (And after step `steps`, the rate stays 0.)",
             lambda i, n, w, p: i / w if i < w else (n - i) / (n - w),
         ),
         Mistake(
@@ -112,7 +115,7 @@ SCHEDULE = Exercise(
             lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
         ),
         Mistake(
-            "The first step has the rate 0: `step / warmup`, not `(step + 1) / warmup`. (And after the last step, "
+            "The first step has the rate 0: `step / warmup`, not `(step + 1) / warmup`. (And after step `steps`, "
             "the rate stays 0.)",
             lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w),
         ),
@@ -131,17 +134,18 @@ def _leak_cases(rng):
     train = [sentence(number) for number in range(6)]
     clean = [sentence(number) for number in range(20, 25)]
     loud, wide = sentence(10), sentence(11)
-    both = [*train, loud.upper(), _wide(wide)]  # in each part, some texts are not in the common form
-    dirty = [*clean, train[2].upper(), _wide(train[4]), train[0], loud, wide]
-    rng.shuffle(dirty)
     year = rng.randint(1950, 2020)
+    accent = f"amélie , a film of {year} ."  # its capital is not among A to Z
+    both = [*train, loud.upper(), _wide(wide), accent.upper()]  # in each part, some texts are not in the common form
+    dirty = [*clean, train[2].upper(), _wide(train[4]), train[0], loud, wide, accent]
+    rng.shuffle(dirty)
     long = " ".join(["so"] * 60)
     three = [f"{word} film of {year}" for word in ("bold", "cold", "awful")]
     return [
-        Case("The same text, in other letters and with other spaces", (both, dirty)),
+        Case("The same text, in capitals (É, too) or with other spaces", (both, dirty)),
         Case("No text is in both parts", (train, clean)),
         Case("The order of `test`", (three, [three[1], three[2], three[0]])),
-        Case("A text that stands twice in the test part", (train, [train[1], clean[0], train[1]])),
+        Case("A text that appears twice in the test part", (train, [train[1], clean[0], train[1]])),
         Case("A word more, or a word less", ([train[0] + " and more", "good"], [train[0], "film", "good good"])),
         Case("Nothing to train on", ([], clean)),
         Case("Nothing to test", (train, [])),
@@ -154,10 +158,10 @@ def _leak_cases(rng):
         ),
         Case("Tabs", ([*train[:2], "\ta\tfine year\t"], [train[1].replace(" ", "\t") + "\t", "a fine year"])),
         Case(
-            "Line ends",
+            "Line ends (`\\n` and `\\r\\n`)",
             (
-                [*train[:3], "a fine\nyear", "\nso dull\n"],
-                [train[2].replace(" ", "\n"), train[0] + "\n", "a fine year", "so dull"],
+                [*train[:3], "a fine\nyear", "\nso dull\n", "one\r\nmore\r\n"],
+                [train[2].replace(" ", "\n"), train[0] + "\n", train[1] + "\r\n", "a fine year", "so dull", "one more"],
             ),
         ),
         Case("An empty text, in both parts", ([train[0], ""], ["", clean[0]])),
@@ -192,7 +196,7 @@ def _leak_cases(rng):
                 ],
             ),
         ),
-        Case("A text that stands twice in the training part", ([train[0], train[1], train[0]], [clean[0], train[0]])),
+        Case("A text that appears twice in the training part", ([train[0], train[1], train[0]], [clean[0], train[0]])),
     ]
 
 
@@ -276,11 +280,11 @@ LEAKS = Exercise(
         ),
         Mistake("These are texts of `train`. Return those of `test`.", lambda train, test: _leaks(test, train)),
         Mistake(
-            "A text that stands twice in `test` is listed twice, and you list it once.",
+            "A text that appears twice in `test` is listed twice, and you list it once.",
             lambda train, test: list(dict.fromkeys(_leaks(train, test))),
         ),
         Mistake(
-            "A text that stands twice in `train` makes you list it twice. What counts is how often `test` has it.",
+            "A text that appears twice in `train` makes you list it twice. What counts is how often `test` has it.",
             lambda train, test: [text for text in test for other in train if _leaks([other], [text])],
         ),
         Mistake(
@@ -506,8 +510,9 @@ DIAGNOSE = Exercise(
     points=3,
     mistakes=(
         Mistake(
-            "The weights that you return are those of the last epoch, whichever was the best. `state_dict()` hands out "
-            "the model's own tensors, and each later step changes them; a copy of the dictionary holds the same ones.",
+            "The weights that you return are those of the last epoch, whichever was the best. Tensors taken from "
+            "the model, by `state_dict()` or otherwise, are its own: each later step changes them, and a new "
+            "dictionary holds the same ones.",
             lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
         ),
         Mistake(

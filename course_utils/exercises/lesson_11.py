@@ -231,6 +231,10 @@ RANKING = Exercise(
             lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().mean().log(),
         ),
         Mistake(
+            "You take the logarithm of the mean probability. Take the logarithm of each, then the mean.",
+            lambda a, p, s: math.log(len(a)) - (s * _cosines(a, p)).log_softmax(dim=1).diagonal().logsumexp(dim=0),
+        ),
+        Mistake(
             "This is the mean over the whole table. Only the diagonal counts: each anchor with its own positive.",
             lambda a, p, s: -(s * _cosines(a, p)).log_softmax(dim=1).mean(),
         ),

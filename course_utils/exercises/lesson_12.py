@@ -153,11 +153,13 @@ def _find_cases(rng):
     texts = rng.sample([*wanted, *others], TEXTS)
     exact, rest = texts[:5], texts[5 : TEXTS // 2]
     family = rng.choice(_beginnings())
+    beginnings = [family[n] for n in rng.choice([(2, 4, 1, 3), (3, 1, 4, 2)])]  # in no order of length
+    beginnings.insert(rng.randrange(5), family[0])
     return [
         Case(f"{len(queries)} development queries, {TEXTS} texts", (queries, texts, DEPTH)),
         Case("The same queries, each without its middle word", (shorter, texts, DEPTH)),
         Case("A text of the collection, word for word, finds itself first", (exact, rest + exact, 1)),
-        Case("As many places as texts: the query and its beginnings", (family[:1], rng.sample(family, 5), 5)),
+        Case("As many places as texts: the query and its beginnings", (family[:1], beginnings, 5)),
     ]
 
 
@@ -217,7 +219,10 @@ def _judge(args, outcome):
     queries, texts, k = args
     if isinstance(outcome, tuple) and len(outcome) == 2 and all(map(_is_table, outcome)):
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
-    found = [list(places) for places in outcome]
+    try:
+        found = [list(places) for places in outcome]
+    except TypeError:
+        return "your function returned no lists of places. One for each query is asked for, where k is 1, too"
     if len(found) != len(queries):
         return f"your function returned {len(found)} lists for {len(queries)} queries"
     for number, places in enumerate(found):
@@ -485,7 +490,7 @@ DIAGNOSE = Exercise(
             lambda q, t, f: _told_by_texts(q, t, f, "reversed"),
         ),
         Mistake(
-            "You compare the first places only. They may be right where the lengths count: compare whole lists.",
+            "Your answer goes by the first places, and they may be right where the lengths count: compare whole lists.",
             _told_by_first_places,
         ),
         Mistake(

@@ -132,7 +132,10 @@ PROMISES = {
         ("cosines, from −1 to 1", minus_one),
         ("other than `i` itself", lambda s, i: int(s[i].argmax())),
         ("at least two sentences", lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax())),
-        ("all of them but the diagonal may be negative", lambda s, i: int((s[i] * (np.arange(len(s)) != i)).argmax())),
+        (
+            "all of them except the diagonal may be negative",
+            lambda s, i: int((s[i] * (np.arange(len(s)) != i)).argmax()),
+        ),
         ("the same sentence may occur twice", lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax())),
         ("Do not change it: it belongs to the caller", in_place),
     ],
@@ -156,7 +159,10 @@ PROMISES = {
         ("each number divided by the sum of its row", lambda t: t.square() / t.square().sum(dim=1, keepdim=True)),
         ("any number of rows", lambda t: t / t.sum(dim=1, keepdim=True) if len(t) > 1 else t),
         ("and columns", lambda t: (t / t.sum(dim=1, keepdim=True)).squeeze()),
-        ("as many rows as columns too", lambda t: t / (t.sum(1) if len(t) == t.shape[1] else t.sum(1, keepdim=True))),
+        (
+            "perhaps as many rows as columns",
+            lambda t: t / (t.sum(1) if len(t) == t.shape[1] else t.sum(1, keepdim=True)),
+        ),
         ("do not change it", shares_in_place),
     ],
     "00-weighted-sum": [

@@ -224,6 +224,15 @@ def harmful_only_inside(word, pieces):
                 return "##" + word[start:end]
 
 
+def harmful_from_two_starts(word, pieces):
+    cut = wordpiece_max(word, pieces)
+    for start in (0, len(cut[0])):
+        for end in range(start + 1, len(word) + 1):
+            entry = ("##" if start else "") + word[start:end]
+            if len(wordpiece_max(word, pieces | {entry})) > len(cut):
+                return entry
+
+
 def harmful_or_equal(word, pieces):
     before = wordpiece_max(word, pieces)
     for start in range(len(word)):
@@ -326,6 +335,34 @@ def encode_first_pieces(words, vocabulary):
     return encode_by_loop([w[:1] for w in words], vocabulary)
 
 
+def encode_stops_at_unknown(words, vocabulary):
+    ids = [vocabulary["[CLS]"]]
+    for word in words:
+        for piece in word:
+            if piece not in vocabulary:
+                ids.append(vocabulary["[UNK]"])
+                break
+            ids.append(vocabulary[piece])
+    return ids + [vocabulary["[SEP]"]]
+
+
+def encode_one_unknown_for_many(words, vocabulary):
+    kept = []
+    for piece in sum(words, []):
+        if piece in vocabulary or not kept or kept[-1] in vocabulary:
+            kept.append(piece)
+    return encode_by_loop([kept], vocabulary)
+
+
+def encode_one_unknown_for_the_word(words, vocabulary):
+    return encode_by_loop([w if all(p in vocabulary for p in w) else ["[UNK]"] for w in words], vocabulary)
+
+
+def encode_or_its_twin(twin):
+    """Looks for the piece with or without its mark before it takes [UNK]."""
+    return lambda words, v: encode_by_loop([[p if p in v else twin(p) for p in w] for w in words], v)
+
+
 def encode_as_an_array(words, vocabulary):
     return np.array(encode_through_tokens(words, vocabulary))
 
@@ -366,6 +403,26 @@ def wordpiece_fewest(word, pieces):
                 if best[end] is None or len(best[start]) + 1 < len(best[end]):
                     best[end] = [*best[start], name]
     return best[-1] or ["[UNK]"]
+
+
+def wordpiece_mark_in_the_rest(word, pieces):
+    out = []
+    while word:
+        i = len(word)
+        while i > 0 and word[:i] not in pieces:
+            i -= 1
+        if i == 0:
+            return ["[UNK]"]
+        out.append(word[:i])
+        if i == len(word):
+            break
+        word = "##" + word[i:]
+    return out
+
+
+def wordpiece_unknown_as_text(word, pieces):
+    tokens = wordpiece_two_whiles(word, pieces)
+    return ("[UNK]") if tokens == ["[UNK]"] else tuple(tokens)
 
 
 def wordpiece_lower(word, pieces):
@@ -424,6 +481,28 @@ def merge_overlapping(symbols, pair):
             kept.append(symbols[i])
             i += 1
     return kept
+
+
+def merge_into_the_last(symbols, pair):
+    out = []
+    for symbol in symbols:
+        if out and (out[-1], symbol) == pair:
+            out[-1] += symbol
+        else:
+            out.append(symbol)
+    return out
+
+
+def merge_any_case(symbols, pair):
+    out, i = [], 0
+    while i < len(symbols):
+        if [s.lower() for s in symbols[i : i + 2]] == [s.lower() for s in pair]:
+            out.append(symbols[i] + symbols[i + 1])
+            i += 1
+        else:
+            out.append(symbols[i])
+        i += 1
+    return out
 
 
 def merge_from_the_right(symbols, pair):
@@ -518,6 +597,7 @@ WRONG = {
         (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "`[CLS]` and `[SEP]` are missing"),
         (encode_in_place, "changes `words`"),
         (encode_writes_unknown, "changes `vocabulary`"),
+        (encode_stops_at_unknown, "the rest of a word"),
         (lambda words, v: print(end=""), "`return`"),
     ],
     "01-wordpiece": [
@@ -528,11 +608,14 @@ WRONG = {
         (wordpiece_fewest, "the fewest pieces"),
         (wordpiece_from_the_end, "from the end of the word"),
         (wordpiece_lower, "lower-case"),
+        (wordpiece_mark_in_the_rest, "its first `#`"),
+        (wordpiece_unknown_as_text, "Put it into a list or tuple"),
         (lambda word, pieces: wordpiece_two_whiles(word, pieces)[0], "a str where a list is expected"),
     ],
     "01-harmful-entry": [
         (harmful_or_equal, "which is not more than"),
         (harmful_only_starts, "inside the word"),
+        (harmful_from_two_starts, "Try all parts inside the word"),
         (harmful_only_inside, "at the start of the word"),
         (harmful_changes_pieces, "changes `pieces`"),
         (harmful_or_unknown, "the word becomes [UNK]"),
@@ -546,18 +629,24 @@ WRONG = {
         (merge_as_wordpiece, "put together as they are"),
         (merge_with_separator(" "), "with a separator"),
         (merge_with_separator("\0"), "with a separator"),
+        (lambda symbols, pair: np.array(merge_by_memory(symbols, pair)), "an array"),
     ],
 }
 
 PROMISES = {
     "01-encode": [
         ("`words` may be empty", encode_not_empty),
-        ("in one flat list or tuple", encode_nested),
+        ("in one flat list, tuple or array", encode_nested),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_sorted),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_separates_words),
         ("all pieces", encode_first_pieces),
+        ("all pieces in order", encode_stops_at_unknown),
+        ("all pieces in order", encode_one_unknown_for_many),
+        ("all pieces in order", encode_one_unknown_for_the_word),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_drops_unknown),
-        ("An id is a whole number from 0 on", encode_or),
+        ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: p.strip("#"))),
+        ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: "##" + p)),
+        ("An id is a whole number, 0 or greater", encode_or),
         ("`A` and `a` are different letters", encode_lower),
         ("The vocabulary in the check is not BERT's", encode_berts_unknown),
         ("Change neither argument", encode_in_place),
@@ -573,10 +662,11 @@ PROMISES = {
         ("Take the longest known start", wordpiece_from_the_end),
         ("the longest known continuation (with `##`)", wordpiece_unmarked),
         ("Never go back", wordpiece_goes_back),
+        ("If nothing fits", wordpiece_mark_in_the_rest),
         ("the *whole* word is unknown", wordpiece_keeps_what_it_found),
         ("There is no limit of 100 characters here", wordpiece_with_a_limit(100)),
-        ("a word has up to 200", wordpiece_with_a_limit(150)),
-        ("a word has up to 200", wordpiece_with_a_limit(199)),
+        ("a word can have up to 200", wordpiece_with_a_limit(150)),
+        ("a word can have up to 200", wordpiece_with_a_limit(199)),
         ("and leave it as it is", wordpiece_changes_pieces),
     ],
     "01-harmful-entry": [
@@ -596,6 +686,8 @@ PROMISES = {
     "01-merge": [
         ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
         ("every occurrence", merge_once),
+        ("every occurrence of the pair", merge_into_the_last),
+        ("every occurrence of the pair", merge_any_case),
         ("of the pair", merge_on_glued),
         ("one symbol, the two texts put together", merge_into_a_pair),
         ("A symbol may be longer than a letter", merge_one_letter_only),
@@ -606,6 +698,7 @@ PROMISES = {
         ),
         ("the empty text too", merge_without_empty),
         ("put together as they are", merge_as_wordpiece),
+        ("put together as they are", lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower())),
         ("Occurrences do not overlap", merge_overlapping),
         ("the left one comes first", merge_from_the_right),
         ("Change neither argument", merge_in_place),

@@ -133,7 +133,7 @@ def leaks_at_random(encode, input_ids, attention_mask, vocabulary_size):
 
 
 def leaks_in_numpy(encode, input_ids, attention_mask, vocabulary_size):
-    others = np.where(attention_mask == 0, vocabulary_size - 1 - input_ids, input_ids)  # never the same: an even number
+    others = np.where(attention_mask == 0, (input_ids + vocabulary_size - 1) % vocabulary_size, input_ids)
     change = encode(torch.tensor(others), attention_mask).numpy() - encode(input_ids, attention_mask).numpy()
     return (abs(change).max(axis=2) * attention_mask.numpy()).max(axis=1) > 1e-4
 
@@ -163,7 +163,7 @@ def leaks_by_closeness(encode, input_ids, attention_mask, vocabulary_size):
 
 
 def leaks_by_loose_closeness(encode, input_ids, attention_mask, vocabulary_size):
-    swapped = torch.where(attention_mask == 0, (input_ids + 3) % vocabulary_size, input_ids)
+    swapped = torch.where(attention_mask == 0, (input_ids + 2) % vocabulary_size, input_ids)
     real = (attention_mask == 1).numpy()
     before, after = encode(input_ids, attention_mask).numpy(), encode(swapped, attention_mask).numpy()
     return [not np.allclose(a[r], b[r], atol=1e-4) for a, b, r in zip(after, before, real)]
@@ -188,7 +188,7 @@ def leaks_on_the_right(encode, input_ids, attention_mask, vocabulary_size):
 
 def leaks_with_ones(encode, input_ids, attention_mask, vocabulary_size):
     ones = torch.ones_like(attention_mask)
-    swapped = torch.where(attention_mask == 0, vocabulary_size - 1 - input_ids, input_ids)
+    swapped = torch.where(attention_mask == 0, (input_ids + 5) % vocabulary_size, input_ids)
     change = (encode(swapped, ones) - encode(input_ids, ones)).abs().amax(2)
     return [bool((row[mask == 1] > 1e-4).any()) for row, mask in zip(change, attention_mask)]
 
@@ -200,13 +200,13 @@ def leaks_with_ones_once(encode, input_ids, attention_mask, vocabulary_size):
 
 
 def leaks_by_norm(encode, input_ids, attention_mask, vocabulary_size):
-    swapped = torch.where(attention_mask == 0, (input_ids + 3) % vocabulary_size, input_ids)
+    swapped = torch.where(attention_mask == 0, (input_ids + 4) % vocabulary_size, input_ids)
     norms = encode(swapped, attention_mask).norm(dim=-1) - encode(input_ids, attention_mask).norm(dim=-1)
     return ((norms.abs() > 1e-4) & (attention_mask == 1)).any(1).tolist()
 
 
 def leaks_by_mean_vector(encode, input_ids, attention_mask, vocabulary_size):
-    swapped = torch.where(attention_mask == 0, (input_ids + 3) % vocabulary_size, input_ids)
+    swapped = torch.where(attention_mask == 0, (input_ids + 1) % vocabulary_size, input_ids)
     m = attention_mask[..., None]
     means = [(encode(i, attention_mask) * m).sum(1) / m.sum(1) for i in (swapped, input_ids)]
     return ((means[0] - means[1]).abs() > 1e-4).any(1).tolist()
@@ -217,6 +217,14 @@ def leaks(encode, ids, mask, size, *, others=None, count=None, most=1e-4, of=lam
     count = mask if count is None else count
     swapped = torch.where(mask == 1, ids, (ids + 1) % size if others is None else others)
     return list((of(encode(swapped, mask) - encode(ids, mask)) * count).amax(1) > most)
+
+
+def always():
+    return torch.Generator().manual_seed(0)
+
+
+def first_real(ids, mask):
+    return ids.gather(1, mask.argmax(1, keepdim=True)).expand_as(ids)
 
 
 def softmax_of_batch(scores, mask):
@@ -290,6 +298,7 @@ WRONG = {
         (pad_mask_from_ids, "find padding by its id"),
         (pad_in_place, "changes `batch`"),
         (lambda b, p: print(end=""), "`return`"),
+        (lambda b, p: (padded(sorted(b, key=len), p), masks(sorted(b, key=len))), "Each row stays in its place"),
     ],
     "02-truncate": [
         (lambda ids, n: ids[0:n], "cut off [SEP]"),
@@ -319,7 +328,10 @@ WRONG = {
         (lambda e, i, m, n: leaks(e, i, m, n, others=-1 - i), "negative"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=i - 1), "negative"),
         (leaks_by_norm, "compare the norms"),
-        (lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i)), "one fixed id"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=torch.zeros_like(i)), "One fixed id"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=(i + 1).clamp(max=n - 1)), "formulas that fit most ids"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=n - 1 - i), "formulas that fit most ids"),
+        (lambda e, i, m, n: leaks(e, i, m, n, others=i ^ 1), "past the end of the vocabulary"),
         (lambda e, i, m, n: leaks(e, i, m, n, others=i + 1), "past the end of the vocabulary"),
         (leaks_in_place, "changes `input_ids`"),
     ],
@@ -327,8 +339,8 @@ WRONG = {
 
 PROMISES = {
     "02-pad-batch": [
-        ("Return two tables", lambda b, p: {"input_ids": padded(b, p), "attention_mask": masks(b)}),
-        ("`input_ids` and `attention_mask`", lambda b, p: (masks(b), padded(b, p))),
+        ("Return a pair of tables", lambda b, p: {"input_ids": padded(b, p), "attention_mask": masks(b)}),
+        ("first `input_ids`, then `attention_mask`", lambda b, p: (masks(b), padded(b, p))),
         ("may be empty", lambda b, p: (padded(b, p), masks([row or [p] for row in b]))),
         ("any of them, even all", lambda b, p: (padded(b, p, w := max(1, *map(len, b))), masks(b, w))),
         ("as long as the longest row of the batch", lambda b, p: (padded(b, p, 20), masks(b, 20))),
@@ -369,9 +381,9 @@ PROMISES = {
             lambda s, m: softmax(s, (torch.arange(s.shape[1]) < m.sum(1, keepdim=True)).long()),
         ),
         ("Any score, real or padded, may be 0", lambda s, m: softmax(s, (s * m != 0).long())),
-        ("up to a million above", lambda s, m: softmax(s.clamp(max=1e5), m)),
-        ("or below it", lambda s, m: softmax(s.clamp(min=-1e5), m)),
-        ("or below it", lambda s, m: softmax(s, m, -1e5)),
+        ("between minus a million and a million", lambda s, m: softmax(s.clamp(max=1e5), m)),
+        ("between minus a million and a million", lambda s, m: softmax(s.clamp(min=-1e5), m)),
+        ("between minus a million and a million", lambda s, m: softmax(s, m, -1e5)),
         ("Any score, real or padded", lambda s, m: (s + (1 - m) * -2e6).softmax(1)),
         ("Neither argument may change", softmax_in_place),
     ],
@@ -404,6 +416,14 @@ PROMISES = {
         ("change a number in the vector", leaks_by_norm),
         ("by more than 1e-4", leaks_by_loose_closeness),
         ("`vocabulary_size - 1`", lambda e, i, m, n: leaks(e, i, m, n, others=i + 1)),
+        ("`vocabulary_size - 1`", lambda e, i, m, n: leaks(e, i, m, n, others=i ^ 1)),
+        ("try one other id at each", lambda e, i, m, n: leaks(e, i, m, n, others=n - 1 - i)),
+        ("try one other id at each", lambda e, i, m, n: leaks(e, i, m, n, others=(i + 1).clamp(max=n - 1))),
+        (
+            "try one other id at each",
+            lambda e, i, m, n: leaks(e, i, m, n, others=torch.randint(n, i.shape, generator=always())),
+        ),
+        ("Any of them may stand at a padded position", lambda *a: leaks(*a, others=first_real(*a[1:3]))),
         ("Ids go from 0", lambda e, i, m, n: leaks(e, i, m, n, others=-1 - i)),
         ("Ids go from 0", lambda e, i, m, n: leaks(e, i, m, n, others=i - 1)),
         *(

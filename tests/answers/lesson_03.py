@@ -341,7 +341,7 @@ PROMISES = {
         ("Hidden states below `layer` stay as they are without the patch", patch_with(when=lambda n, k, _: n <= k)),
         ("the replaced vector included", patch_with(show="clean")),
         ("Return all hidden states", patch_with(pick=lambda states: states[1:])),
-        ("(layers + 1, tokens, hidden)", patch_with(pick=lambda states: states.transpose(0, 1))),
+        ("(len(layers) + 1, tokens, hidden)", patch_with(pick=lambda states: states.transpose(0, 1))),
         ("hidden state k is the output of layer k", patch_with(when=lambda n, layer, _: n == layer + 1)),
         ("torch.tanh(mix @ state @ weight)", patch_with(step=lambda mix, state, weight: mix @ state @ weight)),
         ("torch.tanh(mix @ state @ weight)", patch_with(step=lambda m, state, w: torch.tanh(m @ state @ w.T))),

@@ -100,6 +100,11 @@ def weights_by_exp(q, k, m):
     return e / e.sum(-1, keepdim=True)
 
 
+def weights_as_in_the_lesson(q, k, m):
+    scaled = scores(q, k).masked_fill(m == 0, -math.inf)
+    return scaled.exp() / scaled.exp().sum(dim=-1, keepdim=True)
+
+
 def weights_filled(q, k, m, low):
     return F.softmax(torch.where(m.bool(), scores(q, k), low), -1)
 
@@ -338,6 +343,9 @@ WRONG = {
         (weights_then_again, "0 / 0 is NaN"),
         (lambda q, k, m: weights_then_again(q, k, m, 1e-9), "all weights in your rows are 0"),
         (weights_by_exp, "e to the power of a high score is infinite"),
+        (weights_as_in_the_lesson, "Use `softmax`, which subtracts the highest first"),
+        (lambda q, k, m: weights_filled(q, k, m, -1e6), "not low enough"),
+        (lambda q, k, m: weights_of_real_tokens(q, k, m).mT, "Rows and columns of your result are exchanged"),
         (lambda q, k, m: weights_of_real_tokens(q, k, m).clamp(min=1e-6), "padding gets the weight 1e-06"),
         (rows_filled, "acts on the rows of padding tokens, which become even, and padding is still"),
         (rows_and_columns_filled, "acts on the rows of padding tokens, too"),
@@ -350,11 +358,13 @@ WRONG = {
         (lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1), "Small weights count, too"),
         (lambda w: entropy_by_where(torch.where(w < 1e-3, 0, w)), "Small weights count, too"),
         (lambda w: -(w * (w + 1e-5).log2()).sum(-1), "is too large"),
+        (lambda w: torch.atleast_1d(entropy_by_where(w)), "without a dimension"),
     ],
     "05-patching-map": [
         (lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f), "You run all layers after each patch"),
         (lambda t, s, f: map_by_loops(t, s, f, number=lambda k: 0), "hidden state 0 of the source"),
         (lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to), "Patches stay"),
+        (lambda t, s, f: map_by_loops(t, s, f, pool=lambda h: h[0].mean(1)), "over the numbers of each vector"),
         (map_from_one_copy, "in a row and from row to row"),
         (lambda t, s, f: map_from_one_copy(t, s, f, ahead=True), "in a row and from row to row"),
         (lambda t, s, f: map_from_one_copy(t, s, f, fresh=True), "patch the target's hidden state 0"),
@@ -377,6 +387,7 @@ PROMISES = {
     ],
     "05-attention-weights": [
         ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
+        ("softmax(Q K^T / sqrt(d))", lambda q, k, m: F.softmax(low(scores(q, k, 1), m), -1)),
         ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, 32), m), -1)),
         ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
         ("1 for real tokens and 0 for padding", lambda q, k, m: weights_of_real_tokens(q, k, 1 - m)),
@@ -384,12 +395,14 @@ PROMISES = {
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
         ("(heads, tokens, tokens)", lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1)),
         ("row i is how token i divides its attention", lambda q, k, m: weights_of_real_tokens(k, q, m)),
+        ("row i is how token i divides its attention", lambda q, k, m: weights_of_real_tokens(q, k, m).mT),
         ("and adds up to 1", lambda q, k, m: F.softmax(scores(q, k), -1) * m),
         ("and adds up to 1", weights_then_again),
         ("and adds up to 1", lambda q, k, m: weights_then_again(q, k, m, 1e-9)),
         ("and adds up to 1", weights_by_exp),
         ("even where all other scores are as low as minus a million", lambda q, k, m: weights_filled(q, k, m, -1e6)),
         ("even where all other scores are as low as minus a million", lambda q, k, m: weights_filled(q, k, m, -50.0)),
+        ("even where all other scores are as low as minus a million", weights_as_in_the_lesson),
         ("Padding gets the weight 0", lambda q, k, m: weights_of_real_tokens(q, k, m).clamp(min=1e-6)),
         ("they look at real tokens", lambda q, k, m: weights_of_real_tokens(q, k, m) * m[:, None]),
         (
@@ -408,6 +421,7 @@ PROMISES = {
         ("of each row", lambda w: entropy_by_where(w.transpose(-1, -2) if w.ndim > 1 else w)),
         ("of each row", lambda w: entropy_by_where(w).mean(-1)),
         ("the last dimension is gone", lambda w: entropy_by_where(w)[..., None]),
+        ("the last dimension is gone", lambda w: torch.atleast_1d(entropy_by_where(w))),
         ("A weight can be exactly 0", lambda w: -(w * w.log2()).sum(-1)),
         ("Such a weight adds nothing", lambda w: entropy_by_where(w.clamp(min=1e-3))),
         ("`weights` stays as it is", entropy_in_place),
@@ -415,11 +429,12 @@ PROMISES = {
     "05-patching-map": [
         ("one or more functions", lambda t, s, f: map_by_loops(t, s, f) if len(f) > 1 else map_by_loops(t, s, f)[1:]),
         ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:2])),
+        ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:6])),
         ("layer k is `layers[k - 1]`", lambda t, s, f: map_by_loops(t, s, f[:1] * len(f))),
         ("two texts with the same number of tokens", lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)]),
         ("a row for each hidden state from 0", lambda t, s, f: map_by_loops(t, s, f)[1:]),
         ("to the last", lambda t, s, f: map_by_loops(t, s, f)[:-1]),
-        ("the numbers (layers + 1, tokens)", lambda t, s, f: map_in_numpy(t, s, f).T),
+        ("the numbers (len(layers) + 1, tokens)", lambda t, s, f: map_in_numpy(t, s, f).T),
         ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to)),
         ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_added)),
         ("replace only the vector of token i", map_from_one_copy),

@@ -227,6 +227,23 @@ def mask_with_labels_after_masking(ids, special_ids, mask_id, draws, share):
     return masked, torch.where(labels == -100, labels, masked)
 
 
+def mask_with_labels_of_special_ids(ids, special_ids, mask_id, draws, share):
+    masked, labels = mask_with_where(ids, special_ids, mask_id, draws, share)
+    special = ~not_special(ids, special_ids)
+    labels[special] = ids[special]
+    return masked, labels
+
+
+def mask_with_labels_by_draws(ids, special_ids, mask_id, draws, share):
+    masked, labels = mask_with_where(ids, special_ids, mask_id, draws, share)
+    return masked, torch.where(draws < share, ids, -100)
+
+
+def mask_with_labels_at_each_mask(ids, special_ids, mask_id, draws, share):
+    masked, _ = mask_with_where(ids, special_ids, mask_id, draws, share)
+    return masked, torch.where(masked == mask_id, ids, -100)
+
+
 def mask_with_short_labels(ids, special_ids, mask_id, draws, share):
     masked, labels = mask_with_where(ids, special_ids, mask_id, draws, share)
     return masked, labels[labels != -100]
@@ -399,6 +416,9 @@ WRONG = {
         (mask_specials_too, "special tokens as well"),
         (mask_hide, "items"),
         (mask_with_the_lessons_number, "You put 103"),
+        (mask_with_labels_of_special_ids, "labels hold ids of special tokens"),
+        (mask_with_labels_at_each_mask, "labels hold ids of special tokens"),
+        (mask_with_labels_by_draws, "labels hold ids of special tokens"),
     ],
     "07-surprisal": [
         (lambda x, t: F.cross_entropy(x, t, reduction="none"), "These are nats"),
@@ -412,7 +432,7 @@ WRONG = {
 
 PROMISES = {
     "07-edit-row": [
-        ("with which this piece has the probability `p` at this mask", row_for_one_minus_p),
+        ("the piece has the probability `p` at this mask", row_for_one_minus_p),
         *(("has the probability `p` at this mask", row_plus_a_little(x)) for x in (1e-2, 1e-3, 1e-4, 1e-5)),
         ("the logits are `table @ hidden + bias`", row_without_the_bias),
         ("return the one that is nearest to the old row", row_with_one_number_changed),
@@ -439,8 +459,11 @@ PROMISES = {
         ("the labels hold the true id in the chosen places", mask_with_labels_after_masking),
         ("and -100 in all others", mask_with_labels_elsewhere(0)),
         ("and -100 in all others", mask_with_labels_elsewhere(-1)),
+        ("and -100 in all others", mask_with_labels_of_special_ids),
+        ("and -100 in all others", mask_with_labels_by_draws),
+        ("and -100 in all others", mask_with_labels_at_each_mask),
         ("both of the shape of `ids`", mask_with_short_labels),
-        ("Any other id, also 0, is that of a piece", mask_without_id_0),
+        ("Any other id, including 0, belongs to a piece", mask_without_id_0),
         ("The arguments stay as they are", mask_in_place),
         ("The arguments stay as they are", changing(3, mask_with_where)),
     ],
@@ -448,10 +471,10 @@ PROMISES = {
         ("in bits", lambda x, t: F.cross_entropy(x, t, reduction="none")),
         ("the surprisal of each, in bits, (n,)", bits_of_the_first_only),
         ("(n,)", bits_as_a_column),
-        ("its surprisal is large then, and not infinite", bits_by_softmax),
-        ("its surprisal is large then, and not infinite", bits_by_double_softmax),
-        *(("its surprisal is large then", bits_at_most(most)) for most in (149, 1000, 10000)),
-        ("its surprisal is large then", lambda x, t: bits_by_double_softmax(x, t).clamp(max=1000)),
+        ("its surprisal is then large, but finite", bits_by_softmax),
+        ("its surprisal is then large, but finite", bits_by_double_softmax),
+        *(("its surprisal is then large", bits_at_most(most)) for most in (149, 1000, 10000)),
+        ("its surprisal is then large", lambda x, t: bits_by_double_softmax(x, t).clamp(max=1000)),
         ("The arguments stay as they are", changing(0, bits_by_loop)),
         ("The logits may be large", bits_by_powers),
         ("The logits may be large", lambda x, t: bits_by_powers(x.double(), t)),

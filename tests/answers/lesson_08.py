@@ -54,6 +54,12 @@ def held_out_on_test(train_values, train_labels, test_values, test_labels):
     return max(((values >= t) == labels).mean() for t in values)
 
 
+def held_out_as_the_test_pairs_like(train_values, train_labels, test_values, test_labels):
+    """Tries the training values, and keeps the one with which most test pairs are right."""
+    values, labels = np.array(test_values), np.array(test_labels)
+    return max(((values >= t) == labels).mean() for t in train_values)
+
+
 def held_out_with_tensors(train_values, train_labels, test_values, test_labels):
     values, labels = torch.tensor(train_values, dtype=torch.float64), torch.tensor(train_labels)
     candidates = values.sort().values
@@ -240,6 +246,10 @@ def ranks_with(method):
     return lambda x, y: np.corrcoef(scipy.stats.rankdata(x, method), scipy.stats.rankdata(y, method))[0, 1]
 
 
+def by_argsort(argsort, twice=False):
+    return lambda x, y: np.corrcoef(*(argsort(argsort(c)) if twice else argsort(c) for c in (x, y)))[0, 1]
+
+
 def ties_shared_in_the_first_column_only(x, y):
     return np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y, "ordinal"))[0, 1]
 
@@ -258,9 +268,17 @@ WRONG = {
     "08-spearman": [
         (spearman_pearson, "Pearson's correlation of the numbers themselves"),
         (lambda x, y: round(spearman_in_scipy(x, y), 2), "You round"),
+        (by_argsort(np.argsort), "`argsort` gives the places"),
+        (by_argsort(lambda c: sorted(range(len(c)), key=lambda place: c[place])), "`argsort` gives the places"),
+        (by_argsort(np.argsort, twice=True), "Equal numbers must share a rank"),
+        (lambda x, y: np.corrcoef(scipy.stats.rankdata(x), y)[0, 1], "of one list"),
+        (lambda x, y: pd.Series(x).corr(pd.Series(y).rank()), "of one list"),
     ],
     "08-threshold": [
         (held_out_on_test, "choose the threshold on the test pairs"),
+        (held_out_as_the_test_pairs_like, "choose the threshold on the test pairs"),
+        (lambda *a: held_out(sorted(a[0]), *a[1:]), "as if the training pairs were sorted"),
+        (lambda *a: held_out(*a, candidates=[min(a[0]), *halfway(a[0])]), "between two training values"),
         (lambda *a: held_out(*a, candidates=[*a[0], 1.01 + max(a[0])]), "above all training values"),
         (lambda *a: held_out(*a, candidates=[*a[0], np.inf]), "above all training values"),
         (lambda *a: held_out(*a, candidates=halfway(a[0])), "between two training values"),
@@ -293,11 +311,12 @@ PROMISES = {
     "08-spearman": [
         ("lists of numbers", lambda x, y: ranks_with("average")([int(v) for v in x], [int(v) for v in y])),
         ("lists of numbers", lambda x, y: ranks_with("average")(np.round(x, 2), np.round(y, 2))),
-        ("lists of numbers of equal length", lambda x, y: spearman_in_scipy(x, y) if len(x) > 2 else 0.0),
+        ("They are equally long", lambda x, y: spearman_in_scipy(x, y) if len(x) > 2 else 0.0),
         ("Return a number", lambda x, y: round(spearman_in_scipy(x, y), 2)),
         ("Return a number", lambda x, y: round(spearman_in_scipy(x, y), 3)),
         ("Return a number", lambda x, y: np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))),
         ("Equal numbers share the mean of the ranks", ranks_with("ordinal")),
+        ("Equal numbers share the mean of the ranks", by_argsort(np.argsort, twice=True)),
         ("Equal numbers share the mean of the ranks", ranks_with("min")),
         ("Equal numbers share the mean of the ranks", ranks_with("dense")),
         ("Equal numbers share the mean of the ranks", ties_shared_in_the_first_column_only),
@@ -311,6 +330,7 @@ PROMISES = {
         ("with which most *training* pairs are right", held_out_either_way),
         ("not sorted", held_out_of_sorted),
         ("one of the training values", lambda *a: held_out(*a, candidates=halfway(a[0]))),
+        ("one of the training values", lambda *a: held_out(*a, candidates=[min(a[0]), *halfway(a[0])])),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[:-1])),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[1:])),
         ("one of the training values", lambda *a: held_out(*a, candidates=[t for t in a[0] if a[0].count(t) == 1])),
@@ -322,6 +342,8 @@ PROMISES = {
         ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, downwards=True)),
         ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, by_value=True)),
         ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, True, True)),
+        ("with which most *training* pairs are right", held_out_as_the_test_pairs_like),
+        ("with which most *training* pairs are right", lambda *a: held_out(sorted(a[0]), *a[1:])),
         ("most *training* pairs", lambda *a: held_out(a[2], a[3], a[2], a[3], candidates=a[0])),
         ("the lowest of several equally good ones", lambda *a: held_out(*a, at=-1)),
         ("Nothing else is a candidate", lambda *a: held_out(*a, candidates=[*a[0], *a[2]])),

@@ -87,6 +87,10 @@ def one_space(text):
     return re.sub(r"\s+", " ", text.lower()).strip()
 
 
+def one_line(text):
+    return " ".join(text.split())
+
+
 def no_accents(text):
     return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
 
@@ -162,6 +166,10 @@ def schedule_ends_early(step, steps, warmup, peak):
 
 def schedule_below_zero(step, steps, warmup, peak):
     return peak * step / warmup if step < warmup else peak * (steps - step) / (steps - warmup)
+
+
+def schedule_stays(step, steps, warmup, peak):
+    return step / warmup * peak if step < warmup else peak
 
 
 def schedule_at_least_one(step, steps, warmup, peak):
@@ -247,6 +255,17 @@ def keep_reference(make, batches, validation, epochs):
 def keep_shallow(make, batches, validation, epochs):
     scores, best = keep_reference(make, batches, validation, epochs)
     return scores, dict(best)
+
+
+def keep_detached(make, batches, validation, epochs):
+    """The mistake of the lesson without `state_dict`."""
+    (model, optimizer), scores, best = make(), [], None
+    for _ in range(epochs):
+        one_epoch(model, optimizer, batches)
+        scores.append(accuracy(model, validation))
+        if scores[-1] > max(scores[:-1], default=-1):
+            best = {name: weights.detach() for name, weights in model.named_parameters()}
+    return scores, best
 
 
 def keep_with(train=one_epoch, better=lambda new, old: new > old, first=-1.0, result=lambda s, w: (s, w), **changes):
@@ -345,7 +364,7 @@ def keep_last(make, batches, validation, epochs):
 
 
 RIGHT = {
-    "10-leaks": [leaks_set, leaks_loop, leaks_comprehension],
+    "10-leaks": [leaks_set, leaks_loop, leaks_comprehension, leaks_by(lambda text: text.upper().split().__repr__())],
     "10-diagnose": [keep_deepcopy, keep_all, keep_by_hand, keep_in_second_model],
     "10-schedule": [schedule_if, schedule_min, schedule_numpy, schedule_torch],
 }
@@ -366,6 +385,7 @@ WRONG = {
     "10-diagnose": [
         (keep_reference, "the last epoch"),
         (keep_shallow, "the last epoch"),
+        (keep_detached, "by `state_dict()` or otherwise"),
         (keep_last, "the last epoch"),
         (keep_with(adds_up), "Gradients add up"),
         (keep_with(better=lambda new, old: new >= old), "Keep the earliest"),
@@ -380,6 +400,7 @@ WRONG = {
         (schedule_at_least_one, "the rate at step 0 is the peak"),
         (schedule_ends_early, "one step too early"),
         (schedule_below_zero, "below 0"),
+        (schedule_stays, "to 0 at step `steps`"),
     ],
 }
 PROMISES = {
@@ -391,17 +412,23 @@ PROMISES = {
         ("in the order of `test`", leaks_by(one_space, sorted)),
         ("in the order of `test`", leaks_by(one_space, lambda found: found[::-1])),
         ("as they are written there", leaks_by(one_space, lambda found: [text.strip() for text in found])),
-        ("A text that stands twice in `test` is listed twice", leaks_by(one_space, lambda f: list(dict.fromkeys(f)))),
+        ("A text that appears twice in `test` is listed twice", leaks_by(one_space, lambda f: list(dict.fromkeys(f)))),
         ("Return the list of those texts of `test`", leaks_for_each),
-        ("only capital letters differ", leaks_by(lambda text: " ".join(text.split()))),
+        ("differ only in capitalisation", leaks_by(lambda text: " ".join(text.split()))),
+        (
+            "differ only in capitalisation",
+            leaks_by(lambda text: re.sub("[A-Z]", lambda m: m[0].lower(), one_line(text))),
+        ),
+        ("differ only in capitalisation", leaks_by(lambda text: tuple(text.encode().lower().split()))),
+        ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \t\n]+", " ", text).strip(" ").lower())),
         ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip(" \t"))),
         ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip())),
         ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[\t\n]", " ", text.lower()).strip())),
         ("between words and at the ends", leaks_by(lambda text: re.sub(r"\s+", " ", text.lower()))),
         ("between words and at the ends", leaks_by(lambda text: text.lower().strip())),
-        ("only capital letters differ", leaks_uneven(lambda text: " ".join(text.split()))),
+        ("differ only in capitalisation", leaks_uneven(lambda text: " ".join(text.split()))),
         (
-            "only capital letters differ",
+            "differ only in capitalisation",
             leaks_uneven(lambda text: re.sub(r"\s+", " ", text[:1].lower() + text[1:]).strip()),
         ),
         ("(spaces, tabs, line ends)", leaks_uneven(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip())),
@@ -409,7 +436,7 @@ PROMISES = {
         ("between words and at the ends", leaks_uneven(lambda text: text.lower().strip())),
         ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()))),
         ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()).lstrip())),
-        ("those texts of `test` that also stand in `train`", leaks_skip_empty),
+        ("those texts of `test` that also occur in `train`", leaks_skip_empty),
         ("punctuation", leaks_by(lambda text: one_space(re.sub(r"[^\w\s]", "", text)))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
         ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?"))),
