@@ -141,7 +141,7 @@ class Canvas:
         for at, line in enumerate(lines):
             width = text_width(line, size, mono)
             left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
-            if not (-4 <= left and left + width <= self.width + 4):
+            if left < -4 or left + width > self.width + 4:
                 self._refuse(f"{line!r} is too wide there")
             here = y + (at - (len(lines) - 1) / 2) * size * 1.2
             self._inside((x, here))

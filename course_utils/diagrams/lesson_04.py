@@ -32,7 +32,7 @@ def three_poolings(tokens, mask, values):
             canvas.vector(right - 56, y - 9, cells=4, kind="sentence", width=56, height=18, across=True)
             canvas.text(left, y + 18, name, 14, anchor="start", kind="sentence")
     return canvas.finish(
-        f"The {len(tokens)} tokens of a padded sentence, each with its vector. [CLS] pooling takes the first vector. Mean "
-        f"pooling takes the mean, and maximum pooling the largest value of each coordinate, over the {sum(map(int, mask))} "
-        "tokens that the mask counts. Each gives one vector."
+        f"The {len(tokens)} tokens of a padded sentence, each with its vector. [CLS] pooling takes the first vector. "
+        "Mean pooling takes the mean, and maximum pooling the largest value of each coordinate, over the "
+        f"{sum(map(int, mask))} tokens that the mask counts. Each gives one vector."
     )
