@@ -243,24 +243,41 @@ def test_a_formula_on_a_slide_and_one_that_cannot_be_read(tmp_path):
 # ---------------------------------------------------------------- in a browser
 
 MEASURE = """() => {
-    const slide = Reveal.getCurrentSlide(), found = [];
+    const slide = Reveal.getCurrentSlide(), found = [], told = part => part.textContent.trim().slice(0, 50);
     slide.querySelectorAll('.fragment').forEach(part => part.classList.add('visible'));
-    slide.querySelectorAll('*:not(aside):not(aside *):not([style*="overflow:auto"] *)').forEach(part => {
+    const shown = [...slide.querySelectorAll('*:not(aside):not(aside *):not([style*="overflow:auto"] *)')]
+        .filter(part => part.getBoundingClientRect().width && part.checkVisibility());
+    let lowest = 0;
+    for (const part of shown) {
         const box = part.getBoundingClientRect();
-        if (box.width && part.checkVisibility() && (box.right > 1281 || box.bottom > 709))
+        if (!part.matches('svg *, .fragment:not(svg *)') && (box.right > 1281 || box.bottom > 709))
             found.push(`${part.tagName} reaches ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
-    });
+        const words = [...part.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+        if (words || part.matches('img, svg, iframe')) lowest = Math.max(lowest, box.bottom);
+        if (!words || part.closest('style, script, desc, title')) continue;
+        const drawn = part.closest('svg'), scale = drawn ? Math.hypot(part.getScreenCTM?.().a, part.getScreenCTM?.().b) : part.currentCSSZoom;
+        const size = parseFloat(getComputedStyle(part).fontSize) * (scale || 1);
+        // signs above and below the line are smaller in every book
+        if (size < (drawn || part.closest('sub, sup, math') ? 13.9 : 17.9))
+            found.push(`text of ${size.toFixed(1)} px: ${told(part)}`);
+    }
+    if (lowest < 396) found.push(`ends at ${Math.round(lowest)} of 720 px: fill at least 396`);
     slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: '
-        + part.innerText.slice(0, 60)); });
+        + told(part)); });
     slide.querySelectorAll('.output pre, .cell:not(.columns) .input pre').forEach(part => {
         const style = getComputedStyle(part),
             height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
         if (height > (part.textContent.replace(/\\n$/, '').split('\\n').length
-            + 0.5) * parseFloat(style.lineHeight)) found.push('wrapped: ' + part.textContent.slice(0, 60));
+            + 0.5) * parseFloat(style.lineHeight)) found.push('wrapped: ' + told(part));
     });
-    slide.querySelectorAll('img').forEach(part => { if (!part.alt || !part.naturalWidth
-        || part.offsetHeight < 250) found.push('a picture without text, not drawn or too small'); });
-    return found;
+    slide.querySelectorAll('img, svg.cu-svg').forEach(part => {
+        const box = part.getBoundingClientRect();
+        if (!(part.alt || part.getAttribute('aria-label')) || part.naturalWidth === 0)
+            found.push('a picture without text, or not drawn');
+        if (box.height < 250 && box.width < 1000)
+            found.push(`a picture of ${Math.round(box.width)} x ${Math.round(box.height)} px`);
+    });
+    return [...new Set(found)];
 }"""
 
 

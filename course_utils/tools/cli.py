@@ -462,20 +462,26 @@ def _bar(results, total):
     show_default=True,
     help="Folder for the deck; created if it does not exist.",
 )
-def slides(lesson, out):
-    """Write the lecture deck of a LESSON, such as 05: one self-contained HTML file.
+@click.option("--pdf", is_flag=True, help="Also print each deck to a PDF, with Chromium.")
+def slides(lesson, out, pdf):
+    """Write the lecture deck of a LESSON, such as 05, or of "all": one self-contained HTML file for each.
 
     Press S for the speaker's notes.
     """
-    from .publish.slides import SlidesError, write_deck
+    from .publish.slides import SlidesError, lessons_with_decks, write_deck, write_pdf
 
+    problem = ""
     try:
-        target = write_deck(lesson, out)
+        for number in lessons_with_decks() if lesson == "all" else [lesson]:
+            target = write_deck(number, out)
+            click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
+            if pdf and not problem and not (problem := write_pdf(target)):
+                click.echo(f"{target.with_suffix('.pdf')}")
     except SlidesError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(
-        f"{target} ({target.stat().st_size / 1e6:.1f} MB). Open it in a browser; S opens the notes, ? lists all keys."
-    )
+    click.echo("Open a deck in a browser; S opens the notes, ? lists all keys.")
+    if problem:
+        raise click.ClickException(problem)
 
 
 @main.command("new-exercise")
