@@ -149,7 +149,7 @@ class Canvas:
             classes = " ".join(name for name, wanted in flags.items() if wanted)
             classes += f" {self._kind(kind)}-text" if kind else ""
             self._add("Text", line, size, float(x), float(here), classes=classes)
-        if text:
+        if any(lines):
             self._told.append(" ".join(lines))
 
     def box(self, x, y, width, height, text="", kind="plain", size=TEXT, mono=False, bold=False, dashed=False,
@@ -161,7 +161,7 @@ class Canvas:
         for line in str(text).split("\n"):
             if text_width(line, size, mono) > width:
                 self._refuse(f"{line!r} is wider than its box of {width:g}")
-        if text:
+        if str(text):
             self.text(x + width / 2, y + height / 2, text, size, mono=mono, bold=bold)
         return x, y, x + width, y + height
 
