@@ -264,7 +264,7 @@ MEASURE = """() => {
     if (lowest < 396) found.push(`ends at ${Math.round(lowest)} of 720 px: fill at least 396`);
     slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: '
         + told(part)); });
-    slide.querySelectorAll('.output pre, .cell:not(.columns) .input pre').forEach(part => {
+    slide.querySelectorAll('.output pre:not(.error), .cell:not(.columns) .input pre').forEach(part => {
         const style = getComputedStyle(part),
             height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
         if (height > (part.textContent.replace(/\\n$/, '').split('\\n').length

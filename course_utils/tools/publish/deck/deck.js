@@ -12,10 +12,15 @@ function widest(pre) {  // of its lines, in pixels, with type of 20 pixels
 
 function drawing(part) {  // a figure, a diagram or an attention view: its aspect, and how it is given a height
   const room = () => part.closest(".output").clientWidth;
-  if (part.matches("div")) {
-    const [width, height] = part.style.aspectRatio.split("/").map(parseFloat);
-    const size = high => { part.style.zoom = 1; part.style.zoom = Math.min(high / height, room() / width); };
-    part.style.width = `${width}px`;
+  if (part.matches("div")) {  // its page is made for this width and height: it is drawn larger, and not wider
+    const [width, height] = part.style.aspectRatio.split("/").map(parseFloat), frame = part.querySelector("iframe");
+    const size = high => {
+      const scale = Math.min(high / height, room() / width);
+      part.style.cssText = `position: relative; width: ${scale * width}px; height: ${scale * height}px`;
+      frame.style.width = `${width}px`;
+      frame.style.height = `${height}px`;
+      frame.style.transform = `scale(${scale})`;
+    };
     return {aspect: width / height, room, size};
   }
   const aspect = part.matches("img") ? part.naturalWidth / part.naturalHeight : part.viewBox.baseVal.width / part.viewBox.baseVal.height;
@@ -52,8 +57,9 @@ function fit(slide) {  // type and pictures as large as the slide allows; pictur
       const style = getComputedStyle(pre), room = pre.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 1;
       const source = pre.closest(".output")?.parentElement.querySelector(":scope > .input pre");  // its output is not larger
       const size = Math.min(most, Math.floor(40 * room / wide) / 2, parseFloat(source?.style.fontSize) || most);
-      pre.style.fontSize = `${Math.max(size, LEAST)}px`;
-      pre.style.whiteSpace = size < LEAST ? "pre-wrap" : "pre";
+      const wrapped = size < LEAST || pre.matches(".error");
+      pre.style.fontSize = `${pre.matches(".error") ? most : Math.max(size, LEAST)}px`;
+      pre.style.whiteSpace = wrapped ? "pre-wrap" : "pre";
     }
     let [small, large] = [120, 650];
     while (drawings.length && large - small > 4) {
@@ -66,7 +72,7 @@ function fit(slide) {  // type and pictures as large as the slide allows; pictur
     if (fits() && (!drawings.length || small >= wanted)) break;
   }
   for (let gap = 18; gap <= 36 && slide.offsetHeight < 600; gap += 2) set("--gap", gap);
-  if (!slide.matches(".title")) set("--below", 20 + Math.min(Math.max(640 - slide.offsetHeight, 0) * 0.3, 90));
+  if (!slide.matches(".title")) set("--below", 20 + Math.min(Math.max(640 - slide.offsetHeight, 0) * 0.4, 100));
   if (!printed) options.forEach(option => option.open = open.includes(option));
 }
 
@@ -106,6 +112,6 @@ document.addEventListener("toggle", event => {  // one option of a question at a
   for (const other of event.target.closest("section").querySelectorAll("details[open]")) other.open = other === event.target;
 }, true);
 Promise.allSettled([...document.images].map(image => image.decode())).then(() => Reveal.initialize({
-  width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, slideNumber: "c/t", transition: "none",
+  width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, slideNumber: "c/t", controlsBackArrows: "visible", transition: "none",
   pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, totalTime: SECONDS, plugins: [RevealNotes],
 }));
