@@ -13,7 +13,7 @@ TAG = re.compile(r"\\tag\{([^{}]+)\}")
 
 
 def with_mathml(markdown):
-    r"""Replace each LaTeX formula of a text, `$a$` or `$$a$$`, with MathML. Code and other text ("$5") stay as they are.
+    r"""Replace each LaTeX formula of a text, `$a$` or `$$a$$`, with MathML. Code and other text ("$5") stay unchanged.
 
     `\tag{5.1}` in `$$a$$` numbers the formula: it becomes the target #eq-5.1, and formulas.css sets the number right.
     Raises ValueError for an unreadable formula.
