@@ -240,6 +240,15 @@ def test_a_formula_on_a_slide_and_one_that_cannot_be_read(tmp_path):
         render(lesson(tmp_path, slide("## One\n\n$\\frac{$"), plan()))
 
 
+def test_a_formula_has_its_number():
+    text = with_mathml("- so:\n  $$\\begin{aligned} a &= b \\\\ &= c \\tag{5.1} \\end{aligned}$$\n  as said")
+    assert text.startswith('- so:\n  <span class="formula" id="eq-5.1"><math')
+    assert text.endswith('</math><span class="number">(5.1)</span></span>\n  as said')
+    assert text.count("<mtr>") == 2 and "tag" not in text and "&<" not in text
+    with pytest.raises(ValueError, match="a number too many"):
+        with_mathml("$a \\tag{5.1}$")
+
+
 # ---------------------------------------------------------------- in a browser
 
 MEASURE = """() => {

@@ -9,9 +9,13 @@ CODE_OR_FORMULA = re.compile(
 )
 
 
-def with_mathml(markdown):
-    """Replace each LaTeX formula of a text, `$a$` or `$$a$$`, with MathML. Code and other text ("$5") stay as they are.
+TAG = re.compile(r"\\tag\{([^{}]+)\}")
 
+
+def with_mathml(markdown):
+    r"""Replace each LaTeX formula of a text, `$a$` or `$$a$$`, with MathML. Code and other text ("$5") stay unchanged.
+
+    `\tag{5.1}` in `$$a$$` numbers the formula: it becomes the target #eq-5.1, and formulas.css sets the number right.
     Raises ValueError for an unreadable formula.
     """
 
@@ -21,9 +25,19 @@ def with_mathml(markdown):
             return found[0]
         from latex2mathml.converter import convert
 
+        numbers = TAG.findall(formula)
+        if len(numbers) > bool(found["block"]):
+            raise ValueError(f"the formula ${formula}$ has a number too many")
+        latex = TAG.sub("", formula).replace("{aligned}", "{align*}").strip()
         try:
-            return convert(formula.strip(), display="block" if found["block"] else "inline").replace("\n", " ")
+            math = convert(latex, display="block" if found["block"] else "inline").replace("\n", " ")
         except Exception as error:  # the library raises many types of errors
             raise ValueError(f"the formula ${formula}$ cannot be read ({type(error).__name__})") from None
+        if not found["block"]:
+            return math
+        # a span, because text and lists go on around it
+        number = f'<span class="number">({numbers[0]})</span>' if numbers else ""
+        name = f' id="eq-{numbers[0]}"' if numbers else ""
+        return f'<span class="formula"{name}>{math}{number}</span>'
 
     return CODE_OR_FORMULA.sub(draw, markdown)

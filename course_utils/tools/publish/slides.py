@@ -190,6 +190,7 @@ def render(path):
         files["dist/reset.css"],
         files["dist/reveal.css"],
         HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"),
+        (DECK.parent / "formulas.css").read_text(encoding="utf-8"),
         (DECK / "deck.css").read_text(encoding="utf-8"),
     ]
     script = "\n".join(

@@ -27,8 +27,8 @@ html_theme_options = {
 }
 templates_path = ["templates"]
 html_sidebars = {"**": ["lessons.html"]}
-html_static_path = ["static"]
-html_css_files = ["book.css"]
+html_static_path = ["static", "../formulas.css"]
+html_css_files = ["formulas.css", "book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
 html_copy_source = False
 html_use_index = False
