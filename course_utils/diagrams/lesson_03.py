@@ -144,7 +144,10 @@ def patching(host, donor, place, donor_place, layer, layers):
     host, donor: the tokens of two sentences. place, donor_place: the positions of the word. layer: where it is replaced.
     """
     canvas = Canvas("03 patching", 256)
-    for name, tokens, at, left, kind in (("donor", donor, donor_place, 6, "masked"), ("host", host, place, 276, "vector")):
+    for name, tokens, at, left, kind in (
+        ("donor", donor, donor_place, 6, "masked"),
+        ("host", host, place, 276, "vector"),
+    ):
         wide = 236 / len(tokens)
         canvas.text(left, 246, f"{name}: {' '.join(tokens[1:-1])}", SMALL, anchor="start")
         for height, label in ((0, layers), (1, layer), (2, 0)):
