@@ -94,8 +94,8 @@ def windows(total, sizes, shared):
                 canvas.bracket(x, x + shared * unit, y + 32, f"{shared} shared")
         start += size - 2 - shared
     return canvas.finish(
-        f"A text of {total} ids cut into windows of {' and '.join(map(str, sizes))} ids. Each has a [CLS] and a [SEP] of "
-        f"its own, and each after the first begins with the last {shared} ids of the one before."
+        f"A text of {total} ids cut into windows of {' and '.join(map(str, sizes))} ids. Each has a [CLS] and a [SEP] "
+        f"of its own, and each after the first begins with the last {shared} ids of the one before."
     )
 
 

@@ -70,7 +70,8 @@ def embedding_sum(tokens):
         canvas.box(112, 138, 398, 28, "LayerNorm, for each token alone", "layer")
         canvas.text(100, 212, "hidden\nstate 0", anchor="end")
     return canvas.finish(
-        f"For each of the {len(tokens)} tokens, the row of its piece, the row of its position and the row of its segment "
+        f"For each of the {len(tokens)} tokens, the row of its piece, the row of its position and the row of its "
+        f"segment "
         "are added. LayerNorm then works on each sum alone, and the result is hidden state 0. No arrow leads from one "
         "token to another."
     )
@@ -104,7 +105,8 @@ def words_and_pieces(tokens, word_ids, shown):
     said = [tokens[position] for position in shown if word_ids[position] == longest]
     return canvas.finish(
         f"The tokens at positions {shown[0]} to {shown[-1]}, with their vectors and the number of the word that each "
-        f"belongs to. Word {longest} consists of {len(said)} tokens, {', '.join(said)}. The mean of their vectors is the "
+        f"belongs to. Word {longest} consists of {len(said)} tokens, {', '.join(said)}. The mean of their vectors is "
+        f"the "
         "vector of the word."
     )
 
@@ -141,13 +143,11 @@ def within_and_between(cosines, senses):
 def patching(host, donor, place, donor_place, layer, layers):
     """One vector of a run replaced by that of another run, and what the layers above can make of it.
 
-    host, donor: the tokens of two sentences. place, donor_place: the positions of the word. layer: where it is replaced.
+    host, donor: the tokens of two sentences. place, donor_place: the positions of the word.
+    layer: the hidden state where its vector is replaced.
     """
     canvas = Canvas("03 patching", 256)
-    for name, tokens, at, left, kind in (
-        ("donor", donor, donor_place, 6, "masked"),
-        ("host", host, place, 276, "vector"),
-    ):
+    for name, tokens, at, left in (("donor", donor, donor_place, 6), ("host", host, place, 276)):
         wide = 236 / len(tokens)
         canvas.text(left, 246, f"{name}: {' '.join(tokens[1:-1])}", SMALL, anchor="start")
         for height, label in ((0, layers), (1, layer), (2, 0)):
@@ -166,6 +166,7 @@ def patching(host, donor, place, donor_place, layer, layers):
         canvas.text(402, 73, "read the host's\nother words", SMALL, anchor="start", quiet=True)
     return canvas.finish(
         f"Two runs of the encoder. The vector of the word in hidden state {layer} of the donor is put in place of the "
-        f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's vector "
+        f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's "
+        f"vector "
         f"in hidden state {layers} then is nearer to."
     )

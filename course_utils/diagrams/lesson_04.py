@@ -136,7 +136,8 @@ def number_line(real, padded):
         canvas.text(108, 25, "padding as minus infinity: never the maximum", SMALL, anchor="start", kind="padding")
     return canvas.finish(
         f"A number line for one coordinate. The {len(real)} real tokens lie below 0, and the largest of them is "
-        f"{max(real):.3f}. Padding times 0 lies at 0, to the right of all of them. As minus infinity it lies to the left "
+        f"{max(real):.3f}. Padding times 0 lies at 0, to the right of all of them. As minus infinity it lies to the "
+        f"left "
         "of every number."
     )
 
@@ -160,5 +161,6 @@ def cones(means):
         canvas.text(x, 190, f"mean cosine {mean:.2f}", SMALL, quiet=True)
     told = ", ".join(f"{name} {math.degrees(math.acos(mean)):.0f}° ({mean:.2f})" for name, mean in means.items())
     return canvas.finish(
-        f"The angle whose cosine is the mean cosine of random pairs, for each pooling: {told}. Arrows fan out within it."
+        f"The angle whose cosine is the mean cosine of random pairs, for each pooling: {told}. Arrows fan out within "
+        f"it."
     )
