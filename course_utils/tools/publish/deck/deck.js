@@ -42,6 +42,12 @@ function fit(slide) {  // type and pictures as large as the slide allows; pictur
   if (longest && !printed) options.forEach(option => option.open = option === longest);  // the size stays when one opens
   set("--gap", 16);
   set("--below", 20);
+  for (const heading of inside("h1, h2, h3")) {  // on one line, if it can be large there
+    heading.style.fontSize = "";
+    const largest = parseFloat(getComputedStyle(heading).fontSize), tall = () => heading.clientHeight > 1.9 * parseFloat(getComputedStyle(heading).fontSize);
+    for (let size = largest - 2; size >= 0.82 * largest && tall(); size -= 2) heading.style.fontSize = `${size}px`;
+    if (tall()) heading.style.fontSize = "";
+  }
   for (const cell of inside(".columns")) {
     const [input, output] = [".input pre", ".output pre"].map(part => lines.find(line => line.pre === cell.querySelector(part))?.wide);
     const share = Math.min(Math.max(input / (input + (output || 600)), 0.3), 0.7);
@@ -50,7 +56,7 @@ function fit(slide) {  // type and pictures as large as the slide allows; pictur
   const [text, code] = drawings.length ? [28, 22] : lines.length ? [32, 28] : [36, 28];
   for (let step = 0; step <= STEPS; step++) {
     const most = between(code, LEAST, step);
-    set("--text", between(text, 24, step));
+    set("--text", between(text, printed ? 20 : 24, step));  // on paper all explanations are open
     set("--lines", most);
     if (step === STEPS) set("--gap", 10);
     for (const {pre, wide} of lines) {
