@@ -16,6 +16,9 @@ from tqdm import tqdm
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from ..workspace.copies import stub_out
+from .figures import number_figures
+from .front import title_page
+from .listings import set_listings
 from .mathematics import with_mathml
 from .paper import BROWSERS, print_pdf
 
@@ -25,30 +28,6 @@ PDF = "sentence-embeddings.pdf"
 # jQuery and d3 in an attention view
 LIBRARIES = re.compile(r"(?:<script>(?:(?!</script>).){20000,}?</script>)+", re.DOTALL)
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
-INDEX = """# Sentence embeddings
-
-<p class="subtitle">From the first token to a fine-tuned encoder</p>
-
-A course for people who want to understand sentence embeddings by running them: {count} lessons, about {hours} of work.
-They run on a laptop, without a graphics card and, once installed, without the internet, on a real encoder of the BERT
-family. This book shows each lesson with all its output and figures.
-
-Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and
-why. Below each exercise, *One way to write it* opens a solution; yours may well differ. To write your own and have it
-checked, run the lessons in JupyterLab: `make lab` in the folder of the course.
-
-{extras}
-
-| lesson | minutes | exercises |
-|---|--:|--:|
-{rows}
-
-```{{toctree}}
-:hidden:
-
-{names}
-```
-"""
 
 
 class BookError(RuntimeError):
@@ -70,7 +49,8 @@ def read_lessons(sources=NOTEBOOKS):
         try:
             found[path.stem] = nbformat.read(path, as_version=4)
             nbformat.validate(found[path.stem])
-            found[path.stem].cells = for_readers(found[path.stem].cells)
+            chapter = str(int(path.stem[:2])) if path.stem[0].isdigit() else path.stem[0].upper()
+            found[path.stem].cells = for_readers(found[path.stem].cells, chapter)
         except OSError as error:
             raise BookError(f"Cannot read {path}: {error.strerror or error}.") from None
         except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError, AttributeError, KeyError) as error:
@@ -87,14 +67,16 @@ def read_lessons(sources=NOTEBOOKS):
     return found
 
 
-def for_readers(cells):
-    """The cells that a reader gets.
+def for_readers(cells, chapter):
+    """The cells that a reader gets. Figures are numbered within the chapter.
 
-    Raises ValueError for a picture without alt text, an unreadable formula, or an unpaired solution mark.
+    Raises ValueError for a figure that cannot be drawn or has no alt text, an output that is an error nobody wanted, an
+    unreadable formula, or an unpaired solution mark.
     """
     kept, shared = [], ""
     for cell in cells:
-        if "instructor" in cell.metadata.get("tags", []):
+        tags = cell.metadata.get("tags", [])
+        if "instructor" in tags:
             continue
         kept.append(cell)
         if cell.cell_type == "markdown":
@@ -106,12 +88,13 @@ def for_readers(cells):
         elif cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("solution"):  # a report
             cell.source = FOLDED.format(cell.source)
         for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if "image/png" in data:
-                alt = output.metadata.get("image/png", {}).get("alt", "")
-                if not alt or cell.metadata.setdefault("mystnb", {"image": {"alt": alt}}) != {"image": {"alt": alt}}:
-                    raise ValueError("it shows a picture that has no alt text")
-            if "<iframe" in data.get("text/html", ""):
+            if output.output_type == "error" and "raises-exception" not in tags:
+                raise ValueError(f"the cell {cell.id} ended with {output.ename}")
+    number_figures(kept, chapter)
+    for output in (output for cell in kept for output in cell.get("outputs", [])):
+        if "text/html" in (data := output.get("data", {})):
+            data["text/html"] = data["text/html"].replace("<th></th>", "<td></td>")  # the corner of a table
+            if "<iframe" in data["text/html"]:
                 data["text/html"], shared = _lighter(data["text/html"], shared)
     return kept
 
@@ -132,25 +115,10 @@ def _lighter(view, shared):
     return view if shared else libraries + view, found[0]
 
 
-def title_page(lessons, extras=""):
-    """The first page as Markdown: an introduction, and each lesson with its minutes and number of exercises."""
-    rows, total = [], 0
-    for name, notebook in lessons.items():
-        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-        title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", text)
-        if name != "glossary":
-            total += int(minutes[1]) if minutes else 0
-            exercises = sum(
-                cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
-                for cell in notebook.cells
-            )
-            rows.append(
-                f"| [{title[1] if title else name}]({name}.ipynb) | {minutes[1] if minutes else ''} | {exercises} |"
-            )
-    if "glossary" in lessons:
-        extras = f"[The glossary](glossary.ipynb) explains each term in a sentence or two. {extras}"
-    hours = f"{round(total / 60)} hour{'s' * (round(total / 60) != 1)}"
-    return INDEX.format(count=len(rows), hours=hours, extras=extras, rows="\n".join(rows), names="\n".join(lessons))
+def _finish(app, name, template, context, doctree):
+    """The last change of a page, called by Sphinx before it is written."""
+    if "body" in context:
+        context["body"] = set_listings(context["body"])
 
 
 def _sphinx(builder, source, out, lessons):
@@ -173,6 +141,7 @@ def _sphinx(builder, source, out, lessons):
             app = Sphinx(source, SETTINGS, out, source.parent / "doctrees", builder, status=None, warning=warnings)
             app.connect("source-read", lambda *_: bar.update())
             app.connect("html-page-context", lambda *_: bar.update())
+            app.connect("html-page-context", _finish)
             app.build()
         except SphinxError as error:
             raise BookError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
@@ -208,7 +177,8 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             source.mkdir()
             for name, notebook in lessons.items():
                 nbformat.write(notebook, source / f"{name}.ipynb")
-            (source / "index.md").write_text(title_page(lessons), encoding="utf-8")
+            extras = "[The glossary](glossary.ipynb) explains each term in a sentence or two." * ("glossary" in lessons)
+            (source / "index.md").write_text(title_page(lessons, source, extras), encoding="utf-8")
             say(f"Reading {len(lessons)} lessons.")
             problem = "Chromium was not found, so no PDF was made. The pages themselves can be printed."
             if browser := next(filter(None, map(shutil.which, BROWSERS)), None):
@@ -223,10 +193,8 @@ def write_book(out, sources=NOTEBOOKS, say=print):
                 say(problem)
             else:
                 size = f"{(paper / PDF).stat().st_size / 1e6:.1f} MB"
-                (source / "index.md").write_text(
-                    title_page(lessons, f'<a href="{PDF}">The whole book as a PDF</a> ({size}), for printing.'),
-                    encoding="utf-8",
-                )
+                extras += f' <a href="{PDF}">The whole book as a PDF</a> ({size}), for printing.'
+                (source / "index.md").write_text(title_page(lessons, source, extras), encoding="utf-8")
             say("Writing the pages.")
             _sphinx("html", source, site, lessons)
             if not problem:

@@ -17,7 +17,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "primary_sidebar_end": [],
     "article_header_start": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": [],
     "footer_start": [],
     "footer_end": [],
     "search_bar_text": "Search the lessons",

@@ -4,6 +4,46 @@ for (const frame of document.querySelectorAll("iframe[data-view]")) {
   frame.srcdoc = frame.dataset.view.replace("<!--libraries-->", () => libraries.innerHTML);
 }
 
+// Figures open in full size: a click on one, or its button. Escape closes it, and the focus returns to the button.
+const full = document.createElement("dialog");
+full.className = "full-size";
+document.body.append(full);
+for (const figure of document.querySelectorAll("figure.png, figure.diagram")) {
+  const picture = figure.querySelector("img, svg"), name = figure.querySelector("figcaption strong").textContent.replace(/\.$/, "");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Enlarge";
+  button.setAttribute("aria-label", `Enlarge ${name}`);
+  figure.querySelector("figcaption > p").append(" ", button);
+  const open = () => {
+    const close = Object.assign(document.createElement("button"), {type: "button", textContent: "Close", onclick: () => full.close()});
+    const scroller = document.createElement("div");
+    scroller.tabIndex = 0;
+    scroller.setAttribute("role", "region");
+    scroller.setAttribute("aria-label", name);
+    scroller.append(picture.cloneNode(true));
+    full.setAttribute("aria-label", name);
+    full.replaceChildren(close, scroller);
+    button.focus({preventScroll: true});
+    full.showModal();
+  };
+  button.onclick = picture.onclick = open;
+}
+full.addEventListener("click", event => { if (event.target === full) full.close(); });
+
+// The navigation shows the section that is being read, also when it opens as a box on a narrow screen.
+const sections = document.getElementById("pst-page-toc-nav");
+const show = () => {
+  const link = sections.querySelector(".nav-link.active"), bar = sections.closest("dialog, #pst-primary-sidebar");
+  if (!link || !bar?.checkVisibility()) return;
+  const [inner, outer] = [link.getBoundingClientRect(), bar.getBoundingClientRect()];
+  if (inner.top < outer.top + 40 || inner.bottom > outer.bottom - 40) bar.scrollTop += inner.top - outer.top - outer.height / 3;
+};
+if (sections) {
+  new MutationObserver(show).observe(sections, {subtree: true, attributeFilter: ["aria-current"]});
+  document.querySelector("button.primary-toggle")?.addEventListener("click", () => requestAnimationFrame(show));
+}
+
 // On paper, quizzes and solutions stand open, and the page is light.
 let theme;
 addEventListener("beforeprint", () => {

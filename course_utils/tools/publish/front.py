@@ -1,0 +1,111 @@
+"""The first page of the book: a picture of what the course is about, and a card for each lesson."""
+
+import base64
+import io
+import re
+from pathlib import Path
+
+from .figures import DRAWING
+
+HERO = Path(__file__).parent / "book" / "hero.svg"
+WIDTH = 640  # pixels of a card's picture: twice as many as it is wide
+INDEX = """# Sentence embeddings
+
+<p class="subtitle">From the first token to a fine-tuned encoder</p>
+
+{hero}
+
+A course for people who want to understand sentence embeddings by running them: {count} lessons, about {hours} of work.
+They run on a laptop, without a graphics card and, once installed, without the internet, on a real encoder of the BERT
+family. This book shows each lesson with all its output and figures.
+
+Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and
+why. Below each exercise, *One way to write it* opens a solution; yours may well differ. To write your own and have it
+checked, run the lessons in JupyterLab: `make lab` in the folder of the course.
+
+{extras}
+
+<ul class="cards">
+
+{cards}
+
+</ul>
+
+```{{toctree}}
+:hidden:
+
+{names}
+```
+"""
+CARD = """<li>
+<div class="art" aria-hidden="true">
+
+{art}
+
+</div>
+
+[{title}]({name}.ipynb)
+
+{facts}
+
+</li>"""
+
+
+def _count(number, thing):
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def _art(name, notebook, folder):
+    """The picture of a card as Markdown: the lesson's first figure, or its number if it has none.
+
+    A drawing stands in the page, without what is written for screen readers: the card's link says enough. A picture is
+    written to the folder, as small as it is shown.
+    """
+    import PIL.Image
+
+    for cell in notebook.cells:
+        if "mystnb" not in cell.metadata:  # no figure
+            continue
+        output = next(output for output in cell.outputs if "data" in output)
+        if "image/png" not in output.data:
+            drawing = DRAWING.search(output.data["text/html"])[0]
+            return re.sub(r'\s+(role|aria-label)="[^"]*"|\n\s*(?=\n)', "", drawing)
+        picture = PIL.Image.open(io.BytesIO(base64.b64decode(output.data["image/png"]))).convert("RGB")
+        picture.thumbnail((WIDTH, WIDTH))
+        picture.quantize(128).save(folder / f"{name}.png", optimize=True)
+        return f"![]({name}.png)"
+    return f'<div class="number">{name[:2]}</div>'
+
+
+def title_page(lessons, folder, extras=""):
+    """The first page as Markdown: a picture, an introduction, and each lesson with its minutes and exercises.
+
+    Pictures of the cards are written to the folder of the book's sources.
+    """
+    cards, total = [], 0
+    for name, notebook in lessons.items():
+        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", text)
+        total += int(minutes[1]) if minutes else 0
+        exercises = sum(
+            cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
+            for cell in notebook.cells
+        )
+        facts = [f"{minutes[1]} minutes"] if minutes else []
+        facts += [_count(exercises, "exercise")] if exercises else []
+        cards.append(
+            CARD.format(
+                art=_art(name, notebook, folder),
+                title=title[1] if title else name,
+                name=name,
+                facts=" · ".join(facts) if name != "glossary" else "Each term in a sentence or two",
+            )
+        )
+    return INDEX.format(
+        hero=HERO.read_text(encoding="utf-8").strip(),
+        count=len(lessons.keys() - {"glossary"}),
+        hours=_count(round(total / 60), "hour"),
+        extras=extras,
+        cards="\n\n".join(cards),
+        names="\n".join(lessons),
+    )
