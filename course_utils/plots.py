@@ -7,6 +7,7 @@ is the alternative text followed by the drawn data, read back from the figure. S
 import io
 import itertools
 import textwrap
+import warnings
 
 import numpy as np
 
@@ -148,7 +149,8 @@ def _axes(title, xlabel, ylabel, size=None):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=size)
-    axes.set(title=title, xlabel=xlabel, ylabel=ylabel)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.set_title(title, wrap=True)
     return figure, axes
 
 
@@ -185,14 +187,8 @@ def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spr
     for (label, values), marker in zip(series.items(), itertools.cycle(MARKERS)):
         (line,) = axes.plot(list(x), np.asarray(values, dtype=float), marker=marker, label=label)
         if spread and label in spread:
-            axes.fill_between(
-                list(x),
-                *np.asarray(spread[label], dtype=float),
-                color=line.get_color(),
-                alpha=0.12,
-                linewidth=0,
-                label=f"_{label}",
-            )
+            low, high = np.asarray(spread[label], dtype=float)
+            axes.fill_between(list(x), low, high, color=line.get_color(), alpha=0.12, linewidth=0, label=f"_{label}")
     if doubling:
         axes.set_xscale("log", base=2)
         axes.set_xticks([], minor=True)
@@ -275,14 +271,10 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
     panels, intervals = panels or {title: len(names)}, intervals or {}
     if sum(panels.values()) != len(names):
         raise ValueError(f"the panels have {sum(panels.values())} rows, the names are {len(names)}")
-    figure, grid = plt.subplots(
-        len(panels),
-        sharex=True,
-        squeeze=False,
-        figsize=(7, 1 + 0.3 * (len(panels) + (len(series) > 1)) + 0.34 * len(names)),
-        height_ratios=list(panels.values()),
-        subplot_kw={"label": "panel"} if len(panels) > 1 else None,
-    )
+    height = 1 + 0.3 * (len(panels) + (len(series) > 1)) + 0.34 * len(names)
+    kind = {"label": "panel"} if len(panels) > 1 else {}
+    ratios = {"height_ratios": list(panels.values())}
+    figure, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(7, height), subplot_kw=kind, **ratios)
     values = np.array([list(row) for row in series.values()], dtype=float)
     shifts = np.linspace(-0.2, 0.2, len(series)) if intervals and len(series) > 1 else [0] * len(series)
     first = 0
@@ -315,13 +307,19 @@ def beeswarm(groups, title="", xlabel="", alt=""):
     """Draw every value of each entry of `groups` as a point, a row per entry; points that would coincide move apart."""
     import seaborn
 
-    figure, axes = _axes(title, xlabel, "", (7, 1 + 0.33 * len(groups)))
-    where = np.repeat(list(groups), [len(values) for values in groups.values()])
-    seaborn.swarmplot(x=np.concatenate(list(groups.values())), y=where, order=list(groups), size=3.5, ax=axes)
-    axes.set(xlabel=xlabel, ylabel="")
-    for label, shape in zip(groups, axes.collections, strict=True):
-        shape.set(label=label, gid="swarm")
-    return Figure(figure, alt)
+    values = np.concatenate(list(groups.values()))
+    rows = np.repeat([str(label) for label in groups], [len(group) for group in groups.values()])
+    for size in (4, 3, 2, 1):
+        figure, axes = _axes(title, xlabel, "", (7, 1 + max(2.4, 0.33 * len(groups))))
+        with warnings.catch_warnings(record=True) as raised:
+            seaborn.swarmplot(x=values, y=rows, order=[str(label) for label in groups], size=size, ax=axes)
+            axes.set(xlabel=xlabel, ylabel="")
+            for label, shape in zip(groups, axes.collections, strict=True):
+                shape.set(label=label, gid="swarm")
+            made = Figure(figure, alt)
+        if not any("cannot be placed" in str(warning.message) for warning in raised):
+            break
+    return made
 
 
 def _name_points(axes, named):
@@ -412,7 +410,11 @@ def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbe
 
     matrix = np.asarray(matrix, dtype=float)
     whole = np.array_equal(matrix, matrix.round())
-    figure, axes = _axes(title, xlabel, ylabel, (2.2 + 0.62 * len(columns), 1.3 + 0.36 * len(rows)))
+    names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
+    longest = max((len(line) for name in names for line in name.splitlines()), default=0)
+    steep = longest > (5 if len(columns) > 8 else 12)
+    width = 0.62 if steep else max(0.62, 0.12 * longest)
+    figure, axes = _axes(title, xlabel, ylabel, (2.2 + width * len(columns), 1.3 + 0.36 * len(rows)))
     low, high = (given if given is not None else end for given, end in zip(limits, (matrix.min(), matrix.max())))
     signed = low < 0 < high
     colours = seaborn.color_palette("vlag", as_cmap=True) if signed else seaborn.light_palette(HEAT, as_cmap=True)
@@ -427,13 +429,13 @@ def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbe
         linewidths=0.5,
         annot=matrix.round(2) + 0.0 if numbers else False,  # + 0.0 avoids writing -0.0 as -0.00
         fmt=".0f" if whole else ".2f",
-        xticklabels=list(columns),
+        xticklabels=list(columns) if steep else names,
         yticklabels=list(rows),
     )
     for text, cell in zip(axes.texts, axes.collections[0].get_facecolors()):
         text.set_color(_on(cell))
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.tick_params(axis="y", rotation=0)
-    if max(len(str(name)) for name in columns) > 5:
+    if steep:
         axes.set_xticklabels(axes.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
     return Figure(figure, alt)

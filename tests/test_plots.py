@@ -98,14 +98,14 @@ def test_the_png_carries_the_alternative_text_and_no_date():
 
 
 def kept(monkeypatch):
-    """Let figures stay open. Returns a function that closes the last one and returns its axes as drawn."""
+    """Let figures stay open. Returns a function that closes them and returns the axes of the last one as drawn."""
     close = plt.close
     monkeypatch.setattr(plt, "close", lambda figure: None)
 
     def axes():
         figure = plt.gcf()
         figure.draw_without_rendering()
-        close(figure)
+        close("all")
         return figure.axes
 
     return axes
@@ -193,6 +193,13 @@ def test_a_swarm_tells_all_its_values_and_draws_them_apart(monkeypatch):
     figure = plots.beeswarm({"b": [0.5, 0.25, 0.25], "a": [1]}, "t", "x", ALT)
     assert figure.data == ["values b: 0.250 0.250 0.500", "values a: 1.000"]
     assert len(np.unique(axes()[0].collections[0].get_offsets(), axis=0)) == 3
+
+
+def test_a_crowded_swarm_has_smaller_points(monkeypatch):
+    axes = kept(monkeypatch)
+    plots.beeswarm({"a": np.full(60, 0.5), "b": [0, 1]}, "t", "x", ALT)
+    (shown,) = axes()
+    assert len(np.unique(shown.collections[0].get_offsets().round(6), axis=0)) == 60
 
 
 def test_a_roc_curve_tells_its_area():
