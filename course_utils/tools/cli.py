@@ -25,7 +25,10 @@ MESSAGES = {
     ),
 }
 RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
-LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"  # turns off JupyterLab's pop-up about fetching news
+# No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
+LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"
+FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
+LAYOUTS = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -235,6 +238,7 @@ def lab(workspace, write_only, flags):
         return
     # so that Lab's terminals find `course`
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    lay_out(workspace)
     command = lab_command(workspace, flags)
     if sys.platform == "linux":
         from .kernels.provisioner import start_warm
@@ -557,6 +561,15 @@ def _listens(server):
         return False
 
 
+def lay_out(workspace):
+    """Show the files on the left and the table of contents on the right, unless JupyterLab has stored a layout."""
+    stored = Path(workspace) / LAYOUTS / FIRST_LAYOUT.name
+    with suppress(OSError):  # JupyterLab then starts with a layout of its own
+        stored.parent.mkdir(exist_ok=True)
+        if not stored.exists():
+            shutil.copyfile(FIRST_LAYOUT, stored)
+
+
 def lab_command(workspace, flags=()):
     """The command line that starts JupyterLab on the first lesson of a workspace."""
     command = [
@@ -566,6 +579,7 @@ def lab_command(workspace, flags=()):
         f"--ServerApp.root_dir={Path(workspace).resolve()}",
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
         f"--LabApp.app_settings_dir={LAB_SETTINGS}",
+        f"--LabApp.workspaces_dir={Path(workspace).resolve() / LAYOUTS}",
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is often no other user
