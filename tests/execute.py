@@ -18,10 +18,10 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def lessons(patterns=()):
-    """The source lessons in reading order; with patterns, those whose file name contains one of them."""
+    """The source lessons in reading order, then the glossary; with patterns, those whose file name contains one of them."""
     return [
         path
-        for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+        for path in sorted(NOTEBOOKS.glob("*.ipynb"))
         if not patterns or any(pattern in path.name for pattern in patterns)
     ]
 

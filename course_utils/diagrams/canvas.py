@@ -206,7 +206,7 @@ class Canvas:
         for at, row in enumerate(values):
             for place, value in enumerate(row):
                 left, top = x + place * cell, y + at * height
-                written = value if isinstance(value, str) else f"{value:.{decimals}f}"
+                written = value if isinstance(value, str) else f"{round(value, decimals) + 0.0:.{decimals}f}"  # no -0.0
                 self._inside((left + cell, top + height))
                 self._add("Rectangle", float(left), float(top), float(cell), float(height), classes=self._kind(kind))
                 if shaded and not isinstance(value, str):
