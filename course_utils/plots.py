@@ -309,7 +309,7 @@ def beeswarm(groups, title="", xlabel="", alt=""):
 
     values = np.concatenate(list(groups.values()))
     rows = np.repeat([str(label) for label in groups], [len(group) for group in groups.values()])
-    for size in (4, 3, 2, 1):
+    for size in (4, 3, 2.5, 2, 1):
         figure, axes = _axes(title, xlabel, "", (7, 1 + max(2.4, 0.33 * len(groups))))
         with warnings.catch_warnings(record=True) as raised:
             seaborn.swarmplot(x=values, y=rows, order=[str(label) for label in groups], size=size, ax=axes)
