@@ -309,7 +309,7 @@ def beeswarm(groups, title="", xlabel="", alt=""):
 
     values = np.concatenate(list(groups.values()))
     rows = np.repeat([str(label) for label in groups], [len(group) for group in groups.values()])
-    for size in (4, 3, 2, 1):
+    for size in (4, 3, 2.5, 2, 1):
         figure, axes = _axes(title, xlabel, "", (7, 1 + max(2.4, 0.33 * len(groups))))
         with warnings.catch_warnings(record=True) as raised:
             seaborn.swarmplot(x=values, y=rows, order=[str(label) for label in groups], size=size, ax=axes)
@@ -327,8 +327,14 @@ def _name_points(axes, named):
     from matplotlib.transforms import Bbox
 
     axes.figure.draw_without_rendering()
-    taken = [Bbox([place - 5, place + 5]) for place in axes.transData.transform([point for _, point, _ in named])]
-    places = [(side, (x, y)) for y in (3, -12, 16, -25) for side, x in (("left", 6), ("right", -6), ("center", 0))]
+    points = np.concatenate([shape.get_offsets() for shape in axes.collections])
+    taken = [Bbox([place - 5, place + 5]) for place in axes.transData.transform(points)]
+    places = [
+        (side, (x * (1 + far / 12), y + far if y > 0 else y - far))
+        for far in (0, 14, 28, 42)
+        for y in (3, -12)
+        for side, x in (("left", 6), ("right", -6), ("center", 0))
+    ]
     for name, point, label in named:
         text = axes.annotate(name, point, (0, 0), textcoords="offset points", gid=label)
         covered = []
@@ -336,9 +342,13 @@ def _name_points(axes, named):
             text.set(ha=side, position=offset)
             box = text.get_window_extent()
             covered.append(sum(box.overlaps(other) for other in taken))
-        side, offset = places[np.argmin(covered)]
+        best = int(np.argmin(covered))
+        side, offset = places[best]
         text.set(ha=side, position=offset)
         taken.append(text.get_window_extent())
+        if name and best >= 6:  # too far to see whose name it is
+            line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7}
+            axes.annotate("", point, offset, textcoords="offset points", arrowprops=line)
 
 
 def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None, joined=None):
@@ -359,11 +369,11 @@ def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None, joined=N
         named += [(word, point, label) for word, point in zip(words, points, strict=label in (names or {}))]
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.12)
+    if named:
+        _name_points(axes, named)
     if joined is not None:
         ends = np.asarray(joined, dtype=float)
         axes.add_collection(LineCollection(ends, color=GREY, linewidth=1, zorder=0, gid="joined", label="_points"))
-    if named:
-        _name_points(axes, named)
     if len(groups) > 1:
         axes.legend(frameon=False)
     return Figure(figure, alt)

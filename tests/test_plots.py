@@ -209,12 +209,12 @@ def test_a_roc_curve_tells_its_area():
 
 def test_names_of_points_do_not_cover_each_other(monkeypatch):
     axes = kept(monkeypatch)
-    points = np.array([[0, 0], [0, 0.01], [0.01, 0], [3, 3]])
-    figure = plots.scatter(
-        {"g": points}, "t", "x", "y", ALT, names={"g": ["first", "second", "third", ""]}, joined=[points[:2]]
-    )
+    points = np.array([*([[0, 0], [0, 0.01], [0.01, 0]] * 4), [3, 3]])
+    names = [f"number {n}" for n in range(12)] + [""]
+    figure = plots.scatter({"g": points}, "t", "x", "y", ALT, names={"g": names}, joined=[points[:2]])
     assert figure.data[-1] == "joined points: 0.000 0.000 to 0.000 0.010"
-    boxes = [text.get_window_extent() for text in axes()[0].texts[:3]]
+    boxes = [text.get_window_extent() for text in axes()[0].texts if text.get_text()]
+    assert len(boxes) == 12
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
