@@ -8,7 +8,9 @@ import html
 import re
 import unicodedata
 
-LISTING = re.compile(r'(<div class="[^"]*highlight-([\w-]+) notranslate"><div class="highlight">)<pre>(.*?)</pre>', re.DOTALL)
+LISTING = re.compile(
+    r'(<div class="[^"]*highlight-([\w-]+) notranslate"><div class="highlight">)<pre>(.*?)</pre>', re.DOTALL
+)
 TAG = re.compile(r"<[^>]*>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between two columns
 CODE = ("ipython3", "python")
