@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import torch
 
-from ._support.downloads import progress_bar
+from ._support.bars import progress_bar
 from ._support.fast_bert import fits
 from ._support.routes import PRECISIONS, PackedRoute, TransformersRoute, packaged_tokens, tokens_of
 from ._support.workers import each

@@ -7,8 +7,8 @@ import textwrap
 from pathlib import Path
 
 from ._support.adapter import ADAPTER, apply, masked_lm_on
+from ._support.bars import progress_bar as progress_bar
 from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
-from ._support.downloads import progress_bar as progress_bar
 
 ENV_VAR = "COURSE_ENCODER"
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one

@@ -3,7 +3,6 @@
 Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and `SentenceTransformerTrainer` do.
 """
 
-import contextlib
 import math
 import os
 import shutil
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from transformers import PrinterCallback, ProgressCallback, TrainerCallback
 
-from .models import progress_bar
+from ._support.bars import in_a_notebook, progress_bar
 
 MARGIN = 1.2  # a model on disk takes at most this many times the size of its weights
 
@@ -88,7 +87,7 @@ class _Watch(TrainerCallback):
                 f"train with a lower learning rate (it was {args.learning_rate:g}) or a longer warm-up"
             )
         self.losses.append((state.global_step, loss))
-        self.bar.set_postfix(loss=f"{loss:.3f}")
+        self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
         self._draw()
 
     def on_train_end(self, args, state, control, **_):
@@ -96,7 +95,7 @@ class _Watch(TrainerCallback):
 
     def _draw(self):
         """Redraw the curve at most once a second, and only where a displayed picture can be updated."""
-        if os.environ.get("TQDM_DISABLE") == "1" or time.monotonic() < self.next_look or not _in_a_notebook():
+        if os.environ.get("TQDM_DISABLE") == "1" or time.monotonic() < self.next_look or not in_a_notebook():
             return
         self.next_look = time.monotonic() + 1
         from IPython.display import display
@@ -116,14 +115,6 @@ class _Watch(TrainerCallback):
         if self.display is not None:
             self.display.update({}, raw=True)
             self.display = None
-
-
-def _in_a_notebook():
-    with contextlib.suppress(ImportError):
-        from IPython import get_ipython
-
-        return hasattr(get_ipython(), "kernel")
-    return False
 
 
 def checked_labels(texts, labels, classes=2):

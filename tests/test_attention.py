@@ -399,7 +399,7 @@ def test_nothing_is_asked_for_elsewhere(view):
 def test_stored_size(view, pair):
     tokens = ["[CLS]", *["the", "old", "bank", "by", "the", "river", "had", "been"], "closed", ".", "[SEP]"]
     assert len(tokens) == 12
-    assert stored(view(random_attentions(6, 12, 12), tokens, sentence_b_start=pair)) < 500_000
+    assert stored(view(random_attentions(6, 12, 12), tokens, sentence_b_start=pair)) < 550_000
 
 
 @VIEWS

@@ -1,8 +1,14 @@
 """A figure's description gives in words and numbers what it draws, as read back from the drawing."""
 
+import io
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import seaborn
+from matplotlib.colors import to_rgb
+from PIL import Image
 
 from course_utils import plots
 
@@ -91,11 +97,137 @@ def test_the_png_carries_the_alternative_text_and_no_date():
     assert png == plots.lines([1, 2], {"a": [0, 1]}, "t", "x", "y", ALT)._repr_png_()[0]
 
 
-def test_numbers_in_heatmap_cells_can_be_read():
-    """Black on the darkest cell reaches the contrast that WCAG 2 requires for normal text (4.5 to 1)."""
-    import seaborn
+def kept(monkeypatch):
+    """Let figures stay open. Returns a function that closes them and returns the axes of the last one as drawn."""
+    close = plt.close
+    monkeypatch.setattr(plt, "close", lambda figure: None)
 
-    red, green, blue, _ = seaborn.light_palette(plots.HEAT, as_cmap=True)(1.0)
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue)]
-    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    assert (luminance + 0.05) / 0.05 >= 4.5
+    def axes():
+        figure = plt.gcf()
+        figure.draw_without_rendering()
+        close("all")
+        return figure.axes
+
+    return axes
+
+
+@pytest.mark.parametrize("limits", [(None, None), (0, 1), (-1, 1), (-0.4, 1)])
+def test_numbers_in_heatmap_cells_can_be_read(monkeypatch, limits):
+    """WCAG 2 requires a contrast of 4.5 to 1 for normal text."""
+    axes = kept(monkeypatch)
+    low = -1 if limits[0] is None else limits[0]
+    plots.heatmap(np.linspace(low, 1, 40).reshape(2, 20), "ab", range(20), "t", ALT, limits=limits)
+    (shown,) = axes()
+    cells = shown.collections[0].get_facecolors()
+    assert min(plots.contrast(text.get_color(), cell) for text, cell in zip(shown.texts, cells, strict=True)) >= 4.5
+
+
+@pytest.mark.parametrize("limits", [(None, None), (-0.8, 0.8), (-0.4, 0.8)])
+def test_a_signed_heatmap_is_pale_at_0_and_equally_dark_at_equal_distances(monkeypatch, limits):
+    axes = kept(monkeypatch)
+    plots.heatmap([[-0.4, 0, 0.4, 0.8]], ["r"], "abcd", "t", ALT, limits=limits)
+    blue, zero, red, darkest = axes()[0].collections[0].get_facecolors()
+    pale = [plots.contrast(colour, "white") for colour in (zero, blue, red, darkest)]
+    assert pale[0] < 1.2 and abs(pale[1] - pale[2]) < 0.3 and pale[3] > 4
+    assert blue[2] > blue[0] and red[0] > red[2]
+
+
+def test_lines_are_labelled_at_their_ends_and_no_label_covers_another(monkeypatch):
+    axes = kept(monkeypatch)
+    ends = {"a long name that needs two lines": 0.5, "one": 0.5, "two": 0.51, "three": 0.49, "far": 5}
+    plots.lines([1, 2], {name: [0, end] for name, end in ends.items()}, "t", "x", "y", ALT)
+    (shown,) = axes()
+    boxes = [text.get_window_extent() for text in shown.texts]
+    assert [text.get_text().replace("\n", " ") for text in shown.texts] == sorted(ends, key=ends.get)
+    assert all(over.y0 >= under.y1 - 0.01 for under, over in zip(boxes, boxes[1:]))
+    assert all(plots.contrast(text.get_color(), "white") >= 4.5 for text in shown.texts)
+    assert shown.get_legend() is None
+
+
+def test_intervals_are_told_for_bars_and_dots():
+    intervals = {"one": ([0.5, 0.25], [1.5, 0.75])}
+    assert plots.bars("ab", {"one": [1, 0.5]}, "t", "x", "y", ALT, intervals=intervals).data == [
+        "bars one: 1.000 0.500",
+        "interval one: 0.500 to 1.500, 0.250 to 0.750",
+    ]
+    assert plots.dots(["a", "b"], {"one": [1, 0.5], "two": [0, -1]}, "t", "x", ALT, intervals=intervals).data == [
+        "dots one: a 1.000, b 0.500",
+        "interval one: 0.500 to 1.500, 0.250 to 0.750",
+        "dots two: a 0.000, b -1.000",
+    ]
+
+
+def test_stacked_bars_are_shares():
+    figure = plots.bars("ab", {"one": [1, 3], "two": [3, 1]}, "t", "x", "y", ALT, stacked=True)
+    assert figure.data == ["bars one: 0.250 0.750", "bars two: 0.750 0.250"]
+
+
+def test_dots_are_told_by_panel():
+    figure = plots.dots("abc", {"one": [1, 2, 3], "two": [3, 2, 1]}, "t", "x", ALT, panels={"first": 1, "rest": 2})
+    assert figure.data == [
+        "panel first",
+        "dots one: a 1.000",
+        "dots two: a 3.000",
+        "panel rest",
+        "dots one: b 2.000, c 3.000",
+        "dots two: b 2.000, c 1.000",
+    ]
+
+
+def test_rows_without_a_panel_are_refused():
+    with pytest.raises(ValueError, match="the panels have 2 rows, the names are 3"):
+        plots.dots("abc", {"one": [1, 2, 3]}, "t", "x", ALT, panels={"first": 1, "rest": 1})
+
+
+def test_a_distribution_tells_its_quantiles():
+    figure = plots.ecdf({"one": np.arange(1.0, 21), "two": [0.5]}, "t", "x", ALT)
+    values = " ".join(f"{value}.000" for value in [1, *range(1, 21)])
+    assert figure.data == [
+        f"distribution one: 20 values, by twentieths {values}",
+        f"distribution two: 1 values, by twentieths {' '.join(['0.500'] * 21)}",
+    ]
+
+
+def test_a_swarm_tells_all_its_values_and_draws_them_apart(monkeypatch):
+    axes = kept(monkeypatch)
+    figure = plots.beeswarm({"b": [0.5, 0.25, 0.25], "a": [1]}, "t", "x", ALT)
+    assert figure.data == ["values b: 0.250 0.250 0.500", "values a: 1.000"]
+    assert len(np.unique(axes()[0].collections[0].get_offsets(), axis=0)) == 3
+
+
+def test_a_crowded_swarm_has_smaller_points(monkeypatch):
+    axes = kept(monkeypatch)
+    plots.beeswarm({"a": np.full(60, 0.5), "b": [0, 1]}, "t", "x", ALT)
+    (shown,) = axes()
+    assert len(np.unique(shown.collections[0].get_offsets().round(6), axis=0)) == 60
+
+
+def test_a_roc_curve_tells_its_area():
+    figure = plots.roc({"model": ([0, 0, 0.5, 0.5, 1], [0, 0.5, 0.5, 1, 1])}, "t", ALT)
+    assert figure.data[1] == "line model (area 0.75): x 0.000 0.000 0.500 0.500 1.000 | y 0.000 0.500 0.500 1.000 1.000"
+
+
+def test_names_of_points_do_not_cover_each_other(monkeypatch):
+    axes = kept(monkeypatch)
+    points = np.array([[0, 0], [0, 0.01], [0.01, 0], [3, 3]])
+    figure = plots.scatter(
+        {"g": points}, "t", "x", "y", ALT, names={"g": ["first", "second", "third", ""]}, joined=[points[:2]]
+    )
+    assert figure.data[-1] == "joined points: 0.000 0.000 to 0.000 0.010"
+    boxes = [text.get_window_extent() for text in axes()[0].texts[:3]]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
+def test_a_picture_without_a_description_is_refused():
+    with pytest.raises(ValueError, match="alt="):
+        plots.lines([1, 2], {"a": [0, 1]})
+
+
+def test_fewer_colours_change_no_colour_that_is_seen():
+    """The palette of the PNG keeps white, black and the lines' colours."""
+    png = plots.bars("abc", {name: [1, 2, 3] for name in "abc"}, "t", "x", "y", ALT)._repr_png_()[0]
+    picture = Image.open(io.BytesIO(png))
+    assert picture.mode == "P" and picture.width == 7 * 160
+    shown = np.array(picture.convert("RGB")).reshape(-1, 3)
+    for colour in ("white", "black", *seaborn.color_palette(plots.PALETTE)[:3]):
+        assert np.abs(shown - 255 * np.array(to_rgb(colour))).max(axis=1).min() <= 2

@@ -159,15 +159,17 @@ len(losses)
 
 @costly("course_utils/*.py")
 def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
-    seen = {"0": [], "1": []}  # by TQDM_DISABLE, which decides whether anything is shown
+    seen = {"0": [], "1": [], "bar": []}  # by TQDM_DISABLE, which decides whether anything is shown
 
     class Client(nbclient.NotebookClient):
         def process_message(self, message, cell, cell_index):
             if "image/png" in message["content"].get("data", {}):
                 seen[str(cell_index)].append(message["msg_type"])
+            if "/10 [" in (line := message["content"].get("data", {}).get("text/plain", "")):
+                seen["bar"].append(line)
             return super().process_message(message, cell, cell_index)
 
-    cells = [nbformat.v4.new_code_cell(f"SETTING = {number!r}, {0.3 * (number == '0')}\n{LIVE}") for number in seen]
+    cells = [nbformat.v4.new_code_cell(f"SETTING = {number!r}, {0.3 * (number == '0')}\n{LIVE}") for number in "01"]
     notebook = nbformat.v4.new_notebook(cells=cells)
     Client(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert seen["0"][0] == "display_data" and "update_display_data" in seen["0"] and seen["1"] == []
@@ -175,6 +177,8 @@ def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
         assert cell.outputs[-1]["data"]["text/plain"] == "10"
         pictures = [output for output in cell.outputs if "image/png" in output.get("data", {})]
         assert not pictures, "the curve is gone when training ends"
+        assert not any(output["data"] for output in cell.outputs[:-1]), cell.outputs
+    assert len(seen["bar"]) > 1 and all("loss=" in line for line in seen["bar"][1:]), seen["bar"]
 
 
 # Examples

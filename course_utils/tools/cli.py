@@ -25,7 +25,10 @@ MESSAGES = {
     ),
 }
 RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
-LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"  # turns off JupyterLab's pop-up about fetching news
+# No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
+LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"
+FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
+LAYOUTS = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -235,6 +238,7 @@ def lab(workspace, write_only, flags):
         return
     # so that Lab's terminals find `course`
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    lay_out(workspace)
     command = lab_command(workspace, flags)
     if sys.platform == "linux":
         from .kernels.provisioner import start_warm
@@ -462,20 +466,26 @@ def _bar(results, total):
     show_default=True,
     help="Folder for the deck; created if it does not exist.",
 )
-def slides(lesson, out):
-    """Write the lecture deck of a LESSON, such as 05: one self-contained HTML file.
+@click.option("--pdf", is_flag=True, help="Also print each deck to a PDF, with Chromium.")
+def slides(lesson, out, pdf):
+    """Write the lecture deck of a LESSON, such as 05, or of "all": one self-contained HTML file for each.
 
     Press S for the speaker's notes.
     """
-    from .publish.slides import SlidesError, write_deck
+    from .publish.slides import SlidesError, lessons_with_decks, write_deck, write_pdf
 
+    problem = ""
     try:
-        target = write_deck(lesson, out)
+        for number in lessons_with_decks() if lesson == "all" else [lesson]:
+            target = write_deck(number, out)
+            click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
+            if pdf and not problem and not (problem := write_pdf(target)):
+                click.echo(f"{target.with_suffix('.pdf')}")
     except SlidesError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(
-        f"{target} ({target.stat().st_size / 1e6:.1f} MB). Open it in a browser; S opens the notes, ? lists all keys."
-    )
+    click.echo("Open a deck in a browser; S opens the notes, ? lists all keys.")
+    if problem:
+        raise click.ClickException(problem)
 
 
 @main.command("new-exercise")
@@ -551,6 +561,15 @@ def _listens(server):
         return False
 
 
+def lay_out(workspace):
+    """Show the files on the left and the table of contents on the right, unless JupyterLab has stored a layout."""
+    stored = Path(workspace) / LAYOUTS / FIRST_LAYOUT.name
+    with suppress(OSError):  # JupyterLab then starts with a layout of its own
+        stored.parent.mkdir(exist_ok=True)
+        if not stored.exists():
+            shutil.copyfile(FIRST_LAYOUT, stored)
+
+
 def lab_command(workspace, flags=()):
     """The command line that starts JupyterLab on the first lesson of a workspace."""
     command = [
@@ -560,6 +579,7 @@ def lab_command(workspace, flags=()):
         f"--ServerApp.root_dir={Path(workspace).resolve()}",
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
         f"--LabApp.app_settings_dir={LAB_SETTINGS}",
+        f"--LabApp.workspaces_dir={Path(workspace).resolve() / LAYOUTS}",
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is often no other user

@@ -199,7 +199,7 @@ def _pictures(scores, exercises):
     from matplotlib.ticker import MaxNLocator
 
     with matplotlib.rc_context():
-        matplotlib.rcParams.update(STYLE, **{"svg.hashsalt": "course"})
+        matplotlib.rcParams.update(STYLE, **{"font.size": 10, "svg.hashsalt": "course"})
 
         def drawn(figure):
             file = io.BytesIO()

@@ -4,11 +4,9 @@ Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for othe
 instructors' cells are removed, and a solution becomes a stub with the folded solution below it.
 """
 
-import contextlib
 import io
 import re
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -22,11 +20,11 @@ from .figures import number_figures
 from .front import title_page
 from .listings import set_listings
 from .mathematics import with_mathml
+from .paper import BROWSERS, print_pdf
 
 SETTINGS = Path(__file__).parent / "book"
 MARKER = ".made-by-make-book"  # a folder without it was not made by this command
 PDF = "sentence-embeddings.pdf"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # jQuery and d3 in an attention view
 LIBRARIES = re.compile(r"(?:<script>(?:(?!</script>).){20000,}?</script>)+", re.DOTALL)
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
@@ -149,30 +147,6 @@ def _sphinx(builder, source, out, lessons):
             raise BookError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
     if found := re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip():
         raise BookError(f"Sphinx warns: {found.splitlines()[0].replace(f'{source}/', '')}")
-
-
-def print_pdf(browser, page, target):
-    """Print a page to PDF with Chromium. Returns "" or the reason why there is no PDF, as text for the user."""
-    with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
-        command = [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            f"--user-data-dir={profile}",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "--no-pdf-header-footer",
-            "--generate-pdf-document-outline",
-            # no sandbox: containers do not support it, and the page is our own
-            f"--print-to-pdf={target}",
-            page.as_uri(),
-        ]
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(command, capture_output=True, timeout=300, check=False)
-    if not target.exists() or target.read_bytes()[:4] != b"%PDF":
-        return f"{browser} could not print the book, so no PDF was made. The pages themselves can be printed."
-    return ""
 
 
 def write_book(out, sources=NOTEBOOKS, say=print):

@@ -3,11 +3,15 @@
 A lesson marks its slides with the standard metadata `slideshow.slide_type`: "slide" begins one, "-" continues it,
 "fragment" appears at the next key press, "notes" are for the speaker; a cell without it is not shown. Tags say how a
 code cell is shown: `slide-input` or `slide-output` for one half of it, `reveal` for an output that appears at the next
-key press, `slide-columns` for code and output side by side, `slide-small` and `slide-large` for the size of type or
-view.
+key press, `slide-columns` for code and output side by side. The deck sets type and pictures as large as each slide
+allows; a diagram's steps (`<g class="cu-step" data-step="1">`) appear one at a time.
 """
 
+import base64
+import html
+import json
 import re
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,13 +19,22 @@ from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of
 from .mathematics import with_mathml
+from .paper import BROWSERS, print_pdf
 
 DECK = Path(__file__).parent / "deck"
+SIGN = '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" {}>{}</svg>'
+STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"'
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 
 
 class SlidesError(RuntimeError):
     """A deck cannot be made. The message is one sentence."""
+
+
+def lessons_with_decks(sources=NOTEBOOKS):
+    """The numbers of all lessons but pages, in their order."""
+    found = {path.name[:2]: path for path in sorted(Path(sources).glob("[0-9][0-9]_*.ipynb"))}
+    return [number for number, path in found.items() if kind_of(nbformat.read(path, as_version=4)) != "page"]
 
 
 def find_lesson(number, sources=NOTEBOOKS):
@@ -87,13 +100,14 @@ def deck_cells(notebook):
             "output": "slide-input" not in tags,
             "reveal": "reveal" in tags,
             "columns": "slide-columns" in tags,
-            "small": "slide-small" in tags,
-            "large": "slide-large" in tags,
         }
         if cell.cell_type == "markdown":
             cell.source = with_mathml(cell.source)
         else:
             cell.source = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
+            for output in cell.outputs:
+                if "</iframe>" in output.get("data", {}).get("text/html", ""):
+                    output.data["text/html"] = _handing_keys_on(output.data["text/html"])
         cells.append(cell)
         if kind == "slide" and level == 2:
             start, minutes = starts[heading[2]]
@@ -106,7 +120,28 @@ def deck_cells(notebook):
         raise ValueError("it has no slide tags")
     for cell, after in zip(cells, [*cells[1:], None]):
         cell.metadata.deck["closes"] = after is None or after.metadata.deck["opens"]
+    first = next(cell for cell in cells if cell.metadata.deck["opens"])
+    sections = [[first]]
+    for cell in cells:
+        if not cell.metadata.deck["opens"] or cell is first:
+            continue
+        # what comes before the first section is part of its minutes
+        if cell.metadata.deck["kind"] == "opening" and any(
+            one.metadata.deck["kind"] == "opening" for one in sections[-1]
+        ):
+            sections.append([])
+        sections[-1].append(cell)
+    for (_, minutes), opening in zip(rows, sections, strict=True):
+        for place, cell in enumerate(opening):
+            ends = [60 * minutes * count // len(opening) for count in (place, place + 1)]
+            cell.metadata.deck["seconds"] = ends[1] - ends[0]
     return cells
+
+
+def _handing_keys_on(view):
+    """An attention view that gives the keys pressed in its frame to the deck."""
+    script = (DECK / "frame.html").read_text(encoding="utf-8")
+    return view.replace("'></iframe>", f"{html.escape(script)}'></iframe>")
 
 
 def _slide_type(cell):
@@ -142,6 +177,7 @@ def render(path):
             raise ValueError("it is a page, which has no deck")
         if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
             raise ValueError('it has no slide tags: no cell has slideshow.slide_type "slide" in its metadata')
+        minutes = timing(notebook)[1]
         notebook.cells = deck_cells(notebook)
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None
@@ -161,8 +197,17 @@ def render(path):
         files[name].replace("</script", "<\\/script") for name in ("dist/reveal.js", "plugin/notes/notes.js")
     )
     title = HEADING.search(notebook.cells[0].source)
-    deck = {"title": title[2] if title else path.stem, "css": "\n".join(css), "script": script}
-    exporter = HTMLExporter(extra_template_basedirs=[str(DECK.parent)], template_name="deck")
+    signs = json.loads((DECK / "signs.json").read_text(encoding="utf-8"))
+    deck = {
+        "title": title[2] if title else path.stem,
+        "css": "\n".join(css),
+        "script": script,
+        "own": (DECK / "deck.js").read_text(encoding="utf-8"),
+        "signs": {sign: SIGN.format(sign, STROKE, drawn) for sign, drawn in signs.items()},
+        "seconds": 60 * minutes,
+    }
+    exporter = HTMLExporter(extra_template_basedirs=[str(DECK.parent)], template_name="deck", exclude_anchor_links=True)
+    exporter.register_filter("base64", lambda text: base64.b64encode(text.encode()).decode())
     return exporter.from_notebook_node(notebook, resources={"deck": deck, "metadata": {"name": path.stem}})[0]
 
 
@@ -179,3 +224,11 @@ def write_deck(number, out, sources=NOTEBOOKS):
     except OSError as error:
         raise SlidesError(f"Cannot write {target}: {error.strerror or error}.") from None
     return target
+
+
+def write_pdf(deck):
+    """Print a deck beside it, as NN_name.slides.pdf. Returns "" or why there is no PDF, as text for the user."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        return "Chromium was not found, so no PDF was made. The decks themselves can be printed: add ?print-pdf."
+    return print_pdf(browser, deck.resolve(), deck.resolve().with_suffix(".pdf"), "?print-pdf")

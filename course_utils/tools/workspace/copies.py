@@ -3,6 +3,7 @@
 import json
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
@@ -77,7 +78,7 @@ def write_workspace(workspace, sources=NOTEBOOKS):
         with _recording(workspace) as record:
             for lesson in lessons:
                 target = workspace / lesson.name
-                report.append((lesson.name, _place(target, copied(lesson), record)))
+                report.append((lesson.name, _place(target, copied(lesson, **_kernel()), record)))
     except OSError as error:
         raise CopyError(_cannot_write(target, error)) from None
     return report
@@ -98,7 +99,7 @@ def update_workspace(workspace, sources=NOTEBOOKS):
                 target = workspace / lesson.name
                 # one at a time, so that an interruption leaves no lesson unrecorded
                 with _recording(workspace) as record:
-                    text = copied(lesson)
+                    text = copied(lesson, **_kernel())
                     action = _place(target, text, record)
                     report.append(
                         (lesson.name, *(_merge_into(target, text, record) if action == "kept" else (action, "")))
@@ -122,7 +123,7 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     )
     if lesson not in lessons:
         raise CopyError(f"There is no lesson {lesson}; the lessons are {', '.join(lessons)}.")
-    target, text = workspace / lessons[lesson].name, copied(lessons[lesson])
+    target, text = workspace / lessons[lesson].name, copied(lessons[lesson], **_kernel())
     try:
         with alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
             before = target.read_bytes() if target.exists() else None
@@ -151,14 +152,32 @@ def _sources(folder):
     return [*lessons, *Path(folder).glob(GLOSSARY)]
 
 
-def copied(lesson):
-    """The text of a learner's copy. Raises CopyError if the source is damaged."""
+def copied(lesson, **metadata):
+    """The text of a learner's copy, with this metadata. Raises CopyError if the source is damaged."""
     try:
-        return nbformat.writes(learner_copy(nbformat.read(lesson, as_version=4))) + "\n"
+        copy = learner_copy(nbformat.read(lesson, as_version=4))
+        copy.metadata.update(metadata)
+        return nbformat.writes(copy) + "\n"
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError):
         raise CopyError(
             f"The source lesson {lesson} is damaged. Fetch it again, for example with: git checkout {lesson}"
         ) from None
+
+
+@cache
+def _kernel():
+    """The metadata that JupyterLab stores when it opens a notebook.
+
+    With anything else, it would show each copy as unsaved before the learner touches it.
+    """
+    from ipykernel.ipkernel import IPythonKernel
+    from jupyter_client.kernelspec import get_kernel_spec
+
+    spec = get_kernel_spec("python3")
+    return {
+        "kernelspec": {"name": "python3", "display_name": spec.display_name, "language": spec.language},
+        "language_info": IPythonKernel.language_info,
+    }
 
 
 def _place(target, text, record):

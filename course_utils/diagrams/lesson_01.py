@@ -1,0 +1,136 @@
+"""The diagrams of lesson 01: tokenization."""
+
+from .canvas import SMALL, Canvas, text_width
+
+
+def path_of_a_text(text, normal, words, tokens, ids):
+    """What each step makes of a text, from letters to ids; the first two steps throw something away."""
+    canvas = Canvas("01 path of a text", 258)
+    canvas.text(300, 18, text, 20, mono=True)
+
+    def row(y, pieces, kind, names):
+        widths = [text_width(str(piece), 16, True) + 16 for piece in pieces]
+        x = 300 - (sum(widths) + 8 * (len(widths) - 1)) / 2
+        for piece, wide in zip(pieces, widths):
+            canvas.box(x, y, wide, 28, piece, kind, mono=True)
+            x += wide + 8
+        canvas.arrow((300, y - 22), (300, y - 3))
+        canvas.text(10, y - 13, names[0], anchor="start", bold=True)
+        canvas.text(10, y + 6, names[1], SMALL, anchor="start", quiet=True)
+
+    row(54, [normal], "plain", ("normalise", "lower case, no accents"))
+    with canvas.step():
+        row(108, words, "plain", ("split", "spaces, punctuation"))
+    with canvas.step():
+        row(162, tokens, "token", ("cut", "WordPiece"))
+    with canvas.step():
+        row(216, ids, "token", ("look up", "row numbers"))
+    return canvas.finish(
+        f"The text {text} on its way to ids. Normalised it is {normal}; split, {' '.join(words)}; cut into pieces, "
+        f"{' '.join(tokens)}; looked up, {' '.join(map(str, ids))}. What normalising and splitting throw away, no "
+        f"later "
+        "step has."
+    )
+
+
+def row_of_the_table(piece, number, shape):
+    """An id as the number of a row in the encoder's table of vectors; shape: of the table."""
+    rows, columns = shape
+    canvas = Canvas("01 row of the table", 236)
+    canvas.tokens(12, 96, [piece], width=80)
+    canvas.arrow((96, 110), (196, 110), number)
+    canvas.text(52, 144, "piece", SMALL, quiet=True)
+    canvas.text(146, 132, "id", SMALL, quiet=True)
+    top, left, wide = 36, 210, 260
+    canvas.box(left, top, wide, 166, kind="layer", round_by=2)
+    for line in range(1, 9):
+        y = top + line * 166 / 9
+        canvas.arrow((left, y), (left + wide, y), kind="layer", tip=False)
+    canvas.text(left + wide / 2, 18, f"{columns} numbers in each row", SMALL, quiet=True)
+    canvas.text(left + wide + 8, top + 10, "0", SMALL, anchor="start", mono=True)
+    canvas.text(left + wide + 4, top + 158, rows - 1, SMALL, anchor="start", mono=True)
+    with canvas.step():
+        canvas.vector(left, top + 4 * 166 / 9, 13, "vector", wide, 166 / 9, across=True)
+        canvas.text(left + wide / 2, 220, f"the vector of {piece}: row {number}", kind="vector")
+    return canvas.finish(
+        f"The piece {piece} has the id {number}. The encoder's table of vectors has {rows} rows of {columns} numbers, "
+        f"and "
+        f"row {number} is the vector of {piece}."
+    )
+
+
+def pair_of_texts(tokens, types):
+    """Two texts in one input, with the token_type_ids that tell them apart."""
+    canvas = Canvas("01 pair of texts", 116)
+    widths = [text_width(token, 12.5, True) + 8 for token in tokens]
+    gap = (508 - sum(widths)) / (len(tokens) - 1)
+    x, first = 6, []
+    for token, kind, wide in zip(tokens, types, widths):
+        canvas.box(x, 8, wide, 28, kind="special" if token.startswith("[") else "token", thick=kind == 1)
+        canvas.text(x + wide / 2, 22, token, SMALL, mono=False)
+        canvas.text(x + wide / 2, 54, kind, mono=True, bold=kind == 1, kind="token" if kind else None)
+        first.append((x, x + wide, kind))
+        x += wide + gap
+    for kind, name in ((0, "first text, with [CLS] and its [SEP]"), (1, "second text, with its [SEP]")):
+        ends = [box for box in first if box[2] == kind]
+        canvas.bracket(ends[0][0], ends[-1][1], 70, name)
+    return canvas.finish(
+        "Two texts in one input. Below each token stands its token_type_id: "
+        + ", ".join(f"{token} {kind}" for token, kind in zip(tokens, types)) + "."
+    )  # fmt: skip
+
+
+def greedy_cut(pieces):
+    """A word cut by the longest match, one step a row: what is taken, and what is left."""
+    word = "".join(piece.removeprefix("##") for piece in pieces)
+    cell = 300 / len(word)
+    canvas = Canvas("01 greedy cut", 46 * len(pieces) + 44)
+    start = 0
+    for at, letter in enumerate(word):
+        canvas.box(90 + at * cell, 6, cell - 3, 28, letter, "plain", mono=True)
+    for row, piece in enumerate(pieces):
+        y, stop = 52 + 46 * row, start + len(piece.removeprefix("##"))
+        with canvas.step():
+            canvas.text(80, y + 14, f"step {row + 1}", SMALL, anchor="end", quiet=True)
+            canvas.box(90 + start * cell, y, (stop - start) * cell - 3, 28, kind="token", thick=True)
+            for at in range(start, len(word)):
+                if at >= stop:
+                    canvas.box(90 + at * cell, y, cell - 3, 28, kind="plain", dashed=True)
+                canvas.text(90 + (at + 0.5) * cell - 1.5, y + 14, word[at], mono=True, bold=at < stop)
+            canvas.text(404, y + 14, piece, anchor="start", mono=True, kind="token")
+        start = stop
+    return canvas.finish(
+        f"The word {word} cut from left to right. Each step takes the longest start of what is left that is in the "
+        f"vocabulary: {', then '.join(pieces)}."
+    )
+
+
+def merges_of(word, merges):
+    """How the merges of BPE join the letters of a word, a row for each merge that changes it.
+
+    merges: pairs of symbols, in the order in which they were learned.
+    """
+    rows, symbols = [("letters", list(word))], list(word)
+    for number, pair in enumerate(merges, start=1):
+        joined, at = [], 0
+        while at < len(symbols):
+            both = tuple(symbols[at : at + 2]) == tuple(pair)
+            joined.append("".join(symbols[at : at + 1 + both]))
+            at += 1 + both
+        if joined != symbols:
+            rows.append((f"{number}: {pair[0]} + {pair[1]}", joined))
+        symbols = joined
+    cell = 380 / len(word)
+    canvas = Canvas("01 merges", 44 * len(rows) + 6)
+    for row, (name, parts) in enumerate(rows):
+        y, x = 6 + 44 * row, 120
+        with canvas.step():
+            canvas.text(110, y + 15, name, SMALL, anchor="end", quiet=True)
+            for part in parts:
+                wide = len(part) * cell
+                canvas.box(x, y, wide - 4, 30, part, "token" if len(part) > 1 else "plain", mono=True)
+                x += wide
+    return canvas.finish(
+        f"The word {word} as letters, and after each merge that changes it: "
+        + "; ".join(f"{name} gives {' '.join(parts)}" for name, parts in rows[1:]) + "."
+    )  # fmt: skip

@@ -1,0 +1,172 @@
+"""The diagrams of lesson 03: contextual vectors."""
+
+from .canvas import SMALL, Canvas
+
+
+def encoder_stack(shape, layers):
+    """The encoder from ids to last_hidden_state, with the hidden state after each part.
+
+    shape: of one hidden state, (sentences, tokens, hidden). layers: how many the model has.
+    """
+    rows = layers + 1
+    canvas = Canvas("03 encoder stack", 34 * rows + 44)
+
+    def row(number):
+        return 34 * (layers - number) + 6
+
+    def part(number):
+        y = row(number)
+        name = "embeddings" if number == 0 else f"layer {number}"
+        canvas.box(70, y, 150, 24, name, "layer")
+        canvas.arrow((145, y + 34), (145, y + 24))
+
+    def state(number):
+        y = row(number) + 12
+        canvas.arrow((220, y), (262, y))
+        canvas.vector(266, y - 9, 8, "vector", 74, 18, across=True)
+        canvas.text(350, y, f"hidden_states[{number}]", SMALL, anchor="start", mono=True)
+
+    canvas.text(145, 34 * rows + 18, f"input_ids {shape[:2]}", SMALL, mono=True, kind="token")
+    part(0)
+    state(0)
+    with canvas.step():
+        for number in range(1, rows):
+            part(number)
+    with canvas.step():
+        for number in range(1, rows):
+            state(number)
+    with canvas.step():
+        canvas.text(36, row(layers) + 12, "last", SMALL, kind="vector", bold=True)
+        canvas.text(36, row(0) + 12, "no\ncontext", SMALL, quiet=True)
+        canvas.arrow((36, row(0) - 14), (36, row(layers) + 26), kind="vector")
+        canvas.text(303, 34 * rows + 18, f"each {tuple(shape)}", SMALL, mono=True, quiet=True)
+    return canvas.finish(
+        f"The encoder as a stack. Ids of shape {tuple(shape[:2])} enter the embeddings below, whose output is hidden "
+        f"state 0, without context. {layers} layers stand above. The output of layer k is hidden state k, and that of "
+        f"layer {layers} is last_hidden_state. All {rows} hidden states have the shape {tuple(shape)}."
+    )
+
+
+def embedding_sum(tokens):
+    """Hidden state 0 of a sentence: the rows of three tables, added up and normalised for each token."""
+    canvas = Canvas("03 embedding sum", 250)
+    wide = 404 / len(tokens) - 6
+    rows = {"piece": tokens, "+ position": range(len(tokens)), "+ segment": [0] * len(tokens)}
+    for at, (name, values) in enumerate(rows.items()):
+        y = 8 + 38 * at
+        canvas.text(100, y + 14, name, anchor="end")
+        for place, value in enumerate(values):
+            x = 112 + place * (wide + 6)
+            if at == 0:
+                canvas.tokens(x, y, [value], width=wide)
+            else:
+                canvas.box(x, y, wide, 28, value, "layer", SMALL, mono=True)
+    with canvas.step():
+        for place in range(len(tokens)):
+            x = 112 + place * (wide + 6) + wide / 2
+            canvas.arrow((x, 114), (x, 138))
+            canvas.arrow((x, 166), (x, 190))
+            canvas.vector(x - 14, 192)
+        canvas.box(112, 138, 398, 28, "LayerNorm, for each token alone", "layer")
+        canvas.text(100, 212, "hidden\nstate 0", anchor="end")
+    return canvas.finish(
+        f"For each of the {len(tokens)} tokens, the row of its piece, the row of its position and the row of its "
+        f"segment "
+        "are added. LayerNorm then works on each sum alone, and the result is hidden state 0. No arrow leads from one "
+        "token to another."
+    )
+
+
+def words_and_pieces(tokens, word_ids, shown):
+    """Which tokens belong to which word, for the positions in the range `shown`, and the mean of a word's vectors."""
+    canvas = Canvas("03 words and pieces", 240)
+    wide = 432 / len(shown) - 6
+    places = {}
+    for name, y in (("position", 16), ("token", 46), ("vector", 92), ("word", 146)):
+        canvas.text(4, y, name, SMALL, anchor="start", quiet=True)
+    for at, position in enumerate(shown):
+        x = 80 + at * (wide + 6)
+        canvas.text(x + wide / 2, 16, position, SMALL, mono=True)
+        canvas.tokens(x, 32, [tokens[position]], width=wide)
+        canvas.vector(x + wide / 2 - 14, 72)
+        places.setdefault(word_ids[position], []).append(x)
+    whole = [word for word in places if word_ids.count(word) == len(places[word])]
+    for word, lefts in places.items():
+        right = lefts[-1] + wide
+        canvas.bracket(lefts[0] + 2, right - 2, 120)
+        canvas.text((lefts[0] + right) / 2, 146, "None" if word is None else word, mono=True, bold=True)
+    longest = max(whole, key=lambda word: len(places[word]))
+    lefts = places[longest]
+    middle = (lefts[0] + lefts[-1] + wide) / 2
+    with canvas.step():
+        canvas.arrow((middle, 160), (middle, 184), "mean", kind="vector")
+        canvas.vector(middle - 14, 188, width=28)
+        canvas.text(middle + 22, 208, f"the vector of word {longest}", anchor="start")
+    said = [tokens[position] for position in shown if word_ids[position] == longest]
+    return canvas.finish(
+        f"The tokens at positions {shown[0]} to {shown[-1]}, with their vectors and the number of the word that each "
+        f"belongs to. Word {longest} consists of {len(said)} tokens, {', '.join(said)}. The mean of their vectors is "
+        f"the "
+        "vector of the word."
+    )
+
+
+def within_and_between(cosines, senses):
+    """The cosines of all pairs of sentences, by whether the two have the same sense.
+
+    cosines: (n, n) for n sentences, sorted by sense. senses: their n senses.
+    """
+    n, cell = len(senses), 46
+    canvas = Canvas("03 within and between", 30 * n + 42)
+    names = {sense: f"{sense} {{}}" for sense in senses}
+    labels = [names[sense].format(senses[: at + 1].count(sense)) for at, sense in enumerate(senses)]
+    for at, label in enumerate(labels):
+        canvas.text(84, 47 + 30 * at, label, SMALL, anchor="end")
+        for other in range(at):
+            kind = "sentence" if senses[at] == senses[other] else "loss"
+            canvas.box(92 + cell * other, 32 + 30 * at, cell - 3, 27, f"{float(cosines[at][other]):.2f}", kind, SMALL)
+    for other, label in enumerate(labels[:-1]):
+        canvas.text(92 + cell * (other + 0.5), 16, label.split()[0][:1] + label.split()[1], SMALL, quiet=True)
+    x = 92 + cell * (n - 1) + 16
+    with canvas.step():
+        for at, (name, kind, same) in enumerate((("within", "sentence", True), ("between", "loss", False))):
+            canvas.box(x, 60 + 44 * at, 22, 22, kind=kind)
+            picked = [float(cosines[i][j]) for i in range(n) for j in range(i) if (senses[i] == senses[j]) is same]
+            canvas.text(x + 30, 71 + 44 * at, f"{name}\n{sum(picked) / len(picked):.3f}", SMALL, anchor="start")
+        canvas.text(x, 158, "gap: their\ndifference", SMALL, anchor="start", quiet=True)
+    return canvas.finish(
+        f"The cosines of all pairs of {n} sentences: those of the same sense, within, and those of different senses, "
+        "between. The mean within minus the mean between is the sense gap."
+    )
+
+
+def patching(host, donor, place, donor_place, layer, layers):
+    """One vector of a run replaced by that of another run, and what the layers above can make of it.
+
+    host, donor: the tokens of two sentences. place, donor_place: the positions of the word.
+    layer: the hidden state where its vector is replaced.
+    """
+    canvas = Canvas("03 patching", 256)
+    for name, tokens, at, left in (("donor", donor, donor_place, 6), ("host", host, place, 276)):
+        wide = 236 / len(tokens)
+        canvas.text(left, 246, f"{name}: {' '.join(tokens[1:-1])}", SMALL, anchor="start")
+        for height, label in ((0, layers), (1, layer), (2, 0)):
+            y = 24 + 84 * height
+            canvas.text(left, y - 12, f"hidden state {label}", SMALL, anchor="start", quiet=True)
+            for token in range(len(tokens)):
+                patched = name == "host" and height < 2 and (token == at if height == 1 else True)
+                shown = "masked" if token == at and (name == "donor" or patched) else "vector"
+                canvas.vector(left + token * wide, y, 4, shown, wide - 4, 34)
+        for y in (142, 58):
+            canvas.arrow((left + 118, y + 26), (left + 118, y + 2))
+    with canvas.step():
+        donor_x, host_x = 6 + (donor_place + 0.5) * 236 / len(donor), 276 + (place + 0.5) * 236 / len(host)
+        canvas.arrow((donor_x, 107), (host_x, 107), kind="masked", bend=16, thick=True)
+    with canvas.step():
+        canvas.text(402, 73, "read the host's\nother words", SMALL, anchor="start", quiet=True)
+    return canvas.finish(
+        f"Two runs of the encoder. The vector of the word in hidden state {layer} of the donor is put in place of the "
+        f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's "
+        f"vector "
+        f"in hidden state {layers} then is nearer to."
+    )

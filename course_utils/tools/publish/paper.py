@@ -1,0 +1,33 @@
+"""Pages as PDF, printed by Chromium without a window."""
+
+import contextlib
+import subprocess
+import tempfile
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def print_pdf(browser, page, target, query=""):
+    """Print a page to PDF with Chromium. Returns "" or the reason why there is no PDF, as text for the user."""
+    with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
+        command = [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            f"--user-data-dir={profile}",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--no-pdf-header-footer",
+            # until the scripts of the page have laid it out
+            "--virtual-time-budget=20000",
+            "--generate-pdf-document-outline",
+            # no sandbox: containers do not support it, and the page is our own
+            f"--print-to-pdf={target}",
+            page.as_uri() + query,
+        ]
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, capture_output=True, timeout=300, check=False)
+    if not target.exists() or target.read_bytes()[:4] != b"%PDF":
+        return f"{browser} could not print {target.name}, so no PDF was made. {page.name} itself can be printed."
+    return ""

@@ -1,0 +1,86 @@
+"""The visual language of the diagrams: readable in both modes, reproducible, and strict about what does not fit."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from course_utils.diagrams import canvas
+from course_utils.diagrams.canvas import Canvas, DiagramError
+
+ALT = "A picture for a test, described in a sentence that is long enough."
+SVG = "{http://www.w3.org/2000/svg}"
+PAPERS = ("#ffffff", "#15191d")  # behind a drawing, in light and in dark mode
+
+
+def contrast(one, other):
+    """The contrast ratio of two colours, WCAG 2.2, "relative luminance"."""
+
+    def luminance(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("kind", canvas.KINDS)
+def test_text_and_lines_can_be_read_on_every_kind(kind, mode):
+    fill, line = canvas.KINDS[kind][2 * mode : 2 * mode + 2]
+    paper = PAPERS[mode]
+    fill = paper if fill == "none" else fill
+    assert contrast(canvas.INK[mode], fill) >= 4.5 and contrast(canvas.QUIET[mode], paper) >= 4.5
+    assert contrast(line, paper) >= 4.5 and contrast(line, fill) >= 3
+
+
+def drawn():
+    drawing = Canvas("05 test", 200)
+    drawing.tokens(10, 10, ["[CLS]", "<b>", "'\"&", "漢字", "[MASK]", "[PAD]"])
+    with drawing.step():
+        drawing.vector(10, 60, values=[0.1, 0.25, 1 / 3, 2])
+        drawing.arrow((60, 80), (200, 80), "(1, 5, 384)")
+    with drawing.step():
+        drawing.grid(220, 60, [[0.125, -1], ["a", 2]], cell=50)
+        drawing.bracket(220, 320, 135, "weights")
+    return drawing.finish(f"{ALT} It says \"<b>\" & '漢字'.")
+
+
+def test_it_is_one_well_formed_picture_with_its_alternative_text():
+    diagram = drawn()
+    tree = ElementTree.fromstring(diagram.svg)
+    assert tree.attrib["role"] == "img" and tree.attrib["aria-label"] == diagram.alt
+    steps = [group.attrib["data-step"] for group in tree.iter(f"{SVG}g") if group.get("class") == "cu-step"]
+    assert steps == ["1", "2"]
+    texts = ["".join(text.itertext()) for text in tree.iter(f"{SVG}text")]
+    assert texts[:4] == ["[CLS]", "<b>", "'\"&", "漢字"]
+    assert repr(diagram).splitlines() == [f"Diagram. {diagram.alt}", *texts]
+    assert "http" not in diagram.svg.replace("http://www.w3.org/", "")
+
+
+def test_it_is_the_same_each_time_and_rounded():
+    assert drawn().svg == drawn().svg
+    assert not re.search(r"\d\.\d{3}", re.sub(r"<style>.*?</style>", "", drawn().svg, flags=re.DOTALL))
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda one: one.box(500, 10, 50, 20), r"\(550, 30\) is outside 520 x 100"),
+        (
+            lambda one: one.box(10, 10, 50, 20, "a text that is wide"),
+            "'a text that is wide' is wider than its box of 50",
+        ),
+        (lambda one: one.text(500, 10, "too far to the right"), "is too wide there"),
+        (lambda one: one.text(50, 10, "x", size=9), "type of 9 units is too small"),
+        (lambda one: one.box(10, 10, 50, 20, kind="bird"), "there is no kind 'bird'"),
+        (lambda one: one.arrow((0, 0), (0, 101)), r"\(0, 101\) is outside"),
+        (lambda one: one.grid(0, 0, [["a long text"]], cell=20), "wider than its cell of 20"),
+        (lambda one: one.tokens(10, 10, ["x" * 80]), "outside"),
+        (lambda one: one.finish("A picture."), "alternative text is too short"),
+    ],
+)
+def test_what_cannot_be_drawn_names_the_diagram(draw, words):
+    with pytest.raises(DiagramError, match=f"The diagram '03 one' cannot be drawn: .*{words}"):
+        draw(Canvas("03 one", 100))
