@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 DIAGRAM = re.compile(r'<figure class="cu-diagram"[^>]*>(.*?)</figure>', re.DOTALL)
-SENTENCE = re.compile(r".+?[.?!](?=\s|$)|.+", re.DOTALL)
+SENTENCE = re.compile(r"(?:\S+\s+){4,}?\S*[.?!](?=\s|$)|.+", re.DOTALL)  # of five words; "Line chart." says too little
 
 
 def figure_in(cell):
@@ -24,8 +24,9 @@ def figure_in(cell):
 
 
 def number_figures(cells, chapter):
-    """Give each figure of a lesson its number, such as 5.3, and its caption: `course.caption` or the alt text's first sentence.
+    """Give each figure of a lesson its number, such as 5.3, and its caption.
 
+    The caption is the cell's metadata `course.caption` or else the first sentence of the alternative text.
     Raises ValueError, with the cell's id, for a figure that cannot be drawn or has no alternative text.
     """
     number = 0
