@@ -46,6 +46,8 @@ STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
     [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
         element.style.opacity].join()).join(';')"""
 
+CUT_OFF = """names => names.map(name => name.firstElementChild ?? name)
+    .filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText)"""
 VISIBLE = "count => document.querySelectorAll('line[visibility=visible]').length === count"
 
 
@@ -145,12 +147,21 @@ def page(lab, open_page):
 
 
 @needs_chromium
+def test_lesson_00_opens_unchanged_beside_its_contents_and_whole_names(page):
+    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # after that, JupyterLab has stored the kernel's name
+    page.wait_for_selector(".jp-TableOfContents .jp-tocItem-content:text-is('How to work')")
+    assert page.locator(".lm-TabBar-tab.jp-mod-current:has-text('00_start_here')").count() == 1
+    assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0
+    names = page.locator(".jp-DirListing-itemText", has_text=".ipynb")
+    assert len(names.all()) > len(LESSONS) and not names.evaluate_all(CUT_OFF)
+
+
+@needs_chromium
 def test_lesson_00_opens_runs_and_shows_its_picture(page):
     page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
     assert "Start here" in page.inner_text(".jp-Notebook .jp-MarkdownCell h1")
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
     keep(page, "lesson_00_opened")
-
     run_all_cells(page)
     red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")  # JupyterLab shows errors and warnings here
     assert red.count() == 2, red.all_text_contents()
@@ -306,6 +317,21 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     # nbconvert's own template requests MathJax
     assert [address for address, frame in page.outside if frame != page.url] == []
     assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"
+
+
+@needs_chromium
+@of_views
+def test_views_follow_the_dark_theme(saved):
+    frame = saved.locator("iframe[title^='Head view of layer 1']")
+    turned = "frame => getComputedStyle(frame).filter"
+    assert frame.evaluate(turned) == "none"
+    saved.click(".lm-MenuBar-itemLabel:text-is('Settings')")
+    saved.hover(".lm-Menu-itemLabel:text-is('Theme')")
+    saved.click(".lm-Menu-itemLabel:text-is('JupyterLab Dark')")
+    saved.wait_for_selector("body[data-jp-theme-light=false]")
+    assert frame.evaluate(turned).startswith("invert")
+    bring_into_view(saved, frame)
+    keep(saved, "head_view_dark")
 
 
 @needs_linux

@@ -6,6 +6,7 @@ Also the commands that manage them.
 import errno
 import json
 import os
+import platform
 import socket
 import subprocess
 import sys
@@ -67,6 +68,16 @@ def test_copies_are_written_stubbed_and_without_instructors_cells(sources, tmp_p
     assert write_workspace(workspace, sources) == [("00_start_here.ipynb", "written")]
     copy = nbformat.read(workspace / "00_start_here.ipynb", as_version=4)
     assert [cell.source for cell in copy.cells] == ["first text", STUBBED]
+
+
+def test_copies_hold_what_jupyterlab_stores_on_opening(sources, tmp_path):
+    copy = tmp_path / "w" / "00_start_here.ipynb"
+    for write in (write_workspace, update_workspace, lambda workspace, sources: reset_lesson(workspace, "00", sources)):
+        copy.unlink(missing_ok=True)
+        write(tmp_path / "w", sources)
+        metadata = nbformat.read(copy, as_version=4).metadata
+        assert metadata.kernelspec.display_name == "Python 3 (ipykernel)"
+        assert metadata.language_info.version == platform.python_version()
 
 
 def test_a_second_time_changes_nothing(sources, tmp_path):
@@ -862,6 +873,16 @@ def test_lab_command_passes_flags_on_and_needs_no_display(monkeypatch, tmp_path)
     assert "--LabApp.default_url=/lab/tree/00_start_here.ipynb" in command
     if sys.platform.startswith("linux"):
         assert "--no-browser" in command
+
+
+def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(tmp_path):
+    cli.lay_out(tmp_path)
+    (stored,) = (tmp_path / cli.LAYOUTS).iterdir()
+    assert f"--LabApp.workspaces_dir={stored.parent}" in cli.lab_command(tmp_path)
+    assert "toc" in json.loads(stored.read_text())["data"]["layout-restorer:data"]["right"]["current"]
+    stored.write_text("{}")
+    cli.lay_out(tmp_path)
+    assert stored.read_text() == "{}"
 
 
 def test_lab_reports_an_impossible_workspace_in_one_line(tmp_path):

@@ -26,6 +26,9 @@ function cut([all, ...parts], b) {
 onresize = () => document.body.style.zoom = Math.min(1, Math.max(0.2, innerWidth / WIDTH));
 onresize();
 """
+# In JupyterLab's dark theme. The half turn keeps each colour what it is called.
+DARK = '<style>body[data-jp-theme-light="false"] iframe.cu-view{filter:invert(.92) hue-rotate(180deg)}</style>'
+SHADE = 0.6  # the strongest shade in the table: white and black text both keep a contrast of 4.5 to 1 on it
 
 
 class View:
@@ -146,15 +149,16 @@ def framed(page, alt, size, matrix, rows, columns):
 
     def shaded(values):
         shade = "background:rgba(66,146,198"
-        return "".join(f'<td style="{shade},{value:.2f})">{value:.2f}</td>' for value in values.tolist())
+        return "".join(f'<td style="{shade},{SHADE * value:.2f})">{value:.2f}</td>' for value in values.tolist())
 
     body = "".join(f"<tr>{cells('th', [row])}{shaded(values)}</tr>" for row, values in zip(rows, matrix, strict=True))
     page = page.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
     return (
-        f'<div style="position:relative;width:100%;{room}"><div style="overflow:auto;height:100%">'
+        f'{DARK}<div style="position:relative;width:100%;{room}"><div style="overflow:auto;height:100%">'
         f"{alt}. (Where scripts run, bertviz's view covers this table.)"
         f"<table><tr>{cells('th', ['', *columns])}</tr>{body}</table></div>"
-        f'<iframe title="{alt}" sandbox="allow-scripts" style="position:absolute;top:0;left:0;width:100%;'
-        f"height:100%;border:0;background:white\" srcdoc='{page}'></iframe></div>"
+        f'<iframe class="cu-view" title="{alt}" sandbox="allow-scripts" '
+        f'style="position:absolute;top:0;left:0;width:100%;height:100%;'
+        f"border:0;background:white\" srcdoc='{page}'></iframe></div>"
     )
