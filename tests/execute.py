@@ -18,7 +18,7 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def lessons(patterns=()):
-    """The source lessons in reading order, then the glossary; with patterns, those whose file name contains one of them."""
+    """The source lessons in reading order, then the glossary; with patterns, those whose names contain one of them."""
     return [
         path
         for path in sorted(NOTEBOOKS.glob("*.ipynb"))

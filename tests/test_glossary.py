@@ -15,8 +15,9 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 GLOSSARY = nbformat.read(FOLDER / "glossary.ipynb", as_version=4)
 LESSONS = {path.name: nbformat.read(path, as_version=4) for path in sorted(FOLDER.glob("[0-9][0-9]_*.ipynb"))}
-ENTRIES = {cell.source.splitlines()[0].removeprefix("## "): cell for cell in GLOSSARY.cells[1:]}
-NAMES = [cell.source.splitlines()[0].removeprefix("## ") for cell in GLOSSARY.cells[1:]]
+TERMS = [cell for cell in GLOSSARY.cells if cell.id.startswith("term-")]
+ENTRIES = {cell.source.splitlines()[0].removeprefix("## "): cell for cell in TERMS}
+NAMES = [cell.source.splitlines()[0].removeprefix("## ") for cell in TERMS]
 READ = mistune.create_markdown(renderer="ast", plugins=["table"])
 
 WORDS = {  # how the lessons phrase it, if not just the term with an ending
@@ -119,15 +120,17 @@ FIRST = first_uses()
 each_term = pytest.mark.parametrize("term", NAMES)
 
 
-def test_is_a_notebook_of_text_with_plain_metadata():
+def test_is_a_notebook_of_diagrams_and_text_with_plain_metadata():
     nbformat.validate(GLOSSARY)
     assert (GLOSSARY.nbformat, GLOSSARY.nbformat_minor) == (4, 5)
     assert GLOSSARY.metadata == {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    assert all(cell.cell_type == "markdown" and not cell.metadata for cell in GLOSSARY.cells)
-    assert GLOSSARY.cells[0].source.startswith("# Glossary\n")
+    assert all(cell.cell_type == "markdown" and not cell.metadata for cell in TERMS)
+    assert GLOSSARY.cells[0].source.startswith("# Glossary\n") and GLOSSARY.cells[-len(TERMS) :] == TERMS
+    code = [cell for cell in GLOSSARY.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
 
 
 def test_terms_are_many_and_different_and_in_alphabetical_order():
