@@ -195,14 +195,17 @@ class Canvas:
                 self._add("Rectangle", left, top, float(wide), float(high), classes=f"{kind}-tip", fill_opacity=opacity)
         return x, y, x + width, y + height
 
-    def grid(self, x, y, values, cell=34, kind="head", decimals=2, height=None, size=SMALL, shaded=True):
+    def grid(self, x, y, values, cell=34, kind="head", decimals=2, height=None, size=SMALL, shaded=True,
+             most=None):  # fmt: skip
         """A matrix: each value in its cell, darker for larger if `shaded`. Values are numbers or short texts.
+
+        most: the value of the darkest cells; by default the largest of these.
 
         Returns its (left, top, right, bottom).
         """
         height = height or cell
         numbers = [value for row in values for value in row if not isinstance(value, str)]
-        most = max(map(abs, numbers), default=1) or 1
+        most = most or max(map(abs, numbers), default=1) or 1
         for at, row in enumerate(values):
             for place, value in enumerate(row):
                 left, top = x + place * cell, y + at * height

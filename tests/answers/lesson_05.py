@@ -387,7 +387,7 @@ PROMISES = {
     ],
     "05-attention-weights": [
         ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
-        ("softmax(Q K^T / sqrt(d))", lambda q, k, m: F.softmax(low(scores(q, k, 1), m), -1)),
+        ("\\operatorname{softmax}(Q K^\\top / \\sqrt{d})", lambda q, k, m: F.softmax(low(scores(q, k, 1), m), -1)),
         ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, 32), m), -1)),
         ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
         ("1 for real tokens and 0 for padding", lambda q, k, m: weights_of_real_tokens(q, k, 1 - m)),

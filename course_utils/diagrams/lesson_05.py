@@ -1,0 +1,268 @@
+"""The diagrams of lesson 05: attention."""
+
+import textwrap
+
+from .canvas import SMALL, Canvas
+
+
+def one_head(tokens, place, scores, weights, size):
+    """What one head does for one token: a score and a weight for each token, and the weighted sum of the values.
+
+    place: the position of the token that looks. scores, weights: its row of each, (tokens,), the scores divided by the
+    root of `size`, which is how many numbers queries, keys and values have in a head.
+    """
+    canvas, n = Canvas("05 one head", 260), len(tokens)
+    left, step = 104, 414 / n
+    middles = [left + (at + 0.5) * step for at in range(n)]
+
+    def name(y, text):
+        canvas.text(2, y, text, SMALL, anchor="start")
+
+    name(17, "tokens")
+    for at, token in enumerate(tokens):
+        canvas.tokens(left + at * step + 2, 4, [token], width=step - 4, height=26)
+    with canvas.step():
+        name(52, f"keys ({n}, {size})")
+        for x in middles:
+            canvas.arrow((x, 30), (x, 42))
+            canvas.vector(x - 20, 44, kind="head", width=40, height=16, across=True)
+        query = f"query of {tokens[place]} ({size}): times each key, divided by √{size}"
+        canvas.box(left + 2, 66, n * step - 4, 24, query, "head", SMALL, thick=True)
+    with canvas.step():
+        name(109, f"scores ({n})")
+        canvas.grid(left, 97, [scores], cell=step, height=24, decimals=1, shaded=False)
+    with canvas.step():
+        canvas.arrow((40, 119), (40, 140), "softmax")
+        name(151, f"weights ({n})")
+        canvas.grid(left, 139, [weights], cell=step, height=24)
+    with canvas.step():
+        name(180, f"values ({n}, {size})")
+        for x in middles:
+            canvas.vector(x - 20, 172, kind="head", width=40, height=16, across=True)
+    with canvas.step():
+        end = left + n * step / 2
+        for x, weight in zip(middles, weights):
+            canvas.arrow((x, 190), (end, 222), kind="head", tip=False, thick=weight > 0.5, dashed=weight < 0.05)
+        canvas.vector(end - 40, 224, kind="head", width=80, height=18, across=True)
+        name(233, "weighted sum")
+        canvas.text(end + 48, 233, f"({size}): what {tokens[place]} receives", SMALL, anchor="start")
+    most = max(range(n), key=lambda at: weights[at])
+    return canvas.finish(
+        f"One head for the token {tokens[place]}. Its query of {size} numbers meets the keys of all {n} tokens: that "
+        f"gives {n} scores. Softmax makes {n} weights of them; the largest, {weights[most]:.2f}, is that of "
+        f"{tokens[most]}. The values of all tokens, each times its weight, add up to {size} numbers: what "
+        f"{tokens[place]} receives."
+    )
+
+
+def twelve_heads(shape, heads, shown):
+    """How the heads of a layer share the vectors, and how their results are joined, mixed, added and normalised.
+
+    shape: of the hidden state, (tokens, hidden). shown: the head whose way is drawn.
+    """
+    n, hidden = shape
+    size = hidden // heads
+    canvas = Canvas("05 twelve heads", 260)
+    whole, part = f"({n}, {hidden})", f"({n}, {size})"
+
+    def strip(x, y, wide, high, marked):
+        cell = wide / heads
+        for at in range(heads):
+            canvas.box(x + at * cell, y, cell, high, kind="head" if at == marked else "vector", round_by=0)
+
+    canvas.box(10, 4, 480, 24, f"hidden state: state {whole}", "vector", SMALL)
+    narrow = 148
+    starts = [10 + at * 166 for at in range(3)]
+    with canvas.step():
+        for x, name in zip(starts, ("query", "key", "value")):
+            canvas.arrow((x + narrow / 2, 28), (x + narrow / 2, 40))
+            canvas.box(x, 40, narrow, 22, f"{name} map", "layer", SMALL)
+            strip(x, 70, narrow, 14, shown)
+    with canvas.step():
+        cell = 480 / heads
+        for x in starts:
+            canvas.arrow((x + (shown + 0.5) * narrow / heads, 84), (10 + (shown + 0.5) * cell, 112), kind="head")
+        for at in range(heads):
+            canvas.box(10 + at * cell, 114, cell - 4, 24, str(at), "head", SMALL, thick=at == shown)
+    with canvas.step():
+        for at in range(heads):
+            canvas.arrow((8 + (at + 0.5) * cell, 138), (8 + (at + 0.5) * cell, 156), kind="head")
+        strip(10, 156, 480, 16, shown)
+        canvas.bracket(10, 490, 176, f"joined {whole}: {heads} x {size} = {hidden}")
+    with canvas.step():
+        canvas.arrow((60, 176), (60, 222))
+        canvas.box(10, 222, 104, 28, "output map", "layer", SMALL)
+        canvas.arrow((114, 236), (196, 236), whole)
+        canvas.box(196, 224, 24, 24, "+", round_by=12)
+        for start, end in [((490, 16), (512, 16)), ((512, 16), (512, 206)), ((512, 206), (208, 206))]:
+            canvas.arrow(start, end, tip=False)
+        canvas.arrow((208, 206), (208, 224))
+        canvas.arrow((220, 236), (250, 236))
+        canvas.box(250, 222, 100, 28, "LayerNorm", "layer", SMALL)
+        canvas.arrow((350, 236), (376, 236))
+        canvas.box(376, 222, 134, 28, f"attended {whole}", "vector", SMALL)
+    return canvas.finish(
+        f"The {heads} heads of a layer, joined. Three linear maps turn the hidden state {whole} into queries, keys and "
+        f"values, each {whole}. Each is cut into {heads} pieces {part}, one for each head. Each head returns {part}. "
+        f"Side by side they are {heads} times {size}, so {hidden} numbers for each token. The output map mixes them, "
+        "the hidden state is added, and LayerNorm gives attended."
+    )
+
+
+def one_layer(shape, wide, number):
+    """A whole layer, with the shape at every arrow: attention, add and norm, feed-forward, add and norm.
+
+    shape: of a hidden state, (tokens, hidden). wide: the numbers of a token between the two linear maps of the
+    feed-forward part. number: of the layer.
+    """
+    n, hidden = shape
+    usual, widened = f"({n}, {hidden})", f"({n}, {wide})"
+    canvas = Canvas("05 one layer", 252)
+
+    def add_and_norm(x, y, since, around):
+        """The input goes around what lies between, is added at x, and the sum is normalised."""
+        canvas.box(x, y - 12, 24, 24, "+", round_by=12)
+        canvas.arrow(since, (since[0], around), tip=False)
+        canvas.arrow((since[0], around), (x + 12, around), tip=False)
+        canvas.arrow((x + 12, around), (x + 12, y - 12 if around < y else y + 12))
+        canvas.arrow((x + 24, y), (x + 40, y))
+        canvas.box(x + 40, y - 16, 88, 32, "LayerNorm", "layer", SMALL)
+
+    y = 56
+    canvas.box(2, y - 20, 104, 40, f"hidden state\n{number - 1}", "vector", SMALL)
+    with canvas.step():
+        canvas.arrow((106, y), (172, y), usual)
+        canvas.box(172, y - 20, 104, 40, "attention,\nall heads", "head", SMALL)
+        canvas.arrow((276, y), (342, y), usual)
+    with canvas.step():
+        add_and_norm(342, y, (54, y - 20), 14)
+    with canvas.step():
+        canvas.arrow((426, y + 16), (426, 110), tip=False)
+        canvas.arrow((426, 110), (12, 110), f"attended {usual}", tip=False, side=-1)
+        canvas.arrow((12, 110), (12, 170), tip=False)
+        y = 170
+        canvas.arrow((12, y), (32, y))
+        canvas.box(32, y - 20, 52, 40, "linear\nmap", "layer", SMALL)
+        canvas.arrow((84, y), (152, y), widened)
+        canvas.box(152, y - 16, 48, 32, "GELU", "plain", SMALL)
+        canvas.arrow((200, y), (268, y), widened)
+        canvas.box(268, y - 20, 52, 40, "linear\nmap", "layer", SMALL)
+        canvas.arrow((320, y), (380, y), usual)
+    with canvas.step():
+        add_and_norm(380, y, (12, y), 206)
+        canvas.arrow((464, y + 16), (464, 220))
+        canvas.box(372, 220, 146, 28, f"hidden state {number}", "vector", SMALL)
+    return canvas.finish(
+        "A whole layer, with the shapes at its arrows. "
+        f"Hidden state {number - 1} {usual} goes through attention with all heads, {usual}; it is "
+        f"added to the result, and LayerNorm gives attended, {usual}. For each token alone, a linear map widens it to "
+        f"{widened}, GELU bends it, and a linear map narrows it to {usual}. Attended is added, and LayerNorm gives "
+        f"hidden state {number}."
+    )
+
+
+def mask_ways(tokens, mask, ways):
+    """Ways to keep padding out of one row of attention weights: the weights that come out, and their sum.
+
+    mask: 1 for each token that counts, else 0. ways: {what is done: its weights, (tokens,)}.
+    """
+    canvas, left, cell = Canvas("05 mask ways", 216), 104, 46
+    for at, (token, counts) in enumerate(zip(tokens, mask)):
+        kind = "padding" if not counts else "special" if token.startswith("[") else "token"
+        canvas.tokens(left + at * cell, 4, [token], kind, width=cell - 1)
+    right = left + len(tokens) * cell
+    canvas.text(right + 22, 18, "sum", SMALL, quiet=True)
+    for at, (name, weights) in enumerate(ways.items()):
+        with canvas.step():
+            y = 42 + at * 44
+            canvas.text(2, y + 16, textwrap.fill(name, 14), SMALL, anchor="start")
+            for place, (weight, counts) in enumerate(zip(weights, mask)):
+                canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", height=32,
+                            most=1)  # fmt: skip
+            canvas.text(right + 22, y + 16, f"{sum(weights):.2f}", SMALL, bold=True)
+    told = [f"{name}: {sum(row[place] for place, counts in enumerate(mask) if not counts):.2f} and {sum(row):.2f}"
+            for name, row in ways.items()]  # fmt: skip
+    return canvas.finish(
+        f"One row of attention weights over {len(tokens)} tokens, {sum(map(int, mask))} of them real, treated in "
+        f"{len(ways)} ways. What goes to padding, and the sum of the row: {'; '.join(told)}."
+    )
+
+
+def score_cells(tokens):
+    """Which cells of a head's table its scores read: the token itself, the one before, the one after, [CLS]."""
+    canvas, n, cell = Canvas("05 score cells", 182), len(tokens), 112 / len(tokens)
+    scores = {"itself": 0, "the one before": -1, "the one after": 1, "[CLS]": None}
+    for at, (name, away) in enumerate(scores.items()):
+        with canvas.step():
+            left = 20 + at * 128
+            canvas.text(left + 56, 12, name)
+            for row in range(n):
+                for column in range(n):
+                    words = 0 < row < n - 1 and 0 < column < n - 1
+                    read = words and column - row == away or away is None and column == 0 < row < n - 1
+                    canvas.box(left + column * cell, 26 + row * cell, cell, cell, kind="head" if read else "plain",
+                               thick=read, round_by=0)  # fmt: skip
+    canvas.text(260, 152, "rows: who looks · columns: what is looked at", SMALL, quiet=True)
+    canvas.text(260, 169, "the first and the last are [CLS] and [SEP]", SMALL, quiet=True)
+    return canvas.finish(
+        f"Four tables of {n} by {n} cells, a row for each token that looks and a column for each that is looked at. "
+        "The score for the token itself reads the diagonal, that for the one before the cells one place below it, that "
+        "for the one after the cells one place above it, each without [CLS] and [SEP]; that for [CLS] reads the first "
+        "column in the rows of the words."
+    )
+
+
+def patching(tokens, others, place, state, layers):
+    """What patching replaces and what it measures.
+
+    tokens, others: of the target and of the source. place: the position of the vector that is replaced. state: the
+    hidden state where it is replaced. layers: how many the model has.
+    """
+    canvas, n = Canvas("05 patching", 256), len(tokens)
+    left, step, cell, wide = 100, 48, 72 / len(tokens), 22
+    top, low = 20, 138
+    end = left + layers * step + wide
+
+    def run(y, name, token):
+        canvas.text(2, y + 20, name, anchor="start", bold=True)
+        canvas.tokens(2, y + 36, [token], "token", width=58)
+
+    def states(y, numbers, changed=lambda number, at: False):
+        for number in numbers:
+            x = left + number * step
+            if number:
+                canvas.arrow((x - step + wide, y + 36), (x, y + 36))
+            for at in range(n):
+                canvas.box(x, y + at * cell, wide, cell, kind="loss" if changed(number, at) else "vector", round_by=0)
+
+    run(top, "source", others[place])
+    states(top, range(layers + 1))
+    run(low, "target", tokens[place])
+    states(low, range(state + 1))
+    for number in range(layers + 1):
+        canvas.text(left + number * step + wide / 2, low + 84, str(number), SMALL, quiet=True)
+    canvas.text(2, low + 84, "hidden state", SMALL, anchor="start", quiet=True)
+    with canvas.step():
+        x, height = left + state * step, (place + 0.5) * cell
+        canvas.box(x, low + place * cell, wide, cell, kind="loss", round_by=0, thick=True)
+        canvas.box(x, top + place * cell, wide, cell, kind="vector", round_by=0, thick=True)
+        canvas.arrow((x + wide, top + height), (x + wide, low + height), kind="loss", thick=True, bend=-12)
+        canvas.text(x + wide + 18, 115, f"one vector: {others[place]} for {tokens[place]}", SMALL, "start", "loss")
+    with canvas.step():
+        states(low, range(state + 1, layers + 1), lambda number, at: True)
+    with canvas.step():
+        canvas.arrow((end, low + 36), (end + 20, low + 36))
+        canvas.vector(end + 20, low + 12, kind="sentence", width=22, height=48)
+        canvas.text(end + 31, low - 4, "mean", SMALL, kind="sentence")
+    with canvas.step():
+        canvas.vector(end + 72, low + 12, kind="sentence", width=22, height=48)
+        canvas.text(end + 83, low - 4, "without", SMALL, kind="sentence")
+        canvas.arrow((end + 42, low + 36), (end + 72, low + 36), kind="loss", tip=False, dashed=True)
+        canvas.text(518, low + 106, "how far apart are the two means?", SMALL, "end", "loss")
+    return canvas.finish(
+        f"Two runs through {layers} layers, of {n} tokens each: the source with {others[place]}, the target with "
+        f"{tokens[place]}. In one hidden state of the target, only the vector of {tokens[place]} is replaced by that "
+        f"of {others[place]} in the same hidden state of the source. The layers after it run as always, and may change "
+        "all vectors. What is measured: how far the mean of the last vectors, the sentence vector, is from that "
+        "without the patch."
+    )
