@@ -76,6 +76,7 @@ def test_it_is_the_same_each_time_and_rounded():
         (lambda one: one.text(50, 10, "x", size=9), "type of 9 units is too small"),
         (lambda one: one.box(10, 10, 50, 20, kind="bird"), "there is no kind 'bird'"),
         (lambda one: one.arrow((0, 0), (0, 101)), r"\(0, 101\) is outside"),
+        (lambda one: one.dot(2, 50), r"\(-2, 46\) is outside"),
         (lambda one: one.grid(0, 0, [["a long text"]], cell=20), "wider than its cell of 20"),
         (lambda one: one.tokens(10, 10, ["x" * 80]), "outside"),
         (lambda one: one.finish("A picture."), "alternative text is too short"),

@@ -254,6 +254,11 @@ class Canvas:
             else:
                 self.text(x, y - 12 * side, text, SMALL, quiet=True)
 
+    def dot(self, x, y, radius=4, kind="plain"):
+        """A filled dot around a place, in the colour of the kind's line."""
+        self._inside((x - radius, y - radius), (x + radius, y + radius))
+        self._add("Circle", float(x), float(y), float(radius), classes=f"{self._kind(kind)}-tip")
+
     def bracket(self, x0, x1, y, text="", below=True, kind="plain"):
         """A bracket over or under what lies from x0 to x1, with a text beyond it."""
         self._inside((x0, y), (x1, y))

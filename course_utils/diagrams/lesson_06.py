@@ -1,0 +1,233 @@
+"""The diagrams of lesson 06: angles, pairs, centring, and what a plane leaves out."""
+
+import itertools
+import math
+
+import numpy as np
+
+from .canvas import SMALL, Canvas, text_width
+
+
+def four_vectors(vectors):
+    """Vectors of two whole numbers as arrows from one origin, each labelled with its numbers; the first is thick.
+
+    vectors: (n, 2).
+    """
+    canvas, unit, origin = Canvas("06 four vectors", 250), 18, (240, 166)
+
+    def draw(x, y, **look):
+        end = (origin[0] + x * unit, origin[1] - y * unit)
+        canvas.arrow(origin, end, **look)
+        canvas.text(end[0] + (9 if x > 0 else -9), end[1], f"({x:g}, {y:g})", anchor="start" if x > 0 else "end")
+
+    for x, y in vectors[1:]:
+        with canvas.step():
+            draw(x, y, kind="vector")
+    draw(*vectors[0], kind="sentence", thick=True)
+    names = [f"({x:g}, {y:g})" for x, y in vectors]
+    return canvas.finish(f"Arrows from one origin: {names[0]}, drawn thick, and {', '.join(names[1:])}.")
+
+
+def angles(vectors, names):
+    """Vectors at their true lengths, and divided by them: only the angle to the first vector is left.
+
+    Any two vectors span a plane. Each one is drawn in the plane that it spans with the first, so its angle to the first
+    is the true one. vectors: (n, hidden), with cosines to the first that are not negative. names: n short ones.
+    """
+    canvas = Canvas("06 angles", 250)
+    vectors = np.asarray(vectors, dtype=float)
+    lengths = np.linalg.norm(vectors, axis=1)
+    cosines = np.clip(vectors @ vectors[0] / lengths / lengths[0], -1, 1)
+    turned = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
+    canvas.text(10, 14, "as they come", anchor="start", bold=True)
+    left, unit = (14, 216), 160 / lengths.max()
+    for length, (x, y) in zip(lengths, turned):
+        end = (left[0] + length * unit * x, left[1] - length * unit * y)
+        canvas.arrow(left, end, kind="sentence")
+        canvas.text(end[0] + 6, end[1] - 12, f"{length:.2f}", SMALL, anchor="start" if x < 0.99 else "end")
+    with canvas.step():
+        canvas.text(250, 14, "divided by their length", anchor="start", bold=True)
+        right, unit = (254, 216), 160
+        quarter = [
+            (right[0] + unit * math.cos(turn), right[1] - unit * math.sin(turn)) for turn in np.linspace(0, 1.57, 13)
+        ]
+        for one, other in itertools.pairwise(quarter):
+            canvas.arrow(one, other, tip=False, dashed=True)
+        for name, (x, y) in zip(names, turned):
+            end = (right[0] + unit * x, right[1] - unit * y)
+            canvas.arrow(right, end, kind="sentence")
+            canvas.text(end[0] + 10, end[1], name, SMALL, anchor="start")
+    for x, y in turned[1:]:
+        with canvas.step():
+            foot = (right[0] + unit * x, right[1])
+            canvas.arrow((foot[0], right[1] - unit * y), foot, kind="loss", dashed=True)
+            canvas.text(foot[0], right[1] + 16, f"{x:.2f}", bold=True, kind="loss")
+    told = "; ".join(f"{name} has the length {length:.2f} and the cosine {cosine:.2f}"
+                     for name, length, cosine in zip(names[1:], lengths[1:], cosines[1:]))  # fmt: skip
+    return canvas.finish(
+        f"Arrows at their true angles to the first one ({names[0]}, length {lengths[0]:.2f}): {told}. Divided by their "
+        "lengths, all end on a circle, and the foot of the perpendicular from each tip stands at the cosine."
+    )
+
+
+def random_pairs(cosines, about):
+    """Which entries of a table of cosines are random pairs: not the diagonal, each pair once, no pair of one word.
+
+    cosines: (n, n). about: the word for which each of the n sentences was written.
+    """
+    canvas, wide, high, left, top = Canvas("06 random pairs", 240), 46, 36, 84, 30
+    n = len(about)
+    for at, word in enumerate(about):
+        canvas.text(left - 8, top + (at + 0.5) * high, f"{at} {word}", SMALL, anchor="end")
+        canvas.text(left + (at + 0.5) * wide, top - 12, str(at), SMALL)
+    canvas.grid(left, top, cosines, cell=wide, height=high, kind="sentence")
+    places = list(itertools.product(range(n), repeat=2))
+    itself = [(i, j) for i, j in places if i == j]
+    twice = [(i, j) for i, j in places if i > j]
+    same = [(i, j) for i, j in places if i < j and about[i] == about[j]]
+    kept = [(i, j) for i, j in places if i < j and about[i] != about[j]]
+    aside = left + n * wide + 24
+    canvas.text(aside, top + 10, f"{n} \u00d7 {n} cosines", SMALL, anchor="start")
+    crossed = (
+        (itself, "itself", "with itself"),
+        (twice, "again", "the same pair again"),
+        (same, "word", "for the same word"),
+    )
+    for line, (gone, short, words) in enumerate(crossed, start=1):
+        with canvas.step():
+            for i, j in gone:
+                canvas.box(
+                    left + j * wide, top + i * high, wide, high, short, "padding", SMALL, dashed=True, round_by=0
+                )
+            canvas.text(aside, top + 10 + line * 30, f"\u2212 {len(gone)} {words}", SMALL, anchor="start")
+    with canvas.step():
+        canvas.text(aside, top + 130, f"= {len(kept)} random pairs", SMALL, anchor="start", bold=True)
+        for line, (name, at) in enumerate((("i", 0), ("j", 1))):
+            numbers = " ".join(str(pair[at]) for pair in kept)
+            canvas.text(aside, top + 158 + line * 22, f"{name}: {numbers}", SMALL, anchor="start", mono=True)
+    return canvas.finish(
+        f"The {n} by {n} cosines of {n} sentences. Crossed out: {len(itself)} of a sentence with itself, {len(twice)} "
+        f"pairs that stand there twice, {len(same)} of sentences for the same word. {len(kept)} random pairs are left."
+    )
+
+
+def centring(loose, tight, names):
+    """Unit vectors of two spaces as arrows from zero, and those of the second space once more from the tip of m.
+
+    m is the mean vector. From zero, m points upwards, and across lies the axis along which the vectors vary most at a
+    right angle to m. From the tip of m, one looks along m: across and up lie the two axes of largest variance.
+    loose, tight: (n, hidden), rows of length 1; every sixth is drawn. names: of the two spaces.
+    """
+    canvas, unit, base = Canvas("06 centring", 260), 150, 214
+
+    def seen(rows):
+        """The length of m, and each row along m and on the two axes."""
+        mean = rows.mean(axis=0)
+        up = mean / np.linalg.norm(mean)
+        aside = rows - np.outer(rows @ up, up)
+        axes = np.linalg.svd(aside, full_matrices=False)[2][:2]
+        axes *= np.where(((aside @ axes.T) ** 3).sum(axis=0) < 0, -1, 1)[:, None]
+        return float(np.linalg.norm(mean)), (rows @ up)[::6], (aside @ axes.T)[::6]
+
+    told = []
+    for x, name, rows in ((90, names[0], loose), (264, names[1], tight)):
+        length, up, across = seen(rows)
+        canvas.text(x, 12, f"{name}, from zero", SMALL, bold=True)
+        canvas.arrow((x - 76, base - unit), (x + 76, base - unit), tip=False, dashed=True)
+        canvas.text(x - 74, base - unit - 11, "length 1", SMALL, anchor="start", quiet=True)
+        for high, (wide, _) in zip(up, across):
+            canvas.arrow((x, base), (x + unit * wide, base - unit * high), kind="vector")
+        canvas.arrow((x, base), (x, base - unit * length), kind="loss", thick=True)
+        canvas.text(x, base + 16, f"m has the length {length:.2f}", SMALL, kind="loss")
+        canvas.text(x, base + 36, f"its square: {length**2:.2f}", SMALL, kind="loss")
+        told.append(f"{name} {length:.2f}")
+    with canvas.step():
+        unit, middle = 74 / np.linalg.norm(across, axis=1).max(), (438, 126)
+        canvas.text(middle[0], 12, f"{names[1]}, from m", SMALL, bold=True)
+        for wide, high in across:
+            canvas.arrow(middle, (middle[0] + unit * wide, middle[1] - unit * high), kind="vector")
+        canvas.dot(*middle, kind="loss")
+        canvas.text(middle[0], base + 16, f"{unit / 150:.1f} times as large,", SMALL, quiet=True)
+        canvas.text(middle[0], base + 36, "seen along m", SMALL, quiet=True)
+    return canvas.finish(
+        f"Two bundles of arrows from zero, with their mean vectors m. Their lengths: {', '.join(told)}. The arrows of "
+        f"{names[1]} all point the way of m. The same arrows, drawn from the tip of m, point to all sides."
+    )
+
+
+def beside_the_plane(tokens, vectors, points):
+    """How far each token's vector lies from the middle in a plane, and how far out of the plane.
+
+    Both make a right angle, so the distance from the lower left corner is the true one. The token nearest to the middle
+    of the plane is the one whose triangle is drawn.
+    tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane.
+    """
+    canvas, left, base = Canvas("06 beside the plane", 258), 60, 214
+    inside = np.linalg.norm(points, axis=1)
+    true = np.linalg.norm(vectors - np.mean(vectors, axis=0), axis=1)
+    outside = np.sqrt(np.clip(true**2 - inside**2, 0, None))
+    unit = min(400 / inside.max(), 184 / outside.max())
+    spots = [(left + unit * x, base - unit * y) for x, y in zip(inside, outside)]
+    canvas.arrow((left, base), (510, base))
+    canvas.text(500, base + 34, "distance from the middle, in the plane", SMALL, anchor="end", quiet=True)
+    for x, _ in spots:
+        canvas.dot(x, base, kind="vector")
+    with canvas.step():
+        canvas.arrow((left, base), (left, 8))
+        canvas.text(left + 8, 12, "out of the plane", SMALL, anchor="start", quiet=True)
+        taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in spots]
+        for token, (x, y) in zip(tokens, spots):
+            wide = text_width(token, SMALL, mono=True)
+            places = [(x + 10, y - 8), (x - 7 - wide, y - 5), (x - wide / 2, y + 7), (x - wide / 2, y - 23)]
+            place = next(box for box in places if not any(
+                box[0] < other[2] and other[0] < box[0] + wide and box[1] < other[3] and other[1] < box[1] + 16
+                for other in taken))  # fmt: skip
+            taken.append((*place, place[0] + wide, place[1] + 16))
+            canvas.arrow((x, base), (x, y), tip=False, dashed=True)
+            canvas.dot(x, y, kind="vector")
+            canvas.text(place[0], place[1] + 8, token, SMALL, anchor="start", mono=True)
+    nearest = int(inside.argmin())
+    with canvas.step():
+        x, y = spots[nearest]
+        canvas.arrow((left, base), (x, base), kind="loss", thick=True, tip=False)
+        canvas.arrow((left, base), (x, y), kind="loss", thick=True, tip=False)
+        canvas.text(left, base + 16, f"{inside[nearest]:.2f}", bold=True, kind="loss")
+        canvas.text(left - 8, (base + y) / 2, f"{true[nearest]:.2f}", bold=True, kind="loss", anchor="end")
+    told = "; ".join(f"{token} {x:.2f} in, {y:.2f} out" for token, x, y in zip(tokens, inside, outside))
+    return canvas.finish(
+        f"For each token, its distance from the middle in the plane and out of the plane: {told}. {tokens[nearest]} is "
+        f"nearest to the middle in the plane ({inside[nearest]:.2f}), but its true distance is {true[nearest]:.2f}."
+    )
+
+
+def two_planes(in_one, in_two, names):
+    """The tokens of two sentences in one common plane, and in two planes laid on one another, with both means.
+
+    in_one, in_two: points (n, 2) of the first sentence and (m, 2) of the second. names: of the two sentences.
+    """
+    canvas = Canvas("06 two planes", 258)
+    unit, told = 92 / max(np.abs(points).max() for points in (*in_one, *in_two)), []
+    for x, title, sets in ((130, "one plane for both", in_one), (390, "two planes, laid on one another", in_two)):
+        canvas.text(x, 12, title, SMALL, bold=True)
+        canvas.arrow((x - 100, 138), (x + 100, 138), tip=False, dashed=True)
+        canvas.arrow((x, 46), (x, 230), tip=False, dashed=True)
+        spots = [[(x + unit * one, 138 - unit * other) for one, other in points] for points in sets]
+        means = [tuple(np.mean(one, axis=0)) for one in spots]
+        for one in spots[0]:
+            canvas.dot(*one, kind="vector")
+        for one, other in spots[1]:
+            canvas.box(one - 4, other - 4, 8, 8, kind="vector", round_by=0)
+        with canvas.step():
+            canvas.box(means[1][0] - 10, means[1][1] - 10, 20, 20, kind="sentence", thick=True, round_by=0)
+            canvas.dot(*means[0], radius=7, kind="sentence")
+            between = abs(math.dist(*means) / unit)
+            canvas.text(x, 246, f"the means are {between:.2f} apart", kind="sentence")
+            told.append(f"{between:.2f}")
+    canvas.text(246, 34, names[0], SMALL, anchor="end")
+    canvas.dot(254, 34, kind="vector")
+    canvas.box(266, 30, 8, 8, kind="vector", round_by=0)
+    canvas.text(280, 34, names[1], SMALL, anchor="start")
+    return canvas.finish(
+        f"The tokens of two sentences ({names[0]}: dots, {names[1]}: squares). In one plane for both, their means are "
+        f"{told[0]} apart. In two planes, laid on one another, both means lie on the crossing of the axes: {told[1]}."
+    )

@@ -1,0 +1,239 @@
+"""The diagrams of lesson 07: the head, two softmaxes, the objective and its loss, the adapter, two interventions."""
+
+from .canvas import SMALL, Canvas, text_width
+
+
+def to_probabilities(tokens, place, shapes):
+    """The way of a [MASK] through the model: up through the embeddings and layers, down through the head.
+
+    tokens: of the sentence. place: of the [MASK]. shapes: of "ids", "hidden" and "table", as tuples.
+    """
+    canvas = Canvas("07 to probabilities", 260)
+    vocabulary, width = shapes["table"]
+    near = tokens[max(0, place - 2) : place + 2]
+    boxes = canvas.tokens(10, 226, near)
+    right = boxes[-1][2]
+    canvas.text(right + 14, 240, "\u2026")
+    canvas.arrow((right / 2, 226), (right / 2, 202), str(shapes["ids"]))
+    canvas.box(10, 168, right - 10, 32, "word embeddings", "layer")
+    canvas.arrow((right / 2, 168), (right / 2, 144), str(shapes["hidden"]))
+    canvas.box(10, 112, right - 10, 30, "6 layers", "layer")
+    canvas.arrow((right / 2, 112), (right / 2, 88), str(shapes["hidden"]))
+    for token, (start, _, end, _) in zip(near, boxes):
+        middle = (start + end) / 2
+        canvas.vector(middle - 12, 46, kind="masked" if token == "[MASK]" else "vector", width=24)
+        if token == "[MASK]":
+            at = middle
+    with canvas.step():
+        canvas.arrow((at, 46), (at, 22), tip=False, kind="masked")
+        canvas.arrow((at, 22), (298, 22), f"({width},)", kind="masked", side=-1)
+        canvas.box(300, 6, 210, 32, "linear, GELU, norm", "layer")
+        canvas.arrow((405, 38), (405, 80), f"({width},)")
+    with canvas.step():
+        canvas.box(300, 82, 210, 32, "\u00d7 table, + bias", "layer")
+        canvas.arrow((405, 114), (405, 150), f"({vocabulary},)")
+        canvas.text(396, 130, "logits", SMALL, anchor="end")
+    with canvas.step():
+        canvas.arrow((right, 184), (300, 100), kind="layer", dashed=True)
+        canvas.text(262, 192, "the same", SMALL, kind="layer")
+    with canvas.step():
+        canvas.box(300, 152, 210, 30, "softmax")
+        canvas.arrow((405, 182), (405, 218), f"({vocabulary},)")
+        canvas.text(405, 234, "probabilities, sum 1", kind="masked")
+    return canvas.finish(
+        f"The ids {shapes['ids']} become vectors {shapes['hidden']} in the table of word embeddings; six layers keep "
+        f"that shape. The vector at the [MASK], ({width},), goes through the head: a linear layer with GELU and "
+        f"normalisation, then a product with the same table of word embeddings, plus a bias: {vocabulary} logits. The "
+        "softmax makes them probabilities, which add up to 1."
+    )
+
+
+def two_softmaxes(tokens, pieces, over_pieces, over_tokens, row, column, sums):
+    """The same logits under a softmax over the pieces, and under one over the tokens, for a few pieces.
+
+    over_pieces, over_tokens: (tokens, pieces), the columns of these pieces. sums: of `row`, over all pieces of the
+    vocabulary, in the first table, and of `column` in the second one.
+    """
+    canvas, wide, high, top = Canvas("07 two softmaxes", 252), 50, 20, 42
+    bottom, across = top + len(tokens) * high, len(pieces) * wide
+    for at, token in enumerate(tokens):
+        canvas.text(58, top + (at + 0.5) * high, token, SMALL, anchor="end", mono=True, bold=at == row)
+    for left, title, values in ((64, "dim=-1", over_pieces), (304, "dim=0", over_tokens)):
+        canvas.text(left + across / 2, 10, title, SMALL, mono=True, bold=True)
+        for at, piece in enumerate(pieces):
+            canvas.text(left + (at + 0.5) * wide, top - 12, piece, SMALL, mono=True)
+        numbers = [[float(value) for value in one] for one in values]
+        canvas.grid(left, top, numbers, cell=wide, height=high, kind="plain")
+    with canvas.step():
+        canvas.arrow((64, top + row * high), (64 + across, top + row * high), kind="loss", thick=True, tip=False)
+        canvas.arrow(
+            (64, top + (row + 1) * high), (64 + across, top + (row + 1) * high), kind="loss", thick=True, tip=False
+        )
+        canvas.text(
+            67 + across, top + (row + 0.5) * high, f"{sums[0]:.2f}", SMALL, anchor="start", bold=True, kind="loss"
+        )
+    with canvas.step():
+        for x in (304 + column * wide, 304 + (column + 1) * wide):
+            canvas.arrow((x, top), (x, bottom), kind="loss", thick=True, tip=False)
+        canvas.text(304 + (column + 0.5) * wide, bottom + 14, f"{sums[1]:.2f}", SMALL, bold=True, kind="loss")
+    return canvas.finish(
+        f"Two tables of probabilities with a row for each of the {len(tokens)} tokens and a few of the columns, "
+        f"{', '.join(pieces)}. With dim=-1 the row of {tokens[row]}, over the whole vocabulary, adds up to "
+        f"{sums[0]:.2f}; with dim=0 the column of {pieces[column]} adds up to {sums[1]:.2f}."
+    )
+
+
+def objective(tokens, chosen, other, share, becomes):
+    """What becomes of a token that was chosen, and what must be predicted in each case.
+
+    chosen: its place. other: a token that may replace it. share: of all tokens that are chosen.
+    becomes: the shares of those that become [MASK], become another token, and stay.
+    """
+    canvas = Canvas("07 objective", 250)
+    replaced = [
+        token if at != chosen else new for new in ("[MASK]", other, tokens[chosen]) for at, token in enumerate(tokens)
+    ]
+    rows = [replaced[at * len(tokens) : (at + 1) * len(tokens)] for at in range(3)]
+    kinds = ["masked" if at == chosen else "token" for at in range(len(tokens))]
+    canvas.tokens(70, 10, tokens, kinds)
+    canvas.text(62, 24, f"{share:.0%}", anchor="end", bold=True, kind="masked")
+    canvas.text(70, 52, "of all tokens are chosen. Of these,", SMALL, anchor="start", quiet=True)
+    for at, (row, part) in enumerate(zip(rows, becomes, strict=True)):
+        with canvas.step():
+            y = 78 + at * 42
+            canvas.text(62, y + 14, f"{part:.0%}", anchor="end", bold=True, kind="masked")
+            end = canvas.tokens(70, y, row, kinds)[-1][2]
+            canvas.arrow((end + 8, y + 14), (430, y + 14), kind="loss")
+            canvas.text(438, y + 14, tokens[chosen], SMALL, anchor="start", mono=True, bold=True, kind="loss")
+    with canvas.step():
+        y = 78 + 3 * 42
+        canvas.text(62, y + 14, f"{1 - share:.0%}", anchor="end", bold=True)
+        end = canvas.tokens(70, y, tokens, "token")[-1][2]
+        canvas.text(end + 8, y + 14, "nothing is asked", SMALL, anchor="start", quiet=True)
+    one, two, three = (f"{part:.0%}" for part in becomes)
+    return canvas.finish(
+        f"In {' '.join(tokens)}, the token {tokens[chosen]} is among the {share:.0%} that are chosen. In {one} of the "
+        f"cases it becomes [MASK], in {two} another token, such as {other}, and in {three} it stays. Each time "
+        f"{tokens[chosen]} must be predicted. Nothing is asked where a token is not chosen."
+    )
+
+
+def masked_loss(tokens, labels, losses):
+    """A masked sentence, below each token its label, and below each label other than -100 its loss as a bar.
+
+    tokens: with [MASK] at the chosen places. labels: a piece at each chosen place, -100 elsewhere.
+    losses: one for each chosen place, in their order.
+    """
+    canvas, most = Canvas("07 loss", 258), max(losses)
+    left, y, asked = 8, 8, []
+    for token, label in zip(tokens, labels, strict=True):
+        wide = max(text_width(token, SMALL, True) + 8, 36)
+        if left + wide > canvas.width:
+            left, y = 8, y + 126
+        canvas.tokens(left, y, [token], width=wide)
+        if label == -100:
+            canvas.text(left + wide / 2, y + 42, "\u2212100", SMALL, quiet=True)
+        else:
+            canvas.text(left + wide / 2, y + 42, label, SMALL, bold=True, kind="loss")
+            asked.append((left + wide / 2, y + 56))
+        left += wide + 5
+    with canvas.step():
+        for (x, top), loss in zip(asked, losses, strict=True):
+            canvas.box(x - 13, top, 26, max(1, 40 * loss / most), kind="loss", round_by=0)
+            canvas.text(x, top + 10 + 40 * loss / most, f"{loss:.2f}", SMALL, kind="loss")
+    with canvas.step():
+        mean = sum(losses) / len(losses)
+        canvas.text(512, y + 90, f"mean: {mean:.2f}", anchor="end", bold=True, kind="loss")
+    asked = ", ".join(f"{label} {loss:.2f}" for label, loss in zip([one for one in labels if one != -100], losses))
+    return canvas.finish(
+        f"The sentence {' '.join(tokens)} with a label under each token: -100, except under the chosen ones. Their "
+        f"labels and losses: {asked}. The mean of these is the loss, {mean:.2f}."
+    )
+
+
+def trained_parts(parts, megabytes):
+    """The parts of the model from the bottom up: what is trained and what is frozen, and what is stored of it.
+
+    parts: {name: (numbers trained, numbers in all)}. megabytes: what the stored differences take.
+    """
+    canvas, high, base = Canvas("07 trained parts", 224), 44, 174
+    top = base - (len(parts) - 1) * (high + 12)
+    for at, (name, (trained, total)) in enumerate(parts.items()):
+        y = base - at * (high + 12)
+        canvas.box(
+            10,
+            y,
+            250,
+            high,
+            f"{name}\n{total:,}",
+            "layer" if trained else "padding",
+            SMALL,
+            thick=bool(trained),
+            dashed=not trained,
+        )
+        if at:
+            canvas.arrow((135, y + high + 12), (135, y + high))
+        canvas.text(
+            272,
+            y + high / 2,
+            "trained" if trained else "frozen",
+            SMALL,
+            anchor="start",
+            bold=True,
+            kind="layer" if trained else "padding",
+        )
+    with canvas.step():
+        x = 340
+        canvas.box(x, top, 170, 44, "packaged weights", "padding", SMALL, dashed=True)
+        canvas.text(x + 85, top + 58, "+", 18)
+        canvas.box(
+            x,
+            top + 72,
+            170,
+            60,
+            f"differences, 8 bits\n\u00d7 a scale per row\n{megabytes:.0f} MB",
+            "layer",
+            SMALL,
+            thick=True,
+        )
+        canvas.text(x + 85, top + 146, "=", 18)
+        canvas.box(x, top + 160, 170, 44, "the adapted model", "layer", SMALL)
+    told = "; ".join(
+        f"{name}, {total:,} numbers, {'trained' if trained else 'frozen'}" for name, (trained, total) in parts.items()
+    )
+    return canvas.finish(
+        f"The model from the bottom up: {told}. Stored are the differences from the packaged weights, as 8-bit numbers "
+        f"with a scale for each row, {megabytes:.0f} MB. Packaged weights plus differences are the adapted model."
+    )
+
+
+def interventions(tokens, place, mask, word, bits):
+    """Two ways to ask whether a prediction at a mask depends on a token: hide the token, or cut the mask's view of it.
+
+    tokens: three of the sentence, the last one a [MASK]. place, mask: the two places among them. word: the prediction.
+    bits: the surprisal of `word` unchanged, with the token hidden, and with the view of it cut.
+    """
+    canvas, wide = Canvas("07 interventions", 256), 52
+    for panel, (title, value) in enumerate(zip(("as it is", "hidden", "cut"), bits, strict=True)):
+        left = 2 + panel * 175
+        middles = [left + at * (wide + 4) + wide / 2 for at in range(3)]
+        shown = ["[MASK]" if panel == 1 and at == place else token for at, token in enumerate(tokens)]
+        canvas.text(left + 82, 12, title, bold=True)
+        for x, token in zip(middles, shown):
+            canvas.tokens(x - wide / 2, 196, [token], width=wide)
+        for x in middles:
+            canvas.vector(x - 10, 112, width=20, height=28)
+        canvas.vector(middles[mask] - 10, 46, width=20, height=28, kind="masked")
+        for start, tops in ((196, [(x, 140) for x in middles]), (112, [(middles[mask], 74)])):
+            for at, x in enumerate(middles):
+                for end in tops:
+                    gone = panel == 2 and at == place and end[0] == middles[mask]
+                    canvas.arrow((x, start), end, tip=False, kind="padding" if gone else "head", dashed=gone)
+        with canvas.step():
+            canvas.text(left + 82, 242, f"{word}: {value:.1f} bits", kind="loss", bold=True)
+    return canvas.finish(
+        f"Three times the tokens {', '.join(tokens)} under two layers, whose lines lead to the vector at the mask. "
+        f"{word} costs {bits[0]:.1f} bits. With {tokens[place]} hidden, replaced by a [MASK], {bits[1]:.1f} "
+        f"bits. With the lines from {tokens[place]} to the mask cut, here dashed, {bits[2]:.1f} bits: it still reaches "
+        "the other tokens, and these reach the mask."
+    )
