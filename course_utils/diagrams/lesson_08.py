@@ -1,0 +1,211 @@
+"""The diagrams of lesson 08: from pairs of sentences to one number, and how sure that number is."""
+
+import numpy as np
+
+from ..evaluation import ranks, spearman
+from .canvas import Canvas
+
+
+def path_of_a_pair(sentences, place, scores, cosines):
+    """From one pair to Spearman's correlation: the encoder's way above, the person's below.
+
+    sentences: the two sentences of the pair. place: its row in `scores` and `cosines`, numbers (pairs,).
+    """
+    one, other = sentences
+    canvas = Canvas("08 path of a pair", 204)
+    found = [f"{ranks(values)[place]:g}" for values in (cosines, scores)]
+    whole = f"{spearman(scores, cosines):.2f}"
+    for y, sentence in zip((8, 52), (one, other)):
+        canvas.box(2, y, 220, 32, sentence, "token", size=14)
+    with canvas.step():
+        canvas.box(240, 8, 70, 76, "encoder", "layer", size=14)
+        for y in (24, 68):
+            canvas.arrow((222, y), (240, y))
+            canvas.arrow((310, y), (328, y))
+            canvas.vector(328, y - 9, width=46, height=18, kind="sentence", across=True)
+            canvas.arrow((374, y), (394, 46))
+        canvas.box(394, 24, 56, 44, f"cosine\n{cosines[place]:.2f}", size=14)
+    with canvas.step():
+        canvas.arrow((112, 84), (112, 160))
+        canvas.box(2, 160, 220, 32, "a person reads both", size=14)
+        canvas.arrow((222, 176), (394, 176))
+        canvas.box(394, 154, 56, 44, f"score\n{scores[place]:.1f}", size=14)
+    with canvas.step():
+        for y, rank in zip((46, 176), found):
+            canvas.arrow((450, y), (468, y))
+            canvas.box(468, y - 22, 50, 44, f"rank\n{rank}", size=14)
+    with canvas.step():
+        canvas.text(342, 111, f"the ranks of {len(scores)} pairs,\ncorrelated by Pearson", 14, "end")
+        canvas.arrow((493, 68), (493, 96))
+        canvas.arrow((493, 154), (493, 126))
+        canvas.box(352, 96, 166, 30, f"Spearman {whole}", bold=True)
+    return canvas.finish(
+        f'The pair "{one}" and "{other}" The encoder makes a vector of each sentence, and their cosine '
+        f"is {cosines[place]:.2f}: rank {found[0]} of {len(scores)}. A person gives the score {scores[place]:.1f}: "
+        f"rank {found[1]}. Pearson's correlation of these two ranks over all pairs is Spearman's correlation, {whole}."
+    )
+
+
+def two_orders(names, scores, cosines):
+    """A few pairs in the order of their scores, joined with their places in the order of their cosines.
+
+    names: a short text for each pair. scores, cosines: numbers (pairs,). Equal ones share the mean of their ranks.
+    """
+    left, right = ranks(scores), ranks(cosines)
+    canvas = Canvas("08 two orders", 60 + 27 * len(names))
+    by_score, by_cosine = np.argsort(scores, kind="stable"), np.argsort(cosines, kind="stable")
+    for x, heading in ((4, "pair"), (284, "score"), (330, "rank"), (432, "rank"), (492, "cosine")):
+        canvas.text(x, 12, heading, 14, "start" if x == 4 else "middle", quiet=True)
+    heights = {row: 40 + 27 * at for at, row in enumerate(by_score)}
+    for row, y in heights.items():
+        canvas.text(4, y, names[row], 14, "start")
+        canvas.text(284, y, f"{scores[row]:.1f}", 14)
+    with canvas.step():
+        for row, y in heights.items():
+            canvas.box(314, y - 11, 32, 22, f"{left[row]:g}", "token", size=14)
+    with canvas.step():
+        for at, row in enumerate(by_cosine):
+            y = 40 + 27 * at
+            canvas.box(416, y - 11, 32, 22, f"{right[row]:g}", "sentence", size=14)
+            canvas.text(492, y, f"{cosines[row]:.2f}", 14)
+    with canvas.step():
+        for at, row in enumerate(by_cosine):
+            canvas.arrow((346, heights[row]), (416, 40 + 27 * at), tip=False)
+        canvas.text(381, 46 + 27 * len(names), f"Spearman of these: {spearman(scores, cosines):.2f}", 14)
+    told = ", ".join(f"{names[row]} {left[row]:g} and {right[row]:g}" for row in by_score)
+    return canvas.finish(
+        f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {told}. Equal scores share "
+        "a rank. A line joins the two places of a pair; lines that cross are pairs in another "
+        f"order. Spearman's correlation of these is {spearman(scores, cosines):.2f}."
+    )
+
+
+def resampling(rows, repeated, value, interval, shown=8):
+    """What one resample holds of the first pairs, and the values of all resamples with their interval.
+
+    rows: the rows drawn for one resample. repeated: the value of each resample. value: that of the table itself.
+    interval: (low, high), between which 95 of 100 values lie.
+    """
+    canvas = Canvas("08 resampling", 250)
+    times = np.bincount(rows, minlength=shown)[:shown]
+    canvas.text(4, 14, f"the table: {len(rows)} pairs", 14, "start")
+    for at in range(shown):
+        canvas.box(4 + 27 * at, 26, 23, 24, str(at + 1), "token", size=14)
+    canvas.text(224, 38, "…", anchor="start")
+    with canvas.step():
+        canvas.text(4, 74, f"one resample: {len(rows)} draws, put back", 14, "start")
+        for at, count in enumerate(times):
+            x = 4 + 27 * at
+            for copy in range(count):
+                canvas.box(x, 86 + 26 * copy, 23, 24, str(at + 1), "token", size=14)
+            if not count:
+                canvas.box(x, 86, 23, 24, "", "padding", dashed=True)
+        canvas.text(224, 98, "…", anchor="start")
+    with canvas.step():
+        canvas.arrow((112, 88 + 26 * int(times.max())), (112, 190))
+        canvas.box(32, 190, 160, 30, f"Spearman {repeated[-1]:.2f}", "plain")
+        canvas.arrow((192, 205), (272, 205))
+    with canvas.step():
+        _histogram(canvas, repeated, value, interval)
+    missing = ", ".join(str(at + 1) for at in range(shown) if not times[at])
+    return canvas.finish(
+        f"A resample of {len(rows)} rows, drawn with replacement. Of the first {shown} pairs, these were not drawn: "
+        f"{missing}; others came up to {times.max()} times. Its Spearman correlation is one of {len(repeated):,} "
+        f"values, drawn as bars. 95 of 100 lie between {interval[0]:.2f} and {interval[1]:.2f}, around {value:.2f}."
+    )
+
+
+def _histogram(canvas, values, middle, interval, left=280, right=512, floor=204, high=150):
+    edges = np.linspace(min(values), max(values), 25)
+    counts, _ = np.histogram(values, edges)
+
+    def at(number):
+        return left + (right - left) * (number - edges[0]) / (edges[-1] - edges[0])
+
+    for count, start, end in zip(counts, edges, edges[1:]):
+        tall = high * count / counts.max()
+        inside = interval[0] <= (start + end) / 2 <= interval[1]
+        canvas.box(
+            at(start), floor - tall, at(end) - at(start), tall, kind="sentence" if inside else "padding", round_by=0
+        )
+    canvas.text((left + right) / 2, 14, f"{len(values):,} resamples", 14)
+    canvas.arrow((at(middle), floor), (at(middle), 44), tip=False, dashed=True)
+    canvas.text(at(middle), 34, f"all pairs: {middle:.2f}", 14)
+    canvas.bracket(at(interval[0]), at(interval[1]), floor + 4, f"95%: {interval[0]:.2f} to {interval[1]:.2f}")
+
+
+def four_outcomes(labels, values, threshold):
+    """How a threshold cuts similar and other pairs into four kinds, each bar 0.1 wide.
+
+    labels: 1 for a similar pair, else 0. values: their similarities; from the threshold on, they are called similar.
+    """
+    labels, values = np.asarray(labels), np.asarray(values)
+    above = values >= threshold
+    counts = {(label, side): int(((labels == label) & (above == side)).sum()) for label in (1, 0) for side in (1, 0)}
+    names = {(1, 1): "found", (1, 0): "missed", (0, 1): "false alarms", (0, 0): "left out"}
+    canvas = Canvas("08 four outcomes", 250)
+    first = int(np.floor((values.min() - threshold) / 0.1))
+    bins = np.floor(np.round((values - threshold) / 0.1, 6)).astype(int) - first
+    wide = 330 / (bins.max() + 1)
+    tallest = max(np.bincount(bins[labels == label]).max() for label in (1, 0))
+    cut = 95 - first * wide
+    canvas.text(4, 66, "similar", 14, "start", bold=True)
+    canvas.text(4, 178, "not similar", 14, "start", bold=True)
+    for label, base, way in ((1, 116, -1), (0, 130, 1)):
+        for place, count in enumerate(np.bincount(bins[labels == label], minlength=bins.max() + 1)):
+            if count:
+                tall = 78 * count / tallest
+                right = label == (place + first >= 0)
+                canvas.box(95 + place * wide + 1, base if way > 0 else base - tall, wide - 2, tall,
+                           kind="sentence" if right else "loss", round_by=0)  # fmt: skip
+    canvas.text(98, 123, f"{values.min():.2f}", 14, "end", quiet=True)
+    canvas.text(428, 123, f"cosine {values.max():.2f}", 14, "start", quiet=True)
+    with canvas.step():
+        canvas.arrow((cut, 232), (cut, 16), tip=False, dashed=True)
+        canvas.text(cut, 241, f"threshold {threshold:.2f}", 14)
+    for label, y in ((1, 18), (0, 216)):
+        with canvas.step():
+            for side, x in ((0, cut - 10), (1, cut + 10)):
+                text = f"{names[label, side]}: {counts[label, side]}"
+                kind = "sentence" if label == side else "loss"
+                canvas.text(x, y, text, 16, "start" if side else "end", kind=kind, bold=True)
+    return canvas.finish(
+        f"Bars count pairs by cosine, similar ones upwards and others downwards. A threshold of {threshold:.2f} cuts "
+        f"them into four kinds: {counts[1, 1]} similar pairs are found and {counts[1, 0]} missed; of the others, "
+        f"{counts[0, 1]} are false alarms and {counts[0, 0]} are left out."
+    )
+
+
+def two_questions(first, second, difference):
+    """The intervals of two models on one scale, and the interval of their difference on another, with its zero.
+
+    Each is (name, value, low, high).
+    """
+    canvas = Canvas("08 two questions", 190)
+    low, high = min(first[2], second[2]), max(first[3], second[3])
+    spread = (high - low) * 1.15
+
+    def bar(y, row, start, kind):
+        name, value, *ends = row
+        begin, middle, end = (190 + 310 * (number - start) / spread for number in (ends[0], value, ends[1]))
+        canvas.text(4, y, name, 14, "start")
+        canvas.arrow((begin, y), (end, y), tip=False, thick=True, kind=kind)
+        canvas.box(middle - 5, y - 5, 10, 10, kind=kind, round_by=5)
+        canvas.text(begin, y + 17, f"{ends[0]:.2f}", 14, quiet=True)
+        canvas.text(end, y + 17, f"{ends[1]:.2f}", 14, quiet=True)
+        canvas.text(middle, y - 16, f"{value:.2f}", 14)
+
+    bar(24, first, low - 0.02, "sentence")
+    bar(78, second, low - 0.02, "sentence")
+    with canvas.step():
+        start = -spread / 3
+        zero = 190 + 310 * -start / spread
+        canvas.arrow((zero, 112), (zero, 176), tip=False, dashed=True)
+        canvas.text(zero - 8, 170, "0", 14, "end", quiet=True)
+        bar(144, difference, start, "plain")
+    return canvas.finish(
+        f"{first[0]}: {first[1]:.2f}, interval {first[2]:.2f} to {first[3]:.2f}. {second[0]}: {second[1]:.2f}, "
+        f"interval {second[2]:.2f} to {second[3]:.2f}. The two bars overlap. {difference[0]}: {difference[1]:.2f}, "
+        f"interval {difference[2]:.2f} to {difference[3]:.2f}, on the same scale, "
+        + ("with 0 outside." if difference[2] > 0 or difference[3] < 0 else "with 0 inside.")
+    )

@@ -1,0 +1,230 @@
+"""The diagrams of lesson 09: a sentence encoder as a chain of modules, two ways to compare, and a search."""
+
+from .canvas import Canvas
+
+
+def three_modules(texts, mask, shapes):
+    """The chain that makes vectors of texts, with the shape at every arrow.
+
+    mask: of the padded batch, (texts, tokens). shapes: of the token vectors, the pooled ones, and the normalised ones.
+    """
+    canvas = Canvas("09 three modules", 84 + 44 * len(texts))
+    rows = [32 + 24 * at for at in range(len(texts))]
+    middle, wide = (rows[0] + rows[-1] + 18) / 2, 84 / len(mask[0])
+    for at, (y, text) in enumerate(zip(rows, texts), start=1):
+        canvas.box(2, y, 46, 18, f"text {at}", "token", size=14)
+        canvas.text(2, 64 + 24 * len(texts) + 20 * at, f"text {at}: {text}", 14, "start", quiet=True)
+
+    def module(x, width, name, task):
+        canvas.box(x, middle - 22, width, 44, f"{name}", "layer", size=14)
+        canvas.text(x + width / 2, 10, task, 14, quiet=True)
+
+    def shape(x, numbers):
+        canvas.text(x, rows[-1] + 36, str(tuple(numbers)), 14)
+
+    with canvas.step():
+        module(64, 92, "Transformer", "tokenizer, encoder")
+        for y, counts in zip(rows, mask):
+            canvas.arrow((48, y + 9), (64, middle))
+            canvas.arrow((156, middle), (174, y + 9))
+            for place, real in enumerate(counts):
+                canvas.box(174 + place * wide, y, wide, 18, kind="vector" if real else "padding", round_by=0)
+        shape(216, shapes[0])
+    with canvas.step():
+        module(276, 64, "Pooling", "mean")
+        for y in rows:
+            canvas.arrow((258, y + 9), (276, middle))
+            canvas.arrow((340, middle), (358, y + 9))
+            canvas.vector(358, y, width=32, height=18, kind="sentence", across=True)
+        shape(374, shapes[1])
+    with canvas.step():
+        module(408, 78, "Normalize", "length 1")
+        for y in rows:
+            canvas.arrow((390, y + 9), (408, middle))
+            canvas.arrow((486, middle), (502, y + 9))
+            canvas.vector(502, y, width=16, height=18, cells=1, kind="sentence", across=True)
+        shape(488, shapes[2])
+    sizes = ", ".join(str(tuple(numbers)) for numbers in shapes)
+    return canvas.finish(
+        f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and encoder, Pooling, which "
+        f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {sizes}."
+    )
+
+
+def two_ways(lengths):
+    """A bi-encoder, which reads two sentences apart, beside a cross-encoder, which reads them as one input.
+
+    lengths: of the two sentences in tokens, each with [CLS] and [SEP].
+    """
+    canvas = Canvas("09 two ways", 250)
+
+    def cells(x, count, wide, ends):
+        """Tokens without their text, and lines of attention from one in the middle to all."""
+        for at in range(count):
+            canvas.box(x + at * wide, 62, wide, 20, kind="special" if at in ends else "token", round_by=0)
+        looks = x + (ends[-1] // 3 + 0.5) * wide
+        for at in range(count):
+            if (seen := x + (at + 0.5) * wide) != looks:
+                canvas.arrow((looks, 62), (seen, 62), bend=(looks - seen) * 0.11, tip=False, kind="head")
+
+    first, second = lengths
+    wide = 204 / (first + second)
+    starts = [6, 6 + first * wide + 22]
+    canvas.text(121, 12, "bi-encoder", bold=True)
+    for start, count, name in zip(starts, lengths, ("one", "other")):
+        cells(start, count, wide, (0, count - 1))
+        middle = start + count * wide / 2
+        canvas.arrow((middle, 82), (middle, 100))
+        canvas.box(middle - 42, 100, 84, 34, "encoder", "layer", size=14)
+        canvas.arrow((middle, 134), (middle, 152))
+        canvas.vector(middle - 28, 152, width=56, height=18, kind="sentence", across=True)
+        canvas.arrow((middle, 170), (121, 194))
+        canvas.text(middle, 32, name, 14, quiet=True)
+    canvas.box(81, 194, 80, 28, "cosine", size=14)
+    canvas.text(121, 238, "keeps the vectors", 14, quiet=True)
+    with canvas.step():
+        both = first + second - 1
+        wide = 228 / both
+        canvas.text(398, 12, "cross-encoder", bold=True)
+        cells(284, both, wide, (0, first - 1, both - 1))
+        canvas.text(284 + first * wide / 2, 32, "one", 14, quiet=True)
+        canvas.text(284 + (first + second / 2) * wide, 32, "other", 14, quiet=True)
+        canvas.arrow((398, 82), (398, 100))
+        canvas.box(314, 100, 168, 34, "encoder", "layer", size=14)
+        canvas.arrow((398, 134), (398, 194))
+        canvas.box(348, 194, 100, 28, "a number", size=14)
+        canvas.text(398, 238, "keeps nothing", 14, quiet=True)
+    return canvas.finish(
+        f"A bi-encoder reads two sentences of {first} and {second} tokens apart: attention stays within a sentence, "
+        "each becomes a vector that can be kept, and the cosine compares the two. A cross-encoder reads both as one "
+        f"input of {both} tokens, attention runs between them, and what comes out is one number for this pair."
+    )
+
+
+def pairs_of_n(n, large):
+    """All pairs of n sentences as cells of a table, beside the passes of both ways for n and for `large` sentences."""
+    canvas = Canvas("09 pairs of n", 250)
+    cell, left, top = 220 / n, 24, 24
+    for at in range(n):
+        middle = (at + 0.5) * cell
+        canvas.text(left + middle, 12, str(at + 1), 14, quiet=True)
+        canvas.text(left - 4, top + middle, str(at + 1), 14, "end", quiet=True)
+        canvas.box(left + at * cell, top + at * cell, cell, cell, kind="sentence", round_by=0)
+    with canvas.step():
+        for row in range(n):
+            for column in range(row):
+                canvas.box(left + column * cell, top + row * cell, cell, cell, kind="layer", round_by=0)
+    for y, kind, name, passes in (
+        (56, "sentence", "one pass each", lambda n: n),
+        (146, "layer", "one pass per pair", lambda n: n * (n - 1) // 2),
+    ):
+        with canvas.step():
+            canvas.box(276, y - 9, 18, 18, kind=kind, round_by=0)
+            canvas.text(302, y, name, anchor="start", bold=True)
+            for line, count in enumerate((n, large), start=1):
+                canvas.text(302, y + 24 * line, f"{count:,} sentences: {passes(count):,}", 14, "start")
+    return canvas.finish(
+        f"A table of {n} by {n} sentences. Its diagonal are the {n} sentences, one pass each. The cells below it are "
+        f"the {n * (n - 1) // 2} pairs, and those above it would be the same pairs again. For {large:,} sentences, "
+        f"there are {large:,} passes with one each, and {large * (large - 1) // 2:,} with one per pair."
+    )
+
+
+def retrieve_and_rerank(sentences, candidates):
+    """First the bi-encoder finds candidates among all sentences, then the cross-encoder orders these."""
+    canvas = Canvas("09 retrieve and re-rank", 236)
+    canvas.box(4, 8, 108, 34, "question", "token")
+    canvas.box(130, 8, 384, 34, f"{sentences:,} vectors, made before", "sentence")
+    with canvas.step():
+        canvas.arrow((322, 42), (322, 102))
+        canvas.box(4, 56, 250, 32, f"bi-encoder: 1 pass, {sentences:,} cosines", "layer", size=14)
+        canvas.arrow((254, 72), (314, 72), tip=False, dashed=True)
+        canvas.box(242, 104, 160, 34, f"{candidates} candidates", "sentence")
+    with canvas.step():
+        canvas.arrow((322, 138), (322, 198))
+        canvas.box(4, 152, 250, 32, f"cross-encoder: {candidates} passes", "layer", size=14)
+        canvas.arrow((254, 168), (314, 168), tip=False, dashed=True)
+        canvas.box(272, 200, 100, 32, "an order", "plain")
+    return canvas.finish(
+        f"A question and the vectors of {sentences:,} sentences. The bi-encoder reads the question once and computes "
+        f"{sentences:,} cosines, which leave {candidates} candidates. The cross-encoder reads each of them with the "
+        f"question, in {candidates} passes, and puts them in order."
+    )
+
+
+def index_and_search(shape, question, cosines):
+    """What a search computes once for its corpus, and what for each question.
+
+    shape: of the vectors of the corpus. cosines: the highest ones, for this question.
+    """
+    canvas = Canvas("09 index and search", 222)
+    count, hidden = shape
+    canvas.text(4, 14, "once", bold=True, anchor="start")
+    canvas.box(4, 28, 150, 40, f"{count:,} sentences", "token")
+    canvas.arrow((154, 48), (180, 48))
+    canvas.box(180, 28, 84, 40, "encoder", "layer")
+    canvas.arrow((264, 48), (290, 48))
+    for at in range(4):
+        canvas.vector(290, 22 + 13 * at, cells=8, width=96, height=13, kind="sentence", across=True)
+    canvas.text(338, 88, f"({count:,}, {hidden})", 14)
+    with canvas.step():
+        canvas.text(4, 120, "for each question", bold=True, anchor="start")
+        canvas.box(4, 134, 150, 40, "1 question", "token")
+        canvas.arrow((154, 154), (180, 154))
+        canvas.box(180, 134, 84, 40, "encoder", "layer")
+        canvas.arrow((264, 154), (290, 154))
+        canvas.vector(290, 147, cells=8, width=96, height=14, kind="sentence", across=True)
+        canvas.text(338, 180, f"({hidden},)", 14)
+    with canvas.step():
+        canvas.arrow((386, 48), (446, 84), bend=-6)
+        canvas.arrow((386, 154), (446, 114), bend=6)
+        canvas.box(404, 84, 112, 30, f"{count:,} cosines", size=14)
+    with canvas.step():
+        canvas.arrow((470, 114), (470, 140))
+        for at, cosine in enumerate(cosines):
+            canvas.box(434, 142 + 24 * at, 72, 22, f"{cosine:.2f}", size=14)
+    best = ", ".join(f"{cosine:.2f}" for cosine in cosines)
+    canvas.text(4, 206, question, 14, "start", quiet=True)
+    return canvas.finish(
+        f"Once: the encoder makes a table of {count:,} vectors of {hidden} numbers. For each question: one pass makes "
+        f"one vector, and its dot product with each row of the table gives {count:,} cosines. The highest are kept: "
+        f'{best} for "{question}"'
+    )
+
+
+def padded_or_packed(lengths, batch):
+    """The same sentences in padded batches, in padded batches sorted by length, and laid end to end.
+
+    lengths: of the sentences in tokens. batch: how many of them make a batch.
+    """
+    canvas = Canvas("09 padded or packed", 60 + 17 * len(lengths))
+    widest, told = 148 / max(lengths), []
+    for left, name, order in ((2, "as they come", lengths), (186, "sorted by length", sorted(lengths))):
+        padding = 0
+        canvas.text(left, 12, name, 14, "start", bold=True)
+        for start in range(0, len(order), batch):
+            most = max(order[start : start + batch])
+            for at, length in enumerate(order[start : start + batch], start=start):
+                y = 30 + 17 * at + 6 * (start // batch)
+                canvas.box(left, y, length * widest, 14, kind="token", round_by=0)
+                if length < most:
+                    canvas.box(left + length * widest, y, (most - length) * widest, 14, kind="padding", round_by=0)
+                padding += most - length
+        told.append(f"{sum(lengths)} tokens and {padding} of padding {name}")
+        canvas.text(left, 46 + 17 * len(lengths), f"padding: {padding}", 14, "start")
+    with canvas.step():
+        canvas.text(370, 12, "end to end", 14, "start", bold=True)
+        x, y, right = 370, 30, 370 + 148
+        for length in sorted(lengths):
+            rest = length * widest
+            while rest > 0.01:
+                part = min(rest, right - x)
+                canvas.box(x, y, part, 14, kind="token", round_by=0)
+                x, rest = x + part, rest - part
+                if right - x < 0.01:
+                    x, y = 370, y + 17
+        canvas.text(370, 46 + 17 * len(lengths), "padding: 0", 14, "start")
+    return canvas.finish(
+        f"{len(lengths)} sentences in batches of {batch}: {' and '.join(told)}. Laid end to end in one pass, they need "
+        "no padding."
+    )
