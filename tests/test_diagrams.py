@@ -44,6 +44,7 @@ def drawn():
     with drawing.step():
         drawing.grid(220, 60, [[0.125, -1], ["a", 2]], cell=50)
         drawing.bracket(220, 320, 135, "weights")
+        drawing.circle(480, 100, 12.345, "loss", filled=False)
     return drawing.finish(f"{ALT} It says \"<b>\" & '漢字'.")
 
 
@@ -79,6 +80,7 @@ def test_it_is_the_same_each_time_and_rounded():
         (lambda one: one.dot(2, 50), r"\(-2, 46\) is outside"),
         (lambda one: one.grid(0, 0, [["a long text"]], cell=20), "wider than its cell of 20"),
         (lambda one: one.tokens(10, 10, ["x" * 80]), "outside"),
+        (lambda one: one.circle(20, 20, 21), r"\(-1, -1\) is outside"),
         (lambda one: one.finish("A picture."), "alternative text is too short"),
     ],
 )

@@ -165,6 +165,12 @@ class Canvas:
             self.text(x + width / 2, y + height / 2, text, size, mono=mono, bold=bold)
         return x, y, x + width, y + height
 
+    def circle(self, x, y, radius, kind="plain", dashed=False, thick=False, filled=True):
+        """A circle around (x, y): a point if it is small, a ring if it is not filled."""
+        self._inside((x - radius, y - radius), (x + radius, y + radius))
+        classes = self._kind(kind) + ("" if filled else "-line") + " dashed" * dashed + " thick" * thick
+        self._add("Circle", float(x), float(y), float(radius), classes=classes)
+
     def tokens(self, x, y, tokens, kinds=None, width=None, height=28, gap=6, size=SMALL):
         """A row of tokens. Special tokens, [MASK] and [PAD] look different by themselves. Returns their boxes.
 

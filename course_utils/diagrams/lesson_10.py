@@ -1,0 +1,153 @@
+"""The diagrams of lesson 10: what each part may decide, what is trained, the loop, the rate, and kinds of mistakes."""
+
+from .canvas import SMALL, Canvas
+
+
+def three_parts(sizes):
+    """What each part of the labelled texts is for. sizes: {"train": n, "validation": n, "test": n}."""
+    decides = {
+        "train": ("the weights", "layer", "the classifier\nlearns from it"),
+        "validation": ("learning rate, epoch", "plain", "its mistakes\nmay be read"),
+        "test": ("the score to report", "sentence", "it decides\nnothing"),
+    }
+    canvas = Canvas("10 three parts", 236)
+    canvas.box(120, 6, 280, 32, f"{sum(sizes.values()):,} different texts", "token", bold=True)
+    for at, (name, size) in enumerate(sizes.items()):
+        left, middle = 4 + at * 174, 86 + at * 174
+        with canvas.step():
+            canvas.arrow((260 + 80 * (at - 1), 38), (middle, 66))
+            canvas.box(left, 68, 164, 48, f"{name}\n{size:,}", "token")
+            canvas.arrow((middle, 116), (middle, 144))
+            result, kind, remark = decides[name]
+            canvas.box(left, 146, 164, 34, result, kind, SMALL, thick=kind == "layer")
+            canvas.text(middle, 208, remark, SMALL, quiet=True)
+    told = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+    return canvas.finish(
+        f"{sum(sizes.values()):,} different texts in three parts: {told}. The training part sets the weights. The "
+        "validation part chooses the learning rate and the epoch, and its mistakes may be read. The test part gives "
+        "the score to report and decides nothing."
+    )
+
+
+def frozen_and_trained(encoder, regression, head, hidden=384):
+    """A frozen encoder with logistic regression, above an encoder that is trained together with its head.
+
+    encoder, regression, head: how many weights each has. hidden: the length of a sentence vector.
+    """
+    canvas = Canvas("10 frozen and trained", 258)
+    rows = (
+        ("mean", "regression", regression, "1 probability", "padding"),
+        ("[CLS]", "head", head, "2 logits", "layer"),
+    )
+    for at, (pooling, name, weights, result, kind) in enumerate(rows):
+        top = 26 + at * 130
+        trained = kind == "layer"
+        with canvas.step():
+            canvas.box(4, top, 62, 52, "tokens", "token", SMALL)
+            canvas.arrow((66, top + 26), (88, top + 26))
+            words = f"encoder, {'trained' if trained else 'frozen'}\n{encoder:,}"
+            canvas.box(90, top, 148, 52, words, kind, SMALL, dashed=not trained, thick=trained)
+            canvas.arrow((238, top + 26), (262, top + 26))
+            canvas.vector(264, top + 4, kind="sentence", width=26, height=44)
+            canvas.text(277, top - 12, f"{pooling}: {hidden}", SMALL, quiet=True)
+            canvas.arrow((290, top + 26), (312, top + 26))
+            canvas.box(314, top, 100, 52, f"{name}\n{weights:,}", "layer", SMALL, thick=True)
+            canvas.arrow((414, top + 26), (436, top + 26))
+            canvas.text(478, top + 26, result.replace(" ", "\n"), SMALL)
+        with canvas.step():
+            canvas.arrow((478, top + 50), (478, top + 72), kind="loss", tip=False, thick=True)
+            end = 164 if trained else 364
+            canvas.arrow((478, top + 72), (end, top + 72), kind="loss", tip=False, thick=True)
+            canvas.arrow((end, top + 72), (end, top + 54), kind="loss", thick=True)
+            canvas.text(8, top + 88, f"trained: {weights + encoder * trained:,} weights", SMALL, "start", "loss")
+    return canvas.finish(
+        f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression on the mean vector "
+        f"has {regression:,} weights, and the gradient reaches only these. Below, the encoder is trained together with "
+        f"a head of {head:,} weights on [CLS]: the gradient reaches all {encoder + head:,}."
+    )
+
+
+def training_loop(inputs, logits, weights):
+    """One round of the training loop: forward, loss, clear, backward, clip, step, and the next rate.
+
+    inputs: the shape of a batch of ids. logits: the shape of what the model returns. weights: how many it has.
+    """
+    canvas = Canvas("10 training loop", 256)
+    canvas.box(4, 20, 96, 52, f"batch\n{inputs}", "token", SMALL)
+    canvas.arrow((100, 46), (146, 46))
+    canvas.box(148, 20, 120, 52, f"model\n{weights:,}", "layer", SMALL, thick=True)
+    canvas.arrow((268, 46), (312, 46))
+    canvas.box(314, 20, 80, 52, f"logits\n{logits}", "vector", SMALL)
+    canvas.arrow((394, 46), (430, 46))
+    canvas.box(432, 20, 84, 52, "loss\n1 number", "loss", SMALL)
+    with canvas.step():
+        canvas.arrow((474, 72), (474, 166), kind="loss")
+        canvas.text(466, 118, "loss.backward()", SMALL, "end", mono=True)
+        canvas.box(396, 168, 120, 52, f"gradients\n{weights:,}", "loss", SMALL)
+    with canvas.step():
+        canvas.arrow((396, 194), (270, 194), kind="loss")
+        canvas.box(148, 168, 120, 52, "optimizer", "layer", SMALL)
+        canvas.text(332, 178, "clip", SMALL, quiet=True)
+        canvas.arrow((208, 168), (208, 74), kind="layer", thick=True)
+        canvas.text(200, 118, "optimizer.step()", SMALL, "end", mono=True)
+    with canvas.step():
+        canvas.text(516, 238, "optimizer.zero_grad(): the old ones cleared", SMALL, "end", mono=True)
+    with canvas.step():
+        canvas.arrow((100, 194), (146, 194))
+        canvas.box(4, 168, 96, 52, "schedule\nnext rate", "plain", SMALL)
+    return canvas.finish(
+        f"One round of the loop. A batch of shape {inputs} passes through the model, which gives logits of shape "
+        f"{logits}, and these give the loss, one number. loss.backward() computes {weights:,} gradients, after the old "
+        "ones were cleared. They are clipped, and optimizer.step() changes the weights, at a rate that the schedule "
+        "sets. Then comes the next batch."
+    )
+
+
+def rate_over_steps(rates, warmup):
+    """The learning rate at each step: up over `warmup` steps, then down. rates: one for each step, from step 0."""
+    canvas = Canvas("10 rate over steps", 230)
+    left, bottom, last = 66, 176, len(rates) - 1
+    across, up = 430 / last, 140 / max(rates)
+    places = [(left + at * across, bottom - rate * up) for at, rate in enumerate(rates)]
+    canvas.arrow((left, bottom), (left + 446, bottom))
+    canvas.arrow((left, bottom), (left, 8))
+    canvas.text(left - 8, bottom, "0", SMALL, "end")
+    canvas.text(left - 8, places[warmup][1], f"{max(rates):g}", SMALL, "end")
+    for part, words in (((0, warmup), "warm-up"), ((warmup, last), "straight down to 0")):
+        with canvas.step():
+            canvas.arrow(places[part[0]], places[part[1]], kind="layer", tip=False, thick=True)
+            for x, y in places[part[0] : part[1] + 1]:
+                canvas.circle(x, y, 4, "layer")
+            canvas.bracket(places[part[0]][0] + 3, places[part[1]][0] - 3, bottom + 22, words)
+            canvas.text(places[part[1]][0], bottom + 14, part[1], SMALL)
+    canvas.text(left + 4, bottom + 14, "step 0", SMALL)
+    return canvas.finish(
+        f"The learning rate over {last} steps. It rises in a straight line from 0 to {max(rates):g} at step {warmup}, "
+        f"then falls in a straight line to 0 at step {last}."
+    )
+
+
+def mistakes(counts):
+    """The four kinds of answers, and what precision and recall count. counts: ((TN, FP), (FN, TP))."""
+    (rejected, alarms), (missed, found) = counts
+    canvas = Canvas("10 mistakes", 236)
+    for at, name in enumerate(("says negative", "says positive")):
+        canvas.text(208 + at * 116, 14, name, SMALL)
+    for at, (name, row) in enumerate(zip(("is negative", "is positive"), counts)):
+        canvas.text(142, 56 + at * 64, name, SMALL, "end")
+        for place, count in enumerate(row):
+            kind = "sentence" if at == place else "loss"
+            canvas.box(150 + place * 116, 28 + at * 64, 112, 58, f"{count:,}", kind, 22, bold=True)
+    with canvas.step():
+        canvas.box(262, 24, 120, 130, thick=True, dashed=True)
+        canvas.arrow((322, 156), (322, 178))
+        canvas.text(322, 208, f"precision\n{found} of {found + alarms}\n{found / (found + alarms):.2f}")
+    with canvas.step():
+        canvas.box(146, 88, 236, 66, thick=True)
+        canvas.arrow((384, 121), (404, 121))
+        canvas.text(408, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.2f}", anchor="start")
+    return canvas.finish(
+        f"Of the negative sentences, {rejected} are called negative and {alarms} positive; of the positive ones, "
+        f"{missed} are called negative and {found} positive. Precision looks at the column of those called positive, "
+        f"{found} of {found + alarms}; recall at the row of those that are positive, {found} of {found + missed}."
+    )

@@ -1,0 +1,179 @@
+"""The diagrams of lesson 11: one encoder for three texts, margins, in-batch negatives, and collapse."""
+
+import math
+
+from .canvas import SMALL, Canvas
+
+
+def one_encoder(anchor, positive, negative, near, far):
+    """A triplet: three texts, one encoder, three vectors, two cosines.
+
+    near, far: the cosines of the anchor to the positive and to the negative.
+    """
+    canvas = Canvas("11 one encoder", 234)
+    texts = {"positive": positive, "anchor": anchor, "negative": negative}
+    for at, (name, text) in enumerate(texts.items()):
+        middle = 48 + at * 74
+        canvas.text(6, middle - 30, name, SMALL, "start", quiet=True)
+        canvas.box(4, middle - 18, 222, 36, text, "token", SMALL)
+        canvas.arrow((226, middle), (252, middle))
+        canvas.arrow((352, middle), (374, middle))
+        canvas.vector(376, middle - 18, kind="sentence", width=26, height=36)
+    canvas.box(254, 24, 98, 196, "encoder\n\nthe same\nweights\nthree times", "layer", SMALL, thick=True)
+    for middle, value in ((85, near), (159, far)):
+        with canvas.step():
+            canvas.arrow((406, middle - 32), (406, middle + 32), kind="sentence", tip=False, thick=True)
+            canvas.text(416, middle, f"cosine {value:.2f}", anchor="start", bold=value == max(near, far))
+    return canvas.finish(
+        f"Three texts pass through one encoder with the same weights: the anchor, {anchor!r}, the positive, "
+        f"{positive!r}, and the negative, {negative!r}. The cosine of anchor and positive is {near:.2f}, that of "
+        f"anchor and negative {far:.2f}."
+    )
+
+
+def margin_ring(near, far, margin):
+    """Three negatives around an anchor, and what each costs under triplet loss.
+
+    near: the distance of the positive. far: those of three negatives. margin: by which they should be farther.
+    """
+    canvas = Canvas("11 margin ring", 256)
+    x, y, unit = 140, 128, 115 / max(*far, near + margin)
+
+    def place(distance, degrees):
+        angle = math.radians(degrees)
+        return x + unit * distance * math.cos(angle), y - unit * distance * math.sin(angle)
+
+    canvas.circle(x, y, unit * near, "sentence", filled=False)
+    canvas.circle(x, y, 6, "vector")
+    canvas.text(x, y + 18, "anchor", SMALL)
+    positive = place(near, 145)
+    canvas.circle(*positive, 6, "sentence")
+    canvas.arrow((x, y), positive, kind="sentence", tip=False)
+    canvas.text(290, 30, f"positive: near = {near:g}", anchor="start", kind="sentence")
+    with canvas.step():
+        canvas.circle(x, y, unit * (near + margin), "loss", dashed=True, filled=False)
+        canvas.text(290, 58, f"ring: near + margin = {near + margin:g}", anchor="start", kind="loss")
+    costs = [max(0, near - distance + margin) for distance in far]
+    for at, (distance, cost, degrees, beside) in enumerate(zip(far, costs, (38, 0, -62), ((0, -17), (0, 17), (17, 0)))):
+        with canvas.step():
+            negative = place(distance, degrees)
+            canvas.circle(*negative, 6, "loss")
+            canvas.text(negative[0] + beside[0], negative[1] + beside[1], f"n{at + 1}", SMALL)
+            canvas.text(290, 112 + at * 42, f"n{at + 1}: far = {distance:g}", anchor="start")
+            canvas.text(420, 112 + at * 42, f"costs {cost:g}", anchor="start", bold=True)
+    told = "; ".join(f"at {distance:g} it costs {cost:g}" for distance, cost in zip(far, costs))
+    return canvas.finish(
+        f"An anchor, a positive at distance {near:g} on a circle around it, and a dashed ring one margin further out, "
+        f"at {near + margin:g}. A negative beyond the ring costs nothing, one inside it what is missing: {told}."
+    )
+
+
+def choices_in_a_batch(anchors, cosines, scale):
+    """The cosines of anchors to all positives and all negatives of a batch, and the probability of the own partner.
+
+    anchors: n short texts. cosines: (n, 2n), positives first. scale: cosines times this are the logits.
+    """
+    count, cell, left, top = len(anchors), 44, 150, 56
+    canvas = Canvas("11 choices in a batch", top + 46 * count + 24)
+    shares = []
+    for columns in (count, 2 * count):
+        powers = [[math.exp(scale * float(value)) for value in row[:columns]] for row in cosines]
+        shares.append([row[at] / sum(row) for at, row in enumerate(powers)])
+    for at, text in enumerate(anchors):
+        canvas.text(left - 8, top + 21 + at * 46, text, SMALL, "end")
+
+    def column(place, name, kind, x):
+        canvas.text(x + cell / 2, top - 12, name, SMALL)
+        for at, row in enumerate(cosines):
+            own = at == place
+            canvas.box(x, top + at * 46, cell, 42, f"{float(row[place]):.2f}", "sentence" if own else kind, SMALL,
+                       thick=own, bold=own)  # fmt: skip
+
+    def shown(shares, x, under):
+        canvas.text(x, top - 12, "p", SMALL, bold=True)
+        for at, share in enumerate(shares):
+            canvas.text(x, top + 21 + at * 46, f"{share:.2f}", SMALL, bold=True)
+        canvas.text(x, top + 46 * count + 10, under, SMALL, quiet=True)
+
+    for place in range(count):
+        column(place, f"p{place + 1}", "plain", left + place * 46)
+    canvas.text(left + 23 * count, 14, "positives", SMALL, quiet=True)
+    beyond = left + 46 * count
+    with canvas.step():
+        shown(shares[0], beyond + 26, f"of {count}")
+    with canvas.step():
+        for place in range(count):
+            column(count + place, f"n{place + 1}", "loss", beyond + 54 + place * 46)
+        canvas.text(beyond + 54 + 23 * count, 14, "denials", SMALL, quiet=True)
+        shown(shares[1], beyond + 54 + 46 * count + 20, f"of {2 * count}")
+    pairs = ", ".join(f"{one:.2f} and {other:.2f}" for one, other in zip(*shares))
+    return canvas.finish(
+        f"A matrix of cosines, one row for each of {count} anchors, one column for each of their positives. The own "
+        "partners are on the diagonal, and the others are negatives. The softmax of a row gives p, the probability of "
+        f"the own partner. The denials of all anchors add {count} columns, and p falls: {pairs}."
+    )
+
+
+def out_of_reach(near, far, margin):
+    """Real distances beside those that a margin asks for.
+
+    near, far: distances of unit vectors to their positives and negatives. margin: negatives should be farther by this.
+    """
+    canvas = Canvas("11 out of reach", 216)
+    left, unit = 30, 460 / (2 + margin)
+    for at in range(int(2 + margin) + 1):
+        canvas.text(left + at * unit, 188, at, SMALL)
+        canvas.arrow((left + at * unit, 170), (left + at * unit, 176), tip=False)
+    canvas.arrow((left, 170), (left + (2 + margin) * unit + 14, 170))
+    canvas.text(left + (2 + margin) * unit, 206, "distance", SMALL, "end", quiet=True)
+    canvas.box(left, 14, 2 * unit, 156, dashed=True, round_by=0)
+    canvas.text(left + 2 * unit + 10, 28, "at most 2 for vectors of length 1", SMALL, "start", quiet=True)
+    rows = (("near", near, "sentence"), ("far", far, "loss"), ("far that would cost nothing", near + margin, "plain"))
+    for at, (name, values, kind) in enumerate(rows):
+        y = 62 + at * 40
+        with canvas.step():
+            for value in values:
+                canvas.circle(left + float(value) * unit, y, 4, kind)
+            x = left + max(map(float, values)) * unit + 12
+            start = at < 2
+            canvas.text(
+                x if start else left + float(min(values)) * unit - 12, y, name, SMALL, "start" if start else "end"
+            )
+    return canvas.finish(
+        f"Distances on a line, for {len(near)} triplets: near from {float(min(near)):.2f} to {float(max(near)):.2f}, "
+        f"far from {float(min(far)):.2f} to {float(max(far)):.2f}. Vectors of length 1 are at most 2 apart. With a "
+        f"margin of {margin:g}, far would have to be {float(min(near)) + margin:.2f} or more, "
+        "which no vector of length 1 can be."
+    )
+
+
+def _fan(cosine, count):
+    """Angles of `count` directions, evenly spread, whose mean cosine with each other is the given one."""
+    low, high = 0.0, 2 * math.pi / count
+    for _ in range(60):
+        gap = (low + high) / 2
+        total = abs(sum(complex(math.cos(gap * at), math.sin(gap * at)) for at in range(count))) ** 2
+        low, high = (gap, high) if (total - count) / (count * (count - 1)) > cosine else (low, gap)
+    return [gap * (at - (count - 1) / 2) for at in range(count)]
+
+
+def collapse(cosines, count=7):
+    """How near texts that have nothing to do with each other are: arrows with the given mean cosine.
+
+    cosines: {name: mean cosine of unrelated texts}, at most three.
+    """
+    canvas = Canvas("11 collapse", 216)
+    for at, (name, cosine) in enumerate(cosines.items()):
+        x, y, radius = 88 + at * 172, 80, 72
+        with canvas.step():
+            canvas.circle(x, y, radius, filled=False, dashed=True)
+            for angle in _fan(float(cosine), count):
+                end = (x + (radius - 4) * math.sin(angle), y - (radius - 4) * math.cos(angle))
+                canvas.arrow((x, y), end, kind="sentence")
+            canvas.text(x, 172, f"mean cosine {float(cosine):.2f}", SMALL, bold=True)
+            canvas.text(x, 198, name, SMALL, quiet=True)
+    told = "; ".join(f"{name}, {float(cosine):.2f}" for name, cosine in cosines.items())
+    return canvas.finish(
+        f"Fans of {count} arrows, drawn so that their mean cosine is the one measured for unrelated texts: {told}. "
+        "The higher it is, the more they point the same way."
+    )
