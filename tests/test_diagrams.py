@@ -7,22 +7,11 @@ import pytest
 
 from course_utils.diagrams import canvas
 from course_utils.diagrams.canvas import Canvas, DiagramError
+from course_utils.plots import contrast
 
 ALT = "A picture for a test, described in a sentence that is long enough."
 SVG = "{http://www.w3.org/2000/svg}"
 PAPERS = ("#ffffff", "#15191d")  # behind a drawing, in light and in dark mode
-
-
-def contrast(one, other):
-    """The contrast ratio of two colours, WCAG 2.2, "relative luminance"."""
-
-    def luminance(colour):
-        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
@@ -44,7 +33,7 @@ def drawn():
     with drawing.step():
         drawing.grid(220, 60, [[0.125, -1], ["a", 2]], cell=50)
         drawing.bracket(220, 320, 135, "weights")
-        drawing.circle(480, 100, 12.345, "loss", filled=False)
+        drawing.circle(480, 100, 12.345, "loss", look="ring")
     return drawing.finish(f"{ALT} It says \"<b>\" & '漢字'.")
 
 
@@ -77,7 +66,7 @@ def test_it_is_the_same_each_time_and_rounded():
         (lambda one: one.text(50, 10, "x", size=9), "type of 9 units is too small"),
         (lambda one: one.box(10, 10, 50, 20, kind="bird"), "there is no kind 'bird'"),
         (lambda one: one.arrow((0, 0), (0, 101)), r"\(0, 101\) is outside"),
-        (lambda one: one.dot(2, 50), r"\(-2, 46\) is outside"),
+        (lambda one: one.circle(2, 50, 4), r"\(-2, 46\) is outside"),
         (lambda one: one.grid(0, 0, [["a long text"]], cell=20), "wider than its cell of 20"),
         (lambda one: one.tokens(10, 10, ["x" * 80]), "outside"),
         (lambda one: one.circle(20, 20, 21), r"\(-1, -1\) is outside"),

@@ -165,10 +165,11 @@ class Canvas:
             self.text(x + width / 2, y + height / 2, text, size, mono=mono, bold=bold)
         return x, y, x + width, y + height
 
-    def circle(self, x, y, radius, kind="plain", dashed=False, thick=False, filled=True):
-        """A circle around (x, y): a point if it is small, a ring if it is not filled."""
+    def circle(self, x, y, radius, kind="plain", look="filled", dashed=False, thick=False):
+        """A circle around (x, y): "filled", a "ring", or a "dot" in the colour of the kind's line."""
         self._inside((x - radius, y - radius), (x + radius, y + radius))
-        classes = self._kind(kind) + ("" if filled else "-line") + " dashed" * dashed + " thick" * thick
+        ending = {"filled": "", "ring": "-line", "dot": "-tip"}[look]
+        classes = self._kind(kind) + ending + " dashed" * dashed + " thick" * thick
         self._add("Circle", float(x), float(y), float(radius), classes=classes)
 
     def tokens(self, x, y, tokens, kinds=None, width=None, height=28, gap=6, size=SMALL):
@@ -219,9 +220,7 @@ class Canvas:
                 self._inside((left + cell, top + height))
                 self._add("Rectangle", float(left), float(top), float(cell), float(height), classes=self._kind(kind))
                 if shaded and not isinstance(value, str):
-                    share = round(
-                        0.45 * abs(value) / most, 2
-                    )  # half as dark as the line at most: the text stays legible
+                    share = round(0.45 * abs(value) / most, 2)  # never darker: the text stays legible
                     self._add("Rectangle", float(left), float(top), float(cell), float(height),
                               classes=f"{kind}-tip", fill_opacity=share)  # fmt: skip
                 if text_width(written, size) > cell:
@@ -259,11 +258,6 @@ class Canvas:
                 self.text(x + 8 * side, y, text, SMALL, anchor="start" if side > 0 else "end", quiet=True)
             else:
                 self.text(x, y - 12 * side, text, SMALL, quiet=True)
-
-    def dot(self, x, y, radius=4, kind="plain"):
-        """A filled dot around a place, in the colour of the kind's line."""
-        self._inside((x - radius, y - radius), (x + radius, y + radius))
-        self._add("Circle", float(x), float(y), float(radius), classes=f"{self._kind(kind)}-tip")
 
     def bracket(self, x0, x1, y, text="", below=True, kind="plain"):
         """A bracket over or under what lies from x0 to x1, with a text beyond it."""

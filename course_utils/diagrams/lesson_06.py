@@ -146,7 +146,7 @@ def centring(loose, tight, names):
         canvas.text(middle[0], 12, f"{names[1]}, from m", SMALL, bold=True)
         for wide, high in across:
             canvas.arrow(middle, (middle[0] + unit * wide, middle[1] - unit * high), kind="vector")
-        canvas.dot(*middle, kind="loss")
+        canvas.circle(*middle, 4, "loss", "dot")
         canvas.text(middle[0], base + 16, f"{unit / 150:.1f} times as large,", SMALL, quiet=True)
         canvas.text(middle[0], base + 36, "seen along m", SMALL, quiet=True)
     return canvas.finish(
@@ -171,7 +171,7 @@ def beside_the_plane(tokens, vectors, points):
     canvas.arrow((left, base), (510, base))
     canvas.text(500, base + 34, "distance from the middle, in the plane", SMALL, anchor="end", quiet=True)
     for x, _ in spots:
-        canvas.dot(x, base, kind="vector")
+        canvas.circle(x, base, 4, "vector", "dot")
     with canvas.step():
         canvas.arrow((left, base), (left, 8))
         canvas.text(left + 8, 12, "out of the plane", SMALL, anchor="start", quiet=True)
@@ -184,7 +184,7 @@ def beside_the_plane(tokens, vectors, points):
                 for other in taken))  # fmt: skip
             taken.append((*place, place[0] + wide, place[1] + 16))
             canvas.arrow((x, base), (x, y), tip=False, dashed=True)
-            canvas.dot(x, y, kind="vector")
+            canvas.circle(x, y, 4, "vector", "dot")
             canvas.text(place[0], place[1] + 8, token, SMALL, anchor="start", mono=True)
     nearest = int(inside.argmin())
     with canvas.step():
@@ -214,17 +214,17 @@ def two_planes(in_one, in_two, names):
         spots = [[(x + unit * one, 138 - unit * other) for one, other in points] for points in sets]
         means = [tuple(np.mean(one, axis=0)) for one in spots]
         for one in spots[0]:
-            canvas.dot(*one, kind="vector")
+            canvas.circle(*one, 4, "vector", "dot")
         for one, other in spots[1]:
             canvas.box(one - 4, other - 4, 8, 8, kind="vector", round_by=0)
         with canvas.step():
             canvas.box(means[1][0] - 10, means[1][1] - 10, 20, 20, kind="sentence", thick=True, round_by=0)
-            canvas.dot(*means[0], radius=7, kind="sentence")
+            canvas.circle(*means[0], 7, "sentence", "dot")
             between = abs(math.dist(*means) / unit)
             canvas.text(x, 246, f"the means are {between:.2f} apart", kind="sentence")
             told.append(f"{between:.2f}")
     canvas.text(246, 34, names[0], SMALL, anchor="end")
-    canvas.dot(254, 34, kind="vector")
+    canvas.circle(254, 34, 4, "vector", "dot")
     canvas.box(266, 30, 8, 8, kind="vector", round_by=0)
     canvas.text(280, 34, names[1], SMALL, anchor="start")
     return canvas.finish(

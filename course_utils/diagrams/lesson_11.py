@@ -43,7 +43,7 @@ def margin_ring(near, far, margin):
         angle = math.radians(degrees)
         return x + unit * distance * math.cos(angle), y - unit * distance * math.sin(angle)
 
-    canvas.circle(x, y, unit * near, "sentence", filled=False)
+    canvas.circle(x, y, unit * near, "sentence", look="ring")
     canvas.circle(x, y, 6, "vector")
     canvas.text(x, y + 18, "anchor", SMALL)
     positive = place(near, 145)
@@ -51,7 +51,7 @@ def margin_ring(near, far, margin):
     canvas.arrow((x, y), positive, kind="sentence", tip=False)
     canvas.text(290, 30, f"positive: near = {near:g}", anchor="start", kind="sentence")
     with canvas.step():
-        canvas.circle(x, y, unit * (near + margin), "loss", dashed=True, filled=False)
+        canvas.circle(x, y, unit * (near + margin), "loss", dashed=True, look="ring")
         canvas.text(290, 58, f"ring: near + margin = {near + margin:g}", anchor="start", kind="loss")
     costs = [max(0, near - distance + margin) for distance in far]
     for at, (distance, cost, degrees, beside) in enumerate(zip(far, costs, (38, 0, -62), ((0, -17), (0, 17), (17, 0)))):
@@ -166,7 +166,7 @@ def collapse(cosines, count=7):
     for at, (name, cosine) in enumerate(cosines.items()):
         x, y, radius = 88 + at * 172, 80, 72
         with canvas.step():
-            canvas.circle(x, y, radius, filled=False, dashed=True)
+            canvas.circle(x, y, radius, look="ring", dashed=True)
             for angle in _fan(float(cosine), count):
                 end = (x + (radius - 4) * math.sin(angle), y - (radius - 4) * math.cos(angle))
                 canvas.arrow((x, y), end, kind="sentence")
