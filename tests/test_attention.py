@@ -495,7 +495,7 @@ class Sanitised(HTMLParser):
     def handle_data(self, text):
         if self.inside in ("td", "th"):
             self.cells[-1][-1] += text
-        else:
+        elif self.inside != "style":
             self.text += text
 
 
