@@ -5,10 +5,10 @@ import math
 from .canvas import SMALL, Canvas
 
 
-def sentences_to_similarities(shape, similarity):
-    """The way from sentences through the encoder to vectors, and to the cosines of all pairs.
+def sentences_to_similarities(shape):
+    """The way from sentences through the encoder to vectors, and to the cosines of all pairs, still unknown.
 
-    shape: of the vectors, (sentences, numbers). similarity: (sentences, sentences).
+    shape: of the vectors, (sentences, numbers).
     """
     count, numbers = shape
     canvas = Canvas("00 sentences to similarities", 236)
@@ -24,7 +24,8 @@ def sentences_to_similarities(shape, similarity):
         canvas.text(289, 222, "vectors", SMALL, quiet=True)
     with canvas.step():
         canvas.arrow((326, 116), (352, 116))
-        canvas.grid(356, 30, [[float(value) for value in row] for row in similarity], 32, "sentence", 1, 36)
+        shown = [["1" if at == row else "?" for at in range(count)] for row in range(count)]
+        canvas.grid(356, 30, shown, 32, "sentence", height=36)
         canvas.text(436, 14, f"{count} × {count}", SMALL, mono=True)
         canvas.text(436, 222, "cosines of all pairs", SMALL, quiet=True)
     return canvas.finish(

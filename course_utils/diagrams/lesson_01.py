@@ -48,7 +48,10 @@ def row_of_the_table(piece, number, shape):
         canvas.arrow((left, y), (left + wide, y), kind="layer", tip=False)
     canvas.text(left + wide / 2, 18, f"{columns} numbers in each row", SMALL, quiet=True)
     canvas.text(left + wide + 8, top + 10, "0", SMALL, anchor="start", mono=True)
-    canvas.text(left + wide + 4, top + 158, rows - 1, SMALL, anchor="start", mono=True)
+    canvas.text(left + wide + 8, top + 48, "⋮", SMALL, anchor="start")
+    canvas.text(left + wide + 8, top + 120, "⋮", SMALL, anchor="start")
+    with canvas.step():
+        canvas.text(left + wide + 4, top + 158, rows - 1, SMALL, anchor="start", mono=True)
     with canvas.step():
         canvas.vector(left, top + 4 * 166 / 9, 13, "vector", wide, 166 / 9, across=True)
         canvas.text(left + wide / 2, 220, f"the vector of {piece}: row {number}", kind="vector")
@@ -62,7 +65,7 @@ def row_of_the_table(piece, number, shape):
 def pair_of_texts(tokens, types):
     """Two texts in one input, with the token_type_ids that tell them apart."""
     canvas = Canvas("01 pair of texts", 116)
-    widths = [text_width(token, 12.5, True) + 8 for token in tokens]
+    widths = [text_width(token, SMALL) + 14 for token in tokens]
     gap = (508 - sum(widths)) / (len(tokens) - 1)
     x, first = 6, []
     for token, kind, wide in zip(tokens, types, widths):

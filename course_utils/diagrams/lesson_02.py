@@ -79,7 +79,9 @@ def windows(total, sizes, shared):
     """
     canvas = Canvas("02 windows", 88 + 52 * len(sizes))
     unit = 480 / (total - 2)
-    canvas.box(20, 8, 480, 28, f"the text: {total - 2} ids", "token", SMALL)
+    canvas.box(20, 8, 480, 28, f"the text: {total} ids with [CLS] and [SEP]", "token", SMALL)
+    canvas.box(10, 8, 10, 28, kind="special", round_by=2)
+    canvas.box(500, 8, 10, 28, kind="special", round_by=2)
     start = 0
     for row, size in enumerate(sizes):
         x, y, wide = 20 + start * unit, 62 + 52 * row, (size - 2) * unit
@@ -88,7 +90,10 @@ def windows(total, sizes, shared):
             canvas.box(x - 10, y, 10, 28, kind="special", round_by=2)
             canvas.box(x + wide, y, 10, 28, kind="special", round_by=2)
             left = x + shared * unit * bool(row)
-            canvas.text((left + x + wide) / 2, y + 14, f"window {row + 1}: {size}" if wide > 150 else size, SMALL)
+            if wide > 150:
+                canvas.text((left + x + wide) / 2, y + 14, f"window {row + 1}: {size} ids", SMALL)
+            else:
+                canvas.text(x - 18, y + 14, f"window {row + 1}: {size} ids", SMALL, anchor="end")
             if row:
                 canvas.box(x, y, shared * unit, 28, kind="masked", round_by=2)
                 canvas.bracket(x, x + shared * unit, y + 32, f"{shared} shared")

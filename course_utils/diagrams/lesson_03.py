@@ -134,6 +134,7 @@ def within_and_between(cosines, senses):
             picked = [float(cosines[i][j]) for i in range(n) for j in range(i) if (senses[i] == senses[j]) is same]
             canvas.text(x + 30, 71 + 44 * at, f"{name}\n{sum(picked) / len(picked):.3f}", SMALL, anchor="start")
         canvas.text(x, 158, "gap: their\ndifference", SMALL, anchor="start", quiet=True)
+    canvas.text(x, 30 * n + 22, f"{n} uses, last layer", SMALL, anchor="start", quiet=True)
     return canvas.finish(
         f"The cosines of all pairs of {n} sentences: those of the same sense, within, and those of different senses, "
         "between. The mean within minus the mean between is the sense gap."

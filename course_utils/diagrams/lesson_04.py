@@ -143,7 +143,7 @@ def number_line(real, padded):
 
 
 def cones(means):
-    """Arrows from one point for each space, as far apart as its random pairs are on average.
+    """Two arrows for each space, at the angle whose cosine is the mean cosine of its random pairs.
 
     means: {pooling: mean cosine of random pairs}.
     """
@@ -152,15 +152,13 @@ def cones(means):
     for at, (name, mean) in enumerate(means.items()):
         angle = math.acos(mean)
         x, y, radius = wide * (at + 0.5), 142, 92
-        for share in (-1, -0.6, -0.2, 0.2, 0.6, 1):
-            turned = math.pi / 2 + share * angle / 2
+        for turned in (math.pi / 2 - angle / 2, math.pi / 2 + angle / 2):
             end = (x + radius * math.cos(turned), y - radius * math.sin(turned))
-            canvas.arrow((x, y), end, kind="sentence", thick=abs(share) == 1)
+            canvas.arrow((x, y), end, kind="sentence", thick=True)
         canvas.text(x, 26, f"{math.degrees(angle):.0f}°")
         canvas.text(x, 166, name, mono=True, bold=True)
         canvas.text(x, 190, f"mean cosine {mean:.2f}", SMALL, quiet=True)
     told = ", ".join(f"{name} {math.degrees(math.acos(mean)):.0f}° ({mean:.2f})" for name, mean in means.items())
     return canvas.finish(
-        f"The angle whose cosine is the mean cosine of random pairs, for each pooling: {told}. Arrows fan out within "
-        f"it."
+        f"Two arrows for each pooling, at the angle whose cosine is the mean cosine of its random pairs: {told}."
     )
