@@ -259,12 +259,13 @@ def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, 
     return Figure(figure, alt)
 
 
-def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None):
+def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None, limits=(None, None)):
     """Draw a row per name, with one dot per entry of `series` (a dictionary from label to one value per name).
 
     intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot. Without any, a grey
     line joins the dots of a row: before and after.
     panels: a dictionary from a panel's title to the number of its rows; the panels stand below each other.
+    limits: the ends of the axis of values; an end that is None follows the values.
     """
     import matplotlib.pyplot as plt
 
@@ -292,6 +293,7 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
                 colour = shape.get_facecolor()
                 axes.hlines(at + shift, low, high, color=colour, label=f"_{label}", gid="interval x")
         axes.set(title=heading, ylim=(count - 0.5, -0.5))
+        axes.set_xlim(*limits)
         axes.set_yticks(at, list(names)[part])
         axes.grid(axis="y", color="#dddddd", linewidth=0.8)
         axes.set_axisbelow(True)

@@ -174,6 +174,15 @@ def test_dots_are_told_by_panel():
     ]
 
 
+def test_the_axis_of_dots_begins_where_it_should(monkeypatch):
+    axes = kept(monkeypatch)
+    plots.dots("ab", {"one": [3, 4]}, "t", "x", ALT)
+    assert axes()[0].get_xlim()[0] > 2
+    plots.dots("ab", {"one": [3, 4]}, "t", "x", ALT, limits=(0, None))
+    low, high = axes()[0].get_xlim()
+    assert low == 0 and high > 4
+
+
 def test_rows_without_a_panel_are_refused():
     with pytest.raises(ValueError, match="the panels have 2 rows, the names are 3"):
         plots.dots("abc", {"one": [1, 2, 3]}, "t", "x", ALT, panels={"first": 1, "rest": 1})

@@ -5,6 +5,40 @@ import textwrap
 from .canvas import SMALL, Canvas
 
 
+def one_table(tokens, weights, place, column):
+    """A head's table without its numbers, and then the sums of its rows and of its columns.
+
+    weights: (tokens, tokens), a row for each token that looks. place: the row that is marked. column: the column that
+    is marked.
+    """
+    canvas, n = Canvas("05 one table", 260), len(tokens)
+    left, top, wide, high = 100, 34, 38, 22
+    right, low = left + n * wide, top + n * high
+    columns, rows = [sum(row[at] for row in weights) for at in range(n)], [sum(row) for row in weights]
+    for at, token in enumerate(tokens):
+        canvas.text(left + (at + 0.5) * wide, top - 12, token, SMALL, mono=True, bold=at == column)
+        canvas.text(left - 8, top + (at + 0.5) * high, token, SMALL, anchor="end", mono=True, bold=at == place)
+        for other in range(n):
+            marked = "head" if at == place else "loss" if other == column else "plain"
+            canvas.box(left + other * wide, top + at * high, wide, high, kind=marked, round_by=0)
+    canvas.text(2, top + (place + 0.5) * high, "who\nlooks", SMALL, "start", "head")
+    canvas.text(left + (column + 0.5) * wide, 8, "looked at", SMALL, kind="loss")
+    with canvas.step():
+        for at, total in enumerate(rows):
+            canvas.text(right + 8, top + (at + 0.5) * high, f"{total:.2f}", SMALL, "start", bold=at == place)
+        canvas.text(right + 47, low - n * high / 2, "each row\nadds up\nto 1", SMALL, "start", "head")
+    with canvas.step():
+        for at, total in enumerate(columns):
+            canvas.text(left + (at + 0.5) * wide, low + 14, f"{total:.2f}", SMALL, bold=at == column)
+        canvas.text(left + n * wide / 2, low + 36, "what each token gets from all", SMALL, kind="loss")
+    most = max(range(n), key=lambda at: columns[at])
+    return canvas.finish(
+        f"A table of {n} by {n} cells, a row for each token that looks and a column for each that is looked at. The "
+        f"row of {tokens[place]} and the column of {tokens[column]} are marked. All rows add up to 1. The sums of the "
+        f"columns reach from {min(columns):.2f} to {columns[most]:.2f}, which is that of {tokens[most]}."
+    )
+
+
 def one_head(tokens, place, scores, weights, size):
     """What one head does for one token: a score and a weight for each token, and the weighted sum of the values.
 
@@ -21,13 +55,23 @@ def one_head(tokens, place, scores, weights, size):
     name(17, "tokens")
     for at, token in enumerate(tokens):
         canvas.tokens(left + at * step + 2, 4, [token], width=step - 4, height=26)
+    canvas.box(
+        left + place * step + 2, 4, step - 4, 26, tokens[place], "token", SMALL, mono=True, bold=True, thick=True
+    )
     with canvas.step():
         name(52, f"keys ({n}, {size})")
         for x in middles:
             canvas.arrow((x, 30), (x, 42))
             canvas.vector(x - 20, 44, kind="head", width=40, height=16, across=True)
-        query = f"query of {tokens[place]} ({size}): times each key, divided by √{size}"
-        canvas.box(left + 2, 66, n * step - 4, 24, query, "head", SMALL, thick=True)
+        name(79, f"query ({size})")
+        x, beside = middles[place], middles[place] + step / 2
+        canvas.arrow((x + 16, 30), (beside, 42), kind="head", tip=False, thick=True)
+        canvas.arrow((beside, 42), (beside, 79), kind="head", tip=False, thick=True)
+        canvas.arrow((beside, 79), (x + 20, 79), kind="head", tip=False, thick=True)
+        canvas.vector(x - 20, 70, kind="head", width=40, height=18, across=True)
+        away, anchor = (beside + 8, "start") if place < n / 2 else (x - 28, "end")
+        canvas.text(away, 79, f"times each key, / √{size}", SMALL, anchor)
+        canvas.text(2, 252, f"4 boxes stand for {size} numbers", SMALL, anchor="start", quiet=True)
     with canvas.step():
         name(109, f"scores ({n})")
         canvas.grid(left, 97, [scores], cell=step, height=24, decimals=1, shaded=False)
@@ -55,10 +99,10 @@ def one_head(tokens, place, scores, weights, size):
     )
 
 
-def twelve_heads(shape, heads, shown):
+def twelve_heads(shape, heads, shown, number):
     """How the heads of a layer share the vectors, and how their results are joined, mixed, added and normalised.
 
-    shape: of the hidden state, (tokens, hidden). shown: the head whose way is drawn.
+    shape: of the hidden state, (tokens, hidden). shown: the head whose way is drawn. number: of the layer.
     """
     n, hidden = shape
     size = hidden // heads
@@ -70,7 +114,7 @@ def twelve_heads(shape, heads, shown):
         for at in range(heads):
             canvas.box(x + at * cell, y, cell, high, kind="head" if at == marked else "vector", round_by=0)
 
-    canvas.box(10, 4, 480, 24, f"hidden state: state {whole}", "vector", SMALL)
+    canvas.box(10, 4, 480, 24, f"hidden state {number - 1} {whole}", "vector", SMALL)
     narrow = 148
     starts = [10 + at * 166 for at in range(3)]
     with canvas.step():
@@ -78,19 +122,25 @@ def twelve_heads(shape, heads, shown):
             canvas.arrow((x + narrow / 2, 28), (x + narrow / 2, 40))
             canvas.box(x, 40, narrow, 22, f"{name} map", "layer", SMALL)
             strip(x, 70, narrow, 14, shown)
+    left = 100
+    cell = (490 - left) / heads
     with canvas.step():
-        cell = 480 / heads
-        for x in starts:
-            canvas.arrow((x + (shown + 0.5) * narrow / heads, 84), (10 + (shown + 0.5) * cell, 112), kind="head")
+        for at in (0, heads - 1, shown):
+            for x in starts:
+                canvas.arrow((x + (at + 0.5) * narrow / heads, 84), (left + (at + 0.5) * cell, 114),
+                             kind="head" if at == shown else "padding", tip=at == shown, thick=at == shown)  # fmt: skip
         for at in range(heads):
-            canvas.box(10 + at * cell, 114, cell - 4, 24, str(at), "head", SMALL, thick=at == shown)
+            canvas.box(left + at * cell, 114, cell - 4, 24, str(at), "head", SMALL, thick=at == shown)
+        canvas.text(2, 126, f"{heads} heads,\n{part} each", SMALL, anchor="start")
     with canvas.step():
         for at in range(heads):
-            canvas.arrow((8 + (at + 0.5) * cell, 138), (8 + (at + 0.5) * cell, 156), kind="head")
-        strip(10, 156, 480, 16, shown)
-        canvas.bracket(10, 490, 176, f"joined {whole}: {heads} x {size} = {hidden}")
+            middle = left + (at + 0.5) * cell - 2
+            canvas.arrow((middle, 138), (middle, 156), kind="head")
+        strip(left - 2, 156, 490 - left, 16, shown)
+        canvas.text(2, 168, f"joined\n{whole}", SMALL, anchor="start")
+        canvas.bracket(left, 488, 176, f"{heads} x {size} = {hidden}; heads count from 0")
     with canvas.step():
-        canvas.arrow((60, 176), (60, 222))
+        canvas.arrow((60, 188), (60, 222))
         canvas.box(10, 222, 104, 28, "output map", "layer", SMALL)
         canvas.arrow((114, 236), (196, 236), whole)
         canvas.box(196, 224, 24, 24, "+", round_by=12)
@@ -103,7 +153,8 @@ def twelve_heads(shape, heads, shown):
         canvas.box(376, 222, 134, 28, f"attended {whole}", "vector", SMALL)
     return canvas.finish(
         f"The {heads} heads of a layer, joined. Three linear maps turn the hidden state {whole} into queries, keys and "
-        f"values, each {whole}. Each is cut into {heads} pieces {part}, one for each head. Each head returns {part}. "
+        f"values, each {whole}. Each of them is cut into {heads} pieces {part}, one for each head. Each head "
+        f"returns {part}. "
         f"Side by side they are {heads} times {size}, so {hidden} numbers for each token. The output map mixes them, "
         "the hidden state is added, and LayerNorm gives attended."
     )
@@ -134,6 +185,7 @@ def one_layer(shape, wide, number):
         canvas.arrow((106, y), (172, y), usual)
         canvas.box(172, y - 20, 104, 40, "attention,\nall heads", "head", SMALL)
         canvas.arrow((276, y), (342, y), usual)
+        canvas.text(224, y + 34, "tokens meet only here", SMALL, kind="head")
     with canvas.step():
         add_and_norm(342, y, (54, y - 20), 14)
     with canvas.step():
@@ -141,21 +193,23 @@ def one_layer(shape, wide, number):
         canvas.arrow((426, 110), (12, 110), f"attended {usual}", tip=False, side=-1)
         canvas.arrow((12, 110), (12, 170), tip=False)
         y = 170
-        canvas.arrow((12, y), (32, y))
-        canvas.box(32, y - 20, 52, 40, "linear\nmap", "layer", SMALL)
-        canvas.arrow((84, y), (152, y), widened)
-        canvas.box(152, y - 16, 48, 32, "GELU", "plain", SMALL)
-        canvas.arrow((200, y), (268, y), widened)
-        canvas.box(268, y - 20, 52, 40, "linear\nmap", "layer", SMALL)
-        canvas.arrow((320, y), (380, y), usual)
+        canvas.arrow((12, y), (26, y))
+        canvas.box(26, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
+        canvas.arrow((76, y), (156, y), widened)
+        canvas.box(156, y - 16, 46, 32, "GELU", "plain", SMALL)
+        canvas.arrow((202, y), (282, y), widened)
+        canvas.box(282, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
+        canvas.arrow((332, y), (390, y), usual)
+        canvas.text(180, 230, "this row: each token alone", SMALL, kind="layer")
     with canvas.step():
-        add_and_norm(380, y, (12, y), 206)
-        canvas.arrow((464, y + 16), (464, 220))
+        add_and_norm(390, y, (12, y), 206)
+        canvas.arrow((474, y + 16), (474, 220))
         canvas.box(372, 220, 146, 28, f"hidden state {number}", "vector", SMALL)
     return canvas.finish(
         "A whole layer, with the shapes at its arrows. "
         f"Hidden state {number - 1} {usual} goes through attention with all heads, {usual}; it is "
-        f"added to the result, and LayerNorm gives attended, {usual}. For each token alone, a linear map widens it to "
+        f"added to the result, and LayerNorm gives attended, {usual}. "
+        f"Tokens meet in attention only. For each token alone, a linear map widens it to "
         f"{widened}, GELU bends it, and a linear map narrows it to {usual}. Attended is added, and LayerNorm gives "
         f"hidden state {number}."
     )
@@ -166,7 +220,7 @@ def mask_ways(tokens, mask, ways):
 
     mask: 1 for each token that counts, else 0. ways: {what is done: its weights, (tokens,)}.
     """
-    canvas, left, cell = Canvas("05 mask ways", 216), 104, 46
+    canvas, left, cell = Canvas("05 mask ways", 256), 104, 46
     for at, (token, counts) in enumerate(zip(tokens, mask)):
         kind = "padding" if not counts else "special" if token.startswith("[") else "token"
         canvas.tokens(left + at * cell, 4, [token], kind, width=cell - 1)
@@ -174,12 +228,18 @@ def mask_ways(tokens, mask, ways):
     canvas.text(right + 22, 18, "sum", SMALL, quiet=True)
     for at, (name, weights) in enumerate(ways.items()):
         with canvas.step():
-            y = 42 + at * 44
+            y = 38 + at * 54
             canvas.text(2, y + 16, textwrap.fill(name, 14), SMALL, anchor="start")
             for place, (weight, counts) in enumerate(zip(weights, mask)):
-                canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", height=32,
+                canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", 3, height=32,
                             most=1)  # fmt: skip
             canvas.text(right + 22, y + 16, f"{sum(weights):.2f}", SMALL, bold=True)
+            wasted = sum(weight for weight, counts in zip(weights, mask) if not counts)
+            real, one = left + int(sum(mask)) * cell, abs(sum(weights) - 1) < 0.005
+            canvas.text(right - 4, y + 42, f"padding gets 0: {f'no, {wasted:.2f}' if wasted else 'yes'}", SMALL, "end",
+                        kind="loss" if wasted else "sentence")  # fmt: skip
+            canvas.text(real - 4, y + 42, f"adds up to 1: {'yes' if one else 'no'}", SMALL, "end",
+                        kind="sentence" if one else "loss")  # fmt: skip
     told = [f"{name}: {sum(row[place] for place, counts in enumerate(mask) if not counts):.2f} and {sum(row):.2f}"
             for name, row in ways.items()]  # fmt: skip
     return canvas.finish(
@@ -247,17 +307,18 @@ def patching(tokens, others, place, state, layers):
         canvas.box(x, low + place * cell, wide, cell, kind="loss", round_by=0, thick=True)
         canvas.box(x, top + place * cell, wide, cell, kind="vector", round_by=0, thick=True)
         canvas.arrow((x + wide, top + height), (x + wide, low + height), kind="loss", thick=True, bend=-12)
-        canvas.text(x + wide + 18, 115, f"one vector: {others[place]} for {tokens[place]}", SMALL, "start", "loss")
+        away, anchor = (x + wide + 18, "start") if state < layers / 2 else (x + 8, "end")
+        canvas.text(away, 115, f"one vector: {others[place]} for {tokens[place]}", SMALL, anchor, "loss")
     with canvas.step():
         states(low, range(state + 1, layers + 1), lambda number, at: True)
     with canvas.step():
-        canvas.arrow((end, low + 36), (end + 20, low + 36))
-        canvas.vector(end + 20, low + 12, kind="sentence", width=22, height=48)
-        canvas.text(end + 31, low - 4, "mean", SMALL, kind="sentence")
+        canvas.arrow((end, low + 36), (end + 14, low + 36))
+        canvas.vector(end + 14, low + 12, kind="sentence", width=22, height=48)
+        canvas.text(end + 25, low - 10, "mean: patched", SMALL, kind="sentence")
     with canvas.step():
-        canvas.vector(end + 72, low + 12, kind="sentence", width=22, height=48)
-        canvas.text(end + 83, low - 4, "without", SMALL, kind="sentence")
-        canvas.arrow((end + 42, low + 36), (end + 72, low + 36), kind="loss", tip=False, dashed=True)
+        canvas.vector(end + 74, low + 12, kind="sentence", width=22, height=48)
+        canvas.text(518, low + 74, "not patched", SMALL, "end", kind="sentence")
+        canvas.arrow((end + 36, low + 36), (end + 74, low + 36), kind="loss", tip=False, dashed=True)
         canvas.text(518, low + 106, "how far apart are the two means?", SMALL, "end", "loss")
     return canvas.finish(
         f"Two runs through {layers} layers, of {n} tokens each: the source with {others[place]}, the target with "
