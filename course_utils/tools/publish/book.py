@@ -118,7 +118,10 @@ def _lighter(view, shared):
 def _finish(app, name, template, context, doctree):
     """The last change of a page, called by Sphinx before it is written."""
     if "body" in context:
-        context["body"] = set_listings(context["body"])
+        # MyST-NB's name for folded code is not the one that can be read on it
+        context["body"] = set_listings(
+            context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
+        )
 
 
 def _sphinx(builder, source, out, lessons):

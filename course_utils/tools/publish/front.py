@@ -39,9 +39,7 @@ checked, run the lessons in JupyterLab: `make lab` in the folder of the course.
 """
 CARD = """<li>
 <div class="art" aria-hidden="true">
-
 {art}
-
 </div>
 
 [{title}]({name}.ipynb)
@@ -56,24 +54,29 @@ def _count(number, thing):
 
 
 def _art(name, notebook, folder):
-    """The picture of a card as Markdown: the lesson's first figure, or its number if it has none.
+    """The picture of a card as Markdown: the lesson's first diagram, else its first picture, else its number.
 
-    A drawing stands in the page, without what is written for screen readers: the card's link says enough. A picture is
+    A diagram stands in the page, without what is written for screen readers: the card's link says enough. A picture is
     written to the folder, as small as it is shown.
     """
     import PIL.Image
 
-    for cell in notebook.cells:
-        if "mystnb" not in cell.metadata:  # no figure
-            continue
-        output = next(output for output in cell.outputs if "data" in output)
-        if "image/png" not in output.data:
-            drawing = DRAWING.search(output.data["text/html"])[0]
-            return re.sub(r'\s+(role|aria-label)="[^"]*"|\n\s*(?=\n)', "", drawing)
-        picture = PIL.Image.open(io.BytesIO(base64.b64decode(output.data["image/png"]))).convert("RGB")
+    shown = [
+        output.data
+        for cell in notebook.cells
+        if "mystnb" in cell.metadata
+        for output in cell.outputs
+        if "data" in output
+    ]
+    for data in shown:
+        if "image/png" not in data:
+            drawing = DRAWING.search(data["text/html"])[0]
+            return re.sub(r'\s+(role|aria-label)="[^"]*"|\n\s*(?=\n)', "", drawing)  # a blank line would end it
+    for data in shown:
+        picture = PIL.Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("RGB")
         picture.thumbnail((WIDTH, WIDTH))
         picture.quantize(128).save(folder / f"{name}.png", optimize=True)
-        return f"![]({name}.png)"
+        return f"\n![]({name}.png)\n"
     return f'<div class="number">{name[:2]}</div>'
 
 
