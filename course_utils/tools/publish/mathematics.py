@@ -23,16 +23,19 @@ def with_mathml(markdown):
         formula = found["block"] or found["inline"]
         if formula is None:
             return found[0]
-        from latex2mathml.converter import convert
+        from math_core import LatexError, LatexToMathML  # an extra
 
         numbers = TAG.findall(formula)
         if len(numbers) > bool(found["block"]):
             raise ValueError(f"the formula ${formula}$ has a number too many")
-        latex = TAG.sub("", formula).replace("{aligned}", "{align*}").strip()
         try:
-            math = convert(latex, display="block" if found["block"] else "inline").replace("\n", " ")
-        except Exception as error:  # the library raises many types of errors
-            raise ValueError(f"the formula ${formula}$ cannot be read ({type(error).__name__})") from None
+            math = LatexToMathML(fancy_error=False).convert_with_local_state(
+                TAG.sub("", formula).strip(), displaystyle=bool(found["block"])
+            )
+        except LatexError as error:
+            raise ValueError(f"the formula ${formula}$ cannot be read ({error})") from None
+        # Markdown reads on inside the tags
+        math = re.sub(r"[*_`\[\]|~\\$]", lambda sign: f"&#{ord(sign[0])};", math.replace("\n", " "))
         if not found["block"]:
             return math
         # a span, because text and lists go on around it
