@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .canvas import SMALL, Canvas, text_width
+from .canvas import SMALL, Canvas
 
 
 def four_vectors(vectors):
@@ -29,44 +29,49 @@ def four_vectors(vectors):
 
 
 def angles(vectors, names):
-    """Vectors at their true lengths, and divided by them: only the angle to the first vector is left.
+    """Each vector with the first one, at their true lengths, and divided by them: only the angle is left.
 
-    Any two vectors span a plane. Each one is drawn in the plane that it spans with the first, so its angle to the first
-    is the true one. vectors: (n, hidden), with cosines to the first that are not negative. names: n short ones.
+    Any two vectors span a plane, and each row of the drawing shows one such plane with the true angle.
+    vectors: (n, hidden), with cosines to the first that are not negative. names: n short ones.
     """
-    canvas = Canvas("06 angles", 250)
     vectors = np.asarray(vectors, dtype=float)
     lengths = np.linalg.norm(vectors, axis=1)
     cosines = np.clip(vectors @ vectors[0] / lengths / lengths[0], -1, 1)
     turned = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
-    canvas.text(10, 14, "as they come", anchor="start", bold=True)
-    left, unit = (14, 216), 160 / lengths.max()
-    for length, (x, y) in zip(lengths, turned):
-        end = (left[0] + length * unit * x, left[1] - length * unit * y)
-        canvas.arrow(left, end, kind="sentence")
-        canvas.text(end[0] + 6, end[1] - 12, f"{length:.2f}", SMALL, anchor="start" if x < 0.99 else "end")
+    canvas, radius, left, right = Canvas("06 angles", 16 + 122 * (len(vectors) - 1)), 86, 14, 330
+    bases = [112 + 120 * row for row in range(len(vectors) - 1)]
+
+    def draw(x, base, row, long):
+        """The arrow of a vector, `long` units long, from the corner of a row. Returns its tip."""
+        tip = (x + long * turned[row][0], base - long * turned[row][1])
+        canvas.arrow((x, base), tip, kind="sentence")
+        return tip
+
+    canvas.text(left, 10, "as they come", anchor="start", bold=True)
+    for other, base in enumerate(bases, start=1):
+        for row in (0, other):
+            tip = draw(left, base, row, radius * lengths[row] / lengths.max())
+            canvas.text(tip[0] + 8, tip[1], f"{names[row]}, {lengths[row]:.2f}", SMALL, anchor="start")
     with canvas.step():
-        canvas.text(250, 14, "divided by their length", anchor="start", bold=True)
-        right, unit = (254, 216), 160
-        quarter = [
-            (right[0] + unit * math.cos(turn), right[1] - unit * math.sin(turn)) for turn in np.linspace(0, 1.57, 13)
-        ]
-        for one, other in itertools.pairwise(quarter):
-            canvas.arrow(one, other, tip=False, dashed=True)
-        for name, (x, y) in zip(names, turned):
-            end = (right[0] + unit * x, right[1] - unit * y)
-            canvas.arrow(right, end, kind="sentence")
-            canvas.text(end[0] + 10, end[1], name, SMALL, anchor="start")
-    for x, y in turned[1:]:
+        canvas.text(right - 60, 10, "divided by their length", anchor="start", bold=True)
+        for other, base in enumerate(bases, start=1):
+            quarter = [(right + radius * math.cos(turn), base - radius * math.sin(turn))
+                       for turn in np.linspace(0, math.pi / 2, 13)]  # fmt: skip
+            for start, end in itertools.pairwise(quarter):
+                canvas.arrow(start, end, tip=False, dashed=True)
+            for row in (0, other):
+                draw(right, base, row, radius)
+    for other, base in enumerate(bases, start=1):
         with canvas.step():
-            foot = (right[0] + unit * x, right[1])
-            canvas.arrow((foot[0], right[1] - unit * y), foot, kind="loss", dashed=True)
-            canvas.text(foot[0], right[1] + 16, f"{x:.2f}", bold=True, kind="loss")
+            x, y = turned[other]
+            foot = (right + radius * x, base)
+            canvas.arrow((foot[0], base - radius * y), foot, kind="loss", dashed=True)
+            canvas.text(foot[0], base + 15, f"{x:.2f}", bold=True, kind="loss")
     told = "; ".join(f"{name} has the length {length:.2f} and the cosine {cosine:.2f}"
                      for name, length, cosine in zip(names[1:], lengths[1:], cosines[1:]))  # fmt: skip
     return canvas.finish(
-        f"Arrows at their true angles to the first one ({names[0]}, length {lengths[0]:.2f}): {told}. Divided by their "
-        "lengths, all end on a circle, and the foot of the perpendicular from each tip stands at the cosine."
+        f"Pairs of arrows at their true angles, each with {names[0]} (length {lengths[0]:.2f}): {told}. Divided by "
+        "their lengths, all end on a circle, and the foot of the perpendicular from each tip stands at the cosine."
     )
 
 
@@ -119,6 +124,7 @@ def centring(loose, tight, names):
     loose, tight: (n, hidden), rows of length 1; every sixth is drawn. names: of the two spaces.
     """
     canvas, unit, base = Canvas("06 centring", 260), 150, 214
+    canvas.text(177, 34, "shadows in a plane, so shorter than 1", SMALL, quiet=True)
 
     def seen(rows):
         """The length of m, and each row along m and on the two axes."""
@@ -143,24 +149,25 @@ def centring(loose, tight, names):
         told.append(f"{name} {length:.2f}")
     with canvas.step():
         unit, middle = 74 / np.linalg.norm(across, axis=1).max(), (438, 126)
-        canvas.text(middle[0], 12, f"{names[1]}, from m", SMALL, bold=True)
+        canvas.text(middle[0], 12, "the same, from m", SMALL, bold=True)
         for wide, high in across:
             canvas.arrow(middle, (middle[0] + unit * wide, middle[1] - unit * high), kind="vector")
         canvas.circle(*middle, 4, "loss", "dot")
-        canvas.text(middle[0], base + 16, f"{unit / 150:.1f} times as large,", SMALL, quiet=True)
-        canvas.text(middle[0], base + 36, "seen along m", SMALL, quiet=True)
+        canvas.text(middle[0], base + 16, "zero moved to m,", SMALL, quiet=True)
+        canvas.text(middle[0], base + 36, f"{unit / 150:.1f} times as large", SMALL, quiet=True)
     return canvas.finish(
-        f"Two bundles of arrows from zero, with their mean vectors m. Their lengths: {', '.join(told)}. The arrows of "
+        f"Two bundles of arrows from zero, with their mean vectors m. Their lengths: {', '.join(told)}. Drawn "
+        "are shadows in a plane, so all arrows are shorter than 1. The arrows of "
         f"{names[1]} all point the way of m. The same arrows, drawn from the tip of m, point to all sides."
     )
 
 
-def beside_the_plane(tokens, vectors, points):
+def beside_the_plane(tokens, vectors, points, named):
     """How far each token's vector lies from the middle in a plane, and how far out of the plane.
 
     Both make a right angle, so the distance from the lower left corner is the true one. The token nearest to the middle
     of the plane is the one whose triangle is drawn.
-    tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane.
+    tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane. named: the tokens to write down.
     """
     canvas, left, base = Canvas("06 beside the plane", 258), 60, 214
     inside = np.linalg.norm(points, axis=1)
@@ -173,26 +180,19 @@ def beside_the_plane(tokens, vectors, points):
     for x, _ in spots:
         canvas.circle(x, base, 4, "vector", "dot")
     with canvas.step():
-        canvas.arrow((left, base), (left, 8))
-        canvas.text(left + 8, 12, "out of the plane", SMALL, anchor="start", quiet=True)
-        taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in spots]
+        canvas.text(left - 50, 12, "\u2191 out of the plane", SMALL, anchor="start", quiet=True)
         for token, (x, y) in zip(tokens, spots):
-            wide = text_width(token, SMALL, mono=True)
-            places = [(x + 10, y - 8), (x - 7 - wide, y - 5), (x - wide / 2, y + 7), (x - wide / 2, y - 23)]
-            place = next(box for box in places if not any(
-                box[0] < other[2] and other[0] < box[0] + wide and box[1] < other[3] and other[1] < box[1] + 16
-                for other in taken))  # fmt: skip
-            taken.append((*place, place[0] + wide, place[1] + 16))
-            canvas.arrow((x, base), (x, y), tip=False, dashed=True)
             canvas.circle(x, y, 4, "vector", "dot")
-            canvas.text(place[0], place[1] + 8, token, SMALL, anchor="start", mono=True)
+            if token in named:
+                canvas.arrow((x, base), (x, y), tip=False, dashed=True)
+                canvas.text(x + 10, y, token, SMALL, anchor="start", mono=True)
     nearest = int(inside.argmin())
     with canvas.step():
         x, y = spots[nearest]
         canvas.arrow((left, base), (x, base), kind="loss", thick=True, tip=False)
         canvas.arrow((left, base), (x, y), kind="loss", thick=True, tip=False)
-        canvas.text(left, base + 16, f"{inside[nearest]:.2f}", bold=True, kind="loss")
-        canvas.text(left - 8, (base + y) / 2, f"{true[nearest]:.2f}", bold=True, kind="loss", anchor="end")
+        canvas.text((left + x) / 2, base + 16, f"{inside[nearest]:.2f}", bold=True, kind="loss")
+        canvas.text((left + x) / 2 - 7, (base + y) / 2, f"{true[nearest]:.2f}", bold=True, kind="loss", anchor="end")
     told = "; ".join(f"{token} {x:.2f} in, {y:.2f} out" for token, x, y in zip(tokens, inside, outside))
     return canvas.finish(
         f"For each token, its distance from the middle in the plane and out of the plane: {told}. {tokens[nearest]} is "

@@ -48,38 +48,42 @@ def to_probabilities(tokens, place, shapes):
     )
 
 
-def two_softmaxes(tokens, pieces, over_pieces, over_tokens, row, column, sums):
+def two_softmaxes(tokens, pieces, over_pieces, over_tokens, row, column, sums, others):
     """The same logits under a softmax over the pieces, and under one over the tokens, for a few pieces.
 
     over_pieces, over_tokens: (tokens, pieces), the columns of these pieces. sums: of `row`, over all pieces of the
-    vocabulary, in the first table, and of `column` in the second one.
+    vocabulary, in the first table, and of `column` in the second one. others: how many pieces are not shown.
     """
-    canvas, wide, high, top = Canvas("07 two softmaxes", 252), 50, 20, 42
+    canvas, wide, high, top, more = Canvas("07 two softmaxes", 260), 40, 20, 40, 28
     bottom, across = top + len(tokens) * high, len(pieces) * wide
+    lefts = (64, 324)
     for at, token in enumerate(tokens):
         canvas.text(58, top + (at + 0.5) * high, token, SMALL, anchor="end", mono=True, bold=at == row)
-    for left, title, values in ((64, "dim=-1", over_pieces), (304, "dim=0", over_tokens)):
+    for left, title, values in zip(lefts, ("dim=-1", "dim=0"), (over_pieces, over_tokens)):
         canvas.text(left + across / 2, 10, title, SMALL, mono=True, bold=True)
         for at, piece in enumerate(pieces):
             canvas.text(left + (at + 0.5) * wide, top - 12, piece, SMALL, mono=True)
         numbers = [[float(value) for value in one] for one in values]
         canvas.grid(left, top, numbers, cell=wide, height=high, kind="plain")
-    with canvas.step():
-        canvas.arrow((64, top + row * high), (64 + across, top + row * high), kind="loss", thick=True, tip=False)
-        canvas.arrow(
-            (64, top + (row + 1) * high), (64 + across, top + (row + 1) * high), kind="loss", thick=True, tip=False
-        )
+        canvas.grid(left + across, top, [["\u2026"]] * len(tokens), cell=more, height=high, kind="plain")
         canvas.text(
-            67 + across, top + (row + 0.5) * high, f"{sums[0]:.2f}", SMALL, anchor="start", bold=True, kind="loss"
+            left + across + more, bottom + 30, f"\u2026 {others:,} more pieces", SMALL, anchor="end", quiet=True
         )
     with canvas.step():
-        for x in (304 + column * wide, 304 + (column + 1) * wide):
+        right = lefts[0] + across + more
+        for y in (top + row * high, top + (row + 1) * high):
+            canvas.arrow((lefts[0], y), (right, y), kind="loss", thick=True, tip=False)
+        canvas.text(
+            right + 5, top + (row + 0.5) * high, f"{sums[0]:.2f}", SMALL, anchor="start", bold=True, kind="loss"
+        )
+    with canvas.step():
+        for x in (lefts[1] + column * wide, lefts[1] + (column + 1) * wide):
             canvas.arrow((x, top), (x, bottom), kind="loss", thick=True, tip=False)
-        canvas.text(304 + (column + 0.5) * wide, bottom + 14, f"{sums[1]:.2f}", SMALL, bold=True, kind="loss")
+        canvas.text(lefts[1] + (column + 0.5) * wide, bottom + 12, f"{sums[1]:.2f}", SMALL, bold=True, kind="loss")
     return canvas.finish(
         f"Two tables of probabilities with a row for each of the {len(tokens)} tokens and a few of the columns, "
-        f"{', '.join(pieces)}. With dim=-1 the row of {tokens[row]}, over the whole vocabulary, adds up to "
-        f"{sums[0]:.2f}; with dim=0 the column of {pieces[column]} adds up to {sums[1]:.2f}."
+        f"{', '.join(pieces)}; {others:,} more are left out. With dim=-1 the row of {tokens[row]}, over the whole "
+        f"vocabulary, adds up to {sums[0]:.2f}; with dim=0 the column of {pieces[column]} adds up to {sums[1]:.2f}."
     )
 
 
@@ -101,10 +105,11 @@ def objective(tokens, chosen, other, share, becomes):
     for at, (row, part) in enumerate(zip(rows, becomes, strict=True)):
         with canvas.step():
             y = 78 + at * 42
-            canvas.text(62, y + 14, f"{part:.0%}", anchor="end", bold=True, kind="masked")
-            end = canvas.tokens(70, y, row, kinds)[-1][2]
-            canvas.arrow((end + 8, y + 14), (430, y + 14), kind="loss")
-            canvas.text(438, y + 14, tokens[chosen], SMALL, anchor="start", mono=True, bold=True, kind="loss")
+            canvas.arrow((84, y - 8 * (at > 0)), (84, y + 34), kind="masked", tip=False)  # they belong together
+            canvas.text(132, y + 14, f"{part:.0%}", anchor="end", bold=True, kind="masked")
+            end = canvas.tokens(140, y, row, kinds)[-1][2]
+            canvas.arrow((end + 8, y + 14), (458, y + 14), kind="loss")
+            canvas.text(466, y + 14, tokens[chosen], SMALL, anchor="start", mono=True, bold=True, kind="loss")
     with canvas.step():
         y = 78 + 3 * 42
         canvas.text(62, y + 14, f"{1 - share:.0%}", anchor="end", bold=True)
@@ -213,24 +218,30 @@ def interventions(tokens, place, mask, word, bits):
     tokens: three of the sentence, the last one a [MASK]. place, mask: the two places among them. word: the prediction.
     bits: the surprisal of `word` unchanged, with the token hidden, and with the view of it cut.
     """
-    canvas, wide = Canvas("07 interventions", 256), 52
+    canvas, gap = Canvas("07 interventions", 260), 3
+    widths = [max(text_width(token, SMALL, True), text_width("[MASK]", SMALL, True) * (at == place)) + 8
+              for at, token in enumerate(tokens)]  # fmt: skip
+    across = sum(widths) + 2 * gap
     for panel, (title, value) in enumerate(zip(("as it is", "hidden", "cut"), bits, strict=True)):
-        left = 2 + panel * 175
-        middles = [left + at * (wide + 4) + wide / 2 for at in range(3)]
+        left = 1 + panel * (canvas.width - 2 - across) / 2
         shown = ["[MASK]" if panel == 1 and at == place else token for at, token in enumerate(tokens)]
-        canvas.text(left + 82, 12, title, bold=True)
-        for x, token in zip(middles, shown):
-            canvas.tokens(x - wide / 2, 196, [token], width=wide)
+        canvas.text(left + across / 2, 10, title, bold=True)
+        middles = []
+        for at, (token, wide) in enumerate(zip(shown, widths)):
+            start = left + sum(widths[:at]) + at * gap
+            canvas.tokens(start, 184, [token], width=wide)
+            middles.append(start + wide / 2)
         for x in middles:
-            canvas.vector(x - 10, 112, width=20, height=28)
-        canvas.vector(middles[mask] - 10, 46, width=20, height=28, kind="masked")
-        for start, tops in ((196, [(x, 140) for x in middles]), (112, [(middles[mask], 74)])):
+            canvas.vector(x - 10, 104, width=20, height=28)
+        canvas.vector(middles[mask] - 10, 34, width=20, height=28, kind="masked")
+        for start, tops in ((184, [(x, 132) for x in middles]), (104, [(middles[mask], 62)])):
             for at, x in enumerate(middles):
                 for end in tops:
                     gone = panel == 2 and at == place and end[0] == middles[mask]
                     canvas.arrow((x, start), end, tip=False, kind="padding" if gone else "head", dashed=gone)
         with canvas.step():
-            canvas.text(left + 82, 242, f"{word}: {value:.1f} bits", kind="loss", bold=True)
+            canvas.text(left + across / 2, 225, f"surprisal of \u201c{word}\u201d", SMALL, kind="loss")
+            canvas.text(left + across / 2, 246, f"{value:.1f} bits", kind="loss", bold=True)
     return canvas.finish(
         f"Three times the tokens {', '.join(tokens)} under two layers, whose lines lead to the vector at the mask. "
         f"{word} costs {bits[0]:.1f} bits. With {tokens[place]} hidden, replaced by a [MASK], {bits[1]:.1f} "
