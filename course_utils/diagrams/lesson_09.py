@@ -42,7 +42,7 @@ def three_modules(texts, mask, shapes):
     with canvas.step():
         module(387, 82, "Normalize", "length 1")
         sentences(482)
-        shape(494, shapes[2])
+        shape(488, shapes[2])
     sizes = ", ".join(str(tuple(numbers)) for numbers in shapes)
     return canvas.finish(
         f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and encoder, Pooling, which "
