@@ -1,5 +1,7 @@
 """The diagrams of lesson 08: from pairs of sentences to one number, and how sure that number is."""
 
+import math
+
 import numpy as np
 
 from ..evaluation import ranks, spearman
@@ -177,11 +179,11 @@ def four_outcomes(labels, values, threshold):
 
 
 def two_questions(first, second, difference):
-    """The intervals of two models on one scale, and the interval of their difference on another, with its zero.
+    """The intervals of two models, and below a rule that of their difference, with its zero and an axis of its own.
 
     Each is (name, value, low, high).
     """
-    canvas = Canvas("08 two questions", 190)
+    canvas = Canvas("08 two questions", 224)
     low, high = min(first[2], second[2]), max(first[3], second[3])
     spread = (high - low) * 1.15
 
@@ -199,10 +201,13 @@ def two_questions(first, second, difference):
     bar(78, second, low - 0.02, "sentence")
     with canvas.step():
         start = -spread / 3
-        zero = 190 + 310 * -start / spread
-        canvas.arrow((zero, 112), (zero, 176), tip=False, dashed=True)
-        canvas.text(zero - 8, 170, "0", 14, "end", quiet=True)
-        bar(144, difference, start, "plain")
+        canvas.arrow((4, 114), (516, 114), tip=False)
+        canvas.arrow((190, 192), (500, 192), tip=False)
+        for tick in range(math.ceil(start * 20), math.floor((start + spread) * 20) + 1):
+            x = 190 + 310 * (tick / 20 - start) / spread
+            canvas.arrow((x, 130 if tick == 0 else 187), (x, 192), tip=False, dashed=tick == 0)
+            canvas.text(x, 206, f"{tick / 20:g}", 14, quiet=True)
+        bar(154, difference, start, "plain")
     return canvas.finish(
         f"{first[0]}: {first[1]:.2f}, interval {first[2]:.2f} to {first[3]:.2f}. {second[0]}: {second[1]:.2f}, "
         f"interval {second[2]:.2f} to {second[3]:.2f}. The two bars overlap. {difference[0]}: {difference[1]:.2f}, "

@@ -10,39 +10,38 @@ def three_modules(texts, mask, shapes):
     """
     canvas = Canvas("09 three modules", 84 + 44 * len(texts))
     rows = [32 + 24 * at for at in range(len(texts))]
-    middle, wide = (rows[0] + rows[-1] + 18) / 2, 84 / len(mask[0])
+    middle, wide = (rows[0] + rows[-1] + 18) / 2, 76 / len(mask[0])
     for at, (y, text) in enumerate(zip(rows, texts), start=1):
-        canvas.box(2, y, 46, 18, f"text {at}", "token", size=14)
+        canvas.box(2, y, 54, 18, f"text {at}", "token", size=14)
         canvas.text(2, 64 + 24 * len(texts) + 20 * at, f"text {at}: {text}", 14, "start", quiet=True)
 
     def module(x, width, name, task):
-        canvas.box(x, middle - 22, width, 44, f"{name}", "layer", size=14)
+        """A module between the arrow into it and the arrow out of it."""
+        canvas.arrow((x - 13, middle), (x, middle))
+        canvas.box(x, middle - 22, width, 44, name, "layer", size=14)
+        canvas.arrow((x + width, middle), (x + width + 13, middle))
         canvas.text(x + width / 2, 10, task, 14, quiet=True)
 
     def shape(x, numbers):
         canvas.text(x, rows[-1] + 36, str(tuple(numbers)), 14)
 
+    def sentences(x):
+        for y in rows:
+            canvas.vector(x, y, width=36, height=18, kind="sentence", across=True)
+
     with canvas.step():
-        module(64, 92, "Transformer", "tokenizer, encoder")
+        module(69, 94, "Transformer", "tokenizer, encoder")
         for y, counts in zip(rows, mask):
-            canvas.arrow((48, y + 9), (64, middle))
-            canvas.arrow((156, middle), (174, y + 9))
             for place, real in enumerate(counts):
-                canvas.box(174 + place * wide, y, wide, 18, kind="vector" if real else "padding", round_by=0)
-        shape(216, shapes[0])
+                canvas.box(176 + place * wide, y, wide, 18, kind="vector" if real else "padding", round_by=0)
+        shape(214, shapes[0])
     with canvas.step():
-        module(276, 64, "Pooling", "mean")
-        for y in rows:
-            canvas.arrow((258, y + 9), (276, middle))
-            canvas.arrow((340, middle), (358, y + 9))
-            canvas.vector(358, y, width=32, height=18, kind="sentence", across=True)
-        shape(374, shapes[1])
+        module(265, 60, "Pooling", "mean")
+        sentences(338)
+        shape(356, shapes[1])
     with canvas.step():
-        module(408, 78, "Normalize", "length 1")
-        for y in rows:
-            canvas.arrow((390, y + 9), (408, middle))
-            canvas.arrow((486, middle), (502, y + 9))
-            canvas.vector(502, y, width=16, height=18, cells=1, kind="sentence", across=True)
+        module(387, 82, "Normalize", "length 1")
+        sentences(482)
         shape(488, shapes[2])
     sizes = ", ".join(str(tuple(numbers)) for numbers in shapes)
     return canvas.finish(
@@ -211,7 +210,7 @@ def padded_or_packed(lengths, batch):
                     canvas.box(left + length * widest, y, (most - length) * widest, 14, kind="padding", round_by=0)
                 padding += most - length
         told.append(f"{sum(lengths)} tokens and {padding} of padding {name}")
-        canvas.text(left, 46 + 17 * len(lengths), f"padding: {padding}", 14, "start")
+        canvas.text(left, 46 + 17 * len(lengths), f"{padding} tokens of padding", 14, "start")
     with canvas.step():
         canvas.text(370, 12, "end to end", 14, "start", bold=True)
         x, y, right = 370, 30, 370 + 148
@@ -223,7 +222,7 @@ def padded_or_packed(lengths, batch):
                 x, rest = x + part, rest - part
                 if right - x < 0.01:
                     x, y = 370, y + 17
-        canvas.text(370, 46 + 17 * len(lengths), "padding: 0", 14, "start")
+        canvas.text(370, 46 + 17 * len(lengths), "no padding", 14, "start")
     return canvas.finish(
         f"{len(lengths)} sentences in batches of {batch}: {' and '.join(told)}. Laid end to end in one pass, they need "
         "no padding."

@@ -56,9 +56,11 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
             canvas.text(478, top + 26, result.replace(" ", "\n"), SMALL)
         with canvas.step():
             canvas.arrow((478, top + 50), (478, top + 72), kind="loss", tip=False, thick=True)
-            end = 164 if trained else 364
-            canvas.arrow((478, top + 72), (end, top + 72), kind="loss", tip=False, thick=True)
-            canvas.arrow((end, top + 72), (end, top + 54), kind="loss", thick=True)
+            reached = (364, 164) if trained else (364,)
+            canvas.arrow((478, top + 72), (reached[-1], top + 72), kind="loss", tip=False, thick=True)
+            for end in reached:
+                canvas.arrow((end, top + 72), (end, top + 54), kind="loss", thick=True)
+            canvas.text(424, top + 88, "gradient", SMALL, kind="loss")
             canvas.text(8, top + 88, f"trained: {weights + encoder * trained:,} weights", SMALL, "start", "loss")
     return canvas.finish(
         f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression on the mean vector "
@@ -112,13 +114,14 @@ def rate_over_steps(rates, warmup):
     canvas.arrow((left, bottom), (left + 446, bottom))
     canvas.arrow((left, bottom), (left, 8))
     canvas.text(left - 8, bottom, "0", SMALL, "end")
-    canvas.text(left - 8, places[warmup][1], f"{max(rates):g}", SMALL, "end")
+    canvas.text(left - 8, places[warmup][1], f"{max(rates):.0e}".replace("e-0", "e-"), SMALL, "end")
+    canvas.text(left + 10, 10, "learning rate", SMALL, "start", quiet=True)
     for part, words in (((0, warmup), "warm-up"), ((warmup, last), "straight down to 0")):
         with canvas.step():
             canvas.arrow(places[part[0]], places[part[1]], kind="layer", tip=False, thick=True)
             for x, y in places[part[0] : part[1] + 1]:
                 canvas.circle(x, y, 4, "layer")
-            canvas.bracket(places[part[0]][0] + 3, places[part[1]][0] - 3, bottom + 22, words)
+            canvas.bracket(places[part[0]][0] + 3, places[part[1]][0] - 3, bottom + 28, words)
             canvas.text(places[part[1]][0], bottom + 14, part[1], SMALL)
     canvas.text(left + 4, bottom + 14, "step 0", SMALL)
     return canvas.finish(
@@ -139,13 +142,13 @@ def mistakes(counts):
             kind = "sentence" if at == place else "loss"
             canvas.box(150 + place * 116, 28 + at * 64, 112, 58, f"{count:,}", kind, 22, bold=True)
     with canvas.step():
-        canvas.box(262, 24, 120, 130, thick=True, dashed=True)
-        canvas.arrow((322, 156), (322, 178))
+        canvas.box(262, 24, 128, 136, thick=True, dashed=True)
+        canvas.arrow((322, 160), (322, 180))
         canvas.text(322, 208, f"precision\n{found} of {found + alarms}\n{found / (found + alarms):.2f}")
     with canvas.step():
         canvas.box(146, 88, 236, 66, thick=True)
-        canvas.arrow((384, 121), (404, 121))
-        canvas.text(408, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.2f}", anchor="start")
+        canvas.arrow((390, 121), (406, 121))
+        canvas.text(412, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.2f}", anchor="start")
     return canvas.finish(
         f"Of the negative sentences, {rejected} are called negative and {alarms} positive; of the positive ones, "
         f"{missed} are called negative and {found} positive. Precision looks at the column of those called positive, "

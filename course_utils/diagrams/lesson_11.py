@@ -73,7 +73,7 @@ def choices_in_a_batch(anchors, cosines, scale):
 
     anchors: n short texts. cosines: (n, 2n), positives first. scale: cosines times this are the logits.
     """
-    count, cell, left, top = len(anchors), 44, 150, 56
+    count, cell, left, top = len(anchors), 38, 136, 58
     canvas = Canvas("11 choices in a batch", top + 46 * count + 24)
     shares = []
     for columns in (count, 2 * count):
@@ -89,28 +89,31 @@ def choices_in_a_batch(anchors, cosines, scale):
             canvas.box(x, top + at * 46, cell, 42, f"{float(row[place]):.2f}", "sentence" if own else kind, SMALL,
                        thick=own, bold=own)  # fmt: skip
 
-    def shown(shares, x, under):
-        canvas.text(x, top - 12, "p", SMALL, bold=True)
+    def shown(shares, x, among):
+        canvas.text(x, top - 28, "p", SMALL, bold=True)
+        canvas.text(x, top - 12, among, SMALL, quiet=True)
         for at, share in enumerate(shares):
             canvas.text(x, top + 21 + at * 46, f"{share:.2f}", SMALL, bold=True)
-        canvas.text(x, top + 46 * count + 10, under, SMALL, quiet=True)
 
     for place in range(count):
-        column(place, f"p{place + 1}", "plain", left + place * 46)
-    canvas.text(left + 23 * count, 14, "positives", SMALL, quiet=True)
-    beyond = left + 46 * count
+        column(place, f"p{place + 1}", "plain", left + place * 39)
+    canvas.text(left + 19 * count, 14, "positives", SMALL, quiet=True)
+    canvas.box(left, top + 46 * count + 4, 16, 16, kind="sentence", thick=True)
+    canvas.text(left + 24, top + 46 * count + 12, "the own partner", SMALL, "start", quiet=True)
+    beyond = left + 39 * count
     with canvas.step():
-        shown(shares[0], beyond + 26, f"of {count}")
+        shown(shares[0], beyond + 31, f"among {count}")
     with canvas.step():
         for place in range(count):
-            column(count + place, f"n{place + 1}", "loss", beyond + 54 + place * 46)
-        canvas.text(beyond + 54 + 23 * count, 14, "denials", SMALL, quiet=True)
-        shown(shares[1], beyond + 54 + 46 * count + 20, f"of {2 * count}")
+            column(count + place, f"n{place + 1}", "loss", beyond + 64 + place * 39)
+        canvas.text(beyond + 64 + 19 * count, 14, "denials", SMALL, quiet=True)
+        shown(shares[1], beyond + 64 + 39 * count + 42, f"among all {2 * count}")
     pairs = ", ".join(f"{one:.2f} and {other:.2f}" for one, other in zip(*shares))
     return canvas.finish(
         f"A matrix of cosines, one row for each of {count} anchors, one column for each of their positives. The own "
         "partners are on the diagonal, and the others are negatives. The softmax of a row gives p, the probability of "
-        f"the own partner. The denials of all anchors add {count} columns, and p falls: {pairs}."
+        f"the own partner. The denials of all anchors add {count} columns, and p, now among all {2 * count}, falls: "
+        f"{pairs}."
     )
 
 
