@@ -19,8 +19,6 @@ def print_pdf(browser, page, target, query=""):
             f"--user-data-dir={profile}",
             "--host-resolver-rules=MAP * ~NOTFOUND",
             "--no-pdf-header-footer",
-            # until the scripts of the page have laid it out
-            "--virtual-time-budget=20000",
             "--generate-pdf-document-outline",
             # no sandbox: containers do not support it, and the page is our own
             f"--print-to-pdf={target}",

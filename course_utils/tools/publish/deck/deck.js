@@ -110,14 +110,26 @@ while (walker.nextNode()) texts.push(walker.currentNode);
 texts.forEach(sign);
 slides.forEach(build);
 document.querySelectorAll("details").forEach(option => option.open = printed);
-Reveal.on("ready", event => fit(event.currentSlide));
-Reveal.on("slidechanged", event => fit(event.currentSlide));
-Reveal.on("pdf-ready", () => slides.forEach(fit));
-document.addEventListener("toggle", event => {  // one option of a question at a time: all of them opened are higher than a slide
-  if (!event.target.open || printed) return;
-  for (const other of event.target.closest("section").querySelectorAll("details[open]")) other.open = other === event.target;
-}, true);
-Promise.allSettled([...document.images].map(image => image.decode())).then(() => Reveal.initialize({
-  width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, slideNumber: "c/t", controlsBackArrows: "visible", transition: "none",
-  pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, totalTime: SECONDS, plugins: [RevealNotes],
-}));
+
+function print() {  // each slide is a page: laid out at once, for Chromium prints as soon as the page is loaded
+  document.documentElement.classList.add("print-pdf");  // spares the slides the style of reveal.js for paper
+  for (const slide of slides) {
+    fit(slide);
+    slide.style.height = "720px";
+  }
+}
+
+function present() {
+  Reveal.on("ready", event => fit(event.currentSlide));
+  Reveal.on("slidechanged", event => fit(event.currentSlide));
+  document.addEventListener("toggle", event => {  // one option of a question at a time: all of them opened are higher than a slide
+    if (!event.target.open) return;
+    for (const other of event.target.closest("section").querySelectorAll("details[open]")) other.open = other === event.target;
+  }, true);
+  Promise.allSettled([...document.images].map(image => image.decode())).then(() => Reveal.initialize({
+    width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, slideNumber: "c/t", transition: "none",
+    controlsBackArrows: "visible", totalTime: SECONDS, plugins: [RevealNotes],
+  }));
+}
+
+if (printed) addEventListener("load", print); else present();
