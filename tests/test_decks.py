@@ -453,10 +453,13 @@ def place(page):
 
 @needs_chromium
 @costly(*PUBLISHED, browser=True)
-def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(decks, browser):
-    page = show(browser, decks["05_attention"])
-    while not page.locator("section.present iframe").count():
-        page.keyboard.press("ArrowRight")
+def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, browser):
+    head_view = next(cell for cell in copy.deepcopy(read("05_attention")).cells if cell.id == "head-view")
+    head_view.metadata["slideshow"] = {"slide_type": "-"}
+    rows = "| One | 2 |\n| Two | 2 |\n| Three | 1 |"
+    lesson(tmp_path, slide("## One"), slide("## Two"), head_view, slide("## Three"), plan(rows))
+    page = show(browser, write_deck("05", tmp_path, tmp_path))
+    page.keyboard.press("ArrowRight")
     view, here = page.locator("section.present iframe").first, place(page)
     frame = view.element_handle().content_frame()
     frame.wait_for_function("document.querySelectorAll('svg line, svg rect, svg text').length > 20")
