@@ -27,7 +27,8 @@ SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
 # files that the helpers read, and that would reveal what a check expects
 IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}
-# of the grader; the exercises are hidden completely
+HIDDEN = ("exercises", "diagrams")  # folders of the course that an answer cannot see at all
+# of the grader, what an answer can see
 VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
 # if set to anything, the server imports nothing in advance: it starts sooner, and each submission takes longer
@@ -107,27 +108,17 @@ def walls():
     installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
     if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be visible
         command += ["--tmpfs", str(installed), "--remount-ro", str(installed)]
-    command += ["--tmpfs", str(PACKAGE / "exercises"), "--tmpfs", str(GRADER)]
+    for folder in (*HIDDEN, GRADER):
+        command += ["--tmpfs", str(PACKAGE / folder)]
     for name in VISIBLE:
         command += ["--ro-bind", str(GRADER / name), str(GRADER / name)]
     for secret, other in IN_PLACE_OF.items():
         command += ["--ro-bind", str(PACKAGE / other), str(PACKAGE / secret)]
     if not any(path.is_relative_to("/tmp") for path in shown):
         command += ["--symlink", sandbox_server.SCRATCH, "/tmp"]
-    command += [
-        "--perms",
-        "1777",
-        "--tmpfs",
-        sandbox_server.SCRATCH,
-        "--remount-ro",
-        "/dev",
-        "--remount-ro",
-        str(PACKAGE / "exercises"),
-        "--remount-ro",
-        str(GRADER),
-        "--remount-ro",
-        "/",
-    ]
+    command += ["--perms", "1777", "--tmpfs", sandbox_server.SCRATCH, "--remount-ro", "/dev", "--remount-ro", "/"]
+    for folder in (*HIDDEN, GRADER):
+        command += ["--remount-ro", str(PACKAGE / folder)]
     for name, value in surroundings(sandbox_server.SCRATCH).items():
         command += ["--setenv", name, value]
     return command
