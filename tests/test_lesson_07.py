@@ -59,7 +59,7 @@ def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
     """The head alone is changed: with the table tied, the row of a piece in the text would change the vectors, too."""
     tokenizer, model = load_masked_lm()
     encoded, cat = tokenizer("The [MASK] sat on the mat.", return_tensors="pt"), tokenizer.convert_tokens_to_ids("cat")
-    vector = _from_the_notebook("edit", "at_mask")("The [MASK] sat on the mat.", tokenizer, model)
+    vector = _from_the_notebook("edit-at-mask", "at_mask")("The [MASK] sat on the mat.", tokenizer, model)
     table, bias = model.cls.predictions.decoder.weight.detach(), model.cls.predictions.bias.detach()
     edited = table.clone()
     edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, p)
@@ -80,12 +80,12 @@ def test_the_lessons_functions_take_another_model():
     other, text = BertForMaskedLM(config).eval(), "The [MASK] sat."
     for cell, name, args in [
         ("more", "candidates", (text, 3)),
-        ("surprise", "bits_per_token", ("The cat sat.",)),
+        ("surprise-tools", "bits_per_token", ("The cat sat.",)),
         ("context", "surprisal_of", ("cat", text)),
     ]:
         function = _from_the_notebook(cell, name, tokenizer=None, model=None)
         assert function(*args, tokenizer=tokenizer, model=other) is not None
-    assert _from_the_notebook("edit", "at_mask")(text, tokenizer, other).shape == (8,)
+    assert _from_the_notebook("edit-at-mask", "at_mask")(text, tokenizer, other).shape == (8,)
 
 
 @pytest.mark.parametrize("text", MASKED)
@@ -163,7 +163,7 @@ def _from_the_notebook(cell_id, name, **given):
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_sentence_scored_in_one_batch_is_the_sentence_scored_mask_by_mask(text):
     tokenizer, model = load_masked_lm()
-    pieces, bits = _from_the_notebook("surprise", "bits_per_token", tokenizer=tokenizer, model=model)(text)
+    pieces, bits = _from_the_notebook("surprise-tools", "bits_per_token", tokenizer=tokenizer, model=model)(text)
     ids = tokenizer(text)["input_ids"]
     assert pieces == tokenizer.convert_ids_to_tokens(ids[1:-1])
     for place, found in enumerate(bits, start=1):
