@@ -28,8 +28,7 @@ def path_of_a_text(text, normal, words, tokens, ids):
     return canvas.finish(
         f"The text {text} on its way to ids. Normalised it is {normal}; split, {' '.join(words)}; cut into pieces, "
         f"{' '.join(tokens)}; looked up, {' '.join(map(str, ids))}. What normalising and splitting throw away, no "
-        f"later "
-        "step has."
+        f"later step has."
     )
 
 
@@ -57,8 +56,7 @@ def row_of_the_table(piece, number, shape):
         canvas.text(left + wide / 2, 220, f"the vector of {piece}: row {number}", kind="vector")
     return canvas.finish(
         f"The piece {piece} has the id {number}. The encoder's table of vectors has {rows} rows of {columns} numbers, "
-        f"and "
-        f"row {number} is the vector of {piece}."
+        f"and row {number} is the vector of {piece}."
     )
 
 

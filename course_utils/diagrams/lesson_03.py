@@ -106,8 +106,7 @@ def words_and_pieces(tokens, word_ids, shown):
     return canvas.finish(
         f"The tokens at positions {shown[0]} to {shown[-1]}, with their vectors and the number of the word that each "
         f"belongs to. Word {longest} consists of {len(said)} tokens, {', '.join(said)}. The mean of their vectors is "
-        f"the "
-        "vector of the word."
+        f"the vector of the word."
     )
 
 
@@ -168,6 +167,5 @@ def patching(host, donor, place, donor_place, layer, layers):
     return canvas.finish(
         f"Two runs of the encoder. The vector of the word in hidden state {layer} of the donor is put in place of the "
         f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's "
-        f"vector "
-        f"in hidden state {layers} then is nearer to."
+        f"vector in hidden state {layers} then is nearer to."
     )

@@ -137,8 +137,7 @@ def number_line(real, padded):
     return canvas.finish(
         f"A number line for one coordinate. The {len(real)} real tokens lie below 0, and the largest of them is "
         f"{max(real):.3f}. Padding times 0 lies at 0, to the right of all of them. As minus infinity it lies to the "
-        f"left "
-        "of every number."
+        f"left of every number."
     )
 
 

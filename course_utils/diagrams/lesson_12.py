@@ -21,10 +21,8 @@ def way_of_the_numbers(development, held_out):
         canvas.box(270, 188, 170, 50, "the number\nin the report", "sentence")
     return canvas.finish(
         f"Two sets of queries. With the {development} development queries one may look, decide and change as often as "
-        f"one "
-        f"likes. When all decisions are written down, the {held_out} held-out queries are measured once, and this "
-        f"number "
-        "goes into the report."
+        f"one likes. When all decisions are written down, the {held_out} held-out queries are measured once, and this "
+        f"number goes into the report."
     )
 
 
@@ -53,7 +51,6 @@ def reciprocal_ranks(found, wanted):
         canvas.text(140 + 56 * longest, y + 22, f"mean: {mean:.2f}", anchor="middle", bold=True, kind="sentence")
     return canvas.finish(
         f"{len(found)} lists of places, the best first. The wanted place is marked where it is in the list, and the "
-        f"list "
-        f"counts 1 divided by its rank, or 0: {', '.join(f'{value:.2f}' for value in values)}. The mean is "
+        f"list counts 1 divided by its rank, or 0: {', '.join(f'{value:.2f}' for value in values)}. The mean is "
         f"{sum(values) / len(values):.2f}."
     )
