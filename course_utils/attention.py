@@ -28,13 +28,13 @@ def attend(text, pair=None, model=None):
             raise TypeError(f"one sentence is wanted, as a string; got {type(sentence).__name__}")
     tokenizer, encoder = model or load_encoder()
     inputs = tokenizer(text, pair, return_tensors="pt").to(encoder.device)
-    with _eager(encoder), torch.inference_mode():
+    with eager(encoder), torch.inference_mode():
         weights = encoder(**inputs, output_attentions=True).attentions
     return tokenizer.convert_ids_to_tokens(inputs["input_ids"][0]), torch.cat(weights).cpu()
 
 
 @contextlib.contextmanager
-def _eager(encoder):
+def eager(encoder):
     """Use eager attention and evaluation mode, and restore both, even if interrupted: the model is shared."""
     own, training = encoder.config._attn_implementation, encoder.training
     encoder.set_attn_implementation("eager")

@@ -259,26 +259,29 @@ def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, 
     return Figure(figure, alt)
 
 
-def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None, limits=(None, None)):
+def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None, limits=(None, None), row=0.34):
     """Draw a row per name, with one dot per entry of `series` (a dictionary from label to one value per name).
 
     intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot. Without any, a grey
-    line joins the dots of a row: before and after.
+    line joins the dots of a row: before and after. Among differences, some of them below 0, a dot is hollow if its
+    interval holds 0.
     panels: a dictionary from a panel's title to the number of its rows; the panels stand below each other.
-    limits: the ends of the axis of values; an end that is None follows the values.
+    limits: the ends of the axis of values; an end that is None follows the values. row: the height of a row, in inches.
     """
     import matplotlib.pyplot as plt
 
     panels, intervals = panels or {title: len(names)}, intervals or {}
     if sum(panels.values()) != len(names):
         raise ValueError(f"the panels have {sum(panels.values())} rows, the names are {len(names)}")
-    height = 1 + 0.3 * (len(panels) + (len(series) > 1)) + 0.34 * len(names)
+    height = 1 + 0.3 * (len(panels) + (len(series) > 1)) + row * len(names)
     kind = {"label": "panel"} if len(panels) > 1 else {}
     ratios = {"height_ratios": list(panels.values())}
     figure, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(7, height), subplot_kw=kind, **ratios)
     values = np.array([list(row) for row in series.values()], dtype=float)
-    shifts = np.linspace(-0.2, 0.2, len(series)) if intervals and len(series) > 1 else [0] * len(series)
-    first = 0
+    shifts = np.linspace(-0.4, 0.4, len(series)) * (1 - 1 / len(series))
+    covering = np.ptp(values, axis=0) < 0.01 * np.ptp(values)  # dots at one place: the last would hide the others
+    shifts = shifts[:, None] * (covering | bool(intervals))
+    first, hollow = 0, []
     for axes, (heading, count) in zip(grid[:, 0], panels.items()):
         part, at = slice(first, first + count), np.arange(count)
         first += count
@@ -286,22 +289,26 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
             axes.hlines(at, values[:, part].min(axis=0), values[:, part].max(axis=0), color=GREY, linewidth=1)
         if values.min() < 0 < values.max():
             axes.vlines(0, -0.5, count - 0.5, color=GREY, linewidth=1)
-        for (label, row), marker, shift in zip(zip(series, values), itertools.cycle(MARKERS), shifts):
-            shape = axes.scatter(row[part], at + shift, s=45, marker=marker, label=label, gid="dots", zorder=3)
+        for (label, shown), marker, shift in zip(zip(series, values), itertools.cycle(MARKERS), shifts[:, part]):
+            shape = axes.scatter(shown[part], at + shift, s=45, marker=marker, label=label, gid="dots", zorder=3)
             if label in intervals:
                 low, high = np.asarray(intervals[label], dtype=float)[:, part]
                 colour = shape.get_facecolor()
                 axes.hlines(at + shift, low, high, color=colour, label=f"_{label}", gid="interval x")
+                if values.min() < 0:
+                    hollow.append((shape, np.where(((low <= 0) & (high >= 0))[:, None], 1.0, colour)))
         axes.set(title=heading, ylim=(count - 0.5, -0.5))
-        axes.set_xlim(*limits)
         axes.set_yticks(at, list(names)[part])
         axes.grid(axis="y", color="#dddddd", linewidth=0.8)
         axes.set_axisbelow(True)
     axes.set_xlabel(xlabel)
+    axes.set_xlim(*limits)  # of all panels, and after all are drawn: it fixes the ends that are None too
     if len(panels) > 1:
         figure.suptitle(title, x=0.01, ha="left", fontsize="medium")
     if len(series) > 1:
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(series), frameon=False)
+    for shape, colours in hollow:  # after the legend, whose dots stay filled
+        shape.set(edgecolor=shape.get_facecolor(), facecolor=colours, linewidth=1.5)
     return Figure(figure, alt)
 
 
@@ -312,12 +319,17 @@ def beeswarm(groups, title="", xlabel="", alt=""):
     values = np.concatenate(list(groups.values()))
     rows = np.repeat([str(label) for label in groups], [len(group) for group in groups.values()])
     for size in (4, 3, 2.5, 2, 1):
-        figure, axes = _axes(title, xlabel, "", (7, 1 + max(2.4, 0.33 * len(groups))))
+        figure, axes = _axes(title, xlabel, "", (8, 1 + max(2.4, 0.28 * len(groups))))
         with warnings.catch_warnings(record=True) as raised:
             seaborn.swarmplot(x=values, y=rows, order=[str(label) for label in groups], size=size, ax=axes)
             axes.set(xlabel=xlabel, ylabel="")
             for label, shape in zip(groups, axes.collections, strict=True):
                 shape.set(label=label, gid="swarm")
+            figure.draw_without_rendering()  # places the points
+            for shape in axes.collections:
+                vars(shape).pop("draw", None)  # seaborn's, which would place them again
+                if size < 4:  # small points hide less of each other, and are hard to see
+                    shape.set(sizes=[16], alpha=0.6)
             made = Figure(figure, alt)
         if not any("cannot be placed" in str(warning.message) for warning in raised):
             break
@@ -337,17 +349,25 @@ def _name_points(axes, named):
         for y in (3, -12)
         for side, x in (("left", 6), ("right", -6), ("center", 0))
     ]
+
+    def misread(box, point):
+        """How many points are nearer to this box than its own: a reader would take it for their name."""
+        spots = axes.transData.transform([point, *points])
+        own, *others = np.hypot(*(np.clip(spots, box.min, box.max) - spots).T)
+        return sum(other < own - 1 for other in others)
+
     for name, point, label in named:
         text = axes.annotate(name, point, (0, 0), textcoords="offset points", gid=label)
         covered = []
         for side, offset in places:
             text.set(ha=side, position=offset)
             box = text.get_window_extent()
-            covered.append(sum(box.overlaps(other) for other in taken))
+            unjoined = len(covered) < 6
+            covered.append(sum(box.overlaps(other) for other in taken) + (misread(box, point) if unjoined else 0))
         best = int(np.argmin(covered))
         side, offset = places[best]
         text.set(ha=side, position=offset)
-        taken.append(text.get_window_extent())
+        taken.append(text.get_window_extent().padded(6, 0))
         if name and best >= 6:  # too far to see whose name it is
             line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7}
             axes.annotate("", point, offset, textcoords="offset points", arrowprops=line)
@@ -362,7 +382,7 @@ def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None, joined=N
     """
     from matplotlib.collections import LineCollection
 
-    figure, axes = _axes(title, xlabel, ylabel, (7, 5))
+    figure, axes = _axes(title, xlabel, ylabel, (7, 3.8))
     named = []
     for (label, points), marker in zip(groups.items(), itertools.cycle(MARKERS)):
         points = np.asarray(points, dtype=float).reshape(-1, 2)
@@ -381,12 +401,12 @@ def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None, joined=N
     return Figure(figure, alt)
 
 
-def histogram(series, edges, title="", xlabel="", alt=""):
+def histogram(series, edges, title="", xlabel="", alt="", ylabel="share of values"):
     """Draw the share of values per bin, with the entries of `series` side by side; `edges` are the bin edges.
 
     Raises ValueError for values outside the edges: they would be missing from the picture.
     """
-    figure, axes = _axes(title, xlabel, "share of values")
+    figure, axes = _axes(title, xlabel, ylabel)
     edges = np.asarray(edges, dtype=float)
     width = 0.9 * np.diff(edges) / len(series)
     for number, (label, values) in enumerate(series.items()):
@@ -426,7 +446,8 @@ def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbe
     longest = max((len(line) for name in names for line in name.splitlines()), default=0)
     steep = longest > (5 if len(columns) > 8 else 12)
     width = 0.62 if steep else max(0.62, 0.12 * longest)
-    figure, axes = _axes(title, xlabel, ylabel, (2.2 + width * len(columns), 1.3 + 0.36 * len(rows)))
+    height = 0.36 if len(rows) < 10 else 0.3
+    figure, axes = _axes(title, xlabel, ylabel, (2.2 + width * len(columns), 1.3 + height * len(rows)))
     low, high = (given if given is not None else end for given, end in zip(limits, (matrix.min(), matrix.max())))
     signed = low < 0 < high
     colours = seaborn.color_palette("vlag", as_cmap=True) if signed else seaborn.light_palette(HEAT, as_cmap=True)

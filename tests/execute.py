@@ -49,6 +49,8 @@ def execute(path):
         for output in cell.get("outputs", []):
             if output.output_type == "error":
                 output.traceback = without_library_frames(output.traceback)
+            # the number of a widget of this run; its picture is stored
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     notebook.metadata.clear()
     notebook.metadata.update(kernelspec=KERNEL, language_info={"name": "python"})
     unfinished = path.with_suffix(".tmp")

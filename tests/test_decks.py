@@ -84,7 +84,9 @@ def test_the_minutes_of_a_section_are_spread_over_its_slides(name):
     rows, total = timing(notebook)
     paced = [cell for cell in deck_cells(notebook) if cell.metadata.deck["opens"]]
     seconds = [cell.metadata.deck["seconds"] for cell in paced]
-    assert len(paced) == len(slides(notebook)) and sum(seconds) == 60 * total and min(seconds) > 10
+    optional = ["optional" in one[0].metadata.get("tags", []) for one in slides(notebook)]
+    assert len(paced) == len(slides(notebook)) and sum(seconds) == 60 * total
+    assert all(given == 0 if passed else given > 10 for given, passed in zip(seconds, optional, strict=True))
     last = [place for place, cell in enumerate(paced) if cell.metadata.deck["kind"] == "opening"][-1]
     assert sum(seconds[last:]) == 60 * rows[-1][1]
 
@@ -303,6 +305,18 @@ def test_a_formula_has_its_number():
     assert "_" not in with_mathml("$\\text{input\\_ids}$"), "Markdown would read it"
     with pytest.raises(ValueError, match="a number too many"):
         with_mathml("$a \\tag{5.1}$")
+
+
+def test_an_optional_slide_has_no_minutes_and_the_notes_say_how_to_pass_over_it(tmp_path):
+    cells = [slide("# A"), slide("## One"), slide("### Two", tags=["optional"]), slide("### Three", tags=["optional"])]
+    text = render(lesson(tmp_path, *cells, slide("### Four"), plan("| One | 7 |", 7)))
+    assert re.findall(r'<section class="(.+?)" data-timing="(\d+)">', text) == [
+        ("title", "60"), ("opening", "180"), ("plain optional", "0"), ("plain optional", "0"), ("plain", "180")
+    ]  # fmt: skip
+    assert text.count("What follows is optional") == 1 and text.count("This slide is optional") == 2
+    assert text.count("To pass over it: G, 5, Enter.") == 3
+    with pytest.raises(SlidesError, match="05_x.ipynb: all slides of its section 'One' are optional"):
+        render(lesson(tmp_path, slide("## One", tags=["optional"]), plan()))
 
 
 def test_no_anchors_and_an_error_below_its_code_is_its_message(tmp_path):
@@ -534,6 +548,22 @@ def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, bro
     box = page.locator("section.present .cu-svg").bounding_box()
     assert box["width"] == pytest.approx(1152) and box["height"] == pytest.approx(432)
     assert page.locator("section.present .sign").get_attribute("aria-label") == "\N{SLIGHTLY SMILING FACE}"
+    page.close()
+
+
+@needs_chromium
+@costly("course_utils/tools/publish/**/*", browser=True)
+def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, browser):
+    lesson(tmp_path, slide("## One"), slide("### Two", tags=["optional"]), slide("### Three"), plan())
+    page = show(browser, write_deck("05", tmp_path, tmp_path))
+    badge = "() => getComputedStyle(document.querySelector('section.present'), '::before').content"
+    assert page.evaluate(badge) == "none"
+    for key in ("g", "3", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_function("Reveal.getSlidePastCount() === 2")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("Reveal.getSlidePastCount() === 1")
+    assert page.evaluate(badge) == '"optional"'
     page.close()
 
 

@@ -183,6 +183,17 @@ def test_the_axis_of_dots_begins_where_it_should(monkeypatch):
     assert low == 0 and high > 4
 
 
+def test_a_difference_that_could_be_0_is_hollow_and_no_dot_hides_another(monkeypatch):
+    axes = kept(monkeypatch)
+    plots.dots("ab", {"one": [-1, 1]}, "t", "x", ALT, intervals={"one": ([-2, 0.5], [0, 2])})
+    (dots,) = (shape for shape in axes()[0].collections if shape.get_gid() == "dots")
+    assert [tuple(colour) == (1, 1, 1, 1) for colour in dots.get_facecolors()] == [True, False]
+    figure = plots.dots("ab", {"one": [0, 1], "two": [0, 2]}, "t", "x", ALT)
+    one, two = (shape.get_offsets() for shape in axes()[0].collections if shape.get_gid() == "dots")
+    assert one[0, 1] < two[0, 1] and one[1, 1] == two[1, 1] == 1
+    assert figure.data == ["dots one: a 0.000, b 1.000", "dots two: a 0.000, b 2.000"]
+
+
 def test_rows_without_a_panel_are_refused():
     with pytest.raises(ValueError, match="the panels have 2 rows, the names are 3"):
         plots.dots("abc", {"one": [1, 2, 3]}, "t", "x", ALT, panels={"first": 1, "rest": 1})

@@ -228,6 +228,15 @@ class Canvas:
                 self.text(left + cell / 2, top + height / 2, written, size)
         return x, y, x + len(values[0]) * cell, y + len(values) * height
 
+    def cells(self, x, y, size, number, filled, kind="head"):
+        """A small square matrix of `number` rows without numbers: in row i, cell filled[i] is filled."""
+        self._inside((x, y), (x + size, y + size))
+        self._add("Rectangle", float(x), float(y), float(size), float(size), classes=f"{self._kind(kind)}-line")
+        one = size / number
+        way = " ".join(f"M{x + one * at:.1f},{y + one * row:.1f} h{one:.1f} v{one:.1f} h-{one:.1f} z"
+                       for row, at in enumerate(filled))  # fmt: skip
+        self._into.append(self._svg.Path(d=way, class_=f"{kind}-tip"))
+
     def arrow(self, start, end, text="", kind="plain", bend=0, dashed=False, thick=False, tip=True, at=0.5, side=1):
         """An arrow from one place to another, with a text beside its middle, such as a shape.
 

@@ -1,5 +1,6 @@
 """The diagrams of lesson 00: from sentences to similarities, and sums along a dimension."""
 
+import itertools
 import math
 
 from .canvas import SMALL, Canvas
@@ -49,7 +50,11 @@ def angles(pairs):
         end = (x + long * math.cos(angle), y - long * math.sin(angle))
         canvas.arrow((x, y), end, kind="sentence", thick=True)
         canvas.text(min(max(end[0] + 10, x + 30), x + 110), end[1] - 14, other, SMALL, kind="sentence")
-        canvas.text(x + 62, y - 34, f"{math.degrees(angle):.0f}°", SMALL)
+        turns = [angle * part / 8 for part in range(9)]
+        arc = [(x + 26 * math.cos(turn), y - 26 * math.sin(turn)) for turn in turns]
+        for start, stop in itertools.pairwise(arc):
+            canvas.arrow(start, stop, tip=False)
+        canvas.text(x + 44 * math.cos(angle / 2), y - 44 * math.sin(angle / 2), f"{math.degrees(angle):.0f}°", SMALL)
         canvas.text(x + long / 2, y + 42, f"cosine {cosine:.2f}", bold=True)
         told.append(f"{one} and {other}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
     return canvas.finish(f"Two arrows of length 1 for each pair of sentences, at their angle: {'; '.join(told)}.")

@@ -63,12 +63,11 @@ def position_table(tokens, rows):
     with canvas.step():
         canvas.box(300, 20 + cut, 60, tall - cut, "?", "loss", dashed=True)
         canvas.arrow((160, 20 + cut), (296, 20 + cut), kind="loss", tip=False, dashed=True)
-        canvas.text(
-            372, 20 + (cut + tall) / 2, f"{tokens - rows} without\na partner", SMALL, anchor="start", kind="loss"
-        )
+        words = f"{tokens - rows} without\na partner:\nan error"
+        canvas.text(372, 20 + (cut + tall) / 2, words, SMALL, anchor="start", kind="loss")
     return canvas.finish(
         f"A column of {tokens} token vectors beside the {rows} rows of the position table. They are to be added row by "
-        f"row, and {tokens - rows} token vectors have no partner."
+        f"row, and {tokens - rows} token vectors have no partner, which is an error."
     )
 
 

@@ -39,7 +39,7 @@ def encoder_stack(shape, layers):
         canvas.text(36, row(layers) + 12, "last", SMALL, kind="vector", bold=True)
         canvas.text(36, row(0) + 12, "no\ncontext", SMALL, quiet=True)
         canvas.arrow((36, row(0) - 14), (36, row(layers) + 26), kind="vector")
-        canvas.text(303, 34 * rows + 18, f"each {tuple(shape)}", SMALL, mono=True, quiet=True)
+        canvas.bracket(266, 340, row(0) + 25, f"each {tuple(shape)}")
     return canvas.finish(
         f"The encoder as a stack. Ids of shape {tuple(shape[:2])} enter the embeddings below, whose output is hidden "
         f"state 0, without context. {layers} layers stand above. The output of layer k is hidden state k, and that of "
@@ -50,25 +50,26 @@ def encoder_stack(shape, layers):
 def embedding_sum(tokens):
     """Hidden state 0 of a sentence: the rows of three tables, added up and normalised for each token."""
     canvas = Canvas("03 embedding sum", 250)
-    wide = 404 / len(tokens) - 6
+    left, gap = 92, 3
+    wide = (520 - 6 - left) / len(tokens) - gap
     rows = {"piece": tokens, "+ position": range(len(tokens)), "+ segment": [0] * len(tokens)}
     for at, (name, values) in enumerate(rows.items()):
         y = 8 + 38 * at
-        canvas.text(100, y + 14, name, anchor="end")
+        canvas.text(left - 8, y + 14, name, SMALL, anchor="end")
         for place, value in enumerate(values):
-            x = 112 + place * (wide + 6)
+            x = left + place * (wide + gap)
             if at == 0:
                 canvas.tokens(x, y, [value], width=wide)
             else:
                 canvas.box(x, y, wide, 28, value, "layer", SMALL, mono=True)
     with canvas.step():
         for place in range(len(tokens)):
-            x = 112 + place * (wide + 6) + wide / 2
+            x = left + place * (wide + gap) + wide / 2
             canvas.arrow((x, 114), (x, 138))
             canvas.arrow((x, 166), (x, 190))
             canvas.vector(x - 14, 192)
-        canvas.box(112, 138, 398, 28, "LayerNorm, for each token alone", "layer")
-        canvas.text(100, 212, "hidden\nstate 0", anchor="end")
+        canvas.box(left, 138, 514 - gap - left, 28, "LayerNorm, for each token alone", "layer")
+        canvas.text(left - 8, 212, "hidden\nstate 0", SMALL, anchor="end")
     return canvas.finish(
         f"For each of the {len(tokens)} tokens, the row of its piece, the row of its position and the row of its "
         f"segment "
@@ -161,9 +162,9 @@ def patching(host, donor, place, donor_place, layer, layers):
             canvas.arrow((left + 118, y + 26), (left + 118, y + 2))
     with canvas.step():
         donor_x, host_x = 6 + (donor_place + 0.5) * 236 / len(donor), 276 + (place + 0.5) * 236 / len(host)
-        canvas.arrow((donor_x, 107), (host_x, 107), kind="masked", bend=16, thick=True)
+        canvas.arrow((donor_x, 144), (host_x, 144), kind="masked", bend=16, thick=True)
     with canvas.step():
-        canvas.text(402, 73, "read the host's\nother words", SMALL, anchor="start", quiet=True)
+        canvas.text(402, 77, "read the host's\nother words", SMALL, anchor="start", quiet=True)
     return canvas.finish(
         f"Two runs of the encoder. The vector of the word in hidden state {layer} of the donor is put in place of the "
         f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's "

@@ -19,8 +19,7 @@ def padded_batch(mask, shape):
             kind = "vector" if counts else "padding"
             canvas.vector(12 + at * 19, 34 + number * 52, kind=kind, width=15, height=42)
     right = 12 + tokens * 19
-    canvas.bracket(12, right - 4, 34 + sentences * 52 - 6, f"{tokens} tokens")
-    canvas.text(right + 6, 55, f"each stack:\n{hidden} numbers", SMALL, anchor="start", quiet=True)
+    canvas.bracket(12, right - 4, 34 + sentences * 52 - 6, f"{tokens} tokens, each stack {hidden} numbers")
     with canvas.step():
         canvas.text(12, 174, "attention_mask", SMALL, anchor="start", mono=True)
         for number, row in enumerate(mask):
@@ -29,11 +28,11 @@ def padded_batch(mask, shape):
                 x, y = 19.5 + at * 19, 194 + number * 19
                 canvas.text(x, y, int(counts), SMALL, mono=True, kind=kind, bold=not counts)
     with canvas.step():
-        canvas.arrow((right + 4, 108), (right + 84, 108), kind="sentence")
-        canvas.text(right + 44, 94, "pooling", SMALL, kind="sentence")
+        canvas.text(right + 44, 38, "pooling", SMALL, kind="sentence")
         for number in range(sentences):
-            canvas.vector(right + 96, 82 + number * 50, kind="sentence", width=20, height=42)
-        canvas.text(right + 106, 194, f"{(sentences, hidden)}", SMALL, mono=True)
+            canvas.arrow((right + 4, 55 + number * 52), (right + 90, 55 + number * 52), kind="sentence")
+            canvas.vector(right + 96, 34 + number * 52, kind="sentence", width=20, height=42)
+        canvas.text(right + 106, 46 + sentences * 52, f"{(sentences, hidden)}", SMALL, mono=True)
     skipped = sum(not counts for row in mask for counts in row)
     return canvas.finish(
         f"A batch of {sentences} sentences and {tokens} tokens. Each token has a vector of {hidden} numbers. "

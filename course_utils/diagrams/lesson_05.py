@@ -39,11 +39,12 @@ def one_table(tokens, weights, place, column):
     )
 
 
-def one_head(tokens, place, scores, weights, size):
+def one_head(tokens, place, scores, weights, size, state):
     """What one head does for one token: a score and a weight for each token, and the weighted sum of the values.
 
-    place: the position of the token that looks. scores, weights: its row of each, (tokens,), the scores divided by the
-    root of `size`, which is how many numbers queries, keys and values have in a head.
+    tokens: each stands for its vector in hidden state `state`. place: the position of the token that looks. scores,
+    weights: its row of each, (tokens,), the scores divided by the root of `size`, which is how many numbers queries,
+    keys and values have in a head.
     """
     canvas, n = Canvas("05 one head", 260), len(tokens)
     left, step = 104, 414 / n
@@ -52,7 +53,7 @@ def one_head(tokens, place, scores, weights, size):
     def name(y, text):
         canvas.text(2, y, text, SMALL, anchor="start")
 
-    name(17, "tokens")
+    name(17, f"hidden\nstate {state}")
     for at, token in enumerate(tokens):
         canvas.tokens(left + at * step + 2, 4, [token], width=step - 4, height=26)
     canvas.box(

@@ -13,7 +13,7 @@ def four_vectors(vectors):
 
     vectors: (n, 2).
     """
-    canvas, unit, origin = Canvas("06 four vectors", 250), 18, (240, 166)
+    canvas, unit, origin = Canvas("06 four vectors", 174), 13, (240, 113)
 
     def draw(x, y, **look):
         end = (origin[0] + x * unit, origin[1] - y * unit)
@@ -167,32 +167,39 @@ def beside_the_plane(tokens, vectors, points, named):
 
     Both make a right angle, so the distance from the lower left corner is the true one. The token nearest to the middle
     of the plane is the one whose triangle is drawn.
-    tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane. named: the tokens to write down.
+    tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane. named: the tokens to write down
+    beside their dots; the others are written together.
     """
-    canvas, left, base = Canvas("06 beside the plane", 258), 60, 214
+    canvas, left, base = Canvas("06 beside the plane", 258), 100, 214
     inside = np.linalg.norm(points, axis=1)
     true = np.linalg.norm(vectors - np.mean(vectors, axis=0), axis=1)
     outside = np.sqrt(np.clip(true**2 - inside**2, 0, None))
-    unit = min(400 / inside.max(), 184 / outside.max())
+    unit = min(360 / inside.max(), 184 / outside.max())
     spots = [(left + unit * x, base - unit * y) for x, y in zip(inside, outside)]
     canvas.arrow((left, base), (510, base))
     canvas.text(500, base + 34, "distance from the middle, in the plane", SMALL, anchor="end", quiet=True)
     for x, _ in spots:
         canvas.circle(x, base, 4, "vector", "dot")
     with canvas.step():
-        canvas.text(left - 50, 12, "\u2191 out of the plane", SMALL, anchor="start", quiet=True)
+        canvas.text(left - 90, 12, "\u2191 out of the plane", SMALL, anchor="start", quiet=True)
         for token, (x, y) in zip(tokens, spots):
             canvas.circle(x, y, 4, "vector", "dot")
             if token in named:
                 canvas.arrow((x, base), (x, y), tip=False, dashed=True)
                 canvas.text(x + 10, y, token, SMALL, anchor="start", mono=True)
+        rest = [at for at, token in enumerate(tokens) if token not in named]
+        if rest:
+            x, y = max(spots[at][0] for at in rest), np.mean([spots[at][1] for at in rest])
+            canvas.text(x + 10, y, "\n".join(tokens[at] for at in rest), SMALL, anchor="start", mono=True)
     nearest = int(inside.argmin())
     with canvas.step():
         x, y = spots[nearest]
         canvas.arrow((left, base), (x, base), kind="loss", thick=True, tip=False)
         canvas.arrow((left, base), (x, y), kind="loss", thick=True, tip=False)
         canvas.text((left + x) / 2, base + 16, f"{inside[nearest]:.2f}", bold=True, kind="loss")
-        canvas.text((left + x) / 2 - 7, (base + y) / 2, f"{true[nearest]:.2f}", bold=True, kind="loss", anchor="end")
+        beside, middle = (left + x) / 2 - 7, (base + y) / 2
+        canvas.text(beside, middle + 10, f"{true[nearest]:.2f}", bold=True, kind="loss", anchor="end")
+        canvas.text(beside, middle - 20, "true\ndistance", SMALL, kind="loss", anchor="end")
     told = "; ".join(f"{token} {x:.2f} in, {y:.2f} out" for token, x, y in zip(tokens, inside, outside))
     return canvas.finish(
         f"For each token, its distance from the middle in the plane and out of the plane: {told}. {tokens[nearest]} is "

@@ -132,7 +132,7 @@ def masked_loss(tokens, labels, losses):
     canvas, most = Canvas("07 loss", 258), max(losses)
     left, y, asked = 8, 8, []
     for token, label in zip(tokens, labels, strict=True):
-        wide = max(text_width(token, SMALL, True) + 8, 36)
+        wide = max(text_width(token, SMALL, True) + 8, 41)
         if left + wide > canvas.width:
             left, y = 8, y + 126
         canvas.tokens(left, y, [token], width=wide)
@@ -141,7 +141,7 @@ def masked_loss(tokens, labels, losses):
         else:
             canvas.text(left + wide / 2, y + 42, label, SMALL, bold=True, kind="loss")
             asked.append((left + wide / 2, y + 56))
-        left += wide + 5
+        left += wide + 4
     with canvas.step():
         for (x, top), loss in zip(asked, losses, strict=True):
             canvas.box(x - 13, top, 26, max(1, 40 * loss / most), kind="loss", round_by=0)

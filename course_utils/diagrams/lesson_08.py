@@ -56,24 +56,25 @@ def two_orders(names, scores, cosines):
     left, right = ranks(scores), ranks(cosines)
     canvas = Canvas("08 two orders", 60 + 27 * len(names))
     by_score, by_cosine = np.argsort(scores, kind="stable"), np.argsort(cosines, kind="stable")
-    for x, heading in ((4, "pair"), (284, "score"), (330, "rank"), (432, "rank"), (492, "cosine")):
+    headings = ((4, "first sentence of the pair"), (288, "score"), (342, "cosine"), (398, "rank"), (500, "rank"))
+    for x, heading in headings:
         canvas.text(x, 12, heading, 14, "start" if x == 4 else "middle", quiet=True)
     heights = {row: 40 + 27 * at for at, row in enumerate(by_score)}
     for row, y in heights.items():
         canvas.text(4, y, names[row], 14, "start")
-        canvas.text(284, y, f"{scores[row]:.1f}", 14)
+        canvas.text(288, y, f"{scores[row]:.1f}", 14)
     with canvas.step():
         for row, y in heights.items():
-            canvas.box(314, y - 11, 32, 22, f"{left[row]:g}", "token", size=14)
+            canvas.box(382, y - 11, 32, 22, f"{left[row]:g}", "token", size=14)
     with canvas.step():
         for at, row in enumerate(by_cosine):
             y = 40 + 27 * at
-            canvas.box(416, y - 11, 32, 22, f"{right[row]:g}", "sentence", size=14)
-            canvas.text(492, y, f"{cosines[row]:.2f}", 14)
+            canvas.box(484, y - 11, 32, 22, f"{right[row]:g}", "sentence", size=14)
+            canvas.text(342, heights[row], f"{cosines[row]:.2f}", 14)
     with canvas.step():
         for at, row in enumerate(by_cosine):
-            canvas.arrow((346, heights[row]), (416, 40 + 27 * at), tip=False)
-        canvas.text(381, 46 + 27 * len(names), f"Spearman of these: {spearman(scores, cosines):.2f}", 14)
+            canvas.arrow((414, heights[row]), (484, 40 + 27 * at), tip=False)
+        canvas.text(516, 46 + 27 * len(names), f"Spearman of these: {spearman(scores, cosines):.2f}", 14, "end")
     told = ", ".join(f"{names[row]} {left[row]:g} and {right[row]:g}" for row in by_score)
     return canvas.finish(
         f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {told}. Equal scores share "

@@ -136,13 +136,17 @@ def retrieve_and_rerank(sentences, candidates):
     canvas.box(130, 8, 384, 34, f"{sentences:,} vectors, made before", "sentence")
     with canvas.step():
         canvas.arrow((322, 42), (322, 102))
-        canvas.box(4, 56, 250, 32, f"bi-encoder: 1 pass, {sentences:,} cosines", "layer", size=14)
-        canvas.arrow((254, 72), (314, 72), tip=False, dashed=True)
+        canvas.arrow((18, 42), (18, 72), tip=False)
+        canvas.arrow((18, 72), (34, 72))
+        canvas.box(34, 52, 180, 40, f"bi-encoder\n1 pass, {sentences:,} cosines", "layer", size=14)
+        canvas.arrow((214, 72), (314, 72), tip=False, dashed=True)
         canvas.box(242, 104, 160, 34, f"{candidates} candidates", "sentence")
     with canvas.step():
         canvas.arrow((322, 138), (322, 198))
-        canvas.box(4, 152, 250, 32, f"cross-encoder: {candidates} passes", "layer", size=14)
-        canvas.arrow((254, 168), (314, 168), tip=False, dashed=True)
+        canvas.arrow((18, 72), (18, 168), tip=False)
+        canvas.arrow((18, 168), (34, 168))
+        canvas.box(34, 148, 180, 40, f"cross-encoder\n{candidates} passes", "layer", size=14)
+        canvas.arrow((214, 168), (314, 168), tip=False, dashed=True)
         canvas.box(272, 200, 100, 32, "an order", "plain")
     return canvas.finish(
         f"A question and the vectors of {sentences:,} sentences. The bi-encoder reads the question once and computes "
@@ -183,7 +187,7 @@ def index_and_search(shape, question, cosines):
         for at, cosine in enumerate(cosines):
             canvas.box(434, 142 + 24 * at, 72, 22, f"{cosine:.2f}", size=14)
     best = ", ".join(f"{cosine:.2f}" for cosine in cosines)
-    canvas.text(4, 206, question, 14, "start", quiet=True)
+    canvas.text(4, 206, f"the question: {question}", 14, "start", quiet=True)
     return canvas.finish(
         f"Once: the encoder makes a table of {count:,} vectors of {hidden} numbers. For each question: one pass makes "
         f"one vector, and its dot product with each row of the table gives {count:,} cosines. The highest are kept: "

@@ -135,18 +135,18 @@ def mistakes(counts):
     (rejected, alarms), (missed, found) = counts
     canvas = Canvas("10 mistakes", 236)
     for at, name in enumerate(("says negative", "says positive")):
-        canvas.text(208 + at * 116, 14, name, SMALL)
+        canvas.text(206 + at * 116, 10, name, SMALL)
     for at, (name, row) in enumerate(zip(("is negative", "is positive"), counts)):
-        canvas.text(142, 56 + at * 64, name, SMALL, "end")
+        canvas.text(136, 56 + at * 64, name, SMALL, "end")
         for place, count in enumerate(row):
             kind = "sentence" if at == place else "loss"
             canvas.box(150 + place * 116, 28 + at * 64, 112, 58, f"{count:,}", kind, 22, bold=True)
     with canvas.step():
-        canvas.box(262, 24, 128, 136, thick=True, dashed=True)
-        canvas.arrow((322, 160), (322, 180))
+        canvas.box(262, 24, 120, 138, thick=True, dashed=True)
+        canvas.arrow((322, 162), (322, 180))
         canvas.text(322, 208, f"precision\n{found} of {found + alarms}\n{found / (found + alarms):.2f}")
     with canvas.step():
-        canvas.box(146, 88, 236, 66, thick=True)
+        canvas.box(144, 88, 246, 66, thick=True)
         canvas.arrow((390, 121), (406, 121))
         canvas.text(412, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.2f}", anchor="start")
     return canvas.finish(

@@ -1,6 +1,7 @@
 """The diagrams of lesson 11: one encoder for three texts, margins, in-batch negatives, and collapse."""
 
 import math
+from collections import Counter
 
 from .canvas import SMALL, Canvas
 
@@ -69,7 +70,7 @@ def margin_ring(near, far, margin):
 
 
 def choices_in_a_batch(anchors, cosines, scale):
-    """The cosines of anchors to all positives and all negatives of a batch, and the probability of the own partner.
+    """The cosines of anchors to all positives and negatives of a batch, and the probability of an anchor's own.
 
     anchors: n short texts. cosines: (n, 2n), positives first. scale: cosines times this are the logits.
     """
@@ -86,34 +87,34 @@ def choices_in_a_batch(anchors, cosines, scale):
         canvas.text(x + cell / 2, top - 12, name, SMALL)
         for at, row in enumerate(cosines):
             own = at == place
-            canvas.box(x, top + at * 46, cell, 42, f"{float(row[place]):.2f}", "sentence" if own else kind, SMALL,
-                       thick=own, bold=own)  # fmt: skip
+            written = f"{float(row[place]):.2f}"
+            canvas.box(x, top + at * 46, cell, 42, written, "sentence" if own else kind, SMALL, thick=own)
 
     def shown(shares, x, among):
-        canvas.text(x, top - 28, "p", SMALL, bold=True)
-        canvas.text(x, top - 12, among, SMALL, quiet=True)
+        canvas.text(x, top - 44, "p", SMALL, bold=True)
+        canvas.text(x, top - 26, among, SMALL, quiet=True)
         for at, share in enumerate(shares):
             canvas.text(x, top + 21 + at * 46, f"{share:.2f}", SMALL, bold=True)
 
     for place in range(count):
-        column(place, f"p{place + 1}", "plain", left + place * 39)
+        column(place, place + 1, "plain", left + place * 39)
     canvas.text(left + 19 * count, 14, "positives", SMALL, quiet=True)
     canvas.box(left, top + 46 * count + 4, 16, 16, kind="sentence", thick=True)
-    canvas.text(left + 24, top + 46 * count + 12, "the own partner", SMALL, "start", quiet=True)
+    canvas.text(left + 24, top + 46 * count + 12, "its own positive", SMALL, "start", quiet=True)
     beyond = left + 39 * count
     with canvas.step():
         shown(shares[0], beyond + 31, f"among {count}")
     with canvas.step():
         for place in range(count):
-            column(count + place, f"n{place + 1}", "loss", beyond + 64 + place * 39)
+            column(count + place, place + 1, "loss", beyond + 64 + place * 39)
         canvas.text(beyond + 64 + 19 * count, 14, "denials", SMALL, quiet=True)
         shown(shares[1], beyond + 64 + 39 * count + 42, f"among all {2 * count}")
     pairs = ", ".join(f"{one:.2f} and {other:.2f}" for one, other in zip(*shares))
     return canvas.finish(
-        f"A matrix of cosines, one row for each of {count} anchors, one column for each of their positives. The own "
-        "partners are on the diagonal, and the others are negatives. The softmax of a row gives p, the probability of "
-        f"the own partner. The denials of all anchors add {count} columns, and p, now among all {2 * count}, falls: "
-        f"{pairs}."
+        f"A matrix of cosines, one row for each of {count} anchors, one column for each of their positives. Each "
+        "anchor's own positive is on the diagonal, and the others are negatives. The softmax of a row gives p, the "
+        f"probability of its own positive. The denials of all anchors add {count} columns, and p, now among all "
+        f"{2 * count}, falls: {pairs}."
     )
 
 
@@ -133,10 +134,12 @@ def out_of_reach(near, far, margin):
     canvas.text(left + 2 * unit + 10, 28, "at most 2 for vectors of length 1", SMALL, "start", quiet=True)
     rows = (("near", near, "sentence"), ("far", far, "loss"), ("far that would cost nothing", near + margin, "plain"))
     for at, (name, values, kind) in enumerate(rows):
-        y = 62 + at * 40
+        y, size, stacked = 72 + at * 42, 5, Counter()
         with canvas.step():
-            for value in values:
-                canvas.circle(left + float(value) * unit, y, 4, kind)
+            for value in values:  # a dot for each, on top of those at the same place
+                place = round(float(value) * unit / size)
+                canvas.circle(left + place * size, y - stacked[place] * size, 2, kind, look="dot")
+                stacked[place] += 1
             x = left + max(map(float, values)) * unit + 12
             start = at < 2
             canvas.text(

@@ -32,7 +32,7 @@ def reciprocal_ranks(found, wanted):
     canvas = Canvas("12 reciprocal ranks", 50 * len(found) + 92)
     for rank in range(longest):
         canvas.text(128 + 56 * rank, 16, rank + 1, SMALL, mono=True, quiet=True)
-    canvas.text(8, 16, "place in the list", SMALL, anchor="start", quiet=True)
+    canvas.text(8, 16, "rank", SMALL, anchor="start", quiet=True)
     values = []
     for row, (places, want) in enumerate(zip(found, wanted)):
         y = 34 + 50 * row

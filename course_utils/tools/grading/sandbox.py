@@ -27,7 +27,7 @@ SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
 # files that the helpers read, and that would reveal what a check expects
 IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}
-HIDDEN = ("exercises", "diagrams")  # folders of the course that an answer cannot see at all
+HIDDEN = ("exercises", "diagrams", "explore")  # folders of the course that an answer cannot see at all
 # of the grader, what an answer can see
 VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline

@@ -16,6 +16,7 @@ from tqdm import tqdm
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from ..workspace.copies import stub_out
+from .explorers import ExplorersError, write_explorers
 from .figures import number_figures
 from .front import title_page
 from .listings import set_listings
@@ -27,6 +28,13 @@ MARKER = ".made-by-make-book"  # a folder without it was not made by this comman
 PDF = "sentence-embeddings.pdf"
 # jQuery and d3 in an attention view
 LIBRARIES = re.compile(r"(?:<script>(?:(?!</script>).){20000,}?</script>)+", re.DOTALL)
+# a page loads its own files only; the theme and the attention views have scripts in the page itself
+POLICY = (
+    "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'"
+)
+EXPLORER = " data-explorer="
+PASSED = "✓ passed"
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
 
 
@@ -87,6 +95,8 @@ def for_readers(cells, chapter):
             cell.source = stub_out(cell.source)
         elif cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("solution"):  # a report
             cell.source = FOLDED.format(cell.source)
+        if PASSED in str(cell.get("outputs")) and cell.source.startswith("check("):
+            cell.outputs = []  # the check of the solution; the book shows a stub
         for output in cell.get("outputs", []):
             if output.output_type == "error" and "raises-exception" not in tags:
                 raise ValueError(f"the cell {cell.id} ended with {output.ename}")
@@ -117,6 +127,9 @@ def _lighter(view, shared):
 
 def _finish(app, name, template, context, doctree):
     """The last change of a page, called by Sphinx before it is written."""
+    context["metatags"] = (
+        context.get("metatags", "") + f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    )
     if "body" in context:
         # MyST-NB's name for folded code is not the one that can be read on it
         context["body"] = set_listings(
@@ -150,6 +163,21 @@ def _sphinx(builder, source, out, lessons):
             raise BookError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
     if found := re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip():
         raise BookError(f"Sphinx warns: {found.splitlines()[0].replace(f'{source}/', '')}")
+
+
+def _add_explorers(site, say):
+    """Add what the explorers need to the site, or turn them into pictures and say why."""
+    pages = [page for page in site.glob("*.html") if EXPLORER in page.read_text(encoding="utf-8")]
+    if not pages:
+        return
+    say("Preparing the explorers.")
+    try:
+        write_explorers(site / "_static" / "explore")
+    except ExplorersError as error:
+        say(str(error))
+        for page in pages:
+            text = page.read_text(encoding="utf-8").replace(EXPLORER, " data-picture-of=")
+            page.write_text(text, encoding="utf-8")
 
 
 def write_book(out, sources=NOTEBOOKS, say=print):
@@ -202,6 +230,7 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             _sphinx("html", source, site, lessons)
             if not problem:
                 shutil.copy2(paper / PDF, site)
+            _add_explorers(site, say)
             (site / MARKER).touch()
             if out.exists():
                 shutil.rmtree(out)

@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-DIAGRAM = re.compile(r'<figure class="cu-diagram"[^>]*>(.*?)</figure>', re.DOTALL)
+DIAGRAM = re.compile(r'<figure ((?:data-\w+="[^"]*" )*)class="cu-diagram"[^>]*>(.*?)</figure>', re.DOTALL)
 SENTENCE = re.compile(r"(?:\S+\s+){4,}?\S*[.?!](?=\s|$)|.+", re.DOTALL)  # of five words; "Line chart." says too little
 
 
@@ -45,7 +45,7 @@ def number_figures(cells, chapter):
                        "classes": kind},
         }  # fmt: skip
         if kind == "diagram":  # it stands in the book's own figure
-            output.data["text/html"] = DIAGRAM.sub(r'<div class="cu-diagram">\1</div>', output.data["text/html"])
+            output.data["text/html"] = DIAGRAM.sub(r'<div \1class="cu-diagram">\2</div>', output.data["text/html"])
 
 
 def _alternative(name, kind, output):

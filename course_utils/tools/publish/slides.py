@@ -3,8 +3,9 @@
 A lesson marks its slides with the standard metadata `slideshow.slide_type`: "slide" begins one, "-" continues it,
 "fragment" appears at the next key press, "notes" are for the speaker; a cell without it is not shown. Tags say how a
 code cell is shown: `slide-input` or `slide-output` for one half of it, `reveal` for an output that appears at the next
-key press, `slide-columns` for code and output side by side. The deck sets type and pictures as large as each slide
-allows; a diagram's steps (`<g class="cu-step" data-step="1">`) appear one at a time.
+key press, `slide-columns` for code and output side by side. The tag `optional` on the first cell of a slide says so in
+its corner, takes it out of the minutes, and puts into the notes how to pass over it. The deck sets type and pictures
+as large as each slide allows; a diagram's steps (`<g class="cu-step" data-step="1">`) appear one at a time.
 """
 
 import base64
@@ -81,7 +82,8 @@ def deck_cells(notebook):
     starts = {
         name: (sum(minutes for _, minutes in rows[:place]), minutes) for place, (name, minutes) in enumerate(rows)
     }
-    cells = []
+    optional = ["optional" in cell.metadata.get("tags", []) for cell in notebook.cells if _slide_type(cell) == "slide"]
+    cells, number = [], 0
     for cell in notebook.cells:
         kind = _slide_type(cell)
         if kind in ("", "skip"):
@@ -95,6 +97,7 @@ def deck_cells(notebook):
             "type": kind,
             "opens": kind == "slide" or not cells,
             "kind": {1: "title", 2: "opening"}.get(level, "plain"),
+            "optional": kind == "slide" and "optional" in tags,
             "closes": False,
             "input": "slide-output" not in tags,
             "output": "slide-input" not in tags,
@@ -109,6 +112,12 @@ def deck_cells(notebook):
                 if "</iframe>" in output.get("data", {}).get("text/html", ""):
                     output.data["text/html"] = _handing_keys_on(output.data["text/html"])
         cells.append(cell)
+        if kind == "slide":
+            number += 1
+            past = next((at for at in range(number + 1, len(optional) + 1) if not optional[at - 1]), None)
+            if past and (optional[number - 1] or optional[number]):
+                what = "This slide is" if optional[number - 1] else "What follows is"
+                cells.append(_notes(f"**{what} optional**, not in the minutes. To pass over it: G, {past}, Enter."))
         if kind == "slide" and level == 2:
             start, minutes = starts[heading[2]]
             cells.append(
@@ -131,9 +140,13 @@ def deck_cells(notebook):
         ):
             sections.append([])
         sections[-1].append(cell)
-    for (_, minutes), opening in zip(rows, sections, strict=True):
+    for (name, minutes), opening in zip(rows, sections, strict=True):
+        # a title is read out, other slides are talked about
+        parts = [0 if cell.metadata.deck["optional"] else 1 if cell is first else 3 for cell in opening]
+        if not any(parts):
+            raise ValueError(f"all slides of its section {name!r} are optional")
         for place, cell in enumerate(opening):
-            ends = [60 * minutes * count // len(opening) for count in (place, place + 1)]
+            ends = [60 * minutes * sum(parts[:count]) // sum(parts) for count in (place, place + 1)]
             cell.metadata.deck["seconds"] = ends[1] - ends[0]
     return cells
 

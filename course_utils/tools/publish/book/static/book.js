@@ -58,3 +58,12 @@ addEventListener("beforeprint", () => {
   document.documentElement.dataset.theme = "light";
 });
 addEventListener("afterprint", () => { document.documentElement.dataset.theme = theme; });
+
+// The explorers compute in the page, which browsers allow only to pages from a server; elsewhere their pictures stay.
+if (document.querySelector("[data-explorer]") && location.protocol.startsWith("http")) {
+  const base = document.documentElement.dataset.content_root ?? "./", style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.href = `${base}_static/explore/view.css`;
+  document.head.append(style);
+  import(new URL(`${base}_static/explore/host.js`, document.baseURI));
+}

