@@ -122,10 +122,8 @@ function print() {  // each slide is a page: laid out at once, for Chromium prin
 function present() {
   Reveal.on("ready", event => fit(event.currentSlide));
   Reveal.on("slidechanged", event => fit(event.currentSlide));
-  document.addEventListener("toggle", event => {  // one option of a question at a time: all of them opened are higher than a slide
-    if (!event.target.open) return;
-    for (const other of event.target.closest("section").querySelectorAll("details[open]")) other.open = other === event.target;
-  }, true);
+  // one option of a question at a time: all of them opened are higher than a slide
+  slides.forEach((slide, place) => slide.querySelectorAll("details").forEach(option => option.name = `question-${place}`));
   Promise.allSettled([...document.images].map(image => image.decode())).then(() => Reveal.initialize({
     width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, slideNumber: "c/t", transition: "none",
     controlsBackArrows: "visible", totalTime: SECONDS, plugins: [RevealNotes],
