@@ -19,10 +19,12 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course_utils import embed, search
 from course_utils.attention import attend
 from course_utils.data import load_reviews
 from course_utils.explore import ANSWERS, STARTS, answer, explore, module
-from course_utils.explore.answers import run
+from course_utils.explore.answers import collection, run
+from course_utils.pooling import POOLINGS
 from course_utils.tools.publish import book
 from course_utils.tools.publish.explorers import ExplorersError, write_explorers
 
@@ -105,6 +107,25 @@ def test_the_states_are_the_models(encoder):
         torch.testing.assert_close(silent["hidden_states"][1], layer.output(layer.intermediate(mixed), mixed))
 
 
+def test_the_search_in_8_bits_is_the_courses(one_thread):
+    query = STARTS["search"]["query"]
+    texts, codes, scales = collection()
+    assert codes.shape == (7, 3, len(texts), 384) and len(texts) > 1000
+    for at, pooling in enumerate(POOLINGS):
+        own = torch.from_numpy(embed(texts[:200], pooling=pooling))
+        scale = scales[6, at, :200, None]
+        assert ((codes[6, at, :200] * scale - own).abs() <= 0.51 * scale).all()
+        places, cosines = search(embed([query], pooling=pooling), embed(texts, pooling=pooling), 6)
+        found = ANSWERS["search"](query, 6, pooling)["results"]
+        assert [one["text"] for one in found][:3] == [texts[place] for place in places[0]][:3]
+        assert [one["cosine"] for one in found] == pytest.approx(cosines[0].tolist(), abs=5e-3)
+    first = ANSWERS["search"](query, 0, "cls")
+    assert first["lowest"] == first["mean"] == 1 and first["counts"][-1] == len(texts)  # [CLS] at its place, always
+    found = ANSWERS["search"]("It's THE film_2", 0, "mean")
+    assert sum(found["counts"]) == found["size"] == len(texts)
+    assert {word for one in found["results"] for word in one["shared"]} <= {"it", "s", "the", "film_2"}
+
+
 def test_a_merge_joins_the_pair_that_is_most_frequent():
     found = ANSWERS["merges"]("low 5\nlower 2\nnewest 6\nwidest 3", steps=2)
     assert found["merges"][:3] == [["e", "s", 9], ["es", "t", 9], ["l", "o", 7]]
@@ -165,10 +186,19 @@ def test_both_engines_answer_alike(files, one_thread):
     exact += [("merges", {"corpus": "ab ab 3\nÜber 2\n\nabab", "steps": 2}), ("merges", {"corpus": "", "steps": 1})]
     exact += [("losses", {**STARTS["losses"], "kind": kind, "anchor": [0.7, 0.2]}) for kind in ("triplet", "ranking")]
     exact += [(name, {**STARTS[name], "text": text}) for name in ("one head", "silence") for text in (" ", "w " * 99)]
+    exact += [("search", {**STARTS["search"], "query": query}) for query in ("", "so " * 80)]
     exact += [("threshold", {"cut": 9.0, "at": 0.5}), ("layers", {**STARTS["layers"], "word": "river"})]
     near = [(name, start) for name, start in STARTS.items() if name not in ("tokens", "merges", "threshold", "losses")]
     near += [("silence", {**STARTS["silence"], "off": [[1, 2], [6, 0], [6, 7]]})]
     near += [("pooling", {**STARTS["pooling"], "mask": False, "pads": 9})]
+    near += [
+        ("search", {"query": query, "layer": layer, "pooling": pooling})
+        for query, layer, pooling in [
+            ("a dull film", 0, "mean"),
+            ("Scary? ohne Blut 🙂", 3, "max"),
+            ("good music", 6, "cls"),
+        ]
+    ]
     near += [("padding", {**STARTS["padding"], "ordered": True, "length": 30})]
     exact, near = ([(name, {**state, "asked": 1}) for name, state in part] for part in (exact, near))
     found = in_node(files, [*exact, *near])
@@ -183,6 +213,13 @@ def test_both_engines_answer_alike(files, one_thread):
         if name == "masks":  # two guesses with nearly the same probability may change places
             assert set(python["guesses"][0]["words"][:5]) == set(page["result"]["guesses"][0].pop("words")[:5])
             python["guesses"][0].pop("words")
+        if name == "search":  # and so may two results; a cosine may lie in the next bar of the histogram
+            python_found, page_found = ([part.pop("results"), part.pop("counts")] for part in (python, page["result"]))
+            texts, again = ({one["text"]: one["cosine"] for one in found[0]} for found in (python_found, page_found))
+            both = texts.keys() & again.keys()
+            assert len(both) >= 5 and max(abs(texts[text] - again[text]) for text in both) < 0.02
+            moved = sum(abs(one - other) for one, other in zip(python_found[1], page_found[1]))
+            assert moved < 0.2 * sum(python_found[1]) == 0.2 * sum(page_found[1])
         for path, far in distances(python, page["result"]):
             assert far < long.get(re.findall(r"\.(\w+)", path)[-1], 0.02), (name, path, far)
 

@@ -5,9 +5,10 @@
 
 import functools
 import math
+import re
 from collections import Counter
 
-MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60}
+MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60, "search": 60}
 MOST_CHARACTERS = 20_000
 LONGEST_WORD = 100  # of the tokenizer: a longer word is [UNK]
 
@@ -445,7 +446,88 @@ def losses(kind, anchor, positive, negatives, margin, scale):
             "distances": _rounded(distances)}  # fmt: skip
 
 
+# ---------------------------------------------------------------- lesson 12
+
+RESULTS = 6
+BINS, LOWEST = 26, -0.3  # of the histogram of cosines, each 0.05 wide
+
+
+@functools.cache
+def collection():
+    """Sentences to search in, with a vector for each, from each hidden state and pooling, in 8 bits.
+
+    Of the sentences of lesson 12, every fourth, and those that its development queries want.
+
+    Returns (texts, codes, scales): `codes` int8 (states, poolings, texts, hidden), `scales` float32 (states, poolings,
+    texts); code times scale is a vector of length 1. The poolings stand in the order of `pooling.POOLINGS`. A progress
+    bar appears after two seconds.
+    """
+    import torch
+
+    from .._support.bars import progress_bar
+    from ..data import load_queries, load_reviews
+    from ..models import load_encoder
+    from ..pooling import POOLINGS, normalise
+
+    reviews = load_reviews()["text"]
+    reviews = reviews[reviews.str.split().str.len().between(12, 24)]
+    chosen = sorted({*reviews.index[::4], *load_queries("dev")["row"]})
+    texts = reviews[chosen].tolist()
+    tokenizer, encoder = load_encoder()
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    codes = scales = None
+    with progress_bar(total=len(texts), desc="Encoding sentences") as bar, torch.inference_mode():
+        for start in range(0, len(order), 64):
+            places = order[start : start + 64]
+            inputs = tokenizer([texts[place] for place in places], padding=True, return_tensors="pt")
+            states = encoder(**inputs, output_hidden_states=True).hidden_states
+            mask = inputs["attention_mask"]
+            pooled = [torch.stack([normalise(pool(state, mask)) for pool in POOLINGS.values()]) for state in states]
+            vectors = torch.stack(pooled)  # (states, poolings, texts, hidden)
+            if codes is None:
+                shape = (*vectors.shape[:2], len(texts), vectors.shape[-1])
+                codes, scales = torch.empty(shape, dtype=torch.int8), torch.empty(shape[:-1])
+            scale = vectors.abs().amax(-1) / 127
+            codes[:, :, places] = (vectors / scale[..., None]).round().to(torch.int8)
+            scales[:, :, places] = scale
+            bar.update(len(places))
+    return texts, codes, scales
+
+
+def search(query, layer, pooling):
+    """The sentences of the collection nearest to a query, by the vectors of one hidden state and pooling.
+
+    layer: which hidden state, from 0. pooling: a name of `pooling.POOLINGS`. "usual" is the rank by the last state and
+    the mean.
+    """
+    from ..pooling import POOLINGS, normalise
+
+    found, mask, parts = run([_text(query)])
+    _fits(found[0], "search")
+    texts, codes, scales = collection()
+
+    def cosines_by(state, name):
+        one = normalise(POOLINGS[name](parts["hidden_states"][state], mask))[0]
+        place = list(POOLINGS).index(name)
+        return [round(value, 3) for value in (codes[state, place].float() @ one * scales[state, place]).tolist()]
+
+    cosines, usual = cosines_by(layer, pooling), cosines_by(-1, "mean")
+    order = sorted(range(len(texts)), key=lambda place: -cosines[place])
+    words = set(re.findall(r"\w+", query.lower()))
+    counts = [0] * BINS
+    for value in cosines:
+        counts[max(0, min(BINS - 1, math.floor((value - LOWEST) * 20)))] += 1
+    return {
+        "results": [{
+            "text": texts[place], "cosine": cosines[place], "usual": sum(value > usual[place] for value in usual) + 1,
+            "shared": sorted(words & set(re.findall(r"\w+", texts[place]))),
+        } for place in order[:RESULTS]],
+        "size": len(texts), "counts": counts, "lowest": min(cosines), "mean": round(sum(cosines) / len(cosines), 3),
+    }  # fmt: skip
+
+
 ANSWERS = {
     "tokens": tokens, "merges": merges, "padding": padding, "layers": layers, "pooling": pooling, "one head": one_head,
     "silence": silence, "masks": masks, "threshold": threshold, "losses": losses,
+    "search": search,
 }  # fmt: skip

@@ -214,7 +214,36 @@ def _losses(state, answer):
     )
 
 
+def _search(state, answer):
+    shown = answer["results"][:4]
+    canvas = Canvas("explorer search", 54 + 62 * len(shown))
+    canvas.text(10, 18, _lines(state["query"], 500), SMALL, anchor="start", bold=True)
+    for row, one in enumerate(shown):
+        y = 68 + 62 * row
+        canvas.box(10, y - 12, max(2.0, 60 * one["cosine"]), 24, kind="sentence")
+        canvas.text(78, y, f"{one['cosine']:.2f}", anchor="start", bold=True)
+        canvas.text(128, y, _lines(one["text"], 385), SMALL, anchor="start")
+    return canvas.finish(
+        f"A search for “{state['query']}” among {answer['size']:,} sentences of reviews, by hidden state "
+        f"{state['layer']} and the pooling {state['pooling']}. The first result, with a cosine of "
+        f"{shown[0]['cosine']:.2f}: “{shown[0]['text']}”"
+    )
+
+
+def _lines(text, most):
+    """The text in lines of at most `most` units of small type."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if text_width(longer, SMALL) <= most:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
 PICTURES = {
     "tokens": _tokens, "merges": _merges, "padding": _padding, "layers": _layers, "pooling": _pooling,
     "one head": _one_head, "silence": _silence, "masks": _masks, "threshold": _threshold, "losses": _losses,
+    "search": _search,
 }  # fmt: skip

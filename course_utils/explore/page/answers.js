@@ -2,7 +2,7 @@
 //
 // `engine` computes: engine.tokenizer, engine.encode(rows, off) and engine.guess(ids) (see worker.js), engine.pairs.
 
-const MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60};
+const MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60, "search": 60};
 const MOST_CHARACTERS = 20000, LONGEST_WORD = 100;
 
 /** The text or setting cannot be shown. */
@@ -305,11 +305,37 @@ function losses({kind, anchor, positive, negatives, margin, scale}) {
   return {loss: rounded(loss), gradients: rounded(gradients), cosines: rounded(points.slice(1).map(point => cosine(anchor, point))), distances: rounded(points.slice(1).map((_, row) => far(row + 1)))};
 }
 
-export const ANSWERS = {"tokens": tokens, "merges": merges, "padding": padding, "layers": layers, "pooling": pooling, "one head": oneHead, "silence": silence, "masks": masks, "threshold": threshold, "losses": losses};
+const POOLINGS = {
+  cls: (states, mask) => states[0],
+  mean,
+  max: maximum,
+}, RESULTS = 6, BINS = 26, LOWEST = -0.3;
+const wordsOf = given => new Set(given.match(/[\p{L}\p{N}_]+/gu));
+
+async function search({query, layer, pooling}, engine) {
+  const {ids, mask, tokens} = encoded(text(query), engine.tokenizer);
+  fits(tokens, "search");
+  const {states} = await engine.run(ids, mask), {texts} = engine.collection;
+  const cosinesBy = async (state, name) => {
+    const one = unit(POOLINGS[name](states[state], mask)), {codes, scales} = await engine.vectors(state, name), wide = one.length;
+    return texts.map((_, row) => rounded(dot(codes.subarray(row * wide, (row + 1) * wide), one) * scales[row], 3));
+  };
+  const cosines = await cosinesBy(layer, pooling), usual = await cosinesBy(states.length - 1, "mean");
+  const order = texts.map((_, at) => at).sort((a, b) => cosines[b] - cosines[a]), words = wordsOf(query.toLowerCase()), counts = new Array(BINS).fill(0);
+  for (const value of cosines) counts[Math.max(0, Math.min(BINS - 1, Math.floor((value - LOWEST) * 20)))]++;
+  return {
+    results: order.slice(0, RESULTS).map(row => ({
+      text: texts[row], cosine: cosines[row], usual: usual.filter(value => value > usual[row]).length + 1, shared: [...wordsOf(texts[row])].filter(word => words.has(word)).sort(),
+    })),
+    size: texts.length, counts, lowest: Math.min(...cosines), mean: rounded(sum(cosines) / cosines.length, 3),
+  };
+}
+
+export const ANSWERS = {"tokens": tokens, "merges": merges, "padding": padding, "layers": layers, "pooling": pooling, "one head": oneHead, "silence": silence, "masks": masks, "threshold": threshold, "losses": losses, "search": search};
 
 /** What each explorer needs before it can answer. */
 export const NEEDS = {"tokens": ["tokenizer"], "merges": [], "padding": ["tokenizer", "encoder"], "layers": ["tokenizer", "encoder"], "pooling": ["tokenizer", "encoder"],
-  "one head": ["tokenizer", "encoder"], "silence": ["tokenizer", "encoder"], "masks": ["tokenizer", "masked"], "threshold": ["pairs"], "losses": []};
+  "one head": ["tokenizer", "encoder"], "silence": ["tokenizer", "encoder"], "masks": ["tokenizer", "masked"], "threshold": ["pairs"], "losses": [], "search": ["tokenizer", "encoder", "collection"]};
 
 /** What goes back to a view: the number of its question, and the result or the problem in a sentence. */
 export async function answer(name, question, engine) {

@@ -12,7 +12,8 @@ export function nested(data, dims) {
 /** What answers.js calls `engine`.
  *
  * ort: onnxruntime-web. Tokenizer: of @huggingface/tokenizers. files: functions that fetch "tokenizer.json",
- * "tokenizer_config.json" and "pairs.json" (parsed) and "encoder.onnx" and "masked_lm.onnx" (bytes).
+ * "tokenizer_config.json", "pairs.json" and "collection.json" (parsed), and "encoder.onnx", "masked_lm.onnx" and the
+ * collection's "vectors-6-mean.bin" and so on (bytes).
  */
 export function makeEngine(ort, Tokenizer, {json, bytes}) {
   const engine = {}, sessions = {};
@@ -22,6 +23,7 @@ export function makeEngine(ort, Tokenizer, {json, bytes}) {
       engine.vocabulary = engine.tokenizer.get_vocab();
     },
     async pairs() { engine.pairs = await json("pairs.json"); },
+    async collection() { engine.collection = await json("collection.json"); },
     async encoder() { sessions.encoder = await ort.InferenceSession.create(await bytes("encoder.onnx")); },
     async masked() { sessions.masked = await ort.InferenceSession.create(await bytes("masked_lm.onnx")); },
   };
@@ -32,6 +34,14 @@ export function makeEngine(ort, Tokenizer, {json, bytes}) {
       loaded[part] ??= load[part]();
       try { await loaded[part]; } catch (error) { delete loaded[part]; throw error; }
     }
+  };
+  /** The collection's vectors by one state and pooling: a scale for each text, then 8-bit codes. */
+  engine.vectors = async (state, pooling) => {
+    const file = `vectors-${state}-${pooling}.bin`, many = engine.collection.texts.length;
+    try {
+      const {buffer} = await (loaded[file] ??= bytes(file));
+      return {scales: new Float32Array(buffer, 0, many), codes: new Int8Array(buffer, 4 * many)};
+    } catch (error) { delete loaded[file]; throw error; }
   };
   const feeds = (ids, mask, off) => {
     const heads = new Float32Array(LAYERS * HEADS).fill(1), row = values => new ort.Tensor("int64", BigInt64Array.from(values, BigInt), [1, values.length]);

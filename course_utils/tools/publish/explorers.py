@@ -21,7 +21,7 @@ PACKAGES = {  # what the page loads of each, with its licence, which both state 
     "onnxruntime-web": ("dist/ort.wasm.bundle.min.mjs", "dist/ort-wasm-simd-threaded.wasm"),
     "@huggingface/tokenizers": ("dist/tokenizers.min.mjs",),
 }
-LARGE = ("tokenizer.json", "encoder.onnx", "masked_lm.onnx", "ort-wasm-simd-threaded.wasm")
+LARGE = ("tokenizer.json", "collection.json", "encoder.onnx", "masked_lm.onnx", "ort-wasm-simd-threaded.wasm")
 
 
 class ExplorersError(RuntimeError):
@@ -52,8 +52,10 @@ def write_explorers(folder):
         shutil.copyfile(packaged_encoder() / name, folder / name)
     (folder / "pairs.json").write_text(json.dumps(explore.answers.scored_cosines()), encoding="utf-8")
     _encoders(write_encoder, folder)
+    _collection(folder)
     sizes = {
-        name: {"bytes": (folder / name).stat().st_size, "version": file_sha256(folder / name)[:12]} for name in LARGE
+        path.name: {"bytes": path.stat().st_size, "version": file_sha256(path)[:12]}
+        for path in [*(folder / name for name in LARGE), *sorted(folder.glob("vectors-*.bin"))]
     }
     (folder / "files.json").write_text(json.dumps(sizes), encoding="utf-8")
     return folder
@@ -67,6 +69,17 @@ def _encoders(write_encoder, folder):
     _, masked = load_masked_lm()
     write_encoder(folder / "encoder.onnx", encoder.state_dict(), encoder.config)
     write_encoder(folder / "masked_lm.onnx", masked.state_dict(), masked.config, "bert.")
+
+
+def _collection(folder):
+    """The sentences to search in, and a file of vectors for each hidden state and pooling: scales, then codes."""
+    from ...pooling import POOLINGS
+
+    texts, codes, scales = explore.answers.collection()
+    (folder / "collection.json").write_text(json.dumps({"texts": texts}, ensure_ascii=False), encoding="utf-8")
+    for state, parts in enumerate(zip(scales.numpy(), codes.numpy())):
+        for pooling, scale, code in zip(POOLINGS, *parts):
+            (folder / f"vectors-{state}-{pooling}.bin").write_bytes(scale.astype("<f4").tobytes() + code.tobytes())
 
 
 def _packages():
