@@ -9,7 +9,7 @@ import re
 import nbformat
 import pytest
 from click.testing import CliRunner
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import TimeoutError as NotYet
 
 from course_utils._support.notebooks import NOTEBOOKS, kind_of
@@ -107,7 +107,8 @@ def test_signs_that_many_fonts_lack_are_drawn(name):
 def test_one_idea_a_slide_with_notes(name):
     notebook = read(name)
     deck = slides(notebook)
-    assert (10 if name in SHORT else 18) <= len(deck) <= 26
+    given = [one for one in deck if "optional" not in one[0].metadata.get("tags", [])]
+    assert (10 if name in SHORT else 18) <= len(given) <= 26
     assert deck[0][0].source.startswith("# ") and "After this lecture you can" in deck[1][0].source
     for place, slide in enumerate(deck):
         first = slide[0]
@@ -305,6 +306,17 @@ def test_a_formula_has_its_number():
     assert "_" not in with_mathml("$\\text{input\\_ids}$"), "Markdown would read it"
     with pytest.raises(ValueError, match="a number too many"):
         with_mathml("$a \\tag{5.1}$")
+
+
+def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
+    drawn = new_output("display_data", {"text/html": '<figure data-explorer="one_head"></figure>'})
+    cell = new_code_cell("1", outputs=[drawn], metadata={"slideshow": {"slide_type": "-"}, "tags": ["slide-output"]})
+    path = lesson(tmp_path, slide("# A"), slide("## One"), cell, plan())
+    for book, start in (("", ""), ("../book/", "../book/"), ("https://a.org/b", "https://a.org/b/")):
+        assert f'href="{start}05_x.html#explore-one-head"' in render(path, book)
+    for book in ("javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"):
+        with pytest.raises(SlidesError, match="--book must be an address"):
+            render(path, book)
 
 
 def test_an_optional_slide_has_no_minutes_and_the_notes_say_how_to_pass_over_it(tmp_path):

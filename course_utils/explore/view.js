@@ -37,7 +37,7 @@ let unique = 0;
 export function frame({model, el}, {name, tries, controls, show}) {
   const view = `${name} ${Math.random().toString(36).slice(2)}`;
   const place = h("div", {class: "cu-place"}), line = h("p", {class: "cu-line", role: "status"});
-  let state = {...model.get("start")}, asked = 0, open = null, waiting = false, timer, patience, last = null;
+  let state = {...model.get("start")}, asked = 0, open = null, waiting = false, late = false, timer, patience, last = null;
   const say = (text, bad = false) => { line.textContent = text; line.classList.toggle("cu-bad", bad); };
   const draw = () => {
     const held = place.contains(document.activeElement) ? document.activeElement.dataset.key : null;
@@ -46,18 +46,18 @@ export function frame({model, el}, {name, tries, controls, show}) {
   };
   const ask = () => {
     waiting = true;
-    if (open !== null) return; // one question at a time; the newest follows the answer
-    waiting = false;
+    if (open !== null && !late) return; // one question at a time; the newest follows the answer
+    waiting = late = false;
     open = `${view} ${++asked}`;
     model.set("state", {...state, asked: open});
     model.save_changes();
     clearTimeout(patience);
     patience = setTimeout(() => {
-      open = null;
+      late = true; // the answer may still come, as when the kernel is busy; or another question is asked
       el.firstChild?.classList.add("cu-silent");
       say(model.get("engine") === "Python"
-        ? "Python does not answer: is it busy, or was the kernel restarted? Run this cell again. What you see is its last answer."
-        : "The page does not answer. Reload it. What you see is its last answer.", true);
+        ? "Python does not answer. If it is busy, the answer will come; if the kernel was restarted, run this cell again."
+        : "The page does not answer. If it is not busy, reload it.", true);
     }, PATIENCE);
   };
   const change = (part, now = false) => {
@@ -70,6 +70,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
     const answer = model.get("answer");
     if (!answer || answer.asked !== open) return;
     open = null;
+    late = false;
     clearTimeout(patience);
     el.firstChild?.classList.remove("cu-silent");
     if (waiting) return ask();
@@ -78,7 +79,8 @@ export function frame({model, el}, {name, tries, controls, show}) {
     draw();
   };
   model.on("change:answer", answered);
-  el.replaceChildren(h("div", {class: "cu-explorer", "data-explorer-view": name},
+  // JupyterLab's own keys do not act inside
+  el.replaceChildren(h("div", {class: "cu-explorer", "data-explorer-view": name, "data-lm-suppress-shortcuts": true},
     h("div", {class: "cu-controls"}, controls(state, change)), place, line,
     h("p", {class: "cu-tries"}, h("strong", {}, "To try: "), tries)));
   say("…");

@@ -467,7 +467,13 @@ def _bar(results, total):
     help="Folder for the deck; created if it does not exist.",
 )
 @click.option("--pdf", is_flag=True, help="Also print each deck to a PDF, with Chromium.")
-def slides(lesson, out, pdf):
+@click.option(
+    "--book",
+    default="",
+    metavar="ADDRESS",
+    help="Where the book is, for links from the pictures of explorers. Default: beside the decks.",
+)
+def slides(lesson, out, pdf, book):
     """Write the lecture deck of a LESSON, such as 05, or of "all": one self-contained HTML file for each.
 
     Press S for the speaker's notes.
@@ -477,7 +483,7 @@ def slides(lesson, out, pdf):
     problem = ""
     try:
         for number in lessons_with_decks() if lesson == "all" else [lesson]:
-            target = write_deck(number, out)
+            target = write_deck(number, out, book=book)
             click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
             if pdf and not problem and not (problem := write_pdf(target)):
                 click.echo(f"{target.with_suffix('.pdf')}")

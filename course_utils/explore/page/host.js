@@ -45,6 +45,13 @@ class Model {
   }
 }
 
+function why(failed) {
+  if (/memory|allocat/i.test(failed)) return "This device has too little free memory for it. Close other pages and try again; the picture shows the first state.";
+  if (/simd/i.test(failed)) return "This browser cannot run the encoder: it lacks WebAssembly SIMD, which newer ones have. The picture shows the first state.";
+  if (typeof WebAssembly === "undefined" || /wasm|webassembly/i.test(failed)) return `This browser cannot run the encoder (${failed.slice(0, 100)}). The picture shows the first state.`;
+  return `It could not be loaded: ${failed}.`;
+}
+
 const mark = name => `explore-${name.replaceAll(" ", "-")}`;
 
 function linked(name) {
@@ -79,8 +86,7 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
     if (failed) {
       button.disabled = false;
       button.textContent = "Try again";
-      note.textContent = typeof WebAssembly === "undefined" || /wasm|simd/i.test(failed)
-        ? `This browser cannot run the encoder (${failed}). The picture shows the first state.` : `It could not be loaded: ${failed}.`;
+      note.textContent = why(failed);
       return;
     }
     const place = document.createElement("div");
@@ -89,5 +95,5 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
     view.default.render({model: new Model(name, start), el: place});
     place.querySelector("input, textarea, select, button")?.focus();
   };
-  if (linked(name)) box.scrollIntoView();
+  if (location.hash.slice(1).split("=")[0] === box.id) box.scrollIntoView();
 });

@@ -76,8 +76,11 @@ def timing(notebook):
     return rows, int(total[1])
 
 
-def deck_cells(notebook):
-    """The cells of a lesson on slides or in speaker notes, each with `metadata.deck`, which the template reads."""
+def deck_cells(notebook, page=""):
+    """The cells of a lesson on slides or in speaker notes, each with `metadata.deck`, which the template reads.
+
+    page: the address of the lesson in the book, for links from the pictures of explorers; without one, no links.
+    """
     rows, total = timing(notebook)
     starts = {
         name: (sum(minutes for _, minutes in rows[:place]), minutes) for place, (name, minutes) in enumerate(rows)
@@ -109,8 +112,13 @@ def deck_cells(notebook):
         else:
             cell.source = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
             for output in cell.outputs:
-                if "</iframe>" in output.get("data", {}).get("text/html", ""):
-                    output.data["text/html"] = _handing_keys_on(output.data["text/html"])
+                shown = output.get("data", {}).get("text/html", "")
+                if "</iframe>" in shown:
+                    output.data["text/html"] = _handing_keys_on(shown)
+                elif page and (explorer := re.search(r'data-explorer="(\w+)"', shown)):
+                    target = html.escape(f"{page}#explore-{explorer[1].replace('_', '-')}")
+                    link = f'<a href="{target}" target="_blank" rel="noopener">Try it in the book</a>'
+                    output.data["text/html"] = f'{shown}<p class="explore-link">{link}</p>'
         cells.append(cell)
         if kind == "slide":
             number += 1
@@ -165,11 +173,16 @@ def _notes(text):
     return nbformat.v4.new_markdown_cell(text, metadata={"deck": {"type": "notes", "opens": False, "closes": False}})
 
 
-def render(path):
+def render(path, book=""):
     """The deck of one lesson as HTML text.
 
-    Raises SlidesError with a one-sentence message: not a notebook, no slide tags, a plan that does not add up.
+    book: where the book's pages are, as in `write_deck`.
+
+    Raises SlidesError with a one-sentence message: not a notebook, no slide tags, a plan that does not add up, an
+    address that is none.
     """
+    if book and not re.match(r"https?://[^/]|[\w./~-]+$", book):
+        raise SlidesError(f"--book must be an address (https://...) or a folder beside the deck; got {book!r}.")
     package = find_spec("sphinx_revealjs")
     if package is None or find_spec("nbconvert") is None:
         raise SlidesError(
@@ -191,7 +204,7 @@ def render(path):
         if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
             raise ValueError('it has no slide tags: no cell has slideshow.slide_type "slide" in its metadata')
         minutes = timing(notebook)[1]
-        notebook.cells = deck_cells(notebook)
+        notebook.cells = deck_cells(notebook, f"{book and book.rstrip('/') + '/'}{path.stem}.html")
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None
     reveal = Path(package.submodule_search_locations[0]) / "_static" / "revealjs"
@@ -224,13 +237,16 @@ def render(path):
     return exporter.from_notebook_node(notebook, resources={"deck": deck, "metadata": {"name": path.stem}})[0]
 
 
-def write_deck(number, out, sources=NOTEBOOKS):
+def write_deck(number, out, sources=NOTEBOOKS, book=""):
     """Write NN_name.slides.html to a folder, which is created if needed. Returns its path.
+
+    book: the address of the book, or its folder seen from the deck's, for links from the pictures of explorers. If
+    empty, the book is where the deck is.
 
     Raises SlidesError with a one-sentence message.
     """
     path = find_lesson(number, sources)
-    text, target = render(path), Path(out) / f"{path.stem}.slides.html"
+    text, target = render(path, book), Path(out) / f"{path.stem}.slides.html"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, text)
