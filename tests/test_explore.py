@@ -245,6 +245,12 @@ def test_the_encoder_in_the_page_is_the_courses(files, encoder):
     assert most < 0.02 and alike >= 0.998 and apart < 0.005
 
 
+def test_the_licences_of_what_is_copied_are_there(files):
+    text = (files / "licences.txt").read_text(encoding="utf-8")
+    assert re.search(r"^onnxruntime-web \d\S+, MIT", text) and "Apache License" in text
+    assert b"MIT License" in (files / "ort.wasm.bundle.min.mjs").read_bytes()[:300]
+
+
 @costly(*EXPLORE)
 def test_the_same_weights_give_the_same_bytes(files, tmp_path):
     again = write_explorers(tmp_path / "again")

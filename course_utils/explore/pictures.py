@@ -42,7 +42,7 @@ def _merges(state, answer):
     shown = answer["words"][:8]
     canvas = Canvas("explorer merges", 40 + 34 * len(shown))
     canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
-    canvas.text(330, 16, "merge, and how often", anchor="start", bold=True)
+    canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
     for row, (_, count, cut) in enumerate(shown):
         boxes = canvas.tokens(10, 32 + 34 * row, cut, gap=3)
         canvas.text(boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True)
@@ -217,7 +217,7 @@ def _losses(state, answer):
 def _search(state, answer):
     shown = answer["results"][:4]
     canvas = Canvas("explorer search", 54 + 62 * len(shown))
-    canvas.text(10, 18, _lines(state["query"], 500), SMALL, anchor="start", bold=True)
+    canvas.text(10, 18, _lines(state["query"], 440), SMALL, anchor="start", bold=True)
     for row, one in enumerate(shown):
         y = 68 + 62 * row
         canvas.box(10, y - 12, max(2.0, 60 * one["cosine"]), 24, kind="sentence")

@@ -6,7 +6,7 @@ function render({model, el}) {
   const x = value => 10 + (value - low) / (1 - low) * (wide - 20);
   const histogram = ({counts, results, mean, lowest, size}) => {
     const most = Math.max(...counts);
-    return s("svg", {viewBox: `0 0 ${wide} 96`, role: "img", "aria-label": `Histogram of ${size} cosines, from ${fixed(lowest)} to ${fixed(results[0].cosine)}, with a mean of ${fixed(mean)}`},
+    return s("svg", {viewBox: `0 0 ${wide + 12} 96`, role: "img", "aria-label": `Histogram of ${size} cosines, from ${fixed(lowest)} to ${fixed(results[0].cosine)}, with a mean of ${fixed(mean)}`},
       counts.map((count, bin) => s("rect", {x: x(low + bin * 0.05) + 1, width: (wide - 20) / bins - 2, y: 70 - 60 * count / most, height: 60 * count / most, style: "fill:var(--vector-l)"})),
       results.map(({cosine}) => s("circle", {cx: x(cosine), cy: 70, r: 5, style: "fill:var(--masked-l);stroke:var(--card)"})),
       s("path", {d: `M10 70 H${wide - 10}`, style: "stroke:var(--quiet)"}),

@@ -10,7 +10,7 @@ function render({model, el}) {
     const half = (row, up) => counts[row].map((count, bin) => s("rect", {
       x: x(low + bin * step) + 1, width: (wide - 20) / bins - 2, y: up ? 78 - y(count) : 82, height: y(count),
       style: `fill:var(--${row ? "sentence" : "masked"}-l);opacity:${low + (bin + 0.5) * step >= at ? 1 : 0.35}`}));
-    return s("svg", {viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `Histogram of cosines: similar pairs upwards, other pairs downwards; the threshold at ${fixed(at)}`},
+    return s("svg", {viewBox: `0 0 ${wide + 12} ${high}`, role: "img", "aria-label": `Histogram of cosines: similar pairs upwards, other pairs downwards; the threshold at ${fixed(at)}`},
       half(1, true), half(0, false), s("line", {x1: x(at), x2: x(at), y1: 4, y2: 150, style: "stroke:var(--ink);stroke-width:2"}),
       s("text", {x: 12, y: 14}, "similar"), s("text", {x: 12, y: 146}, "not similar"),
       [0, 0.25, 0.5, 0.75, 1].map(value => s("text", {x: x(value), y: 166, "text-anchor": "middle"}, fixed(value))));

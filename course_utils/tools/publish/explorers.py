@@ -48,6 +48,7 @@ def write_explorers(folder):
     for package, files in PACKAGES.items():
         for file in files:
             shutil.copyfile(packages / package / file, folder / Path(file).name)
+    _licences(packages, folder / "licences.txt")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(packaged_encoder() / name, folder / name)
     (folder / "pairs.json").write_text(json.dumps(explore.answers.scored_cosines()), encoding="utf-8")
@@ -59,6 +60,20 @@ def write_explorers(folder):
     }
     (folder / "files.json").write_text(json.dumps(sizes), encoding="utf-8")
     return folder
+
+
+def _licences(packages, target):
+    """What is said of the packages whose files are copied: name, version, licence, address, and the licence's text.
+
+    onnxruntime-web has no file with a licence: its notice stands at the head of each of its files.
+    """
+    parts = []
+    for package in PACKAGES:
+        about = json.loads((packages / package / "package.json").read_text(encoding="utf-8"))
+        parts.append("{name} {version}, {license}, {homepage}".format(**{"homepage": "", **about}))
+        if (text := packages / package / "LICENSE").is_file():
+            parts.append(text.read_text(encoding="utf-8"))
+    target.write_text("\n\n".join(parts), encoding="utf-8")
 
 
 def _encoders(write_encoder, folder):
