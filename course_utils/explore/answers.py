@@ -106,12 +106,17 @@ def tokens(text, word=0):
 
     tokenizer, _ = load_encoder()
     text = _text(text)
-    inside = tokenizer.backend_tokenizer
-    words = [part for part, _ in inside.pre_tokenizer.pre_tokenize_str(inside.normalizer.normalize_str(text))]
+    inside, words = tokenizer.backend_tokenizer, []
+    for place, part in enumerate(re.split(rf"({'|'.join(map(re.escape, tokenizer.all_special_tokens))})", text)):
+        if place % 2:  # a special token that was typed is one
+            words.append(part)
+        else:
+            words += [word for word, _ in inside.pre_tokenizer.pre_tokenize_str(inside.normalizer.normalize_str(part))]
     vocabulary = tokenizer.get_vocab()
     pieces, owners = ["[CLS]"], [-1]
     for number, part in enumerate(words[: MOST_TOKENS["tokens"]]):
-        cut = [piece for _, _, piece, found in greedy(part, vocabulary) if found] or ["[UNK]"]
+        steps = greedy(part, vocabulary)
+        cut = [piece for _, _, piece, found in steps if found] if steps and steps[-1][3] else ["[UNK]"]
         pieces += cut
         owners += [number] * len(cut)
     pieces.append("[SEP]")
@@ -131,8 +136,8 @@ def tokens(text, word=0):
 def greedy(word, vocabulary):
     """Each try of the greedy search in one word: (start, end, piece tried, whether it is in the vocabulary).
 
-    If a rest of the word has no piece, or the word is longer than the tokenizer accepts, no try is marked as found: the
-    whole word is [UNK].
+    If the last try is not in the vocabulary, a rest of the word has no piece, and the whole word is [UNK]; so is a word
+    that is longer than the tokenizer accepts, for which there is no try.
     """
     steps, start = [], 0
     if len(word) > LONGEST_WORD:
@@ -144,7 +149,7 @@ def greedy(word, vocabulary):
             if steps[-1][3]:
                 break
         else:
-            return [(*step[:3], False) for step in steps]
+            return steps
         start = steps[-1][1]
     return steps
 
@@ -201,7 +206,9 @@ def _merged(symbols, pair):
 
 
 def padding(texts, batch, ordered, length):
-    """Batches of sentences padded to one length, and what padding does to the first vector without the mask.
+    """Batches of sentences padded to one length, and what padding does to the vector of the shortest.
+
+    "cosines" are those with the vector of that sentence alone: with the mask, without it in pooling, and without it.
 
     batch: sentences in a batch. ordered: sorted by length first. length: pad to this, 0 for the longest of each batch.
     """
@@ -214,9 +221,15 @@ def padding(texts, batch, ordered, length):
     if len(lines) > 24:
         raise ExploreError(f"{len(lines)} lines; 24 can be shown.")
     tokenizer, encoder = load_encoder()
-    rows = [_fits(tokenizer(line).tokens(), "padding") for line in lines]
-    if length and length < max(map(len, rows)):
-        raise ExploreError(f"The longest sentence has {max(map(len, rows))} tokens; a fixed length must hold it.")
+    rows = [tokenizer(line).tokens() for line in lines]
+    most = max(range(len(rows)), key=lambda row: len(rows[row]))
+    if len(rows[most]) > MOST_TOKENS["padding"]:
+        raise ExploreError(
+            f"Sentence {most + 1} has {len(rows[most]):,} tokens; {MOST_TOKENS['padding']} can be shown."
+        )
+    if length and length < len(rows[most]):
+        least = len(rows[most])
+        raise ExploreError(f"Sentence {most + 1} has {least} tokens: choose a fixed length of at least {least}, or 0.")
     order = sorted(range(len(rows)), key=lambda place: len(rows[place])) if ordered else list(range(len(rows)))
     batches = [order[start : start + batch] for start in range(0, len(order), batch)]
     widths = [length or max(len(rows[place]) for place in one) for one in batches]
@@ -229,12 +242,14 @@ def padding(texts, batch, ordered, length):
     with torch.inference_mode():
         kept = encoder(**inputs).last_hidden_state
         seen = encoder(inputs["input_ids"], torch.ones_like(inputs["attention_mask"])).last_hidden_state
+        by_itself = tokenizer(lines[place], return_tensors="pt")
+        alone = normalise(mean_pool(encoder(**by_itself).last_hidden_state, by_itself["attention_mask"]))[0]
     right = normalise(mean_pool(kept, inputs["attention_mask"]))[0]
     pooled = normalise(mean_pool(kept, torch.ones_like(inputs["attention_mask"])))[0]
     wrong = normalise(mean_pool(seen, torch.ones_like(inputs["attention_mask"])))[0]
     return {
         "rows": rows, "batches": batches, "widths": widths, "cells": cells, "real": real,
-        "place": place, "cosines": _rounded([float(right @ pooled), float(right @ wrong)]),
+        "place": place, "cosines": _rounded([float(alone @ one) for one in (right, pooled, wrong)]),
     }  # fmt: skip
 
 
@@ -342,7 +357,7 @@ def one_head(text, layer, head, token):
     return {
         "tokens": pieces, "token": token, "query": _rounded(query[token], 3), "keys": _rounded(key, 3),
         "products": _rounded(products, 3), "scores": _rounded(scores, 3), "shares": _rounded(shares),
-        "lengths": _rounded(value.norm(dim=-1), 3), "result": _rounded(shares @ value, 3),
+        "result": _rounded(shares @ value, 3),
     }  # fmt: skip
 
 
@@ -351,7 +366,9 @@ def silence(text, others, off):
 
     off: (layer, head) pairs, layers from 1, heads from 0.
     """
-    lines = [line.strip() for line in others.splitlines() if line.strip()][:3]
+    lines = [line.strip() for line in others.splitlines() if line.strip()]
+    if len(lines) > 3:
+        raise ExploreError(f"{len(lines)} texts to compare with; three can be shown.")
     text = _text(text)
     found, _, parts = run([text])
     pieces = _fits(found[0], "silence")
@@ -395,20 +412,24 @@ def masks(text, masked):
 
 @functools.cache
 def scored_cosines():
-    """(scores, cosines) of the course's scored pairs, as lists."""
+    """(scores, cosines, pairs of sentences) of the course's scored pairs, as lists."""
     from ..data import load_scored_pairs
     from ..embedding import embed
 
     pairs = load_scored_pairs()
     one, other = (embed(pairs[name].tolist()) for name in ("sentence1", "sentence2"))
-    return pairs["score"].tolist(), _rounded((one * other).sum(1).astype(float))
+    sentences = pairs[["sentence1", "sentence2"]].to_numpy().tolist()
+    return pairs["score"].tolist(), _rounded((one * other).sum(1).astype(float)), sentences
 
 
 def threshold(cut, at):
-    """The course's scored pairs, "similar" from the score `cut` on, told apart by the cosine `at`."""
+    """The course's scored pairs, "similar" from the score `cut` on, told apart by the cosine `at`.
+
+    "above" has the three pairs that pass most narrowly: [sentence, sentence, score, cosine].
+    """
     from ..evaluation import roc_curve
 
-    scores, cosines = scored_cosines()
+    scores, cosines, sentences = scored_cosines()
     labels = [score >= cut for score in scores]
     if len(set(labels)) < 2:
         raise ExploreError("With this cut all pairs are of one kind.")
@@ -416,11 +437,13 @@ def threshold(cut, at):
     table = Counter(zip(labels, said))
     alarms, hits, _ = roc_curve(labels, cosines)
     curve = [list(point) for point in zip(alarms.tolist(), hits.tolist())]
+    narrow = sorted((row for row in range(len(said)) if said[row]), key=lambda row: cosines[row])[:3]
     hit, miss, alarm, right = (table[key] for key in ((True, True), (True, False), (False, True), (False, False)))
     return {
         "cosines": cosines, "labels": labels, "counts": [hit, miss, alarm, right], "curve": _rounded(curve),
         "precision": _rounded(hit / (hit + alarm)) if hit + alarm else None, "recall": _rounded(hit / (hit + miss)),
         "accuracy": _rounded((hit + right) / len(labels)), "false_alarms": _rounded(alarm / (alarm + right)),
+        "above": [[*sentences[row], scores[row], cosines[row]] for row in narrow],
     }  # fmt: skip
 
 
@@ -429,21 +452,25 @@ def losses(kind, anchor, positive, negatives, margin, scale):
 
     kind: "triplet" (Schroff et al. 2015, section 3.1, but distances not squared, as in Reimers & Gurevych 2019, section
     3), over each negative; or "ranking" (van den Oord et al. 2018, equation 4): cross entropy of scaled cosines.
+    "costs" has what each negative costs in the triplet loss, before their mean, or its share of the softmax.
     """
     import torch
 
     points = torch.tensor([anchor, positive, *negatives], dtype=torch.float64, requires_grad=True)
     one, near, far = points[0], points[1], points[2:]
     if kind == "triplet":
-        loss = ((one - near).norm() - (one - far).norm(dim=1) + margin).clamp(min=0).mean()
+        costs = ((one - near).norm() - (one - far).norm(dim=1) + margin).clamp(min=0)
+        loss = costs.mean()
     else:
         unit = points / points.norm(dim=1, keepdim=True).clamp(min=1e-12)
-        loss = torch.nn.functional.cross_entropy((scale * unit[1:] @ unit[0])[None], torch.tensor([0]))
+        scores = scale * unit[1:] @ unit[0]
+        costs = scores.softmax(0)[1:]
+        loss = torch.nn.functional.cross_entropy(scores[None], torch.tensor([0]))
     loss.backward()
     cosines = torch.nn.functional.cosine_similarity(one[None], points[1:]).detach()
     distances = (one - points[1:]).norm(dim=1).detach()
     return {"loss": _rounded(loss.item()), "gradients": _rounded(points.grad), "cosines": _rounded(cosines),
-            "distances": _rounded(distances)}  # fmt: skip
+            "distances": _rounded(distances), "costs": _rounded(costs.detach())}  # fmt: skip
 
 
 # ---------------------------------------------------------------- lesson 12
@@ -498,7 +525,7 @@ def search(query, layer, pooling):
     """The sentences of the collection nearest to a query, by the vectors of one hidden state and pooling.
 
     layer: which hidden state, from 0. pooling: a name of `pooling.POOLINGS`. "usual" is the rank by the last state and
-    the mean.
+    the mean; "first" is the rank here of the sentence that is first by these.
     """
     from ..pooling import POOLINGS, normalise
 
@@ -522,7 +549,8 @@ def search(query, layer, pooling):
             "text": texts[place], "cosine": cosines[place], "usual": sum(value > usual[place] for value in usual) + 1,
             "shared": sorted(words & set(re.findall(r"\w+", texts[place]))),
         } for place in order[:RESULTS]],
-        "size": len(texts), "counts": counts, "lowest": min(cosines), "mean": round(sum(cosines) / len(cosines), 3),
+        "first": order.index(usual.index(max(usual))) + 1, "size": len(texts), "counts": counts, "lowest": min(cosines),
+        "mean": round(sum(cosines) / len(cosines), 3),
     }  # fmt: skip
 
 

@@ -2,21 +2,23 @@
 import { frame, h, s, fixed, textField, slider } from "./view.js";
 
 function render({model, el}) {
-  let layer = null, pointed = null;
+  let layer = null, pointed = null, shown = null;
   return frame({model, el}, {
     name: "Layers",
-    tries: "move from hidden state 0 to 6: when do the two kinds of bank part? Your own word with two meanings: does it part too? Which sentence lies wrong?",
+    tries: "move from hidden state 0 to 6: when do the two kinds of bank part? Point at a dot, or move to it by Tab: the line names the nearest sentence. Which nearest is of the other kind? Then take a word of your own with two meanings.",
     controls: (state, change) => [
       textField("Word", state.word, word => change({word})),
       textField("Sentences with it, one a line", state.texts, texts => change({texts}), 5),
     ],
     show: (place, {sentences, points, apart, cosines}) => {
+      if (shown !== sentences.join("\n")) pointed = null;
+      shown = sentences.join("\n");
       layer = Math.min(layer ?? 0, points.length - 1);
       const line = text => { const box = el.querySelector(".cu-line"); if (box) box.textContent = text; return text; };
       const sentence = () => {
         const rows = cosines[layer], n = rows.length, pairs = rows.flatMap((row, i) => row.filter((_, j) => j > i));
         const near = pointed === null ? "" : ` Nearest to “${sentences[pointed]}”: “${sentences[rows[pointed].map((value, j) => [j === pointed ? -2 : value, j]).sort((a, b) => b[0] - a[0])[0][1]]}”.`;
-        return `Hidden state ${layer}: the mean cosine of two occurrences is ${fixed(pairs.reduce((a, b) => a + b) / pairs.length)}.${near}`;
+        return `Hidden state ${layer}: two occurrences have a cosine of ${fixed(pairs.reduce((a, b) => a + b) / pairs.length)} and a distance of ${fixed(apart[layer])} on average.${near}`;
       };
       const draw = () => s("svg", {viewBox: "0 0 420 300", role: "group", "aria-label": `The occurrences in hidden state ${layer}, in a plane`},
         points[layer].map(([x, y], row) => {
@@ -28,7 +30,8 @@ function render({model, el}) {
         }));
       const control = slider("Hidden state", layer, [0, points.length - 1, 1], value => { layer = value; place.firstChild.replaceWith(draw()); line(sentence()); });
       control.querySelector("input").dataset.key = "layer";
-      place.replaceChildren(draw(), h("div", {class: "cu-controls"}, control), h("ol", {style: "margin:0;font-size:0.93em"}, sentences.map(text => h("li", {}, text))));
+      place.replaceChildren(draw(), h("div", {class: "cu-controls"}, control),
+        h("p", {class: "cu-small"}, "The axes are the two directions in which the vectors differ most; each hidden state is drawn at a scale of its own."), h("ol", {style: "margin:0;font-size:0.93em"}, sentences.map(text => h("li", {}, text))));
       return sentence();
     },
   });

@@ -8,13 +8,14 @@ function render({model, el}) {
   let held = null;
   return frame({model, el}, {
     name: "Losses",
-    tries: "push a negative away until its arrow vanishes: at what distance? Swap to the ranking loss: does a far negative ever stop counting? Put a negative on the anchor.",
+    tries: "pull the positive away: what becomes of the dashed ring? Change to the ranking loss: does a far negative ever stop counting? Put a negative on the anchor. (The longest arrow is always drawn equally long: arrows show directions and proportions.)",
     controls: (state, change) => [
       choice("Loss", state.kind, {triplet: "triplet (distances)", ranking: "ranking (cosines)"}, kind => change({kind}, true)),
       slider("Margin (triplet)", state.margin, [0, 3, 0.1], margin => change({margin}, true), value => fixed(value, 1)),
       slider("Scale (ranking)", state.scale, [1, 40, 1], scale => change({scale}, true)),
     ],
-    show: (place, {loss, gradients, cosines, distances}, state, change) => {
+    show: (place, {loss, gradients, cosines, distances, costs}, state, change) => {
+      const written = value => state.kind === "ranking" && value < 0.0001 ? "below 0.0001" : fixed(value, state.kind === "ranking" ? 4 : 2);
       const points = [["anchor", state.anchor, "token"], ["positive", state.positive, "sentence"], ...state.negatives.map((point, row) => [`negative ${row + 1}`, point, "masked"])];
       const longest = Math.max(...gradients.map(([x, y]) => Math.hypot(x, y)), 1e-9);
       const moved = (row, point) => {
@@ -47,9 +48,11 @@ function render({model, el}) {
       svg.addEventListener("pointerup", event => { follow(event); held = null; });
       svg.addEventListener("pointerleave", () => { held = null; });
       svg.style.touchAction = "none";
-      place.replaceChildren(svg, table(["", "distance to the anchor", "cosine"], points.slice(1).map(([name], row) => [name, fixed(distances[row]), fixed(cosines[row])]), "Distances and cosines"));
-      const still = gradients.slice(2).filter(([x, y]) => Math.hypot(x, y) < 1e-4).length;
-      return `Loss ${fixed(loss, 3)}. ${still} of ${gradients.length - 2} negatives do not count: their gradient is 0.${state.kind === "triplet" ? " Outside the dashed circle a negative costs nothing." : ""}`;
+      place.replaceChildren(svg, table(["", "distance to the anchor", "cosine", state.kind === "triplet" ? "costs" : "share of the softmax"],
+        points.slice(1).map(([name], row) => [name, fixed(distances[row]), fixed(cosines[row]), row ? written(costs[row - 1]) : ""]), "Distances, cosines and costs"));
+      if (state.kind === "triplet") return `Loss ${fixed(loss, 3)}: the mean of what the negatives cost. ${costs.filter(cost => !cost).length} of ${costs.length} lie outside the dashed ring and cost nothing.${distances.slice(1).includes(0) ? " One lies on the anchor: there is no direction to push it, so it has no gradient, though it costs most." : ""}`;
+      const most = costs.indexOf(Math.max(...costs)), least = costs.indexOf(Math.min(...costs));
+      return `Loss ${fixed(loss, 3)}. Every negative has a share of the softmax: the largest negative ${most + 1} (${written(costs[most])}), the smallest negative ${least + 1} (${written(costs[least])}).`;
     },
   });
 }

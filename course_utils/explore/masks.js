@@ -1,11 +1,13 @@
 // Lesson 07: a click masks a word; the adapter's ten first guesses, with probabilities and bits.
 import { frame, h, fixed, textField, token, table, bar } from "./view.js";
 
+const about = ({tokens, at, own, bits, rank}) => `“${tokens[at]}”: rank ${rank.toLocaleString("en")}, probability ${own < 0.005 ? "below 0.01" : fixed(own)}, ${fixed(bits, 1)} bits of surprise.`;
+
 function render({model, el}) {
   return frame({model, el}, {
     name: "Masks",
-    tries: "mask a word that the rest gives away, then one that it does not. Mask two: do the guesses fit each other? Put in “not”: does the guess change?",
-    controls: (state, change) => [textField("Text", state.text, text => change({text}))],
+    tries: "mask a word that the rest gives away, then one that it does not. Mask two: do the guesses fit each other? Put “did not make” in the place of “made”, and mask the same word again: does the guess change?",
+    controls: (state, change) => [textField("Text", state.text, text => change({text, masked: []}))],
     show: (place, {tokens, guesses}, {masked}, change) => {
       const hidden = guesses.map(guess => guess.place);
       place.replaceChildren(
@@ -14,11 +16,13 @@ function render({model, el}) {
           : token(hidden.includes(at) ? "[MASK]" : text, {pressed: hidden.includes(at), key: `t${at}`,
             onclick: () => change({masked: hidden.includes(at) ? hidden.filter(one => one !== at) : [...hidden, at].sort((a, b) => a - b)}, true)}))),
         h("div", {class: "cu-two"}, guesses.map(({place: at, words, shares, own, bits, rank}) => h("div", {},
-          h("p", {class: "cu-head"}, `Place ${at}, where “${tokens[at]}” stood`),
+          h("p", {class: "cu-head"}, `Where “${tokens[at]}” stood`),
+          h("p", {class: "cu-small"}, about({tokens, at, own, bits, rank})),
           table(["guess", "probability"], words.map((word, row) => [token(word), bar(shares[row], Math.max(0.001, shares[0]))]), `Guesses at place ${at}`)))));
+      const worst = [...guesses].sort((a, b) => b.bits - a.bits)[0];
       return guesses.length
-        ? guesses.map(({place: at, own, bits, rank}) => `“${tokens[at]}”: rank ${rank.toLocaleString("en")}, probability ${own < 0.005 ? "below 0.01" : fixed(own)}, ${fixed(bits, 1)} bits of surprise.`).join(" ")
-        : "Nothing is masked.";
+        ? guesses.length < 3 ? guesses.map(one => about({tokens, at: one.place, ...one})).join(" ") : `${guesses.length} tokens are masked. The most surprising is ${about({tokens, at: worst.place, ...worst})}`
+        : "Nothing is masked: click a token.";
     },
   });
 }

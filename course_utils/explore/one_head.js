@@ -4,21 +4,21 @@ import { frame, h, fixed, textField, slider, token, table, bar } from "./view.js
 function render({model, el}) {
   return frame({model, el}, {
     name: "One head",
-    tries: "layer 2, head 8 looks one token ahead, from most tokens: from which not? Find a head that looks one back. Ask from [CLS]: where do most heads send it?",
+    tries: "layer 2, head 8 looks one token ahead, from more than half of the tokens: from which not, and where do these look? Find a head that looks one back. Ask from [CLS]: in which layers does it look at itself?",
     controls: (state, change) => [
       textField("Text", state.text, text => change({text})),
       slider("Layer", state.layer, [1, 6, 1], layer => change({layer}, true)),
       slider("Head", state.head, [0, 11, 1], head => change({head}, true)),
     ],
-    show: (place, {tokens, token: asks, products, scores, shares, lengths}, state, change) => {
+    show: (place, {tokens, token: asks, products, scores, shares}, state, change) => {
       const most = Math.max(...shares), at = shares.indexOf(most);
       place.replaceChildren(
         h("p", {class: "cu-head"}, "Click the token that asks"),
         h("div", {class: "cu-row"}, tokens.map((text, place) => token(text, {pressed: place === asks, key: `t${place}`, onclick: () => change({token: place}, true)}))),
-        table(["token", "q · k", "÷ √32", "softmax: its share", "length of its value"],
-          tokens.map((text, place) => [token(text), fixed(products[place]), fixed(scores[place]), bar(shares[place], 1), fixed(lengths[place])]),
+        table(["token", "q · k", "÷ √32", "softmax: its share"],
+          tokens.map((text, place) => [token(text), fixed(products[place]), fixed(scores[place]), bar(shares[place], 1)]),
           "The steps from query and keys to shares"));
-      return `Layer ${state.layer}, head ${state.head}: ${tokens[asks]} takes ${fixed(most)} of what it gets from ${tokens[at]}${at === asks ? ", itself" : ""}. The shares add up to ${fixed(shares.reduce((a, b) => a + b))}.`;
+      return `Layer ${state.layer}, head ${state.head}: “${tokens[asks]}” gets ${fixed(100 * most, 0)}% of its mix from “${tokens[at]}”${at === asks ? ", itself" : ""}. The shares add up to ${fixed(shares.reduce((a, b) => a + b))}.`;
     },
   });
 }

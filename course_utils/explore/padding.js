@@ -4,7 +4,7 @@ import { frame, s, fixed, textField, slider, tick, table } from "./view.js";
 function render({model, el}) {
   return frame({model, el}, {
     name: "Padding",
-    tries: "sort by length: how much waste goes? One sentence in a batch: none. Add one very long sentence: what does it do to its batch?",
+    tries: "one sentence in a batch: what is left of the padding? Put a very long sentence, of up to 60 tokens, in the place of “Why not?”: what does it do to its batch?",
     controls: (state, change) => [
       textField("Sentences, one a line", state.texts, texts => change({texts}), 5),
       slider("Batch size", state.batch, [1, 12, 1], batch => change({batch}, true)),
@@ -25,8 +25,8 @@ function render({model, el}) {
         return lines;
       }).flat(2);
       place.replaceChildren(s("svg", {viewBox: `0 0 410 ${y}`, role: "img", "aria-label": `${batches.length} batches; ${cells - real} of ${cells} cells are padding`}, drawn),
-        table(["the shortest sentence, in its batch", "cosine with the right vector"], [
-          ["pooled over padding too", fixed(cosines[0], 3)], ["no mask at all: attended to and pooled", fixed(cosines[1], 3)]], "Without the mask"));
+        table(["the shortest sentence, in its batch", "cosine with its vector alone"], [["with the mask", fixed(cosines[0], 3)],
+          ["pooled over padding too", fixed(cosines[1], 3)], ["no mask at all: attended to and pooled", fixed(cosines[2], 3)]], "With the mask and without"));
       return `${cells} cells, ${real} of them tokens: ${fixed((1 - real / cells) * 100, 0)}% is padding. The shortest sentence: ${rows[short].slice(1, -1).join(" ")}`;
     },
   });

@@ -46,10 +46,9 @@ def _merges(state, answer):
     for row, (_, count, cut) in enumerate(shown):
         boxes = canvas.tokens(10, 32 + 34 * row, cut, gap=3)
         canvas.text(boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True)
-    for row, (left, right, count) in enumerate(answer["merges"][: len(shown)]):
-        done = row < answer["steps"]
-        canvas.text(330, 46 + 34 * row, f"{row + 1}. {left} + {right}", anchor="start", mono=True, quiet=not done)
-        canvas.text(510, 46 + 34 * row, count, anchor="end", quiet=not done)
+    for row, (left, right, count) in enumerate(answer["merges"][: min(len(shown), answer["steps"])]):
+        canvas.text(330, 46 + 34 * row, f"{row + 1}. {left} + {right}", anchor="start", mono=True)
+        canvas.text(510, 46 + 34 * row, count, anchor="end")
     made = ", ".join(f"{left} + {right}" for left, right, _ in answer["merges"][: answer["steps"]])
     return canvas.finish(
         f"BPE on {len(answer['words'])} words after {answer['steps']} merges: {made}. The corpus has "

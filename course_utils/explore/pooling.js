@@ -1,5 +1,5 @@
 // Lesson 04: two sentences under three poolings, with the mask or without; which tokens carry the mean.
-import { frame, h, fixed, textField, slider, tick, token, table, bar } from "./view.js";
+import { frame, h, fixed, many, textField, slider, tick, token, table, bar } from "./view.js";
 
 function render({model, el}) {
   return frame({model, el}, {
@@ -14,9 +14,9 @@ function render({model, el}) {
       const most = Math.max(...sentences.flatMap(one => one.shares), 0.01);
       place.replaceChildren(
         table(["pooling", "cosine"], ["[CLS]", "mean", "maximum"].map((name, row) => [name, bar(cosines[row], 1, 3)]), "Cosines under three poolings"),
-        h("p", {class: "cu-head"}, "What each token brings to the mean"),
+        h("p", {class: "cu-head"}, "How much of the mean comes from each token; the shares add up to 1"),
         h("div", {class: "cu-two"}, sentences.map(({tokens, shares}, at) => table(["token", "share"], tokens.map((text, row) => [token(text), bar(shares[row], most)]), `Shares of the mean, sentence ${at + 1}`))));
-      return `Cosines: [CLS] ${fixed(cosines[0])}, mean ${fixed(cosines[1])}, maximum ${fixed(cosines[2])}.${pads && !mask ? ` ${pads} [PAD] vectors count as if they were words.` : ""}`;
+      return `Cosines: [CLS] ${fixed(cosines[0])}, mean ${fixed(cosines[1])}, maximum ${fixed(cosines[2])}.${pads && !mask ? ` ${many(pads, "[PAD] vector counts", "[PAD] vectors count")} like a word.` : ""}`;
     },
   });
 }

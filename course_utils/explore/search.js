@@ -22,13 +22,13 @@ function render({model, el}) {
       choice("Pooling", state.pooling, {cls: "[CLS]", mean: "mean", max: "maximum"}, pooling => change({pooling}, true)),
     ],
     show: (place, result, {layer, pooling}) => {
-      const {results, size, mean, lowest} = result, usual = layer === 6 && pooling === "mean";
+      const {results, size, mean, lowest, first} = result, usual = layer === 6 && pooling === "mean";
       place.replaceChildren(
-        table(["", "cosine", "sentence (marked: words of the query)", ...usual ? [] : ["rank by state 6 and mean"]],
+        table(["", "cosine", "sentence (marked: words of the query)", ...usual ? [] : ["place by state 6 and mean"]],
           results.map(({text, cosine, shared, usual: rank}, at) => [at + 1, fixed(cosine), marked(text, shared), ...usual ? [] : [rank]]), "The first results"),
         h("p", {class: "cu-head"}, `The cosines of all ${size.toLocaleString("en")} sentences; the dots are the results above`), histogram(result));
       return lowest === results[0].cosine ? `All ${size.toLocaleString("en")} cosines are ${fixed(mean)}: this vector is the same for every text, and the order is that of the collection.`
-        : `The first result has a cosine of ${fixed(results[0].cosine)}, a sentence taken at random ${fixed(mean)} on average.`;
+        : `The first result has a cosine of ${fixed(results[0].cosine)}, a sentence taken at random ${fixed(mean)} on average.${usual ? "" : ` The first by state 6 and mean is number ${first} here.`}`;
     },
   });
 }

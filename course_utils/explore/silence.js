@@ -13,10 +13,10 @@ function render({model, el}) {
   };
   return frame({model, el}, {
     name: "Silence heads",
-    tries: "silence one head: how much does the vector move? Silence a whole layer with its number: which layer matters most? Which similarity changes first?",
+    tries: "silence one head: how much does the vector move? Silence a whole layer by its number: which layer moves it most? Which similarity changes most?",
     controls: (state, change) => [
       textField("Text", state.text, text => change({text})),
-      textField("Compare with, one text a line", state.others, others => change({others}), 3),
+      textField("Compare with (up to three texts, one a line)", state.others, others => change({others}), 3),
     ],
     show: (place, {tokens, maps, others, cosine, before, after}, {off}, change) => {
       const silent = (layer, head) => off.some(pair => pair[0] === layer && pair[1] === head);
@@ -32,10 +32,11 @@ function render({model, el}) {
           "aria-pressed": String(silent(index + 1, head)), onclick: () => turn([[index + 1, head]])}, map(rows))),
       ]);
       place.replaceChildren(
-        h("div", {class: "cu-maps"}, h("span", {}, "layer"), maps[0].map((_, head) => h("span", {}, String(head))), layers),
+        h("p", {class: "cu-small"}, "Each square is a head: its rows ask, its columns are looked at, darker is more. Click a head, or the number of a layer, to silence it."),
+        h("div", {class: "cu-maps"}, h("span", {}, "head"), maps[0].map((_, head) => h("span", {}, String(head))), layers),
         h("div", {class: "cu-row"}, h("button", {type: "button", "data-key": "none", disabled: !off.length, onclick: () => change({off: []}, true)}, "All heads speak")),
         others.length ? table(["cosine with", "before", "now"], others.map((text, at) => [text, fixed(before[at]), fixed(after[at])]), "Similarities before and now") : "");
-      return `${off.length} of ${maps.length * maps[0].length} heads are silent. The vector's cosine with what it was: ${fixed(cosine, 3)}.`;
+      return `${off.length} of ${maps.length * maps[0].length} heads are silent. The vector has moved by ${fixed(1 - cosine, 3)}: 1 minus its cosine with what it was.`;
     },
   });
 }

@@ -1,7 +1,7 @@
 """What each explorer shows first. The texts are the course's own."""
 
 STARTS = {
-    "tokens": {"text": "The unaffable puppy yawned at the mopwhistle.", "word": 1},
+    "tokens": {"text": "The puppy yawned at the mopwhistle.", "word": 5},
     "merges": {
         "corpus": "thing 116\ninteresting 103\nwatching 97\nknow 68\nlow 60\nfeeling 48\nstars 24\nfunniest 12",
         "steps": 3,
@@ -30,7 +30,7 @@ STARTS = {
         "mask": True,
         "pads": 0,
     },
-    "one head": {"text": "The puppy that chased the cat was tired.", "layer": 2, "head": 8, "token": 3},
+    "one head": {"text": "The puppy that chased the cat was tired.", "layer": 2, "head": 8, "token": 0},
     "silence": {
         "text": "The puppy sleeps by the warm stove.",
         "others": (
@@ -38,7 +38,7 @@ STARTS = {
         ),
         "off": [],
     },
-    "masks": {"text": "The director made a boring movie with a good cast.", "masked": [6]},
+    "masks": {"text": "The director made a boring movie with a good cast.", "masked": [10]},
     "threshold": {"cut": 3.0, "at": 0.6},
     "losses": {
         "kind": "triplet", "anchor": [0.0, 0.6], "positive": [0.7, 0.2],

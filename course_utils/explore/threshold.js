@@ -23,16 +23,17 @@ function render({model, el}) {
     s("text", {x: 110, y: 190, "text-anchor": "middle"}, "false alarms"), s("text", {x: 18, y: 90, "text-anchor": "middle", transform: "rotate(-90 18 90)"}, "found"));
   return frame({model, el}, {
     name: "Threshold",
-    tries: "find the highest accuracy for “similar from score 3 on”. Then raise the cut: where must the threshold go, and what happens to precision? Can you have both at 0.9?",
+    tries: "find the highest accuracy for “similar from score 3 on”. Then raise that score: where must the threshold go, and what happens to precision? For which scores can precision and recall both reach 0.9? Read the pairs that pass most narrowly.",
     controls: (state, change) => [
       slider("Threshold on the cosine", state.at, [-0.1, 1, 0.01], at => change({at}, true), value => fixed(value)),
-      slider("Similar from score", state.cut, [0.5, 5, 0.5], cut => change({cut}, true)),
+      slider("Similar from score (0 to 5)", state.cut, [0.5, 5, 0.5], cut => change({cut}, true)),
     ],
     show: (place, result, {at, cut}) => {
       const [hit, miss, alarm, right] = result.counts;
       place.replaceChildren(histogram(result, at), h("div", {class: "cu-two"},
         h("div", {}, table(["", "passes", "does not"], [["similar", hit, miss], ["not similar", alarm, right]], "The four kinds of pairs"),
-          table(["", ""], [["precision", fixed(result.precision)], ["recall", fixed(result.recall)], ["accuracy", fixed(result.accuracy)]], "Measures")), roc(result)));
+          table(["", ""], [["precision", fixed(result.precision)], ["recall", fixed(result.recall)], ["accuracy", fixed(result.accuracy)]], "Measures")), roc(result)),
+        table(["score", "cosine", "the pairs that pass most narrowly"], result.above.map(([one, other, score, cosine]) => [fixed(score, 1), fixed(cosine), `${one} / ${other}`]), "Pairs just above the threshold"));
       return `${hit + alarm} of ${hit + miss + alarm + right} pairs pass. Precision ${fixed(result.precision)}, recall ${fixed(result.recall)}, accuracy ${fixed(result.accuracy)}.`;
     },
   });

@@ -1,5 +1,5 @@
 // Lesson 01: what becomes of a text, and the greedy search for one word's pieces, try by try.
-import { frame, h, textField, token } from "./view.js";
+import { frame, h, many, textField, token } from "./view.js";
 
 function render({model, el}) {
   let step = 0, shown = null;
@@ -24,10 +24,10 @@ function render({model, el}) {
     };
     const line = () => {
       const now = steps[step];
-      const sentence = `${total} tokens` + (total > pieces.length ? `, of which ${pieces.length} are shown` : "") + `. ${
-        !words.length ? "" : !steps.length ? "This word is too long: the whole word is [UNK]."
-          : !steps.some(one => one[3]) ? `A rest of “${words[word]}” has no entry: the whole word is [UNK].`
-            : step === last ? `“${words[word]}” took ${steps.length} tries.` : `Try ${step + 1}: ${now[2]} ${now[3] ? "is an entry." : "is no entry; one letter less."}`}`;
+      const sentence = many(total, "token") + (total > pieces.length ? `, of which ${pieces.length} are shown` : "") + `. ${
+        !words.length ? "" : !steps.length ? "This word has more than 100 characters: the tokenizer makes [UNK] of it."
+          : step === last && !now[3] ? `No entry begins the rest, ${now[2].replace(/^##/, "")}: the whole word becomes [UNK].`
+            : step === last ? `“${words[word]}” took ${many(steps.length, "try", "tries")}.` : `Try ${step + 1}: ${now[2]} ${now[3] ? "is an entry." : "is no entry; one letter less."}`}`;
       const box = el.querySelector(".cu-line");
       if (box) box.textContent = sentence;
       return sentence;

@@ -26,6 +26,9 @@ function filled(element, attributes, children) {
 
 export const fixed = (value, digits = 2) => value == null ? "–" : (value.toFixed(digits) * 1 === 0 ? 0 : value).toFixed(digits);
 
+/** "1 token", "2 tokens"; or with the plural given. */
+export const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
+
 let unique = 0;
 
 /** An explorer's frame: controls, a place for the view, a line that says what is seen.
@@ -74,7 +77,10 @@ export function frame({model, el}, {name, tries, controls, show}) {
     clearTimeout(patience);
     el.firstChild?.classList.remove("cu-silent");
     if (waiting) return ask();
-    if (answer.problem) return say(answer.problem, true);
+    if (answer.problem) {
+      el.firstChild?.classList.add("cu-silent"); // what is seen belongs to another state
+      return say(answer.problem, true);
+    }
     last = answer.result;
     draw();
   };
@@ -88,9 +94,9 @@ export function frame({model, el}, {name, tries, controls, show}) {
   return () => { model.off("change:answer", answered); clearTimeout(timer); clearTimeout(patience); };
 }
 
-function labelled(label, control, ...more) {
-  control.id = `cu-${++unique}`;
-  return h("div", {class: "cu-control"}, h("label", {for: control.id}, label), control, ...more);
+function labelled(label, control, field = control) {
+  field.id = `cu-${++unique}`;
+  return h("div", {class: "cu-control"}, h("label", {for: field.id}, label), control);
 }
 
 /** A field for text; `lines` makes it higher. */
@@ -107,7 +113,7 @@ export function slider(label, value, [low, high, step], given, written = String)
   field.value = value;
   field.addEventListener("input", () => { shown.textContent = written(field.valueAsNumber); given(field.valueAsNumber); });
   field.addEventListener("keydown", event => event.stopPropagation());
-  return labelled(label, field, shown);
+  return labelled(label, h("span", {class: "cu-slider"}, field, shown), field);
 }
 
 export function tick(label, value, given) {
@@ -144,6 +150,6 @@ export function table(head, rows, label) {
 
 /** A bar from 0 to `most`, with its number. */
 export function bar(value, most, digits = 2) {
-  return h("span", {class: "cu-bar"}, h("span", {class: "cu-fill", style: `width:${Math.max(0, Math.min(1, value / most)) * 100}%`}),
+  return h("span", {class: "cu-bar"}, h("span", {class: "cu-fill", style: `width:calc((100% - 4em) * ${Math.max(0, Math.min(1, value / most))})`}),
     h("span", {class: "cu-value"}, fixed(value, digits)));
 }

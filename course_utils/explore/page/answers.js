@@ -31,7 +31,7 @@ function fits(tokens, name) {
   return tokens;
 }
 
-/** [start, end, piece tried, whether it is an entry] for each try; none is found if the whole word is [UNK]. */
+/** [start, end, piece tried, whether it is an entry] for each try; the last is none if the whole word is [UNK]. */
 function greedy(word, vocabulary) {
   const letters = [...word], steps = [];
   if (letters.length > LONGEST_WORD) return [];
@@ -43,7 +43,7 @@ function greedy(word, vocabulary) {
       steps.push([start, end, piece, found]);
       if (found) break;
     }
-    if (!found) return steps.map(([start, end, piece]) => [start, end, piece, false]);
+    if (!found) return steps;
     start = end;
   }
   return steps;
@@ -51,10 +51,10 @@ function greedy(word, vocabulary) {
 
 function tokens({text: given, word = 0}, {tokenizer, vocabulary}) {
   text(given);
-  const words = tokenizer.pre_tokenizer.pre_tokenize(tokenizer.normalizer.normalize(given)), most = MOST_TOKENS.tokens;
+  const words = given.split(/(\[(?:UNK|SEP|PAD|CLS|MASK)\])/).flatMap((part, at) => at % 2 ? [part] : part ? tokenizer.pre_tokenizer.pre_tokenize(tokenizer.normalizer.normalize(part)) : []), most = MOST_TOKENS.tokens;
   const pieces = ["[CLS]"], owners = [-1];
   words.slice(0, most).forEach((part, number) => {
-    const found = greedy(part, vocabulary).filter(step => step[3]).map(step => step[2]), cut = found.length ? found : ["[UNK]"];
+    const steps = greedy(part, vocabulary), cut = steps.at(-1)?.[3] ? steps.filter(step => step[3]).map(step => step[2]) : ["[UNK]"];
     pieces.push(...cut);
     owners.push(...cut.map(() => number));
   });
@@ -129,8 +129,9 @@ function encoded(given, tokenizer, width = 0) {
 async function padding({texts, batch, ordered, length}, engine) {
   const all = lines(text(texts));
   if (all.length > 24) throw new ExploreError(`${all.length} lines; 24 can be shown.`);
-  const rows = all.map(line => fits(engine.tokenizer.encode(line).tokens, "padding")), most = Math.max(...rows.map(row => row.length));
-  if (length && length < most) throw new ExploreError(`The longest sentence has ${most} tokens; a fixed length must hold it.`);
+  const rows = all.map(line => engine.tokenizer.encode(line).tokens), most = Math.max(...rows.map(row => row.length)), longest = rows.findIndex(row => row.length === most) + 1;
+  if (most > MOST_TOKENS.padding) throw new ExploreError(`Sentence ${longest} has ${written(most)} tokens; ${MOST_TOKENS.padding} can be shown.`);
+  if (length && length < most) throw new ExploreError(`Sentence ${longest} has ${most} tokens: choose a fixed length of at least ${most}, or 0.`);
   const order = rows.map((_, at) => at);
   if (ordered) order.sort((a, b) => rows[a].length - rows[b].length);
   const batches = [];
@@ -139,10 +140,10 @@ async function padding({texts, batch, ordered, length}, engine) {
   const least = Math.min(...rows.map(row => row.length)), place = rows.findIndex(row => row.length === least);
   const width = widths[batches.findIndex(one => one.includes(place))], input = encoded(all[place], engine.tokenizer, width), ones = input.mask.map(() => 1);
   const kept = (await engine.run(input.ids, input.mask)).states.at(-1), seen = (await engine.run(input.ids, ones)).states.at(-1);
-  const right = unit(mean(kept, input.mask));
+  const single = encoded(all[place], engine.tokenizer), alone = unit(mean((await engine.run(single.ids, single.mask)).states.at(-1)));
   return {
     rows, batches, widths, cells: sum(widths.map((wide, at) => wide * batches[at].length)), real: sum(rows.map(row => row.length)), place,
-    cosines: rounded([dot(right, unit(mean(kept, ones))), dot(right, unit(mean(seen, ones)))]),
+    cosines: rounded([mean(kept, input.mask), mean(kept, ones), mean(seen, ones)].map(one => dot(alone, unit(one)))),
   };
 }
 
@@ -227,12 +228,14 @@ async function oneHead({text: given, layer, head, token}, engine) {
   const products = key.map(one => dot(query[token], one)), scores = scaled(products, 1 / Math.sqrt(query[token].length)), shares = softmax(scores);
   return {
     tokens: pieces, token, query: rounded(query[token], 3), keys: rounded(key, 3), products: rounded(products, 3), scores: rounded(scores, 3),
-    shares: rounded(shares), lengths: rounded(value.map(norm), 3), result: rounded(value[0].length ? Array.from(value[0], (_, i) => sum(shares.map((share, at) => share * value[at][i]))) : [], 3),
+    shares: rounded(shares), result: rounded(value[0].length ? Array.from(value[0], (_, i) => sum(shares.map((share, at) => share * value[at][i]))) : [], 3),
   };
 }
 
 async function silence({text: given, others, off}, engine) {
-  const rest = lines(others).map(line => line.trim()).slice(0, 3), input = encoded(text(given), engine.tokenizer), pieces = fits(input.tokens, "silence");
+  const rest = lines(others).map(line => line.trim());
+  if (rest.length > 3) throw new ExploreError(`${rest.length} texts to compare with; three can be shown.`);
+  const input = encoded(text(given), engine.tokenizer), pieces = fits(input.tokens, "silence");
   const vectors = async silent => {
     const found = [];
     for (const line of [given, ...rest]) {
@@ -260,7 +263,7 @@ async function masks({text: given, masked}, engine) {
   })};
 }
 
-function threshold({cut, at}, {pairs: [scores, cosines]}) {
+function threshold({cut, at}, {pairs: [scores, cosines, sentences]}) {
   const labels = scores.map(score => score >= cut), similar = labels.filter(Boolean).length;
   if (!similar || similar === labels.length) throw new ExploreError("With this cut all pairs are of one kind.");
   const count = (label, said) => labels.filter((one, row) => one === label && (cosines[row] >= at) === said).length;
@@ -273,6 +276,7 @@ function threshold({cut, at}, {pairs: [scores, cosines]}) {
   return {
     cosines, labels, counts: [hit, miss, alarm, right], curve: rounded(curve), precision: hit + alarm ? rounded(hit / (hit + alarm)) : null,
     recall: rounded(hit / (hit + miss)), accuracy: rounded((hit + right) / labels.length), false_alarms: rounded(alarm / (alarm + right)),
+    above: cosines.map((_, row) => row).filter(row => cosines[row] >= at).sort((a, b) => cosines[a] - cosines[b]).slice(0, 3).map(row => [...sentences[row], scores[row], cosines[row]]),
   };
 }
 
@@ -280,10 +284,11 @@ function losses({kind, anchor, positive, negatives, margin, scale}) {
   const points = [anchor, positive, ...negatives], gradients = points.map(() => [0, 0]), many = negatives.length;
   const add = (row, vector, factor) => { gradients[row] = gradients[row].map((value, i) => value + factor * vector[i]); };
   const far = row => norm(minus(anchor, points[row]));
-  let loss = 0;
+  let loss = 0, costs = [];
   if (kind === "triplet") {
     for (let row = 2; row < points.length; row++) {
       const one = far(1) - far(row) + margin;
+      costs.push(Math.max(0, one));
       if (one <= 0) continue;
       loss += one / many;
       for (const [end, sign] of [[1, 1], [row, -1]]) {
@@ -295,6 +300,7 @@ function losses({kind, anchor, positive, negatives, margin, scale}) {
   } else {
     const units = points.map(unit), cosines = units.slice(1).map(one => dot(one, units[0])), shares = softmax(scaled(cosines, scale));
     loss = -Math.log(Math.max(shares[0], 1e-300));
+    costs = shares.slice(1);
     cosines.forEach((cosine, at) => {
       const slope = scale * (shares[at] - (at === 0)), [a, b] = [units[0], units[at + 1]];
       add(0, minus(b, scaled(a, cosine)), slope / Math.max(norm(anchor), 1e-12));
@@ -302,7 +308,7 @@ function losses({kind, anchor, positive, negatives, margin, scale}) {
     });
   }
   const cosine = (a, b) => dot(a, b) / Math.max(norm(a) * norm(b), 1e-8);
-  return {loss: rounded(loss), gradients: rounded(gradients), cosines: rounded(points.slice(1).map(point => cosine(anchor, point))), distances: rounded(points.slice(1).map((_, row) => far(row + 1)))};
+  return {loss: rounded(loss), gradients: rounded(gradients), cosines: rounded(points.slice(1).map(point => cosine(anchor, point))), distances: rounded(points.slice(1).map((_, row) => far(row + 1))), costs: rounded(costs)};
 }
 
 const POOLINGS = {
@@ -327,7 +333,7 @@ async function search({query, layer, pooling}, engine) {
     results: order.slice(0, RESULTS).map(row => ({
       text: texts[row], cosine: cosines[row], usual: usual.filter(value => value > usual[row]).length + 1, shared: [...wordsOf(texts[row])].filter(word => words.has(word)).sort(),
     })),
-    size: texts.length, counts, lowest: Math.min(...cosines), mean: rounded(sum(cosines) / cosines.length, 3),
+    first: order.indexOf(usual.indexOf(Math.max(...usual))) + 1, size: texts.length, counts, lowest: Math.min(...cosines), mean: rounded(sum(cosines) / cosines.length, 3),
   };
 }
 

@@ -68,7 +68,7 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
   const megabytes = [...new Set(NEEDS[name].flatMap(part => FILES[part]))].reduce((total, one) => total + (sizes[one]?.bytes ?? 0), 0) / 1e6;
   const button = Object.assign(document.createElement("button"), {type: "button", className: "explore", textContent: "Try it yourself"});
   const note = Object.assign(document.createElement("span"), {className: "explore-note"});
-  note.textContent = megabytes < 1 ? "" : `${Math.ceil(megabytes)} MB, once; what you type stays on this device`;
+  note.textContent = megabytes < 1 ? "" : `${Math.ceil(megabytes)} MB, once; what you type stays on this device. The model is a compressed copy: last digits may differ.`;
   const box = document.createElement("div");
   box.className = "explore-start";
   box.id = mark(name);
@@ -93,7 +93,9 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
     picture.hidden = true;
     box.replaceChildren(place);
     view.default.render({model: new Model(name, start), el: place});
-    place.querySelector("input, textarea, select, button")?.focus();
+    const first = place.querySelector("input, textarea, select, button");
+    first?.setSelectionRange?.(0, 0);
+    first?.focus();
   };
   if (location.hash.slice(1).split("=")[0] === box.id) box.scrollIntoView();
 });
