@@ -13,7 +13,7 @@ from course_utils import embed
 from course_utils._support.values import linear_maker
 from course_utils.exercises.lesson_10 import DIAGNOSE, LEAKS, SCHEDULE
 from course_utils.training import ExampleError
-from course_utils.trainings import learning_curve
+from course_utils.trainings import depth, learning_curve
 
 from .costly import costly
 
@@ -143,3 +143,36 @@ def test_the_stored_tables_fit_each_other():
     assert list(read.columns) == ["fine-tuned encoder, CLS"] and len(read) == len(validation)
     # the same model does about as well there; a column for other sentences would be at 0.5
     assert ((read.iloc[:, 0] > 0.5) == validation["label"]).mean() == pytest.approx(0.8, abs=0.05)
+
+
+@pytest.mark.parametrize(("layers", "pooling"), [(0, "mean"), (1, "cls"), (None, "mean")])
+def test_only_the_last_layers_are_trained(small, layers, pooling):
+    torch.manual_seed(0)
+    _, before = learning_curve.classifier(pooling=pooling)
+    _, after = learning_curve.fine_tuned(["a b", "x y z", "a a", "y"], [0, 1, 0, 1], pooling=pooling, layers=layers)
+    moved = {name for name, weight in after.named_parameters() if not torch.equal(weight, before.get_parameter(name))}
+    count = len((after.encoder if pooling == "mean" else after.bert).encoder.layer)
+    of_layers = {int(name.split(".layer.")[1].split(".")[0]) for name in moved if ".layer." in name}
+    assert of_layers == set(range(count - (count if layers is None else layers), count))
+    assert any("embeddings" in name for name in moved) == (layers is None) and "classifier.weight" in moved
+
+
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
+def test_the_script_of_depths_writes_the_stored_form(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(depth, "EXAMPLES", 20)
+    done = CliRunner().invoke(depth.main, ["--folder", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    found, stored = pd.read_csv(tmp_path / depth.TABLE.name), pd.read_csv(depth.TABLE)
+    assert list(found.columns) == list(stored.columns) and len(found) == len(stored) == 4 * (3 + 2)
+    assert list(pd.read_csv(tmp_path / depth.ANSWERS.name).columns) == list(depth.DEPTHS)
+
+
+def test_the_stored_table_of_depths_fits_its_answers():
+    table, answers = pd.read_csv(depth.TABLE), pd.read_csv(depth.ANSWERS)
+    labels = learning_curve.review_parts()[2]["label"]
+    for name in depth.DEPTHS:
+        tried = table[(table["trained"] == name) & (table["seed"] == 0)]
+        chosen = tried.loc[tried["validation"].idxmax()]
+        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(chosen["test"], abs=0.002)
+        others = table[(table["trained"] == name) & (table["seed"] > 0)]
+        assert set(others["learning_rate"]) == {chosen["learning_rate"]} and len(others) == 2

@@ -84,9 +84,10 @@ def classifier(dropout=0.1, pooling="cls"):
     return AutoTokenizer.from_pretrained(packaged_encoder()), model
 
 
-def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None):
+def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None, layers=None):
     """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for more epochs.
 
+    layers: how many of the last layers are trained beside the head; if omitted, everything is, the embeddings too.
     steps: stop after this many, with the learning-rate schedule of the whole training.
     losses: a list to which the loss of each step is appended.
     """
@@ -97,6 +98,11 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=N
     texts, labels = checked_labels(texts, labels)
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
+    if layers is not None:
+        encoder = model.encoder if pooling == "mean" else model.bert
+        encoder.requires_grad_(False)
+        for layer in list(encoder.encoder.layer)[len(encoder.encoder.layer) - layers :]:
+            layer.requires_grad_(True)
     rows = [
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": label} for text, label in zip(texts, labels)
     ]

@@ -1,0 +1,62 @@
+"""How much of the encoder must be trained? Another slow part of lesson 10, stored as tables.
+
+    python -m course_utils.trainings.depth
+
+trains the classifiers again (about half an hour on two cores) and writes `depth*.csv` beside this file.
+"""
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from ..data import write_table
+from ..models import progress_bar
+from . import learning_curve
+from .learning_curve import FOLDER, SEEDS, fine_tuned, probabilities
+
+EXAMPLES = 1600
+# what is trained, the head on the mean always among it: how many of the last layers, None for everything
+DEPTHS = {"head": 0, "last layer": 1, "last two layers": 2, "everything": None}
+RATES = (5e-5, 5e-4, 5e-3)
+TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
+# the probabilities for each test sentence: seed 0, at the learning rate that the validation part chose
+ANSWERS = FOLDER / "depth_answers.csv"
+
+
+@click.command()
+@click.option(
+    "--folder",
+    default=FOLDER,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Where the tables go.",
+)
+def main(folder):
+    """Train to each depth at three learning rates with seed 0; then, at the one chosen, with the other seeds."""
+    train, validation, test = learning_curve.review_parts()
+    rows, answers = [], {}
+
+    def trained(depth, rate, seed):
+        chosen = train.sample(EXAMPLES, random_state=seed)
+        settings = {"learning_rate": rate, "pooling": "mean", "layers": DEPTHS[depth]}
+        tuned = fine_tuned(chosen["text"], chosen["label"], seed, **settings)
+        found = [probabilities(*tuned, part["text"]) for part in (validation, test)]
+        right = [((values > 0.5) == part["label"]).mean() for values, part in zip(found, (validation, test))]
+        weights = sum(part.numel() for part in tuned[1].parameters() if part.requires_grad)
+        row = {"trained": depth, "weights": weights, "learning_rate": rate, "seed": seed}
+        rows.append({**row, **dict(zip(("validation", "test"), np.round(right, 4).tolist()))})
+        return right[0], found[1]
+
+    for depth in (bar := progress_bar(iterable=DEPTHS, unit="depth")):
+        tries = {rate: trained(depth, rate, SEEDS[0]) for rate in RATES}
+        rate = max(RATES, key=lambda rate: tries[rate][0])  # the smaller one of two that are equal
+        answers[depth] = tries[rate][1].round(3)
+        for seed in SEEDS[1:]:
+            trained(depth, rate, seed)
+        bar.write(f"{depth}: {rate}, " + ", ".join(f"{row['test']:.3f}" for row in rows if row["trained"] == depth))
+    write_table(rows, folder / TABLE.name)
+    write_table(answers, folder / ANSWERS.name)
+
+
+if __name__ == "__main__":
+    main()
