@@ -18,12 +18,11 @@ function render({model, el}) {
       const written = value => state.kind === "ranking" && value < 0.0001 ? "below 0.0001" : fixed(value, state.kind === "ranking" ? 4 : 2);
       const points = [["anchor", state.anchor, "token"], ["positive", state.positive, "sentence"], ...state.negatives.map((point, row) => [`negative ${row + 1}`, point, "masked"])];
       const longest = Math.max(...gradients.map(([x, y]) => Math.hypot(x, y)), 1e-9);
-      const moved = (row, point) => {
-        point = clamp(point).map(value => Math.round(value * 100) / 100);
-        if (row === 0) change({anchor: point}, true);
-        else if (row === 1) change({positive: point}, true);
-        else change({negatives: state.negatives.map((old, one) => one === row - 2 ? point : old)}, true);
-      };
+      const moved = (row, to) => change(({anchor, positive, negatives}) => { // to: where it goes from where it is
+        const all = [anchor, positive, ...negatives];
+        all[row] = clamp(to(all[row])).map(value => Math.round(value * 100) / 100);
+        return {anchor: all[0], positive: all[1], negatives: all.slice(2)};
+      }, true);
       const svg = s("svg", {viewBox: `0 0 ${wide} ${high}`, role: "group", "aria-label": "Points in the plane; move one with the arrow keys"});
       svg.append(s("path", {d: `M0 ${high / 2} H${wide} M${wide / 2} 0 V${high}`, style: "stroke:var(--edge)"}));
       if (state.kind === "triplet") svg.append(s("circle", {cx: at(state.anchor)[0], cy: at(state.anchor)[1], r: (distances[0] + state.margin) * unit, style: "fill:none;stroke:var(--quiet);stroke-dasharray:5 4"}));
@@ -36,13 +35,13 @@ function render({model, el}) {
           onpointerdown: event => { held = row; event.preventDefault(); },
           onkeydown: event => {
             const way = {ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1]}[event.key];
-            if (way) { event.preventDefault(); event.stopPropagation(); moved(row, [point[0] + way[0], point[1] + way[1]]); }
+            if (way) { event.preventDefault(); event.stopPropagation(); moved(row, ([x, y]) => [x + way[0], y + way[1]]); }
           }}), s("text", {x: x + 14, y: y - 8}, name));
       });
       const follow = event => {
         if (held === null) return;
         const box = svg.getBoundingClientRect();
-        moved(held, back((event.clientX - box.left) / box.width * wide, (event.clientY - box.top) / box.height * high));
+        moved(held, () => back((event.clientX - box.left) / box.width * wide, (event.clientY - box.top) / box.height * high));
       };
       svg.addEventListener("pointermove", follow);
       svg.addEventListener("pointerup", event => { follow(event); held = null; });

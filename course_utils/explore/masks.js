@@ -14,7 +14,7 @@ function render({model, el}) {
         h("p", {class: "cu-head"}, "Click a token to mask it"),
         h("div", {class: "cu-row"}, tokens.map((text, at) => at === 0 || at === tokens.length - 1 ? token(text)
           : token(hidden.includes(at) ? "[MASK]" : text, {pressed: hidden.includes(at), key: `t${at}`,
-            onclick: () => change({masked: hidden.includes(at) ? hidden.filter(one => one !== at) : [...hidden, at].sort((a, b) => a - b)}, true)}))),
+            onclick: () => change(({masked}) => ({masked: masked.includes(at) ? masked.filter(one => one !== at) : [...masked, at].sort((a, b) => a - b)}), true)}))),
         h("div", {class: "cu-two"}, guesses.map(({place: at, words, shares, own, bits, rank}) => h("div", {},
           h("p", {class: "cu-head"}, `Where “${tokens[at]}” stood`),
           h("p", {class: "cu-small"}, about({tokens, at, own, bits, rank})),

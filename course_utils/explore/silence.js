@@ -21,9 +21,11 @@ function render({model, el}) {
     show: (place, {tokens, maps, others, cosine, before, after}, {off}, change) => {
       const silent = (layer, head) => off.some(pair => pair[0] === layer && pair[1] === head);
       const turn = pairs => {
-        const all = pairs.every(pair => silent(...pair));
-        const rest = off.filter(pair => !pairs.some(one => one[0] === pair[0] && one[1] === pair[1]));
-        change({off: all ? rest : [...rest, ...pairs]}, true);
+        const same = (one, other) => one[0] === other[0] && one[1] === other[1];
+        change(({off}) => {
+          const all = pairs.every(pair => off.some(one => same(one, pair))), rest = off.filter(one => !pairs.some(pair => same(one, pair)));
+          return {off: all ? rest : [...rest, ...pairs]};
+        }, true);
       };
       const layers = maps.map((heads, index) => [
         h("button", {type: "button", "data-key": `l${index + 1}`, style: "aspect-ratio:auto;line-height:1.4", "aria-label": `layer ${index + 1}, all heads`,

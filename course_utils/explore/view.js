@@ -34,6 +34,7 @@ let unique = 0;
 /** An explorer's frame: controls, a place for the view, a line that says what is seen.
  *
  * controls(state, change): an array of elements; change({name: value}) asks anew, change({...}, true) without a pause.
+ * What a change depends on must be of the newest state, not of the one that is shown: change(now => ({name: ...})).
  * show(place, result, state, change): draws the result into `place` and returns the sentence for the line.
  * tries: what to try, in a sentence or two.
  */
@@ -64,7 +65,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
     }, PATIENCE);
   };
   const change = (part, now = false) => {
-    state = {...state, ...part};
+    state = {...state, ...(typeof part === "function" ? part(state) : part)};
     model.remember?.(state);
     clearTimeout(timer);
     timer = setTimeout(ask, now ? 0 : PAUSE);

@@ -94,7 +94,7 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
     box.replaceChildren(place);
     view.default.render({model: new Model(name, start), el: place});
     const first = place.querySelector("input, textarea, select, button");
-    first?.setSelectionRange?.(0, 0);
+    if (first?.matches("[type=text], textarea")) first.setSelectionRange(0, 0);
     first?.focus();
   };
   if (location.hash.slice(1).split("=")[0] === box.id) box.scrollIntoView();
