@@ -515,7 +515,7 @@ def test_in_jupyterlab(tmp_path):
         assert "more" in page.locator("[data-explorer-view=Tokens] .cu-place").inner_text()
         run_all_cells(page)
         # asked while the kernel is busy with the other cells, and answered late
-        page.wait_for_selector("[data-explorer-view=Tokens] .cu-place:has-text('una')")
+        page.wait_for_selector("[data-explorer-view=Tokens] .cu-place:has-text('yawned')")
         field.fill("Somebody does.")
         page.wait_for_selector("[data-explorer-view=Tokens] .cu-place:has-text('somebody')")
         assert page.outside == [] and page.problems == []
