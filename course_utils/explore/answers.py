@@ -40,6 +40,13 @@ def _rounded(values, digits=4):
     return round(values, digits) + 0.0 if isinstance(values, float) else values
 
 
+def _pieces(text, name):
+    """The tokens of a text, none of them cut off, if they can be shown."""
+    from ..models import load_encoder
+
+    return _fits(load_encoder()[0](_text(text)).tokens(), name)
+
+
 def run(texts, silenced=()):
     """Run texts through the course's encoder, with every state on the way.
 
@@ -161,7 +168,7 @@ def merges(corpus, steps):
         word, _, count = line.strip().rpartition(" ")
         if not line.strip():
             continue
-        if not (word and count.isdigit()):
+        if not (word and count.isascii() and count.isdigit()):
             word, count = line.strip(), "1"
         counts["".join(word.split())] += int(count)
     if not counts:
@@ -260,9 +267,10 @@ def layers(word, texts):
     """A word in several sentences, in every hidden state: points in a plane, and the mean cosine between them."""
     import torch
 
+    from ..models import load_encoder
     from ..pooling import normalise
 
-    word = word.strip().lower()
+    word = load_encoder()[0].backend_tokenizer.normalizer.normalize_str(word).strip()
     lines = [line.strip() for line in texts.splitlines() if line.strip()]
     if not word or len(lines) < 3:
         raise ExploreError("Type a word, and at least three sentences with it, one a line.")
@@ -347,17 +355,16 @@ def pooling(one, other, mask=True, pads=0):
 
 def one_head(text, layer, head, token):
     """One token's question to all others in one head, step by step (Vaswani et al. 2017, section 3.2.1, equation 1)."""
-    found, _, parts = run([_text(text)])
-    pieces = _fits(found[0], "one head")
+    pieces = _pieces(text, "one head")
+    _, _, parts = run([text])
     token = min(token, len(pieces) - 1)
     query, key, value = (parts[name][layer - 1, 0, head] for name in ("queries", "keys", "values"))
     products = query[token] @ key.T
     scores = products / math.sqrt(query.shape[-1])
     shares = scores.softmax(-1)
     return {
-        "tokens": pieces, "token": token, "query": _rounded(query[token], 3), "keys": _rounded(key, 3),
-        "products": _rounded(products, 3), "scores": _rounded(scores, 3), "shares": _rounded(shares),
-        "result": _rounded(shares @ value, 3),
+        "tokens": pieces, "token": token, "products": _rounded(products, 3), "scores": _rounded(scores, 3),
+        "shares": _rounded(shares), "result": _rounded(shares @ value, 3),
     }  # fmt: skip
 
 
@@ -369,9 +376,8 @@ def silence(text, others, off):
     lines = [line.strip() for line in others.splitlines() if line.strip()]
     if len(lines) > 3:
         raise ExploreError(f"{len(lines)} texts to compare with; three can be shown.")
-    text = _text(text)
-    found, _, parts = run([text])
-    pieces = _fits(found[0], "silence")
+    pieces = _pieces(text, "silence")
+    _, _, parts = run([text])
     before = sentence_vectors([text, *lines])
     after = sentence_vectors([text, *lines], off) if off else before
     return {
@@ -385,7 +391,10 @@ def silence(text, others, off):
 
 
 def masks(text, masked):
-    """The adapter's ten first guesses at each masked place, with probabilities and surprisal in bits."""
+    """The adapter's ten first guesses at each masked place, with probabilities and surprisal in bits.
+
+    masked: places of tokens. A [MASK] that was typed is one too; its "own", "bits" and "rank" are None.
+    """
     import torch
 
     from ..models import load_masked_lm
@@ -393,7 +402,8 @@ def masks(text, masked):
     tokenizer, model = load_masked_lm()
     inputs = tokenizer(_text(text), return_tensors="pt")
     pieces = _fits(inputs.tokens(0), "masks")
-    places = [place for place in masked if 0 < place < len(pieces) - 1]
+    typed = [piece == tokenizer.mask_token for piece in pieces]
+    places = [place for place in range(1, len(pieces) - 1) if typed[place] or place in masked]
     hidden = inputs["input_ids"].clone()
     hidden[0, places] = tokenizer.mask_token_id
     with torch.inference_mode():
@@ -403,10 +413,12 @@ def masks(text, masked):
         top = shares[place].topk(10)
         own = shares[place, inputs["input_ids"][0, place]].item()
         guesses.append({
-            "place": place, "words": tokenizer.convert_ids_to_tokens(top.indices.tolist()),
+            "place": place, "typed": typed[place], "words": tokenizer.convert_ids_to_tokens(top.indices.tolist()),
             "shares": _rounded(top.values), "own": round(own, 6), "bits": round(-math.log2(max(own, 1e-12)), 2),
             "rank": int((shares[place] > own).sum()) + 1,
         })  # fmt: skip
+        if typed[place]:
+            guesses[-1] |= dict.fromkeys(("own", "bits", "rank"))
     return {"tokens": pieces, "guesses": guesses}
 
 
@@ -459,7 +471,7 @@ def losses(kind, anchor, positive, negatives, margin, scale):
     points = torch.tensor([anchor, positive, *negatives], dtype=torch.float64, requires_grad=True)
     one, near, far = points[0], points[1], points[2:]
     if kind == "triplet":
-        costs = ((one - near).norm() - (one - far).norm(dim=1) + margin).clamp(min=0)
+        costs = ((one - near).norm() - (one - far).norm(dim=1) + margin).relu()  # no gradient at 0
         loss = costs.mean()
     else:
         unit = points / points.norm(dim=1, keepdim=True).clamp(min=1e-12)
@@ -529,8 +541,8 @@ def search(query, layer, pooling):
     """
     from ..pooling import POOLINGS, normalise
 
-    found, mask, parts = run([_text(query)])
-    _fits(found[0], "search")
+    _pieces(query, "search")
+    _, mask, parts = run([query])
     texts, codes, scales = collection()
 
     def cosines_by(state, name):

@@ -32,13 +32,14 @@ function render({model, el}) {
           s("circle", {cx: x + dx, cy: y - dy, r: 3.5, style: "fill:var(--ink)"}));
         svg.append(s("circle", {cx: x, cy: y, r: 10, tabindex: 0, role: "img", "data-key": `d${row}`, "aria-label": `${name} at ${point.join(", ")}`,
           style: `fill:var(--${kind}-f);stroke:var(--${kind}-l);stroke-width:2.5;cursor:grab`,
-          onpointerdown: event => { held = row; event.preventDefault(); },
+          onpointerdown: event => { if (!event.button) { held = row; event.preventDefault(); } },
           onkeydown: event => {
             const way = {ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1]}[event.key];
             if (way) { event.preventDefault(); event.stopPropagation(); moved(row, ([x, y]) => [x + way[0], y + way[1]]); }
           }}), s("text", {x: x + 14, y: y - 8}, name));
       });
       const follow = event => {
+        if (event.type === "pointermove" && !event.buttons) held = null; // let go elsewhere
         if (held === null) return;
         const box = svg.getBoundingClientRect();
         moved(held, () => back((event.clientX - box.left) / box.width * wide, (event.clientY - box.top) / box.height * high));
@@ -51,7 +52,7 @@ function render({model, el}) {
         points.slice(1).map(([name], row) => [name, fixed(distances[row]), fixed(cosines[row]), row ? written(costs[row - 1]) : ""]), "Distances, cosines and costs"));
       if (state.kind === "triplet") return `Loss ${fixed(loss, 3)}: the mean of what the negatives cost. ${costs.filter(cost => !cost).length} of ${costs.length} lie outside the dashed ring and cost nothing.${distances.slice(1).includes(0) ? " One lies on the anchor: there is no direction to push it, so it has no gradient, though it costs most." : ""}`;
       const most = costs.indexOf(Math.max(...costs)), least = costs.indexOf(Math.min(...costs));
-      return `Loss ${fixed(loss, 3)}. Every negative has a share of the softmax: the largest negative ${most + 1} (${written(costs[most])}), the smallest negative ${least + 1} (${written(costs[least])}).`;
+      return `Loss ${fixed(loss, 3)}. Every negative has a share of the softmax: negative ${most + 1} has the largest (${written(costs[most])}), negative ${least + 1} the smallest (${written(costs[least])}).`;
     },
   });
 }

@@ -10,14 +10,15 @@ function render({model, el}) {
       slider("Layer", state.layer, [1, 6, 1], layer => change({layer}, true)),
       slider("Head", state.head, [0, 11, 1], head => change({head}, true)),
     ],
-    show: (place, {tokens, token: asks, products, scores, shares}, state, change) => {
+    show: (place, {tokens, token: asks, products, scores, shares, result}, state, change) => {
       const most = Math.max(...shares), at = shares.indexOf(most);
       place.replaceChildren(
         h("p", {class: "cu-head"}, "Click the token that asks"),
         h("div", {class: "cu-row"}, tokens.map((text, place) => token(text, {pressed: place === asks, key: `t${place}`, onclick: () => change({token: place}, true)}))),
         table(["token", "q · k", "÷ √32", "softmax: its share"],
           tokens.map((text, place) => [token(text), fixed(products[place]), fixed(scores[place]), bar(shares[place], 1)]),
-          "The steps from query and keys to shares"));
+          "The steps from query and keys to shares"),
+        h("p", {class: "cu-small"}, `Shares times values: “${tokens[asks]}” receives ${result.length} numbers, ${result.slice(0, 5).map(value => fixed(value)).join(", ")} and so on.`));
       return `Layer ${state.layer}, head ${state.head}: “${tokens[asks]}” gets ${fixed(100 * most, 0)}% of its mix from “${tokens[at]}”${at === asks ? ", itself" : ""}. The shares add up to ${fixed(shares.reduce((a, b) => a + b))}.`;
     },
   });

@@ -28,14 +28,14 @@ def _tokens(state, answer):
         canvas.tokens(x, y, [piece], width=wide)
         canvas.text(x + wide / 2, y + 42, number, SMALL, quiet=True)
         x += wide + 6
+    shown = f"“{state['text']}” as {answer['total']} tokens with their ids."
+    if not answer["words"]:
+        return canvas.finish(f"{shown} It has no word to search.")
     word, steps = answer["words"][answer["word"]], answer["steps"]
-    found = [piece for _, _, piece, known in steps if known]
+    found = [piece for _, _, piece, known in steps if known] if steps and steps[-1][3] else ["[UNK]"]
     canvas.text(10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True)
     canvas.tokens(10, y + 98, found)
-    return canvas.finish(
-        f"“{state['text']}” as {answer['total']} tokens with their ids. The greedy search cuts “{word}” into "
-        f"{', '.join(found)} in {len(steps)} tries."
-    )
+    return canvas.finish(f"{shown} The greedy search cuts “{word}” into {', '.join(found)} in {len(steps)} tries.")
 
 
 def _merges(state, answer):
@@ -148,8 +148,12 @@ def _silence(state, answer):
 
 
 def _masks(state, answer):
-    guess = answer["guesses"][0]
     texts = [*answer["tokens"]]
+    if not answer["guesses"]:
+        canvas = Canvas("explorer masks", 120)
+        _rows(canvas, 10, 8, texts)
+        return canvas.finish(f"The tokens of “{state['text']}”, none of them masked.")
+    guess = answer["guesses"][0]
     texts[guess["place"]] = "[MASK]"
     canvas = Canvas("explorer masks", 250)
     y = _rows(canvas, 10, 8, texts) + 6
@@ -178,12 +182,13 @@ def _threshold(state, answer):
                 top = 96 - high if label else 100
                 kind = "sentence" if label else "masked"
                 canvas.box(10 + 500 / bins * place, top, 500 / bins - 2, high, kind=kind, round_by=0)
-    x = 10 + 500 * (state["at"] - low) / (1 - low)
+    x = 10 + 500 * (min(max(state["at"], low), 1) - low) / (1 - low)
     canvas.arrow((x, 8), (x, 186), tip=False, thick=True)
     canvas.text(x - 6, 12, f"{state['at']:.2f}", anchor="end", bold=True)
     canvas.text(10, 40, "similar", anchor="start", kind="sentence")
     canvas.text(10, 170, "not similar", anchor="start", kind="masked")
-    told = f"precision {answer['precision']:.2f}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
+    precision = "–" if answer["precision"] is None else f"{answer['precision']:.2f}"
+    told = f"precision {precision}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
     canvas.text(10, 212, told, anchor="start")
     return canvas.finish(
         f"The cosines of {len(answer['cosines'])} pairs, similar from score {state['cut']:g} on above the line and the "

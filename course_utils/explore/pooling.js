@@ -16,7 +16,7 @@ function render({model, el}) {
         table(["pooling", "cosine"], ["[CLS]", "mean", "maximum"].map((name, row) => [name, bar(cosines[row], 1, 3)]), "Cosines under three poolings"),
         h("p", {class: "cu-head"}, "How much of the mean comes from each token; the shares add up to 1"),
         h("div", {class: "cu-two"}, sentences.map(({tokens, shares}, at) => table(["token", "share"], tokens.map((text, row) => [token(text), bar(shares[row], most)]), `Shares of the mean, sentence ${at + 1}`))));
-      return `Cosines: [CLS] ${fixed(cosines[0])}, mean ${fixed(cosines[1])}, maximum ${fixed(cosines[2])}.${pads && !mask ? ` ${many(pads, "[PAD] vector counts", "[PAD] vectors count")} like a word.` : ""}`;
+      return `Cosines: [CLS] ${fixed(cosines[0])}, mean ${fixed(cosines[1])}, maximum ${fixed(cosines[2])}.${pads && !mask ? ` ${many(pads, "[PAD] vector counts like a word", "[PAD] vectors count like words")}.` : ""}`;
     },
   });
 }

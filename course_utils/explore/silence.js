@@ -18,7 +18,7 @@ function render({model, el}) {
       textField("Text", state.text, text => change({text})),
       textField("Compare with (up to three texts, one a line)", state.others, others => change({others}), 3),
     ],
-    show: (place, {tokens, maps, others, cosine, before, after}, {off}, change) => {
+    show: (place, {maps, others, cosine, before, after}, {off}, change) => {
       const silent = (layer, head) => off.some(pair => pair[0] === layer && pair[1] === head);
       const turn = pairs => {
         const same = (one, other) => one[0] === other[0] && one[1] === other[1];

@@ -13,7 +13,7 @@ function render({model, el}) {
       const now = steps[step], found = steps.slice(0, step + 1).filter(one => one[3]);
       return [
         h("div", {class: "cu-row"}, pieces.map((piece, at) => h("span", {class: "cu-id"}, token(piece, {
-          pressed: owners[at] === word, key: `p${at}`, title: "search this word",
+          pressed: owners[at] === word, key: `p${at}`, title: owners[at] >= 0 ? "search this word" : null,
           onclick: owners[at] >= 0 ? () => change({word: owners[at]}, true) : null,
         }), String(ids[at])))),
         h("p", {class: "cu-head"}, words.length ? `The search in “${words[word]}”` : ""),
@@ -26,7 +26,7 @@ function render({model, el}) {
       const now = steps[step];
       const sentence = many(total, "token") + (total > pieces.length ? `, of which ${pieces.length} are shown` : "") + `. ${
         !words.length ? "" : !steps.length ? "This word has more than 100 characters: the tokenizer makes [UNK] of it."
-          : step === last && !now[3] ? `No entry begins the rest, ${now[2].replace(/^##/, "")}: the whole word becomes [UNK].`
+          : step === last && !now[3] ? `No entry begins the rest, ${[...words[word]].slice(now[0]).join("")}: the whole word becomes [UNK].`
             : step === last ? `“${words[word]}” took ${many(steps.length, "try", "tries")}.` : `Try ${step + 1}: ${now[2]} ${now[3] ? "is an entry." : "is no entry; one letter less."}`}`;
       const box = el.querySelector(".cu-line");
       if (box) box.textContent = sentence;

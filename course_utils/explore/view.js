@@ -41,11 +41,11 @@ let unique = 0;
 export function frame({model, el}, {name, tries, controls, show}) {
   const view = `${name} ${Math.random().toString(36).slice(2)}`;
   const place = h("div", {class: "cu-place"}), line = h("p", {class: "cu-line", role: "status"});
-  let state = {...model.get("start")}, asked = 0, open = null, waiting = false, late = false, timer, patience, last = null;
+  let state = {...model.get("start")}, asked = 0, open = null, asking = null, waiting = false, late = false, timer, patience, last = null;
   const say = (text, bad = false) => { line.textContent = text; line.classList.toggle("cu-bad", bad); };
   const draw = () => {
     const held = place.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    say(show(place, last, state, change));
+    say(show(place, last, asking, change));
     if (held) place.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus();
   };
   const ask = () => {
@@ -53,6 +53,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
     if (open !== null && !late) return; // one question at a time; the newest follows the answer
     waiting = late = false;
     open = `${view} ${++asked}`;
+    asking = state;
     model.set("state", {...state, asked: open});
     model.save_changes();
     clearTimeout(patience);
@@ -67,6 +68,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
   const change = (part, now = false) => {
     state = {...state, ...(typeof part === "function" ? part(state) : part)};
     model.remember?.(state);
+    el.firstChild?.setAttribute("data-open", "");
     clearTimeout(timer);
     timer = setTimeout(ask, now ? 0 : PAUSE);
   };
@@ -77,13 +79,15 @@ export function frame({model, el}, {name, tries, controls, show}) {
     late = false;
     clearTimeout(patience);
     el.firstChild?.classList.remove("cu-silent");
-    if (waiting) return ask();
     if (answer.problem) {
       el.firstChild?.classList.add("cu-silent"); // what is seen belongs to another state
-      return say(answer.problem, true);
+      say(answer.problem, true);
+    } else {
+      last = answer.result;
+      draw();
     }
-    last = answer.result;
-    draw();
+    if (waiting) ask();
+    else el.firstChild?.removeAttribute("data-open");
   };
   model.on("change:answer", answered);
   // JupyterLab's own keys do not act inside
@@ -91,6 +95,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
     h("div", {class: "cu-controls"}, controls(state, change)), place, line,
     h("p", {class: "cu-tries"}, h("strong", {}, "To try: "), tries)));
   say("…");
+  el.firstChild.setAttribute("data-open", ""); // until the newest question is answered
   ask();
   return () => { model.off("change:answer", answered); clearTimeout(timer); clearTimeout(patience); };
 }

@@ -87,7 +87,8 @@ def classifier(dropout=0.1, pooling="cls"):
 def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None, layers=None):
     """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for more epochs.
 
-    layers: how many of the last layers are trained beside the head; if omitted, everything is, the embeddings too.
+    layers: how many of the last layers are trained beside the head; if omitted, everything is, the embeddings too. The
+    pooler between [CLS] and its head stays as it is then.
     steps: stop after this many, with the learning-rate schedule of the whole training.
     losses: a list to which the loss of each step is appended.
     """

@@ -1,6 +1,6 @@
 // What the page answers when an explorer asks: the functions of ../answers.py, under the same names, with the same results.
 //
-// `engine` computes: engine.tokenizer, engine.encode(rows, off) and engine.guess(ids) (see worker.js), engine.pairs.
+// `engine` computes (see engine.js): run(ids, mask, off), guess(ids, mask) and vectors(state, pooling); it holds tokenizer, vocabulary, pairs and collection.
 
 const MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60, "search": 60};
 const MOST_CHARACTERS = 20000, LONGEST_WORD = 100;
@@ -117,7 +117,10 @@ const mean = (vectors, counted = vectors.map(() => 1)) => {
 };
 const maximum = (vectors, counted) => vectors.filter((_, at) => counted[at]).reduce((a, b) => Array.from(a, (value, i) => Math.max(value, b[i])));
 
-/** A text's tokens, with `pads` more or up to 256. */
+/** The tokens of a text, none of them cut off, if they can be shown. */
+const whole = (given, name, engine) => fits(engine.tokenizer.encode(text(given)).tokens, name);
+
+/** A text's tokens, cut at 256 and padded to `width`. */
 function encoded(given, tokenizer, width = 0) {
   const {ids, tokens} = tokenizer.encode(given);
   const cut = ids.length > 256 ? {ids: [...ids.slice(0, 255), ids.at(-1)], tokens: [...tokens.slice(0, 255), "[SEP]"]} : {ids: [...ids], tokens: [...tokens]};
@@ -184,12 +187,13 @@ function plane(vectors, before) {
   }
   // the nearest rotation or reflection: of the two by two matrix pointsᵀ before, its polar factor
   const m = [0, 1].map(i => [0, 1].map(j => sum(points.map((point, row) => point[i] * before[row][j])))), det = m[0][0] * m[1][1] - m[0][1] * m[1][0], sign = det < 0 ? -1 : 1;
-  const q = [[m[0][0] + sign * m[1][1], m[0][1] - sign * m[1][0]], [m[1][0] - sign * m[0][1], m[1][1] + sign * m[0][0]]], size = Math.hypot(q[0][0], q[1][0]) || 1;
+  const q = [[m[0][0] + sign * m[1][1], m[0][1] - sign * m[1][0]], [m[1][0] - sign * m[0][1], m[1][1] + sign * m[0][0]]], size = Math.hypot(q[0][0], q[1][0]);
+  if (size < 1e-12) return points;
   return points.map(([x, y]) => [0, 1].map(j => (x * q[0][j] + y * q[1][j]) / size));
 }
 
 async function layers({word, texts}, engine) {
-  word = word.trim().toLowerCase();
+  word = engine.tokenizer.normalizer.normalize(word).trim();
   const sentences = lines(texts).map(line => line.trim());
   if (!word || sentences.length < 3) throw new ExploreError("Type a word, and at least three sentences with it, one a line.");
   if (sentences.length > 16) throw new ExploreError(`${sentences.length} sentences; 16 can be shown.`);
@@ -222,20 +226,20 @@ async function pooling({one, other, mask = true, pads = 0}, engine) {
 }
 
 async function oneHead({text: given, layer, head, token}, engine) {
-  const input = encoded(text(given), engine.tokenizer), pieces = fits(input.tokens, "one head"), {queries, keys, values} = await engine.run(input.ids, input.mask);
+  const pieces = whole(given, "one head", engine), input = encoded(given, engine.tokenizer), {queries, keys, values} = await engine.run(input.ids, input.mask);
   token = Math.min(token, pieces.length - 1);
   const [query, key, value] = [queries, keys, values].map(part => part[layer - 1][head]);
   const products = key.map(one => dot(query[token], one)), scores = scaled(products, 1 / Math.sqrt(query[token].length)), shares = softmax(scores);
   return {
-    tokens: pieces, token, query: rounded(query[token], 3), keys: rounded(key, 3), products: rounded(products, 3), scores: rounded(scores, 3),
-    shares: rounded(shares), result: rounded(value[0].length ? Array.from(value[0], (_, i) => sum(shares.map((share, at) => share * value[at][i]))) : [], 3),
+    tokens: pieces, token, products: rounded(products, 3), scores: rounded(scores, 3),
+    shares: rounded(shares), result: rounded(Array.from(value[0], (_, i) => sum(shares.map((share, at) => share * value[at][i]))), 3),
   };
 }
 
 async function silence({text: given, others, off}, engine) {
   const rest = lines(others).map(line => line.trim());
   if (rest.length > 3) throw new ExploreError(`${rest.length} texts to compare with; three can be shown.`);
-  const input = encoded(text(given), engine.tokenizer), pieces = fits(input.tokens, "silence");
+  const pieces = whole(given, "silence", engine), input = encoded(given, engine.tokenizer);
   const vectors = async silent => {
     const found = [];
     for (const line of [given, ...rest]) {
@@ -252,13 +256,14 @@ async function silence({text: given, others, off}, engine) {
 }
 
 async function masks({text: given, masked}, engine) {
-  const input = encoded(text(given), engine.tokenizer), pieces = fits(input.tokens, "masks"), places = masked.filter(at => 0 < at && at < pieces.length - 1);
+  const pieces = whole(given, "masks", engine), input = encoded(given, engine.tokenizer), typed = pieces.map(piece => piece === "[MASK]");
+  const places = pieces.map((_, at) => at).filter(at => 0 < at && at < pieces.length - 1 && (typed[at] || masked.includes(at)));
   const logits = await engine.guess(input.ids.map((id, at) => places.includes(at) ? engine.vocabulary.get("[MASK]") : id), input.mask);
   return {tokens: pieces, guesses: places.map(place => {
     const shares = softmax(Array.from(logits[place])), own = shares[input.ids[place]], order = shares.map((share, id) => [share, id]).sort((a, b) => b[0] - a[0]).slice(0, 10);
     return {
-      place, words: order.map(([, id]) => engine.tokenizer.id_to_token(id)), shares: rounded(order.map(([share]) => share)), own: rounded(own, 6),
-      bits: rounded(-Math.log2(Math.max(own, 1e-12)), 2), rank: shares.filter(share => share > own).length + 1,
+      place, typed: typed[place], words: order.map(([, id]) => engine.tokenizer.id_to_token(id)), shares: rounded(order.map(([share]) => share)), ...typed[place] ? {own: null, bits: null, rank: null}
+        : {own: rounded(own, 6), bits: rounded(-Math.log2(Math.max(own, 1e-12)), 2), rank: shares.filter(share => share > own).length + 1},
     };
   })};
 }
@@ -319,8 +324,8 @@ const POOLINGS = {
 const wordsOf = given => new Set(given.match(/[\p{L}\p{N}_]+/gu));
 
 async function search({query, layer, pooling}, engine) {
-  const {ids, mask, tokens} = encoded(text(query), engine.tokenizer);
-  fits(tokens, "search");
+  whole(query, "search", engine);
+  const {ids, mask} = encoded(query, engine.tokenizer);
   const {states} = await engine.run(ids, mask), {texts} = engine.collection;
   const cosinesBy = async (state, name) => {
     const one = unit(POOLINGS[name](states[state], mask)), {codes, scales} = await engine.vectors(state, name), wide = one.length;

@@ -41,7 +41,8 @@ class Model {
   }
   remember(state) { // in the address, so that it can be linked to
     const {asked: _, ...rest} = state;
-    history.replaceState(history.state, "", `#${mark(this.name)}=${encodeURIComponent(JSON.stringify(rest))}`);
+    clearTimeout(this.later); // browsers refuse more than some calls in a second
+    this.later = setTimeout(() => history.replaceState(history.state, "", `#${mark(this.name)}=${encodeURIComponent(JSON.stringify(rest))}`), 300);
   }
 }
 

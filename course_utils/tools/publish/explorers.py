@@ -21,7 +21,15 @@ PACKAGES = {  # what the page loads of each, with its licence, which both state 
     "onnxruntime-web": ("dist/ort.wasm.bundle.min.mjs", "dist/ort-wasm-simd-threaded.wasm"),
     "@huggingface/tokenizers": ("dist/tokenizers.min.mjs",),
 }
-LARGE = ("tokenizer.json", "collection.json", "encoder.onnx", "masked_lm.onnx", "ort-wasm-simd-threaded.wasm")
+KEPT = (  # by the browser, under the version that files.json states; vectors too
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "pairs.json",
+    "collection.json",
+    "encoder.onnx",
+    "masked_lm.onnx",
+    "ort-wasm-simd-threaded.wasm",
+)
 
 
 class ExplorersError(RuntimeError):
@@ -56,7 +64,7 @@ def write_explorers(folder):
     _collection(folder)
     sizes = {
         path.name: {"bytes": path.stat().st_size, "version": file_sha256(path)[:12]}
-        for path in [*(folder / name for name in LARGE), *sorted(folder.glob("vectors-*.bin"))]
+        for path in [*(folder / name for name in KEPT), *sorted(folder.glob("vectors-*.bin"))]
     }
     (folder / "files.json").write_text(json.dumps(sizes), encoding="utf-8")
     return folder
