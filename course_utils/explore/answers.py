@@ -315,8 +315,8 @@ def plane(vectors, before=None):
     values, directions = torch.linalg.eigh(centred @ centred.T)
     points = directions[:, -2:].flip(1) * values[-2:].flip(0).clamp(min=0).sqrt()
     scale = points.norm(dim=1).max()
-    points = points / scale if scale > 1e-9 else points
-    if before is None:
+    points = points / scale if scale > 1e-4 else torch.zeros_like(points)  # equal but for rounding
+    if before is None or not before.any():
         signs = torch.where(points[points.abs().argmax(0), [0, 1]] < 0, -1.0, 1.0)
         return points * signs
     left, _, right = torch.linalg.svd(points.T @ before)  # the nearest rotation or reflection (Schönemann 1966)

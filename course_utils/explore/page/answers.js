@@ -180,15 +180,14 @@ function plane(vectors, before) {
   const found = eigen(rest.map(a => rest.map(b => dot(a, b)))).slice(0, 2);
   let points = vectors.map((_, row) => found.map(([value, axis]) => axis[row] * Math.sqrt(Math.max(0, value))));
   const scale = Math.max(...points.map(norm));
-  if (scale > 1e-9) points = points.map(point => scaled(point, 1 / scale));
-  if (!before) {
+  points = points.map(point => scale > 1e-4 ? scaled(point, 1 / scale) : [0, 0]); // equal but for rounding
+  if (!before?.flat().some(Boolean)) {
     const signs = [0, 1].map(axis => points.reduce((a, b) => Math.abs(b[axis]) > Math.abs(a[axis]) ? b : a)[axis] < 0 ? -1 : 1);
     return points.map(([x, y]) => [x * signs[0], y * signs[1]]);
   }
   // the nearest rotation or reflection: of the two by two matrix pointsᵀ before, its polar factor
   const m = [0, 1].map(i => [0, 1].map(j => sum(points.map((point, row) => point[i] * before[row][j])))), det = m[0][0] * m[1][1] - m[0][1] * m[1][0], sign = det < 0 ? -1 : 1;
-  const q = [[m[0][0] + sign * m[1][1], m[0][1] - sign * m[1][0]], [m[1][0] - sign * m[0][1], m[1][1] + sign * m[0][0]]], size = Math.hypot(q[0][0], q[1][0]);
-  if (size < 1e-12) return points;
+  const q = [[m[0][0] + sign * m[1][1], m[0][1] - sign * m[1][0]], [m[1][0] - sign * m[0][1], m[1][1] + sign * m[0][0]]], size = Math.hypot(q[0][0], q[1][0]) || 1;
   return points.map(([x, y]) => [0, 1].map(j => (x * q[0][j] + y * q[1][j]) / size));
 }
 
