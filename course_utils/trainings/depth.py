@@ -5,15 +5,13 @@
 trains the classifiers again (about half an hour on two cores) and writes `depth*.csv` beside this file.
 """
 
-from pathlib import Path
-
 import click
 import numpy as np
 
 from ..data import write_table
 from ..models import progress_bar
 from . import learning_curve
-from .learning_curve import FOLDER, SEEDS, fine_tuned, probabilities
+from .learning_curve import FOLDER, SEEDS, fine_tuned, into_folder, probabilities
 
 EXAMPLES = 1600
 # what is trained, the head on the mean always among it: how many of the last layers, None for everything
@@ -25,12 +23,7 @@ ANSWERS = FOLDER / "depth_answers.csv"
 
 
 @click.command()
-@click.option(
-    "--folder",
-    default=FOLDER,
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Where the tables go.",
-)
+@into_folder
 def main(folder):
     """Train to each depth at three learning rates with seed 0; then, at the one chosen, with the other seeds."""
     train, validation, test = learning_curve.review_parts()

@@ -17,6 +17,7 @@ from ..benchmark import row_cosines
 from ..data import load_reviews, load_scored_pairs, load_triplets, write_table
 from ..evaluation import bootstrap, spearman
 from ..models import packaged_encoder, progress_bar
+from .learning_curve import into_folder
 
 FILE = Path(__file__).with_name("negation.csv")  # one row per recipe, seed and measure
 GAIN = FILE.with_name("negation_gain.csv")  # the same for trainings that stop at GOAL
@@ -318,12 +319,7 @@ def pair_rows():
 
 
 @click.command()
-@click.option(
-    "--folder",
-    default=FILE.parent,
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Where the three tables go.",
-)
+@into_folder
 def main(folder):
     """Train every recipe three times, to an equal gain, and on kinds of pairs; write what each gained and lost."""
     write_table(pair_rows(), folder / PAIRS.name)
