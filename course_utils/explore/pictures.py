@@ -197,13 +197,16 @@ def _threshold(state, answer):
 
 
 def _losses(state, answer):
-    canvas = Canvas("explorer losses", 300)
+    canvas = Canvas("explorer losses", 340)
 
     def place(point):
-        return 260 + 85 * point[0], 140 - 85 * point[1]
+        return 260 + 85 * point[0], 180 - 85 * point[1]
 
     names = ["anchor", "positive", *(f"negative {row + 1}" for row in range(len(state["negatives"])))]
     points = [state["anchor"], state["positive"], *state["negatives"]]
+    (x, y), radius = place(state["anchor"]), 85 * (answer["distances"][0] + state["margin"])
+    if state["kind"] == "triplet" and radius <= min(x, y, canvas.width - x, canvas.height - y):
+        canvas.circle(x, y, radius, look="ring", dashed=True)  # outside, a negative costs nothing
     longest = max(sum(value**2 for value in one) ** 0.5 for one in answer["gradients"]) or 1
     for name, point, gradient in zip(names, points, answer["gradients"]):
         x, y = place(point)
@@ -211,7 +214,7 @@ def _losses(state, answer):
             canvas.arrow((x, y), (x - 60 * gradient[0] / longest, y + 60 * gradient[1] / longest), thick=True)
         canvas.circle(x, y, 10, {"anchor": "token", "positive": "sentence"}.get(name, "masked"))
         canvas.text(x, y + 22, name, SMALL)
-    canvas.text(10, 286, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
+    canvas.text(10, 326, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
     return canvas.finish(
         f"Anchor, positive and {len(state['negatives'])} negatives in the plane under the {state['kind']} loss, "
         f"{answer['loss']:.3f}. Arrows show where gradient descent would move each point."
@@ -221,7 +224,7 @@ def _losses(state, answer):
 def _search(state, answer):
     shown = answer["results"][:4]
     canvas = Canvas("explorer search", 54 + 62 * len(shown))
-    canvas.text(10, 18, _lines(state["query"], 440), SMALL, anchor="start", bold=True)
+    canvas.text(10, 18, _lines(state["query"], 380), SMALL, anchor="start", bold=True)
     for row, one in enumerate(shown):
         y = 68 + 62 * row
         canvas.box(10, y - 12, max(2.0, 60 * one["cosine"]), 24, kind="sentence")
