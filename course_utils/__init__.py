@@ -22,6 +22,7 @@ HOME = {
     "load_scored_pairs": "data",
     "load_triplets": "data",
     "load_queries": "data",
+    "load_docstrings": "data",
     "check": "exercises",
     "hint": "exercises",
     "solution": "exercises",

@@ -9,6 +9,18 @@ from ._support.scored_pairs import read_pairs
 TABLES = Path(__file__).parent / "tables"
 SOURCES = ("rotten_tomatoes", "imdb")
 STSB = "mteb/stsbenchmark-sts"
+DOCUMENTED = {  # where `load_docstrings` looks: packages that are installed with the course, at locked versions
+    "numpy": "numpy numpy.linalg numpy.random",
+    "pandas": "pandas pandas.DataFrame pandas.Series.str",
+    "scipy": "scipy.cluster.hierarchy scipy.integrate scipy.interpolate scipy.linalg scipy.optimize scipy.spatial "
+    "scipy.spatial.distance scipy.stats",
+    "sklearn": "sklearn.calibration sklearn.cluster sklearn.compose sklearn.decomposition sklearn.ensemble "
+    "sklearn.feature_extraction sklearn.feature_extraction.text sklearn.feature_selection sklearn.impute "
+    "sklearn.inspection sklearn.linear_model sklearn.manifold sklearn.metrics sklearn.metrics.pairwise "
+    "sklearn.mixture sklearn.model_selection sklearn.multiclass sklearn.naive_bayes sklearn.neighbors "
+    "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
+}
+MIN_DOCSTRING_WORDS = 30  # a shorter one says too little to be searched for
 
 
 def load_reviews(source="rotten_tomatoes"):
@@ -96,6 +108,51 @@ def load_queries(part=None):
     Returns a table with the columns `part`, `row` (the sentence's row) and `query`. Raises ValueError for another part.
     """
     return _part("review_queries.csv", part, ("dev", "test"))
+
+
+def load_docstrings():
+    """The documentation of NumPy, pandas, SciPy and scikit-learn, as it is installed here: one text a public name.
+
+    Functions, classes and methods of the modules in `DOCUMENTED`, with 30 words or more. Of names that share one text,
+    the first in the alphabet stands for all.
+
+    Returns a table with the columns `name` ("pandas.DataFrame.dropna"), `package` and `text`, in the order of `name`.
+    """
+    import pandas as pd
+
+    found = {}
+    for package, places in DOCUMENTED.items():
+        for place in places.split():
+            for name, text in _documented(place):
+                if len(words := text.split()) >= MIN_DOCSTRING_WORDS:
+                    found.setdefault(" ".join(words), []).append((name, package, text))
+    return pd.DataFrame(sorted(min(same) for same in found.values()), columns=["name", "package", "text"])
+
+
+def _documented(place):
+    """(full name, docstring) of the public names of a module or class."""
+    import inspect
+    from functools import reduce
+    from importlib import import_module
+
+    import numpy as np
+
+    package, *names = place.split(".")
+    if package == "pandas":  # its classes have the dots of modules
+        home = reduce(getattr, names, import_module(package))
+    else:
+        home = import_module(place)
+    listed = getattr(home, "__all__", None)
+    for name in listed or vars(home) | dict.fromkeys(dir(home)):
+        one = None if name.startswith("_") else inspect.getattr_static(home, name, None)
+        one = getattr(home, name) if one is not None else None
+        if inspect.isclass(one) and issubclass(one, np.generic):
+            continue  # number types: their texts differ from system to system
+        if not (inspect.isroutine(one) or inspect.isclass(one) or isinstance(one, (np.ufunc, property))):
+            continue
+        if listed is None and inspect.ismodule(home) and not getattr(one, "__module__", "").startswith(place):
+            continue  # imported from elsewhere
+        yield f"{place}.{name}", inspect.getdoc(one) or ""
 
 
 def _part(name, part, parts):
