@@ -132,16 +132,11 @@ def load_docstrings():
 def _documented(place):
     """(full name, docstring) of the public names of a module or class."""
     import inspect
-    from functools import reduce
-    from importlib import import_module
+    from pkgutil import resolve_name
 
     import numpy as np
 
-    package, *names = place.split(".")
-    if package == "pandas":  # its classes have the dots of modules
-        home = reduce(getattr, names, import_module(package))
-    else:
-        home = import_module(place)
+    home = resolve_name(place)
     listed = getattr(home, "__all__", None)
     for name in listed or vars(home) | dict.fromkeys(dir(home)):
         one = None if name.startswith("_") else inspect.getattr_static(home, name, None)

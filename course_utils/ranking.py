@@ -1,0 +1,162 @@
+"""Search by words, fused lists, chunks, late interaction, and measures of ranked lists. Derived in lesson 12."""
+
+import re
+
+import numpy as np
+
+
+def words(text):
+    """The words of a text in lower case, as a list: runs of letters and digits, split at underscores, too."""
+    return re.findall(r"[^\W_]+", text.lower())
+
+
+def bm25(queries, texts, k1=1.5, b=0.75):
+    """How well the words of each text match those of each query: an array (queries, texts), 0 for no shared word.
+
+    queries, texts: lists of strings.
+    k1: how slowly further occurrences of a word lose in value, 0 or more. b: how much length counts, from 0 to 1.
+
+    BM25 as Robertson and Zaragoza (2009, section 3.4) have it, without the constant factor k1 + 1 and with an inverse
+    document frequency that is never negative, as in Lucene. Equal to bm25s with method="lucene".
+
+    Raises TypeError for a single string in place of a list, ValueError for no texts or numbers out of range.
+    """
+    from scipy.sparse import csr_array
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    for name, strings in (("queries", queries), ("texts", texts)):
+        if isinstance(strings, str):
+            raise TypeError(f"{name} must be a list of strings; got one string")
+    if k1 < 0 or not 0 <= b <= 1:
+        raise ValueError(f"k1 must be 0 or more and b between 0 and 1; got {k1} and {b}")
+    if not len(texts):
+        raise ValueError("there are no texts to search")
+    if not any(words(text) for text in texts):
+        return np.zeros((len(queries), len(texts)))
+    counter = CountVectorizer(analyzer=words)
+    counts = csr_array(counter.fit_transform(texts), dtype=np.float64)
+    n, lengths = len(texts), counts.sum(axis=1)
+    containing = np.diff(counts.tocsc().indptr)
+    idf = np.log(1 + (n - containing + 0.5) / (containing + 0.5))
+    row = np.repeat(np.arange(n), np.diff(counts.indptr))
+    norm = k1 * (1 - b + b * lengths / lengths.mean())
+    counts.data = idf[counts.indices] * counts.data / (counts.data + norm[row])
+    return (csr_array(counter.transform(queries), dtype=np.float64) @ counts.T).toarray()
+
+
+def reciprocal_rank_fusion(*rankings, c=60):
+    """The scores of texts in several rankings, fused by their ranks alone: the sum of 1 / (c + rank).
+
+    rankings: arrays (queries, k) of places, the best first, each with its own k; -1 fills a list that is too short.
+    c: 60 in Cormack, Clarke and Büttcher (2009, section 2); the larger, the less the first places count.
+
+    Returns the places by descending sum, an array (queries, places) of all that are in a ranking of the query, filled
+    with -1. Texts with equal sums keep the order of the first ranking that has them.
+    """
+    fused = []
+    for lists in zip(*rankings, strict=True):
+        scores = {}
+        for places in lists:
+            for rank, place in enumerate(places, start=1):
+                if place >= 0:
+                    scores[int(place)] = scores.get(int(place), 0) + 1 / (c + rank)
+        fused.append(sorted(scores, key=lambda place: -scores[place]))
+    longest = max(map(len, fused), default=0)
+    return np.array([places + [-1] * (longest - len(places)) for places in fused], dtype=int).reshape(len(fused), -1)
+
+
+def chunks(text, size=128, step=None):
+    """Windows of `size` words, one every `step` words (`size` if omitted), as a list of strings.
+
+    The last one ends with the text and may be shorter. A text of at most `size` words is one window, an empty text is
+    one empty window: each text has at least one. Words are separated by white space, which becomes one blank.
+
+    Raises ValueError for a size below 1 or a step that is not between 1 and `size` (words would be left out).
+    """
+    step = size if step is None else step
+    if size < 1 or not 1 <= step <= size:
+        raise ValueError(f"size must be 1 or more and step between 1 and size; got {size} and {step}")
+    parts = text.split()
+    starts = range(0, max(1, len(parts) - size + step), step)
+    return [" ".join(parts[start : start + size]) for start in starts]
+
+
+def best_of_each(scores, owners):
+    """Scores of chunks (queries, chunks) -> scores of texts (queries, texts): each text has that of its best chunk.
+
+    owners: for each chunk the place of its text, counted from 0 without gaps.
+
+    Raises ValueError if a text has no chunk.
+    """
+    owners = np.asarray(owners)
+    if set(owners.tolist()) != set(range(owners.max() + 1)):
+        raise ValueError("some text has no chunk: owners must hold every place from 0 on")
+    order = np.argsort(owners, kind="stable")
+    starts = np.searchsorted(owners[order], np.arange(owners.max() + 1))
+    return np.maximum.reduceat(np.asarray(scores)[:, order], starts, axis=1)
+
+
+def max_sim(query_tokens, text_tokens):
+    """Late interaction: each token of the query finds the most similar token of the text, and these cosines are added.
+
+    query_tokens, text_tokens: unit vectors, (n, hidden) and (m, hidden), without padding.
+
+    Returns a number (Khattab and Zaharia 2020, equation 3). Equal to sentence_transformers.util.maxsim.
+    """
+    return float((np.asarray(query_tokens) @ np.asarray(text_tokens).T).max(axis=1).sum())
+
+
+def _checked(found, judged):
+    if len(found) != len(judged):
+        raise ValueError(f"there are {len(found)} lists of results for {len(judged)} queries")
+    for number, (places, right) in enumerate(zip(found, judged)):
+        if not len(right):
+            raise ValueError(
+                f"query {number} has no relevant text, so no list is better than another: measure the others, and "
+                "see by its scores whether such a query is turned away"
+            )
+        if len({*places}) < len(places):
+            raise ValueError(f"the list of query {number} holds a text twice")
+        yield list(places), right
+
+
+def reciprocal_ranks(found, relevant, k=10):
+    """For each query, 1 / the rank of the first relevant text among the first k, or 0: an array (queries,).
+
+    found: a list of places for each query, the best first. relevant: a collection of places for each query.
+
+    Their mean is the mean reciprocal rank (Voorhees 1999, section 1). Raises ValueError for a query without a relevant
+    text, a list that holds a text twice, or unequal numbers of queries.
+    """
+    return np.array(
+        [
+            next((1 / rank for rank, place in enumerate(places[:k], start=1) if place in right), 0.0)
+            for places, right in _checked(found, relevant)
+        ]
+    )
+
+
+def recalls(found, relevant, k=10):
+    """For each query, the share of its relevant texts that are among the first k. Arguments, errors: see above."""
+    return np.array([len({*places[:k]} & {*right}) / len({*right}) for places, right in _checked(found, relevant)])
+
+
+def ndcgs(found, grades, k=10):
+    """For each query, the normalised discounted cumulative gain of the first k results: an array (queries,).
+
+    found: a list of places for each query, the best first. grades: for each query a dict {place: grade above 0};
+    places that it lacks have grade 0.
+
+    The grades, divided by log2(1 + rank) and added, over the sum of the best possible order (Järvelin and Kekäläinen
+    2002, section 3). Equal to sklearn.metrics.ndcg_score where no scores are equal. Errors as in `reciprocal_ranks`.
+    """
+
+    def gain(values):
+        return sum(value / np.log2(1 + rank) for rank, value in enumerate(values, start=1))
+
+    return np.array(
+        [
+            gain([of.get(place, 0) for place in places[:k]]) / gain(sorted(of.values(), reverse=True)[:k])
+            for places, of in _checked(found, grades)
+        ]
+    )

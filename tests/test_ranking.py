@@ -1,0 +1,115 @@
+"""Search by words, fusion and measures of ranked lists, compared with the libraries on awkward input."""
+
+import bm25s
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentence_transformers.util import maxsim
+from sklearn.metrics import ndcg_score
+
+from course_utils.ranking import (
+    best_of_each,
+    bm25,
+    chunks,
+    max_sim,
+    ndcgs,
+    recalls,
+    reciprocal_rank_fusion,
+    reciprocal_ranks,
+    words,
+)
+
+TEXTS = ["the cat sat", "", "Cat, cat, CAT!", "a dog_house", "été naïve 北京 42", "the the the", "a dog house", "?!"]
+QUERIES = ["cat", "cat cat the", "unknown", "", "dog_house 北京", "the cat sat on the mat"]
+
+
+def scores_of_library(queries, texts, **numbers):
+    library = bm25s.BM25(method="lucene", dtype="float64", **numbers)
+    library.index([words(text) for text in texts], show_progress=False)
+    known = [[word for word in words(query) if word in library.vocab_dict] for query in queries]
+    return np.array([library.get_scores(query) if query else np.zeros(len(texts)) for query in known])
+
+
+@pytest.mark.parametrize("numbers", [{}, {"k1": 0.9, "b": 0.4}, {"k1": 1.2, "b": 0}, {"k1": 2, "b": 1}])
+def test_bm25_equals_the_library(numbers):
+    numbers = {"k1": 1.5, "b": 0.75} | numbers
+    assert np.allclose(bm25(QUERIES, TEXTS, **numbers), scores_of_library(QUERIES, TEXTS, **numbers), atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), min_size=1, max_size=6))
+def test_bm25_equals_the_library_on_any_texts(texts):
+    if any(texts):
+        assert np.allclose(bm25(["a", "b b c"], texts), scores_of_library(["a", "b b c"], texts, k1=1.5, b=0.75))
+    else:
+        assert not bm25(["a"], texts).any()
+
+
+def test_bm25_refuses_what_it_cannot_rank():
+    with pytest.raises(TypeError, match="queries must be a list of strings"):
+        bm25("cat", TEXTS)
+    with pytest.raises(ValueError, match="no texts"):
+        bm25(["cat"], [])
+    with pytest.raises(ValueError, match="b between 0 and 1"):
+        bm25(["cat"], TEXTS, b=2)
+
+
+def test_fusion_adds_reciprocal_ranks_and_keeps_the_order_of_ties():
+    one, other = [[7, 3, 5]], [[5, 9, -1]]
+    fused = reciprocal_rank_fusion(one, other)
+    assert fused.tolist() == [[5, 7, 3, 9]]  # 3 and 9 are equal; the first ranking has 3
+    assert reciprocal_rank_fusion([[1], [-1]], [[2], [4]]).tolist() == [[1, 2], [4, -1]]
+
+
+def test_chunks_cover_every_word():
+    text = " ".join(map(str, range(10)))
+    assert chunks(text, 4) == ["0 1 2 3", "4 5 6 7", "8 9"]
+    assert chunks(text, 4, 2) == ["0 1 2 3", "2 3 4 5", "4 5 6 7", "6 7 8 9"]
+    assert chunks("", 4) == [""] and chunks(" one\n two ", 4) == ["one two"]
+    assert len(chunks("word " * 100_000, 128)) == 782
+    for size, step in ((0, None), (4, 0), (4, 5)):
+        with pytest.raises(ValueError, match="step between 1 and size"):
+            chunks(text, size, step)
+
+
+def test_a_text_has_the_score_of_its_best_chunk():
+    assert best_of_each([[0.1, 0.9, 0.3, 0.2]], [0, 0, 1, 0]).tolist() == [[0.9, 0.3]]
+    with pytest.raises(ValueError, match="some text has no chunk"):
+        best_of_each([[0.1, 0.9]], [0, 2])
+
+
+@pytest.mark.parametrize("shapes", [(1, 1), (3, 1), (5, 9)])
+def test_max_sim_equals_the_library(shapes):
+    generator = torch.Generator().manual_seed(0)
+    query, text = (torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=1) for n in shapes)
+    assert max_sim(query, text) == pytest.approx(float(maxsim([query], [text])), abs=1e-5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.permutations(range(8)), st.lists(st.integers(0, 3), min_size=8, max_size=8), st.integers(1, 10))
+def test_ndcg_equals_the_library(places, grades, k):
+    graded = {place: grade for place, grade in enumerate(grades) if grade}
+    if graded:
+        scores = np.empty(8)
+        scores[list(places)] = np.arange(8, 0, -1)
+        assert ndcgs([places], [graded], k)[0] == pytest.approx(ndcg_score([grades], [scores], k=k))
+
+
+def test_measures_of_one_list():
+    found, relevant = [[4, 2, 9], [1, 0], []], [{9, 7}, [1], {3}]
+    assert reciprocal_ranks(found, relevant).tolist() == [1 / 3, 1, 0]
+    assert reciprocal_ranks(found, relevant, k=2).tolist() == [0, 1, 0]
+    assert recalls(found, relevant).tolist() == [0.5, 1, 0]
+    assert ndcgs([[]], [{3: 2}]).tolist() == [0]
+
+
+@pytest.mark.parametrize("measure", [reciprocal_ranks, recalls, ndcgs])
+def test_measures_refuse_what_has_no_answer(measure):
+    with pytest.raises(ValueError, match="query 1 has no relevant text"):
+        measure([[1], [2]], [{1: 1}, {}])
+    with pytest.raises(ValueError, match="holds a text twice"):
+        measure([[1, 1]], [{1: 1}])
+    with pytest.raises(ValueError, match="1 lists of results for 2 queries"):
+        measure([[1]], [{1: 1}, {2: 1}])
