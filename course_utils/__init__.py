@@ -23,6 +23,8 @@ HOME = {
     "load_triplets": "data",
     "load_queries": "data",
     "load_docstrings": "data",
+    "load_doc_queries": "data",
+    "load_doc_judgements": "data",
     "check": "exercises",
     "hint": "exercises",
     "solution": "exercises",

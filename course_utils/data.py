@@ -110,6 +110,28 @@ def load_queries(part=None):
     return _part("review_queries.csv", part, ("dev", "test"))
 
 
+def load_doc_queries(part=None):
+    """Queries written for this course, as people ask about `load_docstrings()`; some have no answer there.
+
+    part: "dev" or "test". Both if omitted.
+
+    Returns a table with the columns `id`, `part`, `kind` (plain, term, name, symptom; none: without an answer) and
+    `query`. Raises ValueError for another part.
+    """
+    return _part("doc_queries.csv", part, ("dev", "test"))
+
+
+def load_doc_judgements():
+    """How well the texts of `load_docstrings()` answer the queries of `load_doc_queries()`.
+
+    Returns a table with the columns `id` (of the query), `name` (of the text) and `grade`: 2 answers the question, 1
+    helps, 0 does neither. A text that has no row for a query has not been judged for it.
+    """
+    import pandas as pd
+
+    return pd.read_csv(TABLES / "doc_judgements.csv")
+
+
 def load_docstrings():
     """The documentation of NumPy, pandas, SciPy and scikit-learn, as it is installed here: one text a public name.
 
