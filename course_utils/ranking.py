@@ -45,24 +45,22 @@ def bm25(queries, texts, k1=1.5, b=0.75):
 
 
 def reciprocal_rank_fusion(*rankings, c=60):
-    """The scores of texts in several rankings, fused by their ranks alone: the sum of 1 / (c + rank).
+    """The places in several rankings, fused by their ranks alone: the sum of 1 / (c + rank).
 
-    rankings: arrays (queries, k) of places, the best first, each with its own k; -1 fills a list that is too short.
+    rankings: for each query a list of places, the best first, of any length.
     c: 60 in Cormack, Clarke and Büttcher (2009, section 2); the larger, the less the first places count.
 
-    Returns the places by descending sum, an array (queries, places) of all that are in a ranking of the query, filled
-    with -1. Texts with equal sums keep the order of the first ranking that has them.
+    Returns for each query a list of all its places, by descending sum. Those with equal sums keep the order in which
+    the rankings have them, the first ranking first. Raises ValueError for unequal numbers of queries.
     """
     fused = []
     for lists in zip(*rankings, strict=True):
-        scores = {}
+        sums = {}
         for places in lists:
             for rank, place in enumerate(places, start=1):
-                if place >= 0:
-                    scores[int(place)] = scores.get(int(place), 0) + 1 / (c + rank)
-        fused.append(sorted(scores, key=lambda place: -scores[place]))
-    longest = max(map(len, fused), default=0)
-    return np.array([places + [-1] * (longest - len(places)) for places in fused], dtype=int).reshape(len(fused), -1)
+                sums[int(place)] = sums.get(int(place), 0) + 1 / (c + rank)
+        fused.append(sorted(sums, key=lambda place: -sums[place]))
+    return fused
 
 
 def chunks(text, size=128, step=None):

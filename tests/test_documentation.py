@@ -1,12 +1,15 @@
 """The documentation that lesson 12 searches, and the queries and judgements that were written for it."""
 
 import inspect
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
 
 from course_utils import load_doc_judgements, load_doc_queries, load_docstrings
 from course_utils.data import DOCUMENTED, MIN_DOCSTRING_WORDS
+from course_utils.trainings.search import checksum
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +24,14 @@ def test_the_documentation_is_that_of_public_names(docs):
     assert not docs["text"].str.split().map(" ".join).duplicated().any()
     assert {"pandas.DataFrame.dropna", "numpy.where", "scipy.stats.ttest_ind", "sklearn.svm.SVC"} <= set(docs["name"])
     assert docs["text"][docs["name"] == "pandas.DataFrame.dropna"].item() == inspect.getdoc(pd.DataFrame.dropna)
+
+
+def test_the_texts_are_the_same_in_another_process(docs):
+    code = "from course_utils import load_docstrings; from course_utils.trainings.search import checksum; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(checksum(load_docstrings()))"], capture_output=True, text=True
+    )
+    assert done.stdout.strip() == checksum(docs), done.stderr
 
 
 def test_number_types_and_what_comes_from_elsewhere_are_left_out(docs):

@@ -57,10 +57,13 @@ def test_bm25_refuses_what_it_cannot_rank():
 
 
 def test_fusion_adds_reciprocal_ranks_and_keeps_the_order_of_ties():
-    one, other = [[7, 3, 5]], [[5, 9, -1]]
-    fused = reciprocal_rank_fusion(one, other)
-    assert fused.tolist() == [[5, 7, 3, 9]]  # 3 and 9 are equal; the first ranking has 3
-    assert reciprocal_rank_fusion([[1], [-1]], [[2], [4]]).tolist() == [[1, 2], [4, -1]]
+    assert reciprocal_rank_fusion([[7, 3, 5]], [[5, 9]]) == [[5, 7, 3, 9]]
+    assert reciprocal_rank_fusion([[7, 3]], [[9, 5]]) == [
+        [7, 9, 3, 5]
+    ]  # equal in pairs: the first ranking's come first
+    assert reciprocal_rank_fusion(np.array([[1], [2]]), [[], [4]], [[3], [4]]) == [[1, 3], [4, 2]]
+    with pytest.raises(ValueError):
+        reciprocal_rank_fusion([[1], [2]], [[1]])
 
 
 def test_chunks_cover_every_word():

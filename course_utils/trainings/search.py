@@ -123,22 +123,25 @@ def mined(seed=SEED):
     summaries = [summary(text) for text in docs["text"]]
     pieces = [chunks(body(text) or text, BODY) for text in docs["text"]]
     every, owners = flat(pieces)
-    starts = np.searchsorted(owners, np.arange(len(docs)))
     asked, vectors = encoded(summaries), encoded(every)
     alike = asked @ vectors.T
     rows, table = [], []
     for place, neighbours in enumerate(best(best_of_each(alike, owners), HARD[1] + 1)):
         rows.append((summaries[place], drawn.choice(pieces[place][:2]), 1))
+        whole = " ".join(pieces[place])
         others = [int(other) for other in neighbours if other != place and summaries[other] != summaries[place]]
         for other in drawn.sample(others[HARD[0] : HARD[1]], TAKEN):
-            nearest = starts[other] + int(alike[place, owners == other].argmax())
-            rows.append((summaries[place], every[nearest], 0))
-            own = float(alike[place, owners == place].max())
-            table.append((docs["name"][place], docs["name"][other], round(float(alike[place, nearest]), 3), own))
+            # functions of a family share paragraphs: a piece that the own body has as well is no wrong answer
+            near = [at for at in np.flatnonzero(owners == other) if every[at] not in whole]
+            if near:
+                nearest = max(near, key=lambda at: alike[place, at])
+                rows.append((summaries[place], every[nearest], 0))
+                own = alike[place, owners == place].max()
+                table.append((docs["name"][place], docs["name"][other], alike[place, nearest], own))
         other = drawn.choice([other for other in range(len(docs)) if other not in neighbours])
         rows.append((summaries[place], drawn.choice(pieces[other][:2]), 0))
-    table = [dict(zip(("asked", "negative", "cosine", "own"), (*row[:3], round(row[3], 3)))) for row in table]
-    return rows, table
+    names = ("asked", "negative", "cosine", "own")
+    return rows, [dict(zip(names, (*row[:2], *np.round(row[2:], 3).tolist()))) for row in table]
 
 
 def trained_reranker(rows):
