@@ -58,7 +58,7 @@ def learners(*hand_ins, lessons=None, people=None):
 
 ALL_04 = [one for one in WORK["exercises"] if one[:2] == "04"]
 ALL_05 = [one for one in WORK["exercises"] if one[:2] == "05"]
-FULL, BOTH, REPORT = points_of("04"), points_of("04", "05"), points_of("12-report")
+FULL, BOTH, REPORT = points_of("04"), points_of("04", "05"), points_of("14-report")
 
 
 def test_a_hand_in_that_was_replaced_says_nothing_any_more():
@@ -282,10 +282,10 @@ def test_no_cell_is_a_command_of_a_terminal():
 
 @pytest.fixture
 def capstone():
-    report = {"12-report": "My report."}
+    report = {"14-report": "My report."}
     return learners(
-        ("ada", "a.ipynb", 1, result(lesson="12", texts=report)),
-        ("José", "b.ipynb", 1, result(lesson="12", texts=report)),
+        ("ada", "a.ipynb", 1, result(lesson="14", texts=report)),
+        ("José", "b.ipynb", 1, result(lesson="14", texts=report)),
     )
 
 
@@ -294,12 +294,12 @@ def test_what_a_person_writes_stays(tmp_path, capstone):
     read_manual(path, list(capstone.values()))
     assert path.read_bytes().startswith(b"\xef\xbb\xbf"), "so that spreadsheets read José"
     path.write_text(
-        "learner;cell;points;of;comment;second marker\nada;12-report;6,5;8;+ clear "
-        "writing;-Kim\nzoe;12-report;3;8;;Lee\n"
+        "learner;cell;points;of;comment;second marker\nada;14-report;6,5;8;+ clear "
+        "writing;-Kim\nzoe;14-report;3;8;;Lee\n"
     )
     for _ in range(3):  # each run reads what the one before wrote
         read_manual(path, list(capstone.values()))
-        assert capstone["ada"]["by_hand"]["12-report"] == {
+        assert capstone["ada"]["by_hand"]["14-report"] == {
             "points": 6.5,
             "of": REPORT,
             "comment": "+ clear writing",
@@ -317,14 +317,14 @@ def test_what_a_person_writes_stays(tmp_path, capstone):
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("learner,cell\nada,12-report\n", "needs the columns"),
-        ("learner,cell,points\nada,12-report,5\nada,12-report,\n", "line 3: ada has a second line"),
+        ("learner,cell\nada,14-report\n", "needs the columns"),
+        ("learner,cell,points\nada,14-report,5\nada,14-report,\n", "line 3: ada has a second line"),
         (
-            "learner,cell,points,comment\nada,12-report,5,good, but short\n",
+            "learner,cell,points,comment\nada,14-report,5,good, but short\n",
             "line 2: there are more values than columns",
         ),
         (
-            f"learner,cell,points\nada,12-report,{REPORT + 1}\n",
+            f"learner,cell,points\nada,14-report,{REPORT + 1}\n",
             f"line 2: points must be a number from 0 to {REPORT}, got '{REPORT + 1}'",
         ),
     ],

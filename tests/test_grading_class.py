@@ -294,12 +294,12 @@ def test_an_ordinary_user_gets_the_same(folder, out):
 @pytest.mark.usefixtures("one_sandbox")
 def test_hand_marked_cells(tmp_path):
     isolation()
-    auto, most = points_of("12-reciprocal-rank"), points_of("12-report")
+    auto, most = points_of("14-reciprocal-rank"), points_of("14-report")
     report = "**Result.** I wrote <script>alert(1)</script> this."
     source = write_class(
         tmp_path / "class",
-        ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report)),
-        bob=("12_capstone.ipynb", hand_in("12")),
+        ada=("14_capstone.ipynb", hand_in("14", reciprocal_rank="solution", report=report)),
+        bob=("14_capstone.ipynb", hand_in("14")),
     )
     out = tmp_path / "out"
     learners = {one["learner"]: one for one in grade(source, out, workers=1)}
@@ -308,17 +308,17 @@ def test_hand_marked_cells(tmp_path):
         learners["ada"]["of"],
         learners["ada"]["waiting"],
         learners["bob"]["waiting"],
-    ) == (auto, points_of("12"), most, 0)
+    ) == (auto, points_of("14"), most, 0)
     rows = table(out / "manual.csv")
     assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in rows] == [
-        ("ada", "12-report", "", str(most)),
-        ("bob", "12-report", "", str(most)),
+        ("ada", "14-report", "", str(most)),
+        ("bob", "14-report", "", str(most)),
     ]
 
     text = (out / "manual.csv").read_text()
     (out / "manual.csv").write_text(
-        text.replace(f"ada,,12-report,,{most},,", f'ada,,12-report,"6,5",{most},"Well said, <b>Ada</b>",')
-        + f"zoe,,12-report,3,{most},gone,\n"
+        text.replace(f"ada,,14-report,,{most},,", f'ada,,14-report,"6,5",{most},"Well said, <b>Ada</b>",')
+        + f"zoe,,14-report,3,{most},gone,\n"
     )
     learners = {one["learner"]: one for one in grade(source, out, workers=1)}
     assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (auto + 6.5, 0)
@@ -329,20 +329,20 @@ def test_hand_marked_cells(tmp_path):
     assert "6.5" in page and "<b>Ada" not in page and "<script>alert" not in page and "&lt;script&gt;" in page
 
     for wrong in (str(most + 1), "-1", "six", "nan"):
-        (out / "manual.csv").write_text(text.replace(f"12-report,,{most}", f"12-report,{wrong},{most}"))
+        (out / "manual.csv").write_text(text.replace(f"14-report,,{most}", f"14-report,{wrong},{most}"))
         with pytest.raises(GradeError, match=f"line 2: points must be a number from 0 to {most}"):
             grade(source, out, workers=1)
 
 
-@costly(*MARKING, "course_utils/exercises/lesson_12.py", "notebooks/12_*.ipynb")
+@costly(*MARKING, "course_utils/exercises/lesson_14.py", "notebooks/14_*.ipynb")
 def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
     report = "Mine <img src=x onerror=alert(1)>"
     source = write_class(
-        tmp_path / "class", ada=("12_capstone.ipynb", hand_in("12", reciprocal_rank="solution", report=report))
+        tmp_path / "class", ada=("14_capstone.ipynb", hand_in("14", reciprocal_rank="solution", report=report))
     )
-    write_class(source, **{"e ve": ("12_capstone.ipynb", hand_in("12"))})
+    write_class(source, **{"e ve": ("14_capstone.ipynb", hand_in("14"))})
     done = course(
         "grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--workers", 1, env=environment
     )
@@ -350,7 +350,7 @@ def test_into_nbgrader(tmp_path):
     script = (
         "import sys; from nbgrader.api import Gradebook\n"
         "with Gradebook('sqlite:///' + sys.argv[1]) as book:\n"
-        "    one = book.find_submission('lesson-12', 'ada')\n"
+        "    one = book.find_submission('lesson-14', 'ada')\n"
         "    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in "
         "book.students))"
     )
@@ -360,12 +360,12 @@ def test_into_nbgrader(tmp_path):
         text=True,
         env=environment,
     )
-    points = f"{points_of('12-reciprocal-rank'):.1f} {points_of('12'):.1f}"
+    points = f"{points_of('14-reciprocal-rank'):.1f} {points_of('12'):.1f}"
     assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
-    written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-12" / "12_capstone.ipynb").read_text()
+    written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14" / "14_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
     database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
-    command = [COURSE[0], "-m", "nbgrader", "generate_feedback", "lesson-12", "--course-dir", str(tmp_path / "nb")]
+    command = [COURSE[0], "-m", "nbgrader", "generate_feedback", "lesson-14", "--course-dir", str(tmp_path / "nb")]
     feedback = subprocess.run(
         [*command, "--force", database], capture_output=True, text=True, env=environment, cwd=tmp_path
     )

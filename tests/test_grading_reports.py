@@ -236,7 +236,7 @@ def test_long_texts_and_long_lists_are_cut(tmp_path):
         tmp_path,
         learner(
             exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
-            by_hand={"12-report": {"points": 1, "of": 8, "comment": "", "text": "\0" * 100_000}},
+            by_hand={"14-report": {"points": 1, "of": 8, "comment": "", "text": "\0" * 100_000}},
         ),
     )
     assert "z" * 2000 + " … (98,000 more characters)" in page.text and "z" * 2001 not in page.text
@@ -284,9 +284,9 @@ def test_feedback_says_what_was_found(tmp_path):
             waiting=8,
             exercises=exercises,
             by_hand={
-                "12-report": {"points": None, "of": 8, "comment": "", "text": "# Mine\n  indented"},
-                "12-more": {"points": 6.5, "of": 8, "comment": "Well argued.", "text": ""},
-                "12-last": {"points": None, "of": 3, "comment": "", "text": ""},
+                "14-report": {"points": None, "of": 8, "comment": "", "text": "# Mine\n  indented"},
+                "14-more": {"points": 6.5, "of": 8, "comment": "Well argued.", "text": ""},
+                "14-last": {"points": None, "of": 3, "comment": "", "text": ""},
             },
             problems=["cell 4, line 2: SyntaxError: '('"],
         ),
@@ -303,8 +303,8 @@ def test_feedback_says_what_was_found(tmp_path):
         "Planes 06-project — missing · 0 of 3",
         "✓ 1 passed ✗ 1 not there yet ○ 1 not attempted — 1 missing",
         "to be marked by hand · 8 possible",
-        "12-more marked by hand · 6.5 of 8",
-        "12-last ○ not attempted · 0 of 3",
+        "14-more marked by hand · 6.5 of 8",
+        "14-last ○ not attempted · 0 of 3",
         "Well argued.",
         "cell 4, line 2: SyntaxError: '('",
         "Read: 04_pooling.ipynb",

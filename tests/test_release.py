@@ -17,7 +17,7 @@ from .costly import costly
 from .grader import ROOT, course, needs_extras, points_of
 
 BOTH = points_of("04", "05")
-LAST = max(path.name[:2] for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
+NUMBERS = ", ".join(sorted(path.name[:2] for path in NOTEBOOKS.glob("[0-9]*.ipynb")))
 
 
 def release(folder, *lessons, due=""):
@@ -90,7 +90,7 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
     [
         (["--lessons", "04", "05", "--out", "out"], f"2 lessons of {BOTH} points in out."),
         (["--lessons", "04,05", "--out", "out", "--due", "Friday"], f"2 lessons of {BOTH} points in out."),
-        (["--lessons", "99", "--out", "out"], f"Lesson '99' is not in this course; its lessons are 00 to {LAST}."),
+        (["--lessons", "99", "--out", "out"], f"Lesson '99' is not in this course; its lessons are {NUMBERS}."),
         (["--out", "out"], "Missing option '--lessons'"),
         (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),
     ],

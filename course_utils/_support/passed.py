@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from .files import alone, write_whole
+from .renamed import new_id
 
 RECORD = ".course.json"  # a folder that holds it is a workspace
 SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader ignores it
@@ -69,7 +70,8 @@ def _change(folder, change):
 def _read(path):
     """(ids, other entries, whether the file is sound) of a progress file.
 
-    A missing file is sound; of a damaged one, whatever can be read counts.
+    A missing file is sound; of a damaged one, whatever can be read counts. Ids of renamed lessons become the present
+    ones.
     """
     if not os.path.lexists(path):
         return set(), {}, True
@@ -79,7 +81,7 @@ def _read(path):
     try:
         others = json.loads(content)
         ids = others.pop("passed")
-        texts = {one for one in ids if isinstance(one, str)} if isinstance(ids, list) else set()
+        texts = {new_id(one) for one in ids if isinstance(one, str)} if isinstance(ids, list) else set()
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return set(), {}, False
     return texts, others, isinstance(ids, list) and all(isinstance(one, str) for one in ids)

@@ -8,6 +8,7 @@ import pkgutil
 from importlib import import_module
 
 from .._support.passed import remember
+from .._support.renamed import new_id
 from .._support.session import hints_shown
 from .framework import Note, Report, examine
 
@@ -34,6 +35,8 @@ def find(exercise_id):
     lesson = str(exercise_id)[:2]
     if lesson in LESSONS and exercise_id in (exercises := exercises_of([lesson])):
         return exercises[exercise_id]
+    if (renamed := new_id(exercise_id)) != exercise_id:
+        raise ValueError(f"exercise_id {exercise_id!r} is of an earlier version of this course; it is now {renamed!r}")
     exercises = all_exercises()
     near = difflib.get_close_matches(str(exercise_id), exercises, n=1, cutoff=0.3)
     advice = f"; did you mean {near[0]!r}?" if near else ""

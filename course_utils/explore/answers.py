@@ -485,7 +485,7 @@ def losses(kind, anchor, positive, negatives, margin, scale):
             "distances": _rounded(distances), "costs": _rounded(costs.detach())}  # fmt: skip
 
 
-# ---------------------------------------------------------------- lesson 12
+# ---------------------------------------------------------------- lesson 14
 
 RESULTS = 6
 BINS, LOWEST = 26, -0.3  # of the histogram of cosines, each 0.05 wide
@@ -495,7 +495,7 @@ BINS, LOWEST = 26, -0.3  # of the histogram of cosines, each 0.05 wide
 def collection():
     """Sentences to search in, with a vector for each, from each hidden state and pooling, in 8 bits.
 
-    Of the sentences of lesson 12, every fourth, and those that its development queries want.
+    Of the sentences of lesson 14, every fourth, and those that its development queries want.
 
     Returns (texts, codes, scales): `codes` int8 (states, poolings, texts, hidden), `scales` float32 (states, poolings,
     texts); code times scale is a vector of length 1. The poolings stand in the order of `pooling.POOLINGS`. A progress

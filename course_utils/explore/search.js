@@ -1,4 +1,4 @@
-// Lesson 12: a query against some thousand sentences, by the vectors of any hidden state and pooling.
+// Lesson 14: a query against some thousand sentences, by the vectors of any hidden state and pooling.
 import { frame, h, s, fixed, textField, slider, choice, table } from "./view.js";
 
 function render({model, el}) {

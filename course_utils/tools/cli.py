@@ -15,6 +15,7 @@ import click
 
 from .. import __version__
 from .._support.notebooks import KINDS
+from .._support.renamed import RENAMED
 
 MESSAGES = {
     "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
@@ -23,6 +24,10 @@ MESSAGES = {
         "this file is not a valid notebook and was left unchanged. `{course} reset {number}{place}` saves it and "
         "writes a fresh one."
     ),
+    "renamed": "this lesson is now called {new}, and your file too. If it is open in JupyterLab, close it and open "
+    "{new}.",
+    "both": "this lesson is now called {new}, and you have a file of that name, too. Both were left unchanged: give "
+    "one of them another name, and run `{course} update{place}` again.",
 }
 RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
 # No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
@@ -99,7 +104,8 @@ def _workspace(folder):
 def _said(name, action, workspace):
     """The message about a lesson that was left as it is."""
     place = "" if workspace == Path("workspace") or workspace == Path() else f' --workspace "{workspace}"'
-    return f"{name}: {MESSAGES[action].format(course=_course(), number=name[:2], place=place)}"
+    new = next((f"{one.new}.ipynb" for one in RENAMED if name == f"{one.old}.ipynb"), name)
+    return f"{name}: {MESSAGES[action].format(course=_course(), number=name[:2], place=place, new=new)}"
 
 
 def _course():
@@ -192,7 +198,7 @@ def update(workspace):
             )
     if any(action in ("renewed", "merged") for _, action, _ in report):
         click.echo(RELOAD.replace("it is", "one of these is"))
-    elif all(action in ("unchanged", "unreadable") for _, action, _ in report):
+    elif all(action in ("unchanged", "unreadable", "both") for _, action, _ in report):
         click.echo("Nothing has changed: your lessons are up to date.")
 
 
@@ -228,7 +234,8 @@ def lab(workspace, write_only, flags):
     for name, action in report:
         if action in MESSAGES:
             click.echo(_said(name, action, workspace))
-    lessons = [action for name, action in report if name[0].isdigit()]  # there is also a glossary
+    # there is also a glossary, and a lesson may have been renamed
+    lessons = [action for name, action in report if name[0].isdigit() and action != "renamed"]
     written = sum(action in ("written", "renewed") for action in lessons)
     click.echo(
         f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, "

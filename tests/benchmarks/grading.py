@@ -2,7 +2,7 @@
 
 Both sides mark the same exercises, as whole commands on a class of different hand-ins, warm-up and writing included.
 nbgrader marks a few of the class (`--nbgrader`), one after the other, as its command does. Lesson 04's answers are
-arithmetic; lesson 12's search calls the encoder.
+arithmetic; lesson 14's search calls the encoder.
 """
 
 import os
@@ -20,7 +20,7 @@ from .speed import machine, renew
 
 PAGE = ROOT / "course_utils/tools/grading/README.md"
 BEGIN, END = "<!-- bench grading: begin -->", "<!-- bench grading: end -->"
-LESSONS = {"04": "04_pooling.ipynb", "12": "12_capstone.ipynb"}
+LESSONS = {"04": "04_pooling.ipynb", "14": "14_capstone.ipynb"}
 NBGRADER = """
 c = get_config()
 c.CourseDirectory.course_id = "bench"
@@ -122,7 +122,7 @@ def main(size, few, write):
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
         f"A class of {size}, isolated, the whole command with warm-up and pages (`make bench`); nbgrader marked "
-        f"{few} of them, one after the other, as its command does. Lesson 12's answers call the encoder. Measured "
+        f"{few} of them, one after the other, as its command does. Lesson 14's answers call the encoder. Measured "
         f"on: {machine()}, {cores} cores.",
     ]
     click.echo("\n".join(lines))

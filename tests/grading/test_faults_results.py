@@ -224,18 +224,18 @@ def test_the_command_starts_anew_when_told_to(name, nothing_to_mark):
         ("manual.csv", lambda path: path.write_bytes(b"\x00\xff\xfe" * 99), "cannot be read as CSV in UTF-8"),
         (
             "manual.csv",
-            lambda path: path.write_text("learner,cell,points\nada,12-report,5\n", "utf-16"),
+            lambda path: path.write_text("learner,cell,points\nada,14-report,5\n", "utf-16"),
             "cannot be read as CSV in UTF-8",
         ),
         (
             "manual.csv",
-            lambda path: path.write_text("learner,cell,points\nada,12-report," + "9" * 200_000),
+            lambda path: path.write_text("learner,cell,points\nada,14-report," + "9" * 200_000),
             "cannot be read as CSV in UTF-8",
         ),
         ("manual.csv", lambda path: path.write_text("a\0b,c\n1,2\n"), "needs the columns"),
         (
             "manual.csv",
-            lambda path: path.write_text('learner,cell,points,comment\nada,12-report,3,"good\nbob,12-report,2,\n'),
+            lambda path: path.write_text('learner,cell,points,comment\nada,14-report,3,"good\nbob,14-report,2,\n'),
             "line 2: unexpected end",
         ),
         ("grades.csv", lambda path: path.mkdir(), "It is not a file"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import NOTEBOOKS
+from ..._support.renamed import NEW_IDS, RENAMED
 from ...exercises import LESSONS, find
 from ...exercises.framework import OutOfTime, examine
 from . import wire
@@ -39,7 +40,7 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
         paths = sorted(Path(folder).glob(f"{lesson}_*.ipynb"))
         if len(paths) != 1:
             there = sorted(path.name[:2] for path in Path(folder).glob("[0-9][0-9]_*.ipynb"))
-            raise ValueError(f"lesson {lesson!r} is not in this course; its lessons are {there[0]} to {there[-1]}")
+            raise ValueError(f"lesson {lesson!r} is not in this course; its lessons are {', '.join(there)}")
         if lesson not in LESSONS:
             raise ValueError(f"lesson {lesson!r} has no exercises, so there is nothing to mark")
         cells = nbformat.read(paths[0], as_version=4).cells
@@ -165,6 +166,7 @@ class Marker:
         try:
             facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
+            facts["problems"] += _of_earlier_versions(facts["present"])
             problems = [fit(problem, 300) for problem in facts["problems"][:20]]
             texts = {one: fit(text, 50_000) for one, text in facts["texts"].items() if one in known}
             marks = {
@@ -209,7 +211,7 @@ class Marker:
         facts = (
             self.session.ask(
                 do="open",
-                exercises=list(self.work["exercises"]),
+                exercises=[*self.work["exercises"], *NEW_IDS],
                 by_hand=list(self.work["by_hand"]),
                 known=[*self.work["known"]],
             )
@@ -227,7 +229,10 @@ class Marker:
 
     def lessons_of(self, facts, name):
         """The lessons that a notebook belongs to: by its exercises, else its title, else its file name."""
-        for found in ([one[:2] for one in facts["present"]], facts["titles"], re.findall(r"(?<!\d)(\d\d)_", name)):
+        present = [one for one in facts["present"] if one not in NEW_IDS]
+        if not present and (earlier := _of_earlier_versions([*facts["present"], *_renamed_in(name)])):
+            raise _Unreadable(earlier[0])
+        for found in ([one[:2] for one in present], facts["titles"], re.findall(r"(?<!\d)(\d\d)_", name)):
             lessons = sorted(set(found) & set(self.work["titles"]))
             if lessons:
                 return lessons
@@ -343,6 +348,21 @@ class Marker:
                 report.discreet,
             ), ()
         return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), reply.get("more", ())
+
+
+def _renamed_in(name):
+    """An old id of each renamed lesson whose old name a file has."""
+    return [next(iter(one.ids())) for one in RENAMED if one.old in name]
+
+
+def _of_earlier_versions(present):
+    """A sentence for each renamed lesson whose exercises, by their old ids, are in a notebook."""
+    return [
+        f"it has lesson {one.old[:2]} of an earlier version of this course, which is lesson {one.new[:2]} now: "
+        f"`course update` makes it {one.new}.ipynb and keeps the answers; hand that in"
+        for one in RENAMED
+        if not one.ids().keys().isdisjoint(present)
+    ]
 
 
 class _Unreadable(Exception):

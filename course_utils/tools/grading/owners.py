@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 
 from ..._support.notebooks import NOTEBOOKS
+from ..._support.renamed import RENAMED
 
 MOODLE = re.compile(r"_(\d+)_assignsubmission_(?=.)", re.DOTALL)
 CANVAS = re.compile(r"(?=_([1-9]\d*)_([1-9]\d{2,})_.)", re.DOTALL)  # the numbers may overlap: _812_813_99002_
@@ -62,7 +63,8 @@ def own_part(stem, folder=NOTEBOOKS):
 
 @cache
 def _stems(folder=NOTEBOOKS):
-    return sorted(path.stem for path in Path(folder).glob("[0-9]*.ipynb"))
+    """The names of the lessons, also those that they once had."""
+    return sorted({path.stem for path in Path(folder).glob("[0-9]*.ipynb")} | {one.old for one in RENAMED})
 
 
 def stem_of(name):

@@ -10,8 +10,10 @@ from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from ..._support.passed import RECORD, SAVED
+from ..._support.renamed import RENAMED
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
 from .overview import existing
+from .renames import follow_renames, with_new_ids
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
@@ -67,16 +69,19 @@ def write_workspace(workspace, sources=NOTEBOOKS):
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
 
     Returns a list of (file name, action): "written", "renewed", "unchanged"; "kept" if the learner's version stays
-    although the lesson has changed; "unreadable" if the file is not a notebook, which stays too. Raises CopyError with
-    a one-sentence message if there are no sources or the workspace cannot be written. Work done before the error is
-    recorded.
+    although the lesson has changed; "unreadable" if the file is not a notebook, which stays too. A lesson that the
+    course has renamed is renamed first, and has a row (old file name, "renamed" or "both"), see `renames`. Raises
+    CopyError with a one-sentence message if there are no sources or the workspace cannot be written. Work done before
+    the error is recorded.
     """
     workspace, lessons = Path(workspace), _sources(sources)
     report, target = [], workspace
     try:
         workspace.mkdir(parents=True, exist_ok=True)
         with _recording(workspace) as record:
-            for lesson in lessons:
+            renamed = follow_renames(workspace, record)
+            report += [(old, action) for old, action, _ in renamed]
+            for lesson in _without_doubtful(lessons, renamed):
                 target = workspace / lesson.name
                 report.append((lesson.name, _place(target, copied(lesson, **_kernel()), record)))
     except OSError as error:
@@ -88,14 +93,17 @@ def update_workspace(workspace, sources=NOTEBOOKS):
     """Bring a workspace up to date as `write_workspace` does, merging lessons that both sides changed.
 
     A learner's file is saved in the folder SAVED before it is changed. Returns a list of (file name, action,
-    description): "written", "renewed", "unchanged" and "unreadable" as in `write_workspace`, without a description, and
-    "merged". Raises CopyError or NoWorkspace with a one-sentence message.
+    description): "written", "renewed", "unchanged", "unreadable", "renamed" and "both" as in `write_workspace`,
+    without a description, and "merged". Raises CopyError or NoWorkspace with a one-sentence message.
     """
     workspace, lessons = existing(workspace), _sources(sources)
     report, target = [], workspace
     try:
         with alone(workspace / RECORD, PATIENCE):
-            for lesson in lessons:
+            with _recording(workspace) as record:
+                renamed = follow_renames(workspace, record)
+            report += [(old, action, "") for old, action, _ in renamed]
+            for lesson in _without_doubtful(lessons, renamed):
                 target = workspace / lesson.name
                 # one at a time, so that an interruption leaves no lesson unrecorded
                 with _recording(workspace) as record:
@@ -126,6 +134,7 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     target, text = workspace / lessons[lesson].name, copied(lessons[lesson], **_kernel())
     try:
         with alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
+            follow_renames(workspace, record)
             before = target.read_bytes() if target.exists() else None
             saved = None if before in (None, text.encode()) else save_beside(before, workspace / SAVED, target.name)
             _replace(target, before, text)
@@ -150,6 +159,12 @@ def _sources(folder):
     if not lessons:
         raise CopyError(f"There are no lessons in {folder}. Install the course from a checkout: pip install -e .")
     return [*lessons, *Path(folder).glob(GLOSSARY)]
+
+
+def _without_doubtful(lessons, renamed):
+    """The lessons but those that a learner has twice, under the old and the new name."""
+    doubtful = {new for _, action, new in renamed if action == "both"}
+    return [lesson for lesson in lessons if lesson.name not in doubtful]
 
 
 def copied(lesson, **metadata):
@@ -206,6 +221,8 @@ def _merge_into(target, text, record):
     mine = read_notebook(before)
     if mine is None:
         return "unreadable", ""
+    if target.stem in {one.new for one in RENAMED}:
+        mine["cells"] = with_new_ids(mine["cells"])
     base = _cells_of(record, target.name) or recover(mine["cells"], new["cells"], _whole_of(record, target.name))
     cells, done = merge(mine["cells"], new["cells"], base)
     merged = {

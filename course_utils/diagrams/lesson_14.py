@@ -1,11 +1,11 @@
-"""The diagrams of lesson 12: what a number may decide, and how a rank becomes one."""
+"""The diagrams of lesson 14: what a number may decide, and how a rank becomes one."""
 
 from .canvas import SMALL, Canvas
 
 
 def way_of_the_numbers(development, held_out):
     """What development queries and held-out queries may be used for. Both are counts."""
-    canvas = Canvas("12 way of the numbers", 256)
+    canvas = Canvas("14 way of the numbers", 256)
     canvas.box(10, 10, 170, 50, f"development\n{development} queries", "token")
     canvas.box(270, 10, 170, 50, "look, decide,\nchange", "plain")
     canvas.arrow((184, 26), (266, 26), kind="token")
@@ -29,7 +29,7 @@ def way_of_the_numbers(development, held_out):
 def reciprocal_ranks(found, wanted):
     """Lists of places, the best first, with the wanted place marked, and what each list counts."""
     longest = max(map(len, found))
-    canvas = Canvas("12 reciprocal ranks", 50 * len(found) + 92)
+    canvas = Canvas("14 reciprocal ranks", 50 * len(found) + 92)
     for rank in range(longest):
         canvas.text(128 + 56 * rank, 16, rank + 1, SMALL, mono=True, quiet=True)
     canvas.text(8, 16, "rank", SMALL, anchor="start", quiet=True)

@@ -1,4 +1,4 @@
-"""Exercises of lesson 12, the capstone: a search over reviews."""
+"""Exercises of lesson 14, the capstone: a search over reviews."""
 
 from functools import cache
 
@@ -41,7 +41,7 @@ def _reciprocal(found, wanted, first=1, missing=lambda places: 0.0, mean=np.mean
 
 
 RANKS = Exercise(
-    id="12-reciprocal-rank",
+    id="14-reciprocal-rank",
     title="Mean reciprocal rank",
     arguments=("found", "wanted"),
     cases=_ranks_cases,
@@ -265,7 +265,7 @@ def _alike(one, other):
 
 
 FIND = Exercise(
-    id="12-search",
+    id="14-search",
     title="A search that reaches its target",
     arguments=("queries", "texts", "k"),
     cases=_find_cases,
@@ -456,7 +456,7 @@ def _diagnose_cases(rng):
 
 
 DIAGNOSE = Exercise(
-    id="12-diagnose",
+    id="14-diagnose",
     title="What is wrong with this search?",
     arguments=("queries", "texts", "found"),
     cases=_diagnose_cases,

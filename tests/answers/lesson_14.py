@@ -47,7 +47,7 @@ def vectors(sentences, pooling="mean"):
 
     Not for the first answers of each kind, which also run in the grader's sandbox, where the check is out of reach.
     """
-    from course_utils.exercises.lesson_12 import _vectors
+    from course_utils.exercises.lesson_14 import _vectors
 
     return unit(np.stack([_vectors()[pooling][sentence] for sentence in sentences]))
 
@@ -272,13 +272,13 @@ def diagnose_by_places(*places):
 
 
 RIGHT = {
-    "12-reciprocal-rank": [ranks_loop, ranks_numpy, ranks_tries],
-    "12-search": [find_course, find_argsort, find_torch, find_and_words],
-    "12-diagnose": [diagnose_step_by_step, diagnose_by_loops, diagnose_by_elimination],
+    "14-reciprocal-rank": [ranks_loop, ranks_numpy, ranks_tries],
+    "14-search": [find_course, find_argsort, find_torch, find_and_words],
+    "14-diagnose": [diagnose_step_by_step, diagnose_by_loops, diagnose_by_elimination],
 }
 WRONG = {
-    "12-reciprocal-rank": [(ranks_mean_rank, "These are mean ranks")],
-    "12-search": [
+    "14-reciprocal-rank": [(ranks_mean_rank, "These are mean ranks")],
+    "14-search": [
         (find_glove, "and the target is 0.75"),
         (find_both, "returned two things"),
         (find_pairs, "which is no place"),
@@ -291,7 +291,7 @@ WRONG = {
         (find_without_itself, "word for word"),
         (find_rest_reversed, "The right order is the whole text"),
     ],
-    "12-diagnose": [
+    "14-diagnose": [
         (diagnose_first, "first query only"),
         (diagnose_by_scores, "behind the last text"),
         (told("lengths", "shifted", "stuck"), "miss lists in which the best comes last"),
@@ -305,7 +305,7 @@ WRONG = {
 }
 
 PROMISES = {
-    "12-reciprocal-rank": [
+    "14-reciprocal-rank": [
         ("the lists may be of unequal length", lambda f, w: ranks_loop([p[: len(f[0])] for p in f], w)),
         (
             "a list may be empty",
@@ -324,7 +324,7 @@ PROMISES = {
         ("as one number", lambda f, w: [1 / (p.index(x) + 1) if x in p else 0 for p, x in zip(f, w)]),
         ("there is at least one query", lambda f, w: ranks_loop(f, w) if len(f) > 1 else None),
     ],
-    "12-search": [
+    "14-search": [
         ("`k` is at most the number of texts", lambda q, t, k: [places[: len(t) - 1] for places in find_near(q, t, k)]),
         ("return a list with the places in `texts`", lambda q, t, k: [[t[p] for p in ps] for ps in find_near(q, t, k)]),
         ("of the k best texts", find_ten),
@@ -340,7 +340,7 @@ PROMISES = {
         ("at least 0.65 where each query has lost its middle word", find_lookup),
         ("A query that stands word for word among the texts finds that text first", find_without_itself),
     ],
-    "12-diagnose": [
+    "14-diagnose": [
         (
             "they may have any length",
             lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(w := diagnose_step_by_step(q, t, f), w),
