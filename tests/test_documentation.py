@@ -27,7 +27,9 @@ def test_the_documentation_is_that_of_public_names(docs):
 
 
 def test_the_texts_are_the_same_in_another_process(docs):
-    code = "from course_utils import load_docstrings; from course_utils.trainings.search import checksum; "
+    code = (
+        "from course_utils import load_docstrings, setup; setup(); from course_utils.trainings.search import checksum; "
+    )
     done = subprocess.run(
         [sys.executable, "-c", code + "print(checksum(load_docstrings()))"], capture_output=True, text=True
     )

@@ -27,7 +27,8 @@ MINED = FOLDER / "search_mined.csv"  # one row per summary and hard negative: na
 REVIEWS = FOLDER / "search_reviews.csv"  # one row per review query: the places of the best texts by late interaction
 VECTORS = FOLDER / "search_windows.safetensors"  # the unit vectors of all windows, in float16
 WORDS, DEPTH = 100, 30  # words in a window; texts that are kept for each query, and ranked again
-BODY, HARD, TAKEN = 60, (1, 11), 3  # words of a mined text; which neighbours are hard negatives; how many are taken
+BODY, PIECES = 60, 4  # words of a mined text; how many at the beginning of a page are looked at
+HARD, TAKEN = (1, 11), 3  # which neighbours are hard negatives; how many of them are taken
 LENGTH, BATCH, RATE, SEED = 192, 32, 5e-5, 0
 
 
@@ -121,14 +122,14 @@ def mined(seed=SEED):
     """
     docs, drawn = load_docstrings(), random.Random(seed)
     summaries = [summary(text) for text in docs["text"]]
-    pieces = [chunks(body(text) or text, BODY) for text in docs["text"]]
+    pieces = [chunks(body(text) or text, BODY)[:PIECES] for text in docs["text"]]
     every, owners = flat(pieces)
     asked, vectors = encoded(summaries), encoded(every)
     alike = asked @ vectors.T
     rows, table = [], []
     for place, neighbours in enumerate(best(best_of_each(alike, owners), HARD[1] + 1)):
         rows.append((summaries[place], drawn.choice(pieces[place][:2]), 1))
-        whole = " ".join(pieces[place])
+        whole = " ".join((body(docs["text"][place]) or docs["text"][place]).split())
         others = [int(other) for other in neighbours if other != place and summaries[other] != summaries[place]]
         for other in drawn.sample(others[HARD[0] : HARD[1]], TAKEN):
             # functions of a family share paragraphs: a piece that the own body has as well is no wrong answer
@@ -181,6 +182,21 @@ def names_of(docs, places):
     return " ".join(docs["name"].iloc[places])
 
 
+def reranked(docs, queries, reranker, *candidates):
+    """One row for each query and page in one of the lists of candidates, with the cross-encoder's score."""
+    pairs = [
+        (number, place)
+        for number, lists in enumerate(zip(*candidates))
+        for place in dict.fromkeys(int(place) for places in lists for place in places)
+    ]
+    texts, asked = pages(docs), queries["query"].tolist()
+    scores = reranker.predict([(asked[number], texts[place]) for number, place in pairs], show_progress_bar=False)
+    return [
+        {"query": queries["id"][number], "name": docs["name"][place], "score": round(float(score), 4)}
+        for (number, place), score in zip(pairs, scores)
+    ]
+
+
 @click.command()
 @into_folder
 def main(folder):
@@ -222,21 +238,7 @@ def main(folder):
 
     rows, table = mined()
     write_table(table, folder / MINED.name)
-    reranker = trained_reranker(rows)
-    pairs = [
-        (number, place)
-        for number, lists in enumerate(zip(*candidates))
-        for place in dict.fromkeys(int(place) for places in lists for place in places)
-    ]
-    texts, asked = pages(docs), queries["query"].tolist()
-    scores = reranker.predict([(asked[number], texts[place]) for number, place in pairs], show_progress_bar=False)
-    write_table(
-        [
-            {"query": queries["id"][number], "name": docs["name"][place], "score": round(float(score), 4)}
-            for (number, place), score in zip(pairs, scores)
-        ],
-        folder / RERANKED.name,
-    )
+    write_table(reranked(docs, queries, trained_reranker(rows), *candidates), folder / RERANKED.name)
     bar.close()
 
 
