@@ -590,4 +590,166 @@ DIAGNOSE = Exercise(
     ),
 )
 
-EXERCISES = (LEAKS, SCHEDULE, DIAGNOSE)
+
+def _group_cases(rng):
+    nouns = ["door", "lamp", "boat", "train", "piano", "river", "oven", "letter", "garden", "window", "clock", "coat"]
+    words = [f"The {noun} is {rng.choice(['old', 'new', 'green', 'lost'])}." for noun in nouns]
+    rng.shuffle(words)
+    a, b, c, d, e, f, g, h, *_ = words
+    many = [f"Sentence {number}." for number in range(rng.randint(30, 40))]
+    chain = list(zip(many, many[1:]))
+    rng.shuffle(chain)
+    chain.insert(rng.randint(3, 9), (a, b))
+    swapped = [pair if rng.random() < 0.5 else pair[::-1] for pair in [(a, b), (b, c), (d, e), (e, f), (f, g)]]
+    rng.shuffle(swapped)
+    return [
+        Case("No sentence is in two pairs", ([(a, b), (c, d), (e, f)],)),
+        Case("A sentence that stands first in two pairs", ([(a, b), (c, d), (a, e)],)),
+        Case("A sentence that stands second in two pairs", ([(a, b), (c, d), (e, b)],)),
+        Case("A sentence that stands first in one pair and second in another", ([(a, b), (c, d), (d, e), (f, a)],)),
+        Case("A chain of pairs", (swapped,)),
+        Case("A pair that joins two groups", ([(a, b), (c, d), (e, f), (g, h), (f, a)],)),
+        Case("A later pair joins two groups: no number is left out", ([(a, b), (c, d), (b, d), (e, f), (g, h)],)),
+        Case("A pair that joins the last two groups", ([(a, b), (c, d), (e, f), (g, h), (h, d)],)),
+        Case("A long chain, in any order", (chain,)),
+        Case("The same pair twice, and once in the other order", ([(a, b), (c, d), (a, b), (d, c)],)),
+        Case("A pair of the same sentence", ([(a, a), (b, c), (d, a), (e, e), (c, d)],)),
+        Case("One pair", ([(a, b)],)),
+        Case("No pairs", ([],)),
+        Case(
+            "Sentences are compared as they are written",
+            ([(a, b), (c, a.upper()), (d, b.replace(" ", "  ")), (e, a.rstrip(".")), (f, " " + b)],),
+        ),
+        Case("An empty sentence, in two pairs", ([(a, b), (c, ""), (d, e), ("", f)],)),
+    ]
+
+
+def _linked(pairs):
+    """The number of the first pair of its group, for each pair."""
+    of = {}
+    for number, (one, other) in enumerate(pairs):
+        met = {of.get(one, number), of.get(other, number)}
+        of |= {sentence: min(met) for sentence, old in of.items() if old in met}
+        of[one] = of[other] = min(met)
+    return [of[one] for one, _ in pairs]
+
+
+def _counted(numbers):
+    """The same groups, numbered from 0 in the order in which they come."""
+    order = {number: place for place, number in enumerate(dict.fromkeys(numbers))}
+    return [order[number] for number in numbers]
+
+
+def _groups(pairs):
+    return _counted(_linked(pairs))
+
+
+def _greedy(order):
+    """A mistake: each pair joins the first group that has one of its sentences; no two groups are ever joined."""
+
+    def grouped(pairs):
+        of, numbers = {}, []
+        for number, pair in enumerate(pairs):
+            found = next((of[sentence] for sentence in pair[::order] if sentence in of), number)
+            for sentence in pair:
+                of.setdefault(sentence, found)
+            numbers.append(found)
+        return _counted(numbers)
+
+    return grouped
+
+
+def _neighbours(pairs):
+    """A mistake: the first pair with a sentence in common, and no further."""
+    return _counted(
+        [next(n for n, other in enumerate(pairs) if set(pair) & set(other)) for pair in pairs]  # itself at last
+    )
+
+
+def _positions(pairs):
+    """A mistake: a sentence that stands first is not the same as when it stands second."""
+    return _groups([((0, one), (1, other)) for one, other in pairs])
+
+
+def _lists(pairs):
+    groups = _groups(pairs)
+    return [[n for n, group in enumerate(groups) if group == number] for number in sorted(set(groups))]
+
+
+def _by_size(pairs):
+    groups = _groups(pairs)
+    order = sorted(set(groups), key=lambda group: (-groups.count(group), group))
+    return [order.index(group) for group in groups]
+
+
+SPLIT_PAIRS = Exercise(
+    id="10-split-pairs",
+    title="Pairs that stay together",
+    arguments=("pairs",),
+    cases=_group_cases,
+    reference=_groups,
+    minutes=12,
+    difficulty=3,
+    points=3,
+    mistakes=(
+        Mistake(
+            "You compare the first sentences only. A pair has two, and either may be in another pair.",
+            lambda pairs: _counted([one for one, _ in pairs]),
+        ),
+        Mistake(
+            "You compare the second sentences only. A pair has two, and either may be in another pair.",
+            lambda pairs: _counted([other for _, other in pairs]),
+        ),
+        Mistake(
+            "You compare first sentences with first ones and second with second ones. A sentence may stand first in "
+            "one pair and second in another.",
+            _positions,
+        ),
+        *(
+            Mistake(
+                "A pair whose sentences are already in two groups joins these two into one. You put it into one of "
+                "them and leave the other as it is.",
+                _greedy(order),
+            )
+            for order in (1, -1)
+        ),
+        Mistake(
+            "You stop at pairs that have a sentence in common. Follow the chain: what belongs to one of them belongs "
+            "to both.",
+            _neighbours,
+        ),
+        Mistake(
+            "Only equal pairs are together in your answer. One sentence in common is enough.",
+            lambda pairs: _counted([tuple(pair) for pair in pairs]),
+        ),
+        Mistake(
+            "Only equal pairs are together in your answer, in either order. One sentence in common is enough.",
+            lambda pairs: _counted([frozenset(pair) for pair in pairs]),
+        ),
+        Mistake("The groups are right, but numbers are left out. Count them 0, 1, 2 and so on.", _linked),
+        Mistake("The groups are right, but the first number is 0.", lambda pairs: [n + 1 for n in _groups(pairs)]),
+        Mistake(
+            "The groups are right, but you number them from the last. The first pair is in group 0.",
+            lambda pairs: _counted(_linked(pairs)[::-1])[::-1],
+        ),
+        Mistake("The groups are right, but you number the largest first. The first pair is in group 0.", _by_size),
+        Mistake(
+            "You make sentences alike before you compare them. Here they are compared as they are written.",
+            lambda pairs: _groups([tuple(map(_one_form, pair)) for pair in pairs]),
+        ),
+        Mistake(
+            "Capital letters no longer count for you. Here sentences are compared as they are written.",
+            lambda pairs: _groups([tuple(map(str.lower, pair)) for pair in pairs]),
+        ),
+        Mistake("You return the places of the pairs of each group. Return one number for each pair.", _lists),
+        Mistake("You return how many groups there are. Return one number for each pair.", lambda p: len(_lists(p))),
+        Mistake("All pairs are in one group in your answer.", lambda pairs: [0 for _ in pairs]),
+    ),
+    hints=(
+        "Keep a dictionary from each sentence to the number of its group, and go through the pairs once.",
+        "If the two sentences of a pair are in two groups, give every sentence of the one group the other's number.",
+        "At the end, number the groups anew: `dict.fromkeys(numbers)` has each number once, in the order of first use.",
+    ),
+)
+
+EXERCISES = (LEAKS, SCHEDULE, DIAGNOSE, SPLIT_PAIRS)

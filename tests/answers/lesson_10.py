@@ -363,12 +363,149 @@ def keep_last(make, batches, validation, epochs):
     return scores, model.state_dict()
 
 
+def groups_union_find(pairs):
+    parent = list(range(len(pairs)))
+
+    def root(n):
+        while parent[n] != n:
+            n = parent[n]
+        return n
+
+    last = {}
+    for n, pair in enumerate(pairs):
+        for sentence in pair:
+            if sentence in last:
+                one, other = sorted((root(last[sentence]), root(n)))
+                parent[other] = one
+            last[sentence] = n
+    roots = [root(n) for n in range(len(pairs))]
+    names = {}
+    return [names.setdefault(one, len(names)) for one in roots]
+
+
+def groups_spread(pairs):
+    numbers = [None] * len(pairs)
+    group = 0
+    for start in range(len(pairs)):
+        if numbers[start] is not None:
+            continue
+        todo = [start]
+        while todo:
+            now = todo.pop()
+            numbers[now] = group
+            todo += [n for n, p in enumerate(pairs) if numbers[n] is None and set(p) & set(pairs[now])]
+        group += 1
+    return np.array(numbers, dtype=int)
+
+
+def groups_sets(pairs):
+    groups = []  # sets of sentences
+    for pair in pairs:
+        new = set(pair)
+        for old in [group for group in groups if group & new]:
+            new |= old
+            groups.remove(old)
+        groups.append(new)
+    found = [next(n for n, group in enumerate(groups) if pair[0] in group) for pair in pairs]
+    return tuple(list(dict.fromkeys(found)).index(n) for n in found)
+
+
+def groups_scipy(pairs):
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    if not pairs:
+        return []
+    place = {sentence: n for n, sentence in enumerate(dict.fromkeys(sentence for pair in pairs for sentence in pair))}
+    rows, columns = zip(*[(place[one], place[other]) for one, other in pairs])
+    _, labels = connected_components(coo_matrix(([1] * len(rows), (rows, columns)), shape=(len(place),) * 2), False)
+    return groups_after(lambda found: found)([(labels[row], labels[row]) for row in rows])
+
+
+def groups_after(change, result=lambda found: found):
+    """An answer that changes the pairs before it groups them, or the numbers afterwards."""
+    return lambda pairs: result(groups_union_find(change(list(pairs))))
+
+
+def each(change):
+    return lambda pairs: [tuple(change(sentence) for sentence in pair) for pair in pairs]
+
+
+def groups_no_gaps_filled(pairs):
+    found = groups_sets(pairs)
+    return [found.index(n) for n in found]
+
+
+def groups_few_rounds(pairs):
+    numbers = list(range(len(pairs)))
+    for _ in range(3):
+        for n, pair in enumerate(pairs):
+            numbers[n] = min(numbers[m] for m, other in enumerate(pairs) if set(pair) & set(other))
+    return [sorted(set(numbers)).index(n) for n in numbers]
+
+
+def groups_no_empty_list(pairs):
+    assert pairs[0] is not None
+    return groups_union_find(pairs)
+
+
+def groups_first_only(pairs):
+    return groups_union_find([(one, one) for one, _ in pairs])
+
+
+def groups_second_only(pairs):
+    return groups_union_find([(other, other) for _, other in pairs])
+
+
+def groups_one_number_more(pairs):
+    return [n + 1 for n in groups_union_find(pairs)]
+
+
+def groups_backwards(pairs):
+    return groups_union_find(pairs[::-1])[::-1]
+
+
+def groups_of_different(pairs):
+    return groups_union_find([pair for pair in pairs if pair[0] != pair[1]])
+
+
+def groups_of_unique(pairs):
+    return groups_union_find(list(dict.fromkeys(pairs)))
+
+
+def groups_by_place(pairs):
+    return groups_union_find([(one + " 1", other + " 2") for one, other in pairs])
+
+
+def groups_sorted(pairs):
+    return sorted(groups_union_find(pairs))
+
+
+def groups_greedy(pairs):
+    known, numbers, count = {}, [], 0
+    for one, other in pairs:
+        number = known.get(one, known.get(other))
+        if number is None:
+            number, count = count, count + 1
+        known[one] = known[other] = number
+        numbers.append(number)
+    return numbers
+
+
 RIGHT = {
     "10-leaks": [leaks_set, leaks_loop, leaks_comprehension, leaks_by(lambda text: text.upper().split().__repr__())],
     "10-diagnose": [keep_deepcopy, keep_all, keep_by_hand, keep_in_second_model],
     "10-schedule": [schedule_if, schedule_min, schedule_numpy, schedule_torch],
+    "10-split-pairs": [groups_union_find, groups_spread, groups_sets, groups_scipy],
 }
 WRONG = {
+    "10-split-pairs": [
+        (groups_first_only, "the first sentences only"),
+        (groups_by_place, "may stand first in one pair and second in another"),
+        (groups_greedy, "joins these two into one"),
+        (groups_no_gaps_filled, "numbers are left out"),
+        (groups_one_number_more, "the first number is 0"),
+    ],
     "10-leaks": [
         (leaks_exact, "as they are written"),
         (leaks_by(one_space, set), "a set"),
@@ -404,6 +541,27 @@ WRONG = {
     ],
 }
 PROMISES = {
+    "10-split-pairs": [
+        ("may be empty", groups_no_empty_list),
+        ("have a sentence in common", groups_after(lambda pairs: [(a + " " + b,) * 2 for a, b in pairs])),
+        ("wherever it stands in them", groups_by_place),
+        ("wherever it stands in them", groups_first_only),
+        ("wherever it stands in them", groups_second_only),
+        ("if a chain of such pairs leads from one to the other", groups_few_rounds),
+        ("if a chain of such pairs leads from one to the other", groups_greedy),
+        ("for each pair", groups_of_unique),
+        ("for each pair", groups_of_different),
+        ("in the order of `pairs`", groups_sorted),
+        ("in the order of `pairs`", groups_after(list, lambda found: found[::-1])),
+        ("numbered 0, 1, 2, ...", groups_one_number_more),
+        ("numbered 0, 1, 2, ...", groups_no_gaps_filled),
+        ("in the order in which their first pairs stand", groups_backwards),
+        ("as they are written", groups_after(each(str.lower))),
+        ("as they are written", groups_after(each(lambda text: " ".join(text.split())))),
+        ("as they are written", groups_after(each(str.strip))),
+        ("as they are written", groups_after(each(lambda text: text.rstrip(".")))),
+        ("an empty sentence is a sentence like any other", groups_after(each(lambda text: text or object()))),
+    ],
     "10-leaks": [
         ("either may be empty", leaks_longest_first),
         ("either may be empty", leaks_first_of_test),

@@ -1,0 +1,234 @@
+"""Does the second sentence of a pair say the same as the first? The slow part of lesson 10's section on pairs.
+
+    python -m course_utils.trainings.pairs
+
+trains the classifiers of pairs again (about half an hour on two cores) and writes `pairs*.csv` beside this file.
+"""
+
+import click
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from ..data import load_triplets, write_table
+from ..models import progress_bar
+from ..pooling import mean_pool
+from .learning_curve import FOLDER, SEEDS, classifier, into_folder
+
+KINDS = ("paraphrase", "denial", "unrelated")
+WAYS, RATES = ("bi-encoder", "cross-encoder"), (5e-5, 1e-4, 2e-4)
+EPOCHS, BATCH, LONGEST = 6, 16, 64
+# which kinds of pairs a cross-encoder is trained on, beside the trainings on all of them
+FEWER = {"denials only": KINDS[:2], "unrelated only": KINDS[::2]}
+SPLITS = ("pairs swapped", "sentences shared", "constructions shared", "nothing shared")
+TABLE = FOLDER / "pairs.csv"  # one row per training
+# the probability of "paraphrase" for each test pair, as it stands and swapped: a column per training
+ANSWERS = FOLDER / "pairs_answers.csv"
+SPLIT = FOLDER / "pairs_split.csv"  # the same for trainings that differ in what they share with the tested pair
+
+
+def pairs_of(triplets, seed=0):
+    """The pairs of a table of triplets, three for each: a table with the columns below.
+
+    `triplet` is its row, `kind` one of KINDS, `first` its anchor, and `second` its paraphrase, its denial, or a
+    sentence of another of these triplets, drawn with the seed. `label` is 1 for a paraphrase, else 0.
+    """
+    import pandas as pd
+
+    rng, members = np.random.default_rng(seed), triplets[["anchor", "positive", "negative"]].to_numpy()
+    order, other = rng.permutation(len(members)), np.empty(len(members), int)
+    other[order] = np.roll(order, 1)  # never the triplet itself
+    seconds = dict(zip(KINDS, (members[:, 1], members[:, 2], members[other, rng.integers(0, 3, len(members))])))
+    rows = [
+        {"triplet": triplets.index[row], "kind": kind, "first": members[row, 0], "second": seconds[kind][row]}
+        for row in range(len(members))
+        for kind in KINDS
+    ]
+    return pd.DataFrame(rows).assign(label=lambda table: (table["kind"] == KINDS[0]).astype(int))
+
+
+def pair_table(part):
+    """The pairs of a part of the course's triplets, "train", "dev" or "test": see `pairs_of`."""
+    return pairs_of(load_triplets(part))
+
+
+class BiEncoder(torch.nn.Module):
+    """An encoder that reads the two sentences one by one, and a linear head on (u, v, |u - v|).
+
+    Reimers and Gurevych (2019), section 3; `u` and `v` are means of token vectors, (batch, hidden).
+    """
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder, self.head = encoder, torch.nn.Linear(3 * encoder.config.hidden_size, 2)
+
+    def forward(self, first, second):
+        u, v = (mean_pool(self.encoder(**one).last_hidden_state, one["attention_mask"]) for one in (first, second))
+        return self.head(torch.cat([u, v, (u - v).abs()], dim=1))
+
+
+class CrossEncoder(torch.nn.Module):
+    """An encoder that reads both sentences as one input, and a head on its [CLS]."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, both):
+        return self.model(**both).logits
+
+
+def pair_classifier(way, dropout=0.1):
+    """(tokenizer, model): an untrained head on the packaged encoder."""
+    tokenizer, model = classifier(dropout)
+    return tokenizer, BiEncoder(model.bert) if way == "bi-encoder" else CrossEncoder(model)
+
+
+def inputs_of(tokenizer, model, first, second):
+    """What the model is called with: one input for each sentence, or one for both."""
+    texts = [(first,), (second,)] if isinstance(model, BiEncoder) else [(first, second)]
+    cut = {"truncation": "longest_first", "max_length": LONGEST}
+    return [tokenizer(*(list(column) for column in one), padding=True, return_tensors="pt", **cut) for one in texts]
+
+
+def trained_pairs(way, pairs, rate, seed=0, either_order=False):
+    """(tokenizer, model) trained on a table of pairs, with the loop of the lesson.
+
+    Both labels have the same weight in the loss, however many pairs each has.
+    either_order: swap the two sentences of a pair half of the time, drawn anew in each epoch.
+    """
+    from transformers import get_linear_schedule_with_warmup
+
+    torch.manual_seed(seed)
+    rng, (tokenizer, model) = np.random.default_rng(seed), pair_classifier(way)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0, fused=True)
+    steps = EPOCHS * -(-len(pairs) // BATCH)
+    schedule = get_linear_schedule_with_warmup(optimizer, steps // 10, steps)
+    texts, labels = pairs[["first", "second"]].to_numpy(), torch.tensor(pairs["label"].to_numpy())
+    weight = len(labels) / (2 * torch.bincount(labels, minlength=2))
+    model.train()
+    for _ in range(EPOCHS):
+        order, swapped = rng.permutation(len(texts)), rng.random(len(texts)) < either_order / 2
+        shown = np.where(swapped[:, None], texts[:, ::-1], texts)
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            logits = model(*inputs_of(tokenizer, model, *shown[rows].T))
+            loss = cross_entropy(logits, labels[rows], weight)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+    return tokenizer, model.eval()
+
+
+def paraphrase_probabilities(tokenizer, model, first, second, batch=32):
+    """The probability that the model gives to "paraphrase", for each pair. Array (n,)."""
+    first, second, found = list(first), list(second), []
+    with torch.inference_mode():
+        for start in range(0, len(first), batch):
+            part = slice(start, start + batch)
+            logits = model(*inputs_of(tokenizer, model, first[part], second[part]))
+            found.append(logits.softmax(dim=1)[:, 1].numpy())
+    return np.concatenate(found)
+
+
+def balanced_accuracy(probabilities, labels):
+    """The mean of two shares: of the paraphrases that are called so, and of the other pairs that are not."""
+    right = (np.asarray(probabilities) > 0.5) == labels
+    return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
+
+
+def compared(bar):
+    """(rows, answers): both ways at each rate with seed 0 and at the one chosen with the others; then other trainings.
+
+    The rate is the one with the highest balanced accuracy on the development part.
+    """
+    fit, dev, test = (pair_table(part) for part in ("train", "dev", "test"))
+    rows, answers = [], {}
+
+    def train(way, name, rate, seed, pairs=fit, **settings):
+        tuned = trained_pairs(way, pairs, rate, seed, **settings)
+        found = [
+            paraphrase_probabilities(*tuned, *columns)
+            for columns in (
+                (dev["first"], dev["second"]),
+                (test["first"], test["second"]),
+                (test["second"], test["first"]),
+            )
+        ]
+        scores = [round(balanced_accuracy(p, part["label"]), 4) for p, part in zip(found, (dev, test))]
+        row = {"way": way, "training": name, "pairs": len(pairs), "learning_rate": rate, "seed": seed}
+        rows.append(row | dict(zip(("development", "test"), scores)))
+        bar.update()
+        bar.write(", ".join(map(str, rows[-1].values())))
+        return scores[0], {f"{way}, {name}, {seed}": found[1], f"{way}, {name}, {seed}, swapped": found[2]}
+
+    for way in WAYS:
+        tries = {rate: train(way, "all kinds", rate, SEEDS[0]) for rate in RATES}
+        rate = max(RATES, key=lambda rate: tries[rate][0])  # the smaller one of two that are equal
+        answers |= tries[rate][1]
+        for seed in SEEDS[1:]:
+            answers |= train(way, "all kinds", rate, seed)[1]
+    for seed in SEEDS:
+        for name, kinds in FEWER.items():
+            answers |= train(way, name, rate, seed, fit[fit["kind"].isin(kinds)])[1]
+        answers |= train(way, "either order", rate, seed, either_order=True)[1]
+    return rows, {name: values.round(3) for name, values in answers.items()}
+
+
+def shared_parts(seed, half):
+    """(tested, {split: pairs to train on}): one pair of each tested triplet, and four equally large training sets.
+
+    Tested are every second triplet of the test part, from `half` on, with one of its three pairs, which the seed
+    chooses; over seeds 0, 1 and 2 and both halves, each pair is tested once. The training sets share less and less
+    with the tested pairs: "pairs swapped" has the tested pairs with the sentences exchanged, and the other two pairs of
+    each tested triplet; "sentences shared" has those two, and pairs of other triplets instead of the swapped ones;
+    "constructions shared" has the other half of the test part; "nothing shared" has pairs of the part `train`.
+    """
+    import pandas as pd
+
+    triplets, fit = load_triplets("test"), load_triplets("train")
+    mine, others = (pairs_of(triplets[start::2]) for start in (half, 1 - half))  # drawn after the split
+    chosen = (mine["triplet"] // 2 + seed) % len(KINDS) == mine["kind"].map(KINDS.index)
+    tested, siblings = mine[chosen], mine[~chosen]
+    swapped = tested.rename(columns={"first": "second", "second": "first"})
+    instead = others.groupby("kind").head(len(tested) // len(KINDS))
+    apart = pairs_of(fit.sample(len(triplets) // 2, random_state=seed))
+    sets = (pd.concat([siblings, swapped]), pd.concat([siblings, instead]), others, apart)
+    return tested, dict(zip(SPLITS, sets))
+
+
+def split_answers(rate, bar):
+    """The tested pairs with a cross-encoder's probability of "paraphrase" after training on each of SPLITS. A table."""
+    import pandas as pd
+
+    parts = []
+    for seed in SEEDS:
+        for half in (0, 1):
+            tested, sets = shared_parts(seed, half)
+            found = tested[["triplet", "kind", "label"]].assign(seed=seed)
+            for name, pairs in sets.items():
+                values = paraphrase_probabilities(
+                    *trained_pairs(WAYS[1], pairs, rate, seed), tested["first"], tested["second"]
+                )
+                found[name] = values.round(3)
+                bar.update()
+                bar.write(f"{name}, seed {seed}: {balanced_accuracy(values, tested['label']):.3f}")
+            parts.append(found)
+    return pd.concat(parts).sort_values(["triplet", "seed"])
+
+
+@click.command()
+@into_folder
+def main(folder):
+    """Train classifiers of pairs, on all kinds of pairs or fewer, and on sets that share more or less with the test."""
+    bar = progress_bar(total=len(WAYS) * (len(RATES) + 2) + 3 * len(SEEDS) + 2 * len(SPLITS) * len(SEEDS))
+    rows, answers = compared(bar)
+    write_table(rows, folder / TABLE.name)
+    write_table(answers, folder / ANSWERS.name)
+    write_table(split_answers(rows[-1]["learning_rate"], bar), folder / SPLIT.name)
+
+
+if __name__ == "__main__":
+    main()
