@@ -68,6 +68,7 @@ doctor:
 tables: setup
 	$(BIN)/python -m course_utils.trainings.learning_curve
 	$(BIN)/python -m course_utils.trainings.depth
+	$(BIN)/python -m course_utils.trainings.pairs
 	$(BIN)/python -m course_utils.trainings.negation
 
 # One lesson, after a change to it: make lesson L=04

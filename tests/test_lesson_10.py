@@ -11,9 +11,10 @@ from transformers import get_linear_schedule_with_warmup, pipeline
 
 from course_utils import embed
 from course_utils._support.values import linear_maker
-from course_utils.exercises.lesson_10 import DIAGNOSE, LEAKS, SCHEDULE
+from course_utils.data import load_triplets
+from course_utils.exercises.lesson_10 import DIAGNOSE, LEAKS, SCHEDULE, SPLIT_PAIRS
 from course_utils.training import ExampleError
-from course_utils.trainings import depth, learning_curve
+from course_utils.trainings import depth, learning_curve, pairs
 
 from .costly import costly
 
@@ -176,3 +177,122 @@ def test_the_stored_table_of_depths_fits_its_answers():
         assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(chosen["test"], abs=0.002)
         others = table[(table["trained"] == name) & (table["seed"] > 0)]
         assert set(others["learning_rate"]) == {chosen["learning_rate"]} and len(others) == 2
+
+
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_each_triplet_gives_three_pairs_and_the_unrelated_sentence_is_of_another(part):
+    triplets, table = load_triplets(part), pairs.pair_table(part)
+    assert table["kind"].tolist() == [*pairs.KINDS] * len(triplets)
+    home = {text: row for name in ("anchor", "positive", "negative") for row, text in triplets[name].items()}
+    own = table["second"].map(home) == table["triplet"]
+    assert (own == (table["kind"] != "unrelated")).all()
+    assert (table["first"].map(home) == table["triplet"]).all()
+    assert (table["label"] == (table["kind"] == "paraphrase")).all()
+
+
+def test_the_splits_share_what_their_names_say():
+    tested_in = []
+    for turn in range(3):
+        tested, sets = pairs.shared_parts(turn)
+        tested_in += zip(tested["triplet"], tested["kind"])
+        asked = set(zip(tested["first"], tested["second"]))
+        swapped, shared, constructions, nothing = (list(zip(one["first"], one["second"])) for one in sets.values())
+        assert list(sets) == list(pairs.SPLITS) and {len(one) for one in sets.values()} == {3 * len(tested)}
+        assert all(one["label"].mean() == pytest.approx(1 / 3) for one in [tested, *sets.values()])
+        assert asked <= {pair[::-1] for pair in swapped} and not asked & set(swapped)
+        assert not asked & {*shared, *(pair[::-1] for pair in shared)}
+        assert not {pair[0] for pair in asked} - {pair[0] for pair in shared}
+        for clean in (constructions, nothing):
+            groups = SPLIT_PAIRS.reference([*asked, *clean])
+            assert not set(groups[: len(asked)]) & set(groups[len(asked) :])
+        table = load_triplets()
+        home = {text: row.construction for row in table.itertuples() for text in row[3:]}
+        of = [{home[text] for pair in part for text in pair} for part in (asked, constructions, nothing)]
+        assert of[0] == of[1] and not of[0] & of[2]
+    assert len(tested_in) == len(set(tested_in)) == 3 * len(tested)
+
+
+@pytest.fixture
+def small_pairs(small, monkeypatch):
+    """The code of the pairs with a tiny encoder, one epoch, and few pairs of each part."""
+    table = pairs.pair_table
+    monkeypatch.setattr(pairs, "EPOCHS", 1)
+    monkeypatch.setattr(pairs, "LONGEST", 60)
+    monkeypatch.setattr(pairs, "pair_table", lambda part: table(part)[:24])
+    parts = pairs.shared_parts
+    monkeypatch.setattr(
+        pairs, "shared_parts", lambda turn: (parts(turn)[0], {n: t[:24] for n, t in parts(turn)[1].items()})
+    )
+
+
+def test_the_heads_read_what_they_should(small_pairs):
+    first, second = ["a b", "x y z x"], ["a", "y"]
+    torch.manual_seed(0)
+    tokenizer, model = pairs.pair_classifier("bi-encoder")
+    u, v = (
+        torch.tensor(embed(texts, normalize=False, model=str(learning_curve.packaged_encoder())))
+        for texts in (first, second)
+    )
+    expected = model.head(torch.cat([u, v, (u - v).abs()], dim=1)).softmax(dim=1)[:, 1].tolist()
+    assert pairs.paraphrase_probabilities(tokenizer, model.eval(), first, second) == pytest.approx(expected, abs=1e-5)
+    tokenizer, model = pairs.pair_classifier("cross-encoder")
+    both = tokenizer(first, second, padding=True, return_tensors="pt")
+    assert both["token_type_ids"].max() == 1
+    expected = model.eval().model(**both).logits.softmax(dim=1)[:, 1].tolist()
+    assert pairs.paraphrase_probabilities(tokenizer, model, first, second) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_training_on_pairs_is_repeatable_and_moves_every_part(small_pairs):
+    table = pairs.pair_table("train")
+    for way in pairs.WAYS:
+        one, same, other, either = (
+            pairs.paraphrase_probabilities(*tuned, table["first"], table["second"])
+            for tuned in (
+                pairs.trained_pairs(way, table, 1e-3, 0),
+                pairs.trained_pairs(way, table, 1e-3, 0),
+                pairs.trained_pairs(way, table, 1e-3, 1),
+                pairs.trained_pairs(way, table, 1e-3, 0, either_order=True),
+            )
+        )
+        assert np.allclose(one, same, atol=1e-6)
+        assert not np.allclose(one, other, atol=1e-4) and not np.allclose(one, either, atol=1e-6)
+
+
+def test_balanced_accuracy_is_scikit_learns():
+    from sklearn.metrics import balanced_accuracy_score
+
+    labels, p = np.array([1, 0, 0, 1, 0, 0]), np.array([0.9, 0.2, 0.7, 0.4, 0.5, 0.1])
+    assert pairs.balanced_accuracy(p, labels) == pytest.approx(balanced_accuracy_score(labels, p > 0.5))
+
+
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
+def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path, monkeypatch):
+    done = CliRunner().invoke(pairs.main, ["--folder", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    found, stored = pd.read_csv(tmp_path / pairs.TABLE.name), pd.read_csv(pairs.TABLE)
+    assert list(found.columns) == list(stored.columns) and len(found) == 2 * (3 + 1) + 2 * 3
+    answers = pd.read_csv(tmp_path / pairs.ANSWERS.name)
+    assert len(answers) == 24 and set(answers) < set(pd.read_csv(pairs.ANSWERS))
+    split = pd.read_csv(tmp_path / pairs.SPLIT.name)
+    assert list(split.columns) == list(pd.read_csv(pairs.SPLIT).columns) and split.notna().all(axis=None)
+
+
+def test_the_stored_tables_of_pairs_fit_each_other():
+    table, answers = pd.read_csv(pairs.TABLE), pd.read_csv(pairs.ANSWERS)
+    labels, names = pairs.pair_table("test")["label"], set()
+    for way in pairs.WAYS:
+        first = table[(table["way"] == way) & (table["seed"] == 0) & (table["training"] == "all kinds")]
+        assert list(first["learning_rate"]) == list(pairs.RATES)
+        rate = first.loc[first["development"].idxmax(), "learning_rate"]
+        mine = table[(table["way"] == way) & (table["learning_rate"] == rate)]
+        assert set(table[(table["way"] == way) & (table["seed"] > 0)]["learning_rate"]) == {rate}
+        for row in mine.itertuples():
+            names.add(f"{way}, {row.training}, {row.seed}")
+            # rounded to three decimals, so 0.5 may be 0.4999
+            found = pairs.balanced_accuracy(answers[f"{way}, {row.training}, {row.seed}"], labels)
+            assert found == pytest.approx(row.test, abs=0.006)
+    assert set(answers) == names | {f"{name}, swapped" for name in names} and len(names) == 2 * 5
+    split = pd.read_csv(pairs.SPLIT)
+    assert len(split) == 3 * 99 and split.groupby("triplet")["kind"].nunique().eq(3).all()
+    assert list(split.columns[4:]) == list(pairs.SPLITS)
+    assert all(pairs.balanced_accuracy(split[name], split["label"]) > 0.5 for name in pairs.SPLITS)

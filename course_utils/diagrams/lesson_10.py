@@ -1,4 +1,4 @@
-"""The diagrams of lesson 10: what each part may decide, what is trained, the loop, the rate, and kinds of mistakes."""
+"""The diagrams of lesson 10: parts of the data, what is trained, the loop, the rate, kinds of mistakes, pairs."""
 
 from .canvas import SMALL, Canvas
 
@@ -153,4 +153,48 @@ def mistakes(counts):
         f"Of the negative sentences, {rejected} are called negative and {alarms} positive; of the positive ones, "
         f"{missed} are called negative and {found} positive. Precision looks at the column of those called positive, "
         f"{found} of {found + alarms}; recall at the row of those that are positive, {found} of {found + missed}."
+    )
+
+
+def pair_classifiers(tokens, segments, hidden):
+    """A classifier on two vectors, which reads the sentences apart, beside one on the [CLS] of both as one input.
+
+    tokens, segments: the pair as the cross-encoder reads it, with its token_type_ids. hidden: the length of a vector.
+    """
+    canvas = Canvas("10 pair classifiers", 258)
+    first, second = segments.count(0), segments.count(1)
+    canvas.text(120, 10, "bi-encoder", bold=True)
+    for left, name, count in ((4, "u", first), (128, "v", second + 1)):  # alone, the second has a [CLS], too
+        canvas.box(left, 26, 116, 28, f"{count} tokens", "token", SMALL)
+        canvas.arrow((left + 58, 54), (left + 58, 70))
+        canvas.box(left, 70, 116, 30, "encoder, mean", "layer", SMALL)
+        canvas.arrow((left + 58, 100), (left + 58, 118))
+        canvas.box(left + 24, 118, 68, 28, f"{name}: {hidden}", "sentence", SMALL)
+    with canvas.step():
+        for at, name in enumerate(("u", "v", "|u − v|")):
+            canvas.box(33 + 58 * at, 170, 58, 28, name, "sentence", SMALL, round_by=0)
+        canvas.arrow((58, 146), (62, 168))
+        canvas.arrow((182, 146), (120, 168))
+        for start, end in ((66, 170), (190, 184)):
+            canvas.arrow((start, 146), (end, 168), dashed=True)
+        canvas.arrow((120, 198), (120, 216))
+        canvas.box(33, 216, 174, 32, f"head: {3 * hidden:,} to 2 logits", "layer", SMALL)
+    with canvas.step():
+        canvas.text(392, 10, "cross-encoder", bold=True)
+        wide = 240 / len(tokens)
+        for at, (token, segment) in enumerate(zip(tokens, segments)):
+            kind = "special" if token in ("[CLS]", "[SEP]") else "token"
+            canvas.box(272 + at * wide, 26, wide, 28, kind=kind, round_by=0)
+            canvas.text(272 + (at + 0.5) * wide, 62, segment, SMALL, quiet=True)
+        canvas.arrow((392, 70), (392, 84))
+        canvas.box(292, 84, 200, 46, "encoder: every token\nlooks at both sentences", "layer", SMALL)
+        canvas.arrow((392, 130), (392, 152))
+        canvas.box(348, 152, 88, 28, f"[CLS]: {hidden}", "sentence", SMALL)
+        canvas.arrow((392, 180), (392, 216))
+        canvas.box(305, 216, 174, 32, f"head: {hidden} to 2 logits", "layer", SMALL)
+    return canvas.finish(
+        f"Two classifiers of pairs. The bi-encoder reads a sentence of {first} tokens and one of {second + 1} apart; "
+        f"the mean of each is a vector of {hidden}, u and v, and a head reads u, v and |u - v|, {3 * hidden:,} "
+        f"numbers. The cross-encoder reads one input of {len(tokens)} tokens with the token_type_ids 0 and 1; every "
+        f"token looks at both sentences, and a head reads the {hidden} numbers of [CLS]. Both heads give 2 logits."
     )
