@@ -270,3 +270,32 @@ def test_the_stored_table_of_splits_has_each_pair_once():
     assert len(split) == 3 * 99 and split.groupby("triplet")["kind"].nunique().eq(3).all()
     assert list(split.columns[4:]) == list(pairs.SPLITS)
     assert all(pairs.balanced_accuracy(split[name], split["label"]) > 0.5 for name in pairs.SPLITS)
+
+
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
+def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path, monkeypatch):
+    done = CliRunner().invoke(pairs.main, ["--folder", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    found, stored = pd.read_csv(tmp_path / pairs.TABLE.name), pd.read_csv(pairs.TABLE)
+    assert list(found.columns) == list(stored.columns) and len(found) == len(stored)
+    answers = pd.read_csv(tmp_path / pairs.ANSWERS.name)
+    assert len(answers) == 24 and set(answers) == set(pd.read_csv(pairs.ANSWERS))
+    split = pd.read_csv(tmp_path / pairs.SPLIT.name)
+    assert list(split.columns) == list(pd.read_csv(pairs.SPLIT).columns) and split.notna().all(axis=None)
+
+
+def test_the_stored_tables_of_pairs_fit_each_other():
+    table, answers = pd.read_csv(pairs.TABLE), pd.read_csv(pairs.ANSWERS)
+    labels, names = pairs.pair_table("test")["label"], set()
+    for way in pairs.WAYS:
+        first = table[(table["way"] == way) & (table["seed"] == 0) & (table["training"] == "all kinds")]
+        assert list(first["learning_rate"]) == list(pairs.RATES)
+        rate = first.loc[first["development"].idxmax(), "learning_rate"]
+        mine = table[(table["way"] == way) & (table["learning_rate"] == rate)]
+        assert set(table[(table["way"] == way) & (table["seed"] > 0)]["learning_rate"]) <= {rate}
+        for row in mine.itertuples():
+            names.add(f"{way}, {row.training}, {row.seed}")
+            # rounded to three decimals, so 0.5 may be 0.4999
+            found = pairs.balanced_accuracy(answers[f"{way}, {row.training}, {row.seed}"], labels)
+            assert found == pytest.approx(row.test, abs=0.006)
+    assert set(answers) == names | {f"{name}, swapped" for name in names} and len(names) == 5 * len(pairs.SEEDS)
