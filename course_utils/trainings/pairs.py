@@ -95,7 +95,8 @@ def inputs_of(tokenizer, model, first, second):
 def trained_pairs(way, pairs, rate, seed=0, either_order=False):
     """(tokenizer, model) trained on a table of pairs, with the loop of the lesson.
 
-    Both labels have the same weight in the loss, however many pairs each has.
+    Both labels have the same weight in the loss, however many pairs each has. Matrix products are in bfloat16 on
+    processors that have it.
     either_order: swap the two sentences of a pair half of the time, drawn anew in each epoch.
     """
     from transformers import get_linear_schedule_with_warmup
