@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 import torch
 from click.testing import CliRunner
+from datasets import Dataset
 from scipy.stats import spearmanr
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.sampler import GroupByLabelBatchSampler
+from sentence_transformers.sentence_transformer import losses as library
 from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
 from sentence_transformers.sentence_transformer.losses import (
     CosineSimilarityLoss,
@@ -18,7 +21,7 @@ from sentence_transformers.sentence_transformer.losses import (
 
 from course_utils import load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
-from course_utils.trainings import negation
+from course_utils.trainings import losses, negation
 
 from .costly import costly
 
@@ -192,3 +195,63 @@ def test_trainings_to_an_equal_gain_reached_it_and_are_compared_with_the_triplet
     for row in stored.itertuples():
         assert row.more == pytest.approx(row.after - after["triplet loss", row.seed, row.measure], abs=2e-4)
         assert row.more_low <= row.more <= row.more_high
+
+
+# The columns and labels of each shape, written by hand, for the triplets (a, p, n) and (b, q, m).
+BY_HAND = {
+    losses.PER_PAIR: (["a b a b".split(), "p q n m".split()], [1, 1, 0, 0]),
+    losses.SCORED: (["a b a b".split(), "p q n m".split()], [1.0, 1.0, 0.0, 0.0]),
+    losses.CLASSES: (["a b p q n m".split()], [0, 1, 0, 1, 2, 3]),
+    losses.TRIPLETS: (["a b".split(), "p q".split(), "n m".split()], None),
+    losses.PAIRS: (["a b".split(), "p q".split()], None),
+}
+
+
+@pytest.mark.parametrize("name", losses.family())
+def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(name, sentence_model):
+    shape, make = losses.family()[name]
+    texts = dict(zip("abpqnm", ["a b", "x", "b c", "x y", "a c", "z"]))
+    columns, labels = BY_HAND[shape]
+    sentence_model.eval()
+
+    def features(column):
+        return sentence_model.preprocess([texts[letter] for letter in column])
+
+    torch.manual_seed(0)
+    ours = losses.FamilyLoss(name, sentence_model)
+    made = ours([features("ab"), features("pq"), features("nm")])
+    theirs = ours.loss  # the same margins, and the same weights if it has any
+    theirs.model = theirs.sentence_embedder = sentence_model
+    expected = theirs([features(column) for column in columns], None if labels is None else torch.tensor(labels))
+    assert made.item() == pytest.approx(expected.item(), abs=1e-5) and made.item() > 0
+    assert type(ours.loss) is getattr(library, name)
+    made.backward()
+    assert any(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in sentence_model.parameters())
+
+
+def test_the_members_of_the_family_take_five_shapes_and_another_is_refused():
+    assert {shape for shape, _ in losses.family().values()} == set(BY_HAND)
+    with pytest.raises(ValueError, match="no shape 'a poem'"):
+        losses.shaped("a poem", *torch.zeros(3, 1, 2))
+
+
+def test_the_librarys_sampler_for_classes_never_draws_a_denial():
+    """Lesson 11 says so: a denial is the only text of its class."""
+    fit, _, _ = negation.negation_parts()
+    (texts,), labels = losses.shaped(losses.CLASSES, *(torch.arange(168) + 168 * at for at in range(3)))
+    data = Dataset.from_dict({"text": [str(text) for text in texts.tolist()], "label": labels.tolist()})
+    sampler = GroupByLabelBatchSampler(data, 32, False, ["label"], torch.Generator())
+    drawn = {place for batch in sampler for place in batch}
+    assert len(fit) == 168 and drawn and max(drawn) < 2 * 168
+
+
+def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_came_nearest(monkeypatch):
+    def reaching(shares):
+        monkeypatch.setattr(losses, "at_rate", lambda name, rate: (rate, 24, shares[losses.RATES.index(rate)]))
+        (model, _, share), rate, rows = losses.at_the_lowest_rate("TripletLoss")
+        assert model == rate and [row["rate"] for row in rows] == list(losses.RATES[: len(rows)])
+        return losses.RATES.index(rate), share, len(rows)
+
+    assert reaching([0.7, 0.9, 0.9]) == (0, 0.7, 1)
+    assert reaching([0.3, 0.7, 0.9]) == (1, 0.7, 2)
+    assert reaching([0.3, 0.5, 0.5]) == (1, 0.5, 3)

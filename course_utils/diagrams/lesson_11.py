@@ -1,4 +1,4 @@
-"""The diagrams of lesson 11: one encoder for three texts, margins, in-batch negatives, and collapse."""
+"""The diagrams of lesson 11: one encoder for three texts, margins, in-batch negatives, ten losses, and collapse."""
 
 import math
 from collections import Counter
@@ -116,6 +116,55 @@ def choices_in_a_batch(anchors, cosines, scale):
         f"probability of its own positive. The denials of all anchors add {count} columns, and p, now among all "
         f"{2 * count}, falls: {pairs}."
     )
+
+
+def loss_family(points, forces):
+    """What each of ten losses does to two triplets on a circle: an arrow for each point that it moves.
+
+    points: (3, 2, 2): anchors, positives and negatives of two triplets, as unit vectors in the plane. forces: {name of
+    a loss: the negative gradient at each point, of the shape of points}. Within a loss, longer arrows are stronger
+    forces; one below a twentieth of the strongest is left out.
+    """
+    canvas, radius, told = Canvas("11 loss family", 256), 36, []
+    members = {"anchor": "vector", "positive": "sentence", "denial": "loss"}
+    for at, (name, force) in enumerate(forces.items()):
+        x, y = 52 + at % 5 * 104, 68 + at // 5 * 116
+        canvas.text(x, y - 52, _short(name), SMALL, bold=True)
+        canvas.circle(x, y, radius, look="ring", dashed=True)
+        strength = [[math.hypot(*map(float, pull)) for pull in row] for row in force]
+        most, moved = max(map(max, strength)), [[], []]
+        for member, (word, kind) in enumerate(members.items()):
+            for one in range(2):
+                (across, up), (right, above) = (map(float, part[member][one]) for part in (points, force))
+                start = (x + radius * across, y - radius * up)
+                share = strength[member][one] / most
+                if share >= 0.05:
+                    long = (12 + 13 * share) / strength[member][one]
+                    canvas.arrow(start, (start[0] + long * right, start[1] - long * above), kind=kind, thick=True)
+                    toward = sum((float(a) - float(b)) * float(f) for a, b, f in zip(
+                        points[0][one], points[member][one], force[member][one]))  # fmt: skip
+                    if member:
+                        moved[one].append(f"{word} {'pulled' if toward > 0 else 'pushed'}")
+                canvas.circle(*start, 5, kind)
+        told.append(f"{_short(name)}: " + "; ".join(
+            f"{which}, {' and '.join(words) or 'neither positive nor denial moved'}"
+            for which, words in zip(("first", "second"), moved)))  # fmt: skip
+    for at, (word, kind) in enumerate(members.items()):
+        canvas.circle(130 + at * 100, 246, 5, kind)
+        canvas.text(140 + at * 100, 246, word, SMALL, "start")
+    return canvas.finish(
+        "Two triplets on a circle, under each of ten losses. In the first, above, the denial is nearer to the anchor "
+        "than the positive is; the second, below, is right by far. Arrows are negative gradients, and say whether a "
+        f"positive or a denial is pulled towards its own anchor or pushed away. {'. '.join(told)}."
+    )
+
+
+def _short(name):
+    """The name of a loss in a few letters: BatchHardTripletLoss is "batch hard"."""
+    known = {"OnlineContrastive": "online", "BatchSemiHardTriplet": "semi-hard", "CosineSimilarity": "cosine"}
+    known |= {"MultipleNegativesRanking": "ranking", "MegaBatchMargin": "mega-batch"}
+    known |= {"BatchAllTriplet": "batch all", "BatchHardTriplet": "batch hard"}
+    return known.get(name.removesuffix("Loss"), name.removesuffix("Loss").lower())
 
 
 def out_of_reach(near, far, margin):

@@ -1,0 +1,186 @@
+"""The losses of one family on the same triplets: what each gains, and what it forgets, at an equal gain.
+
+    python -m course_utils.trainings.losses
+
+trains an encoder with each loss until it has reached the goal of `negation.py` on the development part, or for EPOCHS
+epochs (about a quarter of an hour on two cores). It writes `losses.csv`, which lesson 11 loads, and `losses_rates.csv`
+beside this file. Each step reads the same 32 triplets, whatever the loss: `FamilyLoss` puts their vectors into the
+shape of data that the loss takes.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import click
+import numpy as np
+import torch
+
+from ..data import load_triplets, write_table
+from ..models import progress_bar
+from . import negation
+from .learning_curve import into_folder
+
+FILE = Path(__file__).with_name("losses.csv")  # one row per loss, seed and measure
+TRIED = FILE.with_name("losses_rates.csv")  # one row per loss and rate tried
+SEEDS, EPOCHS = (0, 1), 4
+RATES = (2e-5, 5e-5, 1e-4)  # tried in this order; the first that reaches the goal is taken
+MARGIN = 0.5  # of the losses with one margin, all with 1 - cosine as the distance
+PER_PAIR, CLASSES, SCORED = "two texts and 0 or 1", "a text and its class", "two texts and a score"
+TRIPLETS, PAIRS = "anchor, positive, negative", "two texts that belong together"
+
+
+class Given(torch.nn.Module):
+    """Stands where a loss of the library expects an encoder: what it is given are the vectors already."""
+
+    device = torch.device("cpu")
+
+    def forward(self, vectors):
+        return {"sentence_embedding": vectors["vectors"]}
+
+
+@cache
+def family():
+    """{name of a loss in the library: (shape of data that it takes, function that makes it for a number of columns)}.
+
+    The margins and scales are the library's, except the margin of the triplet losses: theirs is Euclidean and 5, which
+    vectors of length 1 cannot satisfy (lesson 11).
+    """
+    from sentence_transformers.sentence_transformer import losses
+
+    inside = {"distance_metric": losses.BatchHardTripletLossDistanceFunction.cosine_distance, "margin": MARGIN}
+    cosine = {"distance_metric": losses.TripletDistanceMetric.COSINE, "triplet_margin": MARGIN}
+    return {
+        "ContrastiveLoss": (PER_PAIR, lambda hidden: losses.ContrastiveLoss(Given())),
+        "OnlineContrastiveLoss": (PER_PAIR, lambda hidden: losses.OnlineContrastiveLoss(Given())),
+        "SoftmaxLoss": (PER_PAIR, lambda hidden: losses.SoftmaxLoss(Given(), hidden, num_labels=2)),
+        "CosineSimilarityLoss": (SCORED, lambda hidden: losses.CosineSimilarityLoss(Given())),
+        "TripletLoss": (TRIPLETS, lambda hidden: losses.TripletLoss(Given(), **cosine)),
+        "BatchAllTripletLoss": (CLASSES, lambda hidden: losses.BatchAllTripletLoss(Given(), **inside)),
+        "BatchHardTripletLoss": (CLASSES, lambda hidden: losses.BatchHardTripletLoss(Given(), **inside)),
+        "BatchSemiHardTripletLoss": (CLASSES, lambda hidden: losses.BatchSemiHardTripletLoss(Given(), **inside)),
+        "MultipleNegativesRankingLoss": (TRIPLETS, lambda hidden: losses.MultipleNegativesRankingLoss(Given())),
+        "MegaBatchMarginLoss": (
+            PAIRS,
+            lambda hidden: losses.MegaBatchMarginLoss(Given(), use_mini_batched_version=False),
+        ),
+    }
+
+
+def shaped(shape, anchor, positive, negative):
+    """(columns, labels) as a loss gets them, from the members of B triplets, each a tensor (B, ...).
+
+    Pairs: each anchor beside its positive, with label or score 1, then each beside its negative, with 0. Classes: an
+    anchor and its positive say the same, so they are one class; what denies them is a class of its own. Pairs that
+    belong together: anchors and positives. The denials are left out, since these data have no place for them.
+
+    Raises ValueError for another shape.
+    """
+    count = len(anchor)
+    if shape in (PER_PAIR, SCORED):
+        labels = torch.arange(2 * count) < count
+        return [torch.cat([anchor, anchor]), torch.cat([positive, negative])], (
+            labels.long() if shape == PER_PAIR else labels.float()
+        )
+    if shape == CLASSES:
+        claims = torch.arange(count)
+        return [torch.cat([anchor, positive, negative])], torch.cat([claims, claims, claims + count])
+    if shape == TRIPLETS:
+        return [anchor, positive, negative], None
+    if shape == PAIRS:
+        return [anchor, positive], None
+    raise ValueError(f"there is no shape {shape!r}")
+
+
+class FamilyLoss(torch.nn.Module):
+    """A loss of the library for triplets, whatever shape of data it takes.
+
+    name: one of `family()`. model: an encoder, for training; without one, only `of` can be used. hidden: the length of
+    the vectors, of which a loss with weights of its own must know.
+    """
+
+    def __init__(self, name, model=None, hidden=2):
+        super().__init__()
+        self.shape, make = family()[name]
+        self.model, self.loss = model, make(model.get_embedding_dimension() if model is not None else hidden)
+
+    def of(self, anchor, positive, negative):
+        """The loss of B triplets of vectors, each member a tensor (B, hidden)."""
+        columns, labels = shaped(self.shape, anchor, positive, negative)
+        return self.loss([{"vectors": column} for column in columns], labels)
+
+    def forward(self, features, labels=None):
+        return self.of(*(self.model(column)["sentence_embedding"] for column in features))
+
+
+def unrelated_cosine(model):
+    """The mean cosine of the test part's anchors, each with all others: near 1 if all point the same way."""
+    vectors = negation.encoded(model, load_triplets("test")["anchor"])
+    return (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].mean()
+
+
+def at_rate(name, rate, seed=0):
+    """Train with a loss at a rate until the goal is reached. Returns (model, steps, share of the development part)."""
+    model, losses, _ = negation.trained(
+        lambda model: FamilyLoss(name, model), learning_rate=rate, epochs=EPOCHS, seed=seed, goal=negation.GOAL
+    )
+    share = negation.right_triplets(model, negation.negation_parts()[1]).mean()
+    return model, len(losses), float(share)
+
+
+def at_the_lowest_rate(name):
+    """Try RATES in turn until one reaches the goal. Returns ((model, steps, share), rate, rows about each).
+
+    If none does, it is the rate with the highest share of the development part, the lower of equal ones.
+    """
+    best, rows = None, []
+    for rate in RATES:
+        found = at_rate(name, rate)
+        rows.append({"loss": name, "rate": rate, "steps": found[1], "development": round(found[2], 4)})
+        if best is None or found[2] > best[0][2]:
+            best = found, rate
+        if found[2] >= negation.GOAL:
+            return found, rate, rows
+    return *best, rows
+
+
+def rows_of_all():
+    """(rows for FILE, rows for TRIED), with each loss trained for each seed.
+
+    `more`, `more_low` and `more_high` compare it with TripletLoss of the same seed, paired.
+    """
+    rows, tried, triplet, before = [], [], {}, negation.measured(negation.fresh_encoder())
+    names = sorted(family(), key=lambda name: name != "TripletLoss")  # it comes first: the others are compared with it
+    for name in (bar := progress_bar(iterable=names, unit="loss")):
+        first, rate, attempts = at_the_lowest_rate(name)
+        tried += attempts
+        for seed in SEEDS:
+            model, steps, share = first if seed == SEEDS[0] else at_rate(name, rate, seed)
+            now = negation.measured(model)
+            triplet.setdefault(seed, now)
+            more = negation.compared(triplet[seed], now)
+            row = {"loss": name, "shape": family()[name][0], "seed": seed, "rate": rate, "steps": steps}
+            row |= {"development": round(share, 4), "unrelated": round(float(unrelated_cosine(model)), 4)}
+            for measure, values in negation.compared(before, now).items():
+                rows.append(
+                    row
+                    | {"measure": measure}
+                    | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4)))
+                    | dict(zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4)))
+                )
+                bar.write(
+                    f"{name}, seed {seed}, {rate:g}, {steps} steps, {share:.2f}, {measure}: {np.round(values, 3)}"
+                )
+    return rows, tried
+
+
+@click.command()
+@into_folder
+def main(folder):
+    """Train with each loss of the family to an equal gain; write what each gained and lost, and the rates tried."""
+    rows, tried = rows_of_all()
+    write_table(tried, folder / TRIED.name)
+    write_table(rows, folder / FILE.name)
+
+
+if __name__ == "__main__":
+    main()
