@@ -70,6 +70,7 @@ tables: setup
 	$(BIN)/python -m course_utils.trainings.depth
 	$(BIN)/python -m course_utils.trainings.pairs
 	$(BIN)/python -m course_utils.trainings.negation
+	$(BIN)/python -m course_utils.trainings.losses
 
 # One lesson, after a change to it: make lesson L=04
 lesson: setup

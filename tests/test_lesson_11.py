@@ -255,3 +255,33 @@ def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_ca
     assert reaching([0.7, 0.9, 0.9]) == (0, 0.7, 1)
     assert reaching([0.3, 0.7, 0.9]) == (1, 0.7, 2)
     assert reaching([0.3, 0.5, 0.5]) == (1, 0.5, 3)
+
+
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
+def test_the_script_of_the_losses_writes_whole_tables_in_the_stored_ones_form(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(losses, "SEEDS", (0,))
+    done = CliRunner().invoke(losses.main, ["--folder", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["losses.csv", "losses_rates.csv"]
+    for file in (losses.FILE, losses.TRIED):
+        made, stored = pd.read_csv(tmp_path / file.name), pd.read_csv(file)
+        assert list(made.columns) == list(stored.columns)
+        assert set(made["loss"]) == set(stored["loss"]) == set(losses.family())
+
+
+def test_the_stored_tables_of_the_losses_fit_themselves():
+    stored, tried = pd.read_csv(losses.FILE), pd.read_csv(losses.TRIED)
+    assert stored.groupby(["loss", "seed"]).size().tolist() == [3] * 20
+    assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
+    assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()
+    after = stored.set_index(["loss", "seed", "measure"])["after"]
+    for row in stored.itertuples():
+        assert row.shape == losses.family()[row.loss][0]
+        assert row.more == pytest.approx(row.after - after["TripletLoss", row.seed, row.measure], abs=2e-4)
+        assert row.more_low <= row.more <= row.more_high
+    for name, rows in tried.groupby("loss", sort=False):
+        reached = rows["development"] >= negation.GOAL - 1e-4
+        assert not reached[:-1].any() and (reached.iloc[-1] or len(rows) == len(losses.RATES))
+        taken = rows.iloc[-1] if reached.iloc[-1] else rows.loc[rows["development"].idxmax()]
+        first = stored[(stored["loss"] == name) & (stored["seed"] == 0)]
+        assert set(first["rate"]) == {taken["rate"]} and set(first["steps"]) == {taken["steps"]}
