@@ -80,6 +80,30 @@ def benchmark(model, data, repeats):
     click.echo(table.to_string())
 
 
+@main.command("embed")
+@click.argument("texts", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The folder of the shards."
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Compute on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786."
+)
+@click.option("--shard", default=1000, show_default=True, type=click.IntRange(min=1), help="Texts in a shard.")
+@click.option("--model", help="A hub name or a folder. Default: the packaged encoder.")
+def embed_file(texts, out, scheduler, shard, model):
+    """Embed a file of texts, one a line, into a folder of shards. An interrupted run goes on where it stopped."""
+    from ..models import EncoderError
+    from .corpus import CorpusError, embed_corpus
+
+    try:
+        lines = texts.read_text(encoding="utf-8").split("\n")
+        lines = lines[:-1] if lines[-1] == "" else lines
+        new, old = embed_corpus(lines, out, scheduler, shard, model)
+    except (CorpusError, EncoderError, ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(lines):,} texts in {new + old} shards: {new} written, {old} found.")
+
+
 def learners_workspace(command):
     """The --workspace option of commands that need an existing workspace."""
     return click.option(

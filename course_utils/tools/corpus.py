@@ -1,0 +1,164 @@
+"""Embed a large corpus in shards, here or on a Dask cluster, and go on where an earlier run stopped.
+
+A shard is a safetensors file with the vectors of some texts, in order, in float16, and a fingerprint of these texts. It
+is written whole or not at all, by the process that calls `embed_corpus`; workers only compute. So a worker that dies
+loses what it was computing, a caller that dies loses what was not yet written, and neither loses more.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from ..embedding import embed
+from ..models import progress_bar
+
+JOINING = 30  # seconds that the first worker of a cluster has to join its scheduler
+AHEAD = 3  # shards that wait or are computed, for each thread of the cluster
+
+
+class CorpusError(RuntimeError):
+    """The corpus cannot be embedded. The message is one sentence; what was written stays."""
+
+
+def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None):
+    """Embed texts into a folder of shards. Shards that an earlier call has written are not computed again.
+
+    texts: a list of strings; all of them, also when going on.
+    folder: where the shards go; it is created if it is missing.
+    scheduler: the address of a Dask scheduler ("tcp://10.0.0.1:8786"), or a `distributed.Client`. Its workers need the
+    course, and no common file system. Without it, this process computes.
+    shard: texts in a shard. When going on, it must be the same.
+    model: a hub name or a folder, as for `load_encoder`; the same on all machines.
+
+    Returns (shards written now, shards found). Raises CorpusError for a folder that holds the vectors of other texts or
+    of another model, a scheduler that cannot be reached or lost its workers; TypeError or ValueError as `embed` does.
+    """
+    texts, folder = list(texts), Path(folder).expanduser()
+    if not texts or shard < 1:
+        raise ValueError(f"at least one text and one text in a shard are needed; got {len(texts)} and {shard}")
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {_path(folder, number): texts[start : start + shard]
+             for number, start in enumerate(range(0, len(texts), shard))}  # fmt: skip
+    if extra := sorted({*folder.glob("*.safetensors")} - {*parts}):
+        raise CorpusError(f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder.")
+    todo = {path: part for path, part in parts.items() if not _written(path, part, model)}
+    compute = _here(todo, model) if scheduler is None else _on_cluster(todo, model, scheduler)
+    with progress_bar(total=len(parts), initial=len(parts) - len(todo), unit="shard") as bar:
+        for path, vectors in compute:
+            _write(path, vectors, _fingerprint(todo[path], model))
+            bar.update()
+    return len(todo), len(parts) - len(todo)
+
+
+def load_corpus(folder):
+    """The vectors of all shards of a folder, in the order of the texts: a float16 array (n, hidden).
+
+    Raises CorpusError if there are none, or one in between is missing. The last one cannot be missed: compare the
+    number of rows with that of your texts.
+    """
+    from safetensors.numpy import load_file
+
+    paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
+    if not paths or paths != [_path(paths[0].parent, number) for number in range(len(paths))]:
+        raise CorpusError(f"{folder} does not hold all shards from the first to the last: run `course embed` again.")
+    return np.concatenate([load_file(path)["vectors"] for path in paths])
+
+
+def _path(folder, number):
+    return folder / f"{number:08d}.safetensors"
+
+
+def _fingerprint(texts, model):
+    """What a shard was computed from. Lengths first, so that no two lists of texts are one."""
+    content = [text.encode("utf-8", "surrogatepass") for text in (str(model), *texts)]
+    return hashlib.sha256(b"".join(len(one).to_bytes(8, "big") + one for one in content)).hexdigest()
+
+
+def _written(path, texts, model):
+    """Whether this shard is there. Raises CorpusError if it was computed from something else."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.exists():
+        return False
+    try:
+        with safe_open(path, "np") as file:
+            found = (file.metadata() or {}).get("texts")
+    except SafetensorError as error:
+        raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
+    if found != _fingerprint(texts, model):
+        raise CorpusError(
+            f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder."
+        )
+    return True
+
+
+def _write(path, vectors, fingerprint):
+    """Write a shard beside its place and rename it: a reader never sees half of one."""
+    from safetensors.numpy import save
+
+    content = save({"vectors": vectors}, {"texts": fingerprint})
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as unfinished:
+        try:
+            unfinished.write(content)
+            unfinished.flush()
+            os.fsync(unfinished.fileno())  # before the rename, or a power cut could leave an empty file
+            unfinished.close()
+            os.replace(unfinished.name, path)
+        except BaseException:
+            unfinished.close()
+            os.unlink(unfinished.name)
+            raise
+
+
+def vectors_of(texts, model=None):
+    """What a worker computes: (n, hidden), in float16."""
+    return embed(texts, model=model).astype(np.float16)
+
+
+def _here(parts, model):
+    return ((path, vectors_of(part, model)) for path, part in parts.items())
+
+
+def _on_cluster(parts, model, scheduler):
+    """Yield (path, vectors) as they are computed. Few shards are on their way at a time, so memory stays small."""
+    try:
+        from distributed import Client, KilledWorker, as_completed
+    except ImportError:
+        raise CorpusError(
+            "--scheduler needs dask.distributed: pip install -e '.[cluster]', here and on the cluster."
+        ) from None
+    given = isinstance(scheduler, Client)
+    try:
+        client = scheduler if given else Client(scheduler, timeout=20)
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
+    with contextlib.nullcontext() if given else client:
+        try:
+            client.wait_for_workers(1, timeout=JOINING)
+        except TimeoutError:
+            raise CorpusError(f"The Dask scheduler at {scheduler} has no workers.") from None
+        waiting, path_of, done = iter(parts.items()), {}, as_completed(with_results=False)
+
+        def submit():
+            for path, part in waiting:
+                future = client.submit(vectors_of, part, model, pure=False)
+                path_of[future] = path
+                done.add(future)
+                return
+
+        try:
+            for _ in range(AHEAD * max(1, sum(client.nthreads().values()))):
+                submit()
+            for future in done:
+                try:
+                    vectors = future.result()
+                except KilledWorker as error:
+                    raise CorpusError(f"The cluster lost a worker too often ({error}).") from None
+                yield path_of.pop(future), vectors
+                submit()
+        finally:
+            client.cancel([*path_of])

@@ -1,0 +1,188 @@
+"""`course embed`: shards that are whole or not there, and runs that go on where an earlier one stopped."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from course_utils.tools import corpus
+from course_utils.tools.cli import main
+from course_utils.tools.corpus import CorpusError, embed_corpus, load_corpus
+
+from .costly import costly
+from .grader import COURSE, needs_extras
+from .offline import free_port
+
+TEXTS = [f"Text {number} of {'a few ' * (number % 5)}words." for number in range(23)]
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The texts that are computed, in place of the encoder: a vector is the length of its text, four times."""
+    seen = []
+
+    def vectors_of(texts, model=None):
+        seen.extend(texts)
+        return np.repeat(np.array([[len(text)] for text in texts], dtype=np.float16), 4, axis=1)
+
+    monkeypatch.setattr(corpus, "vectors_of", vectors_of)
+    return seen
+
+
+def test_all_texts_are_embedded_in_order_and_read_back(computed, tmp_path):
+    assert embed_corpus(TEXTS, tmp_path / "new" / "folder", shard=5) == (5, 0)
+    assert load_corpus(tmp_path / "new" / "folder")[:, 0].tolist() == [len(text) for text in TEXTS]
+    assert computed == TEXTS
+    names = [path.name for path in sorted((tmp_path / "new" / "folder").iterdir())]
+    assert names == [f"{number:08d}.safetensors" for number in range(5)]
+
+
+def test_what_was_written_is_not_computed_again(computed, tmp_path):
+    embed_corpus(TEXTS, tmp_path, shard=5)
+    whole = load_corpus(tmp_path)
+    (tmp_path / "00000002.safetensors").unlink()
+    (tmp_path / "00000004.safetensors").unlink()
+    times = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    computed.clear()
+    with pytest.raises(CorpusError, match="does not hold all shards"):
+        load_corpus(tmp_path)
+    assert embed_corpus(TEXTS, tmp_path, shard=5) == (2, 3)
+    assert computed == TEXTS[10:15] + TEXTS[20:]
+    assert (load_corpus(tmp_path) == whole).all()
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert embed_corpus(TEXTS, tmp_path, shard=5) == (0, 5)
+
+
+def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monkeypatch):
+    plain, calls = corpus.vectors_of, []
+
+    def stop_at_the_third(texts, model=None):
+        calls.append(texts)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return plain(texts)
+
+    monkeypatch.setattr(corpus, "vectors_of", stop_at_the_third)
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(TEXTS, tmp_path, shard=5)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert embed_corpus(TEXTS, tmp_path, shard=5) == (3, 2)
+    assert computed == TEXTS
+
+
+def test_a_shard_that_cannot_be_written_leaves_nothing(computed, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="full"):
+        embed_corpus(TEXTS, tmp_path, shard=5)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "texts, how",
+    [
+        (["Text 0, changed.", *TEXTS[1:]], {"shard": 5}),
+        (TEXTS[:-1] + ["The last, changed."], {"shard": 5}),
+        (TEXTS, {"shard": 5, "model": "another"}),
+        (TEXTS, {"shard": 4}),
+        (TEXTS[:12], {"shard": 5}),
+    ],
+)
+def test_a_folder_of_other_texts_is_left_alone(computed, tmp_path, texts, how):
+    embed_corpus(TEXTS, tmp_path, shard=5)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    computed.clear()
+    with pytest.raises(CorpusError, match="name another folder"):
+        embed_corpus(texts, tmp_path, **how)
+    assert computed == [] and {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_texts_that_only_join_to_the_same_are_other_texts(computed, tmp_path):
+    embed_corpus(["ab", "c"], tmp_path)
+    with pytest.raises(CorpusError, match="other texts"):
+        embed_corpus(["a", "bc"], tmp_path)
+
+
+def test_damage_and_nothing_are_said(computed, tmp_path):
+    with pytest.raises(ValueError, match="at least one text"):
+        embed_corpus([], tmp_path)
+    with pytest.raises(CorpusError, match="does not hold all shards"):
+        load_corpus(tmp_path)
+    (tmp_path / "00000000.safetensors").write_bytes(b"half")
+    with pytest.raises(CorpusError, match="damaged"):
+        embed_corpus(TEXTS, tmp_path)
+
+
+def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
+    for says in ("5 written, 0 found", "0 written, 5 found"):
+        done = CliRunner().invoke(
+            main, ["embed", str(tmp_path / "texts.txt"), "--out", str(tmp_path / "out"), "--shard", 5]
+        )
+        assert done.exit_code == 0 and f"23 texts in 5 shards: {says}" in done.output
+    (tmp_path / "texts.txt").write_text("another\n")
+    done = CliRunner().invoke(main, ["embed", str(tmp_path / "texts.txt"), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 1 and "name another folder" in done.output and "Traceback" not in done.output
+
+
+def test_the_vectors_are_embeds(tmp_path):
+    from course_utils import embed
+
+    embed_corpus(TEXTS[:3], tmp_path)
+    assert np.abs(load_corpus(tmp_path) - embed(TEXTS[:3])).max() < 1e-3
+
+
+@costly("course_utils/tools/corpus.py", "course_utils/tools/cli.py", "course_utils/embedding.py")
+def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path):
+    environment = needs_extras() | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+    texts = [f"Sentence {number}, which is {'rather ' * (number % 40)}long." for number in range(400)]
+    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
+    out, address, cluster = tmp_path / "out", f"tcp://127.0.0.1:{free_port()}", []
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path, "env": environment}
+
+    def start(module, *arguments):
+        command = [sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--host", "127.0.0.1"]
+        cluster.append(subprocess.Popen([*command, "--no-dashboard"], **silent))
+
+    def shards():
+        return {path: path.stat().st_mtime_ns for path in out.glob("*.safetensors")}
+
+    def wait_for(number, running):
+        deadline = time.monotonic() + 240
+        while len(shards()) < number:
+            assert time.monotonic() < deadline and running.poll() is None, running.communicate()
+            time.sleep(0.05)
+
+    command = [*COURSE, "embed", str(tmp_path / "texts.txt"), "--out", str(out), "--shard", "10"]
+    command += ["--scheduler", address]
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
+    try:
+        start("dask_scheduler", "--port", address.rpartition(":")[2])
+        for _ in range(2):  # without a nanny, which would start a new one
+            start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path))
+        first = subprocess.Popen(command, **piped)
+        wait_for(3, first)
+        first.kill()  # the caller, in the middle
+        first.communicate()
+        before = shards()
+        assert 3 <= len(before) < 40
+        second = subprocess.Popen(command, **piped)
+        wait_for(len(before) + 3, second)
+        cluster[1].kill()  # a worker, in the middle
+        said, wrong = second.communicate(timeout=240)
+    finally:
+        for process in cluster:
+            process.kill()
+            process.wait()
+    assert second.returncode == 0, wrong
+    assert f"400 texts in 40 shards: {40 - len(before)} written, {len(before)} found." in said
+    after = shards()
+    assert len(after) == 40 and {path: after[path] for path in before} == before, "nothing was written twice"
+    embed_corpus(texts, tmp_path / "here", shard=10)
+    assert np.abs(load_corpus(out).astype(float) - load_corpus(tmp_path / "here")).max() < 1e-3
