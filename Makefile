@@ -21,7 +21,7 @@ help:
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 again (an hour or more)"
-	@echo "make tables     repeat the stored trainings of lessons 10 and 11 (an hour or more)"
+	@echo "make tables     repeat the stored trainings of lessons 10, 11 and 13 (two hours or more)"
 	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
 	@echo "make lock       resolve requirements.lock and the other two locks again"
@@ -71,6 +71,9 @@ tables: setup
 	$(BIN)/python -m course_utils.trainings.pairs
 	$(BIN)/python -m course_utils.trainings.negation
 	$(BIN)/python -m course_utils.trainings.losses
+	$(BIN)/python -m course_utils.trainings.search
+	$(BIN)/python -m course_utils.trainings.matryoshka
+	$(BIN)/python -m course_utils.trainings.growth
 
 # One lesson, after a change to it: make lesson L=04
 lesson: setup
@@ -97,6 +100,7 @@ adapter: setup
 bench: setup $(VENV)/grading/.ready $(VENV)/peers/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.speed
 	$(BIN)/python -W ignore -m tests.benchmarks.peers
+	$(BIN)/python -W ignore -m tests.benchmarks.searching
 	$(BIN)/python -W ignore -m tests.benchmarks.grading
 
 book: setup
