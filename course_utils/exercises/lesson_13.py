@@ -1,0 +1,338 @@
+"""Exercises of lesson 13, Small and fast."""
+
+import numpy as np
+
+from .framework import Case, Exercise, Mistake, difference
+
+
+def _numbers(rng, rows, columns, draw):
+    return np.array([[draw() for _ in range(columns)] for _ in range(rows)], dtype=np.float32)
+
+
+def _calibrated(rng, n, d, outside=False, constant=False):
+    """Vectors, lowest and highest, all of them multiples of powers of two: in every precision, each falls in one step.
+
+    outside: whether some numbers lie outside the ranges. constant: whether one dimension has lowest = highest.
+    """
+    step = np.array([2.0 ** -rng.randint(8, 11) for _ in range(d)], dtype=np.float32)
+    low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
+    high = low + 255 * step
+    place = _numbers(rng, n, d, lambda: rng.randint(0, 254) + rng.choice([0.25, 0.5, 0.75]))
+    if outside:
+        place[rng.randrange(n), rng.randrange(d)] = -rng.randint(2, 60) - 0.5
+        place[rng.randrange(n), rng.randrange(d)] = 255 + rng.randint(2, 60) + 0.5
+    vectors = low + place * step
+    if constant:
+        at = rng.randrange(d)
+        high[at] = low[at]
+        vectors[:, at] = low[at]
+    return vectors, low, high
+
+
+def _int8_cases(rng):
+    n, d = rng.randint(4, 6), rng.randint(5, 7)
+    vectors, low, high = _calibrated(rng, n, d)
+    ends = np.stack([low, high])
+    outside = _calibrated(rng, n, d, outside=True)
+    shifted = _calibrated(rng, n, d)
+    shifted[0][0] = shifted[1] - 7.5 * (shifted[2] - shifted[1]) / 255
+    above = _calibrated(rng, n, d)
+    above[0][-1] = above[2] + 7.5 * (above[2] - above[1]) / 255
+    return [
+        Case("Numbers inside the ranges", (vectors, low, high)),
+        Case("The lowest and the highest number of each dimension", (ends, low, high)),
+        Case("One vector", _calibrated(rng, 1, d)),
+        Case("A number below its range", shifted),
+        Case("A number above its range", above),
+        Case("Numbers outside the ranges on both sides", outside),
+        Case("A dimension that was constant", _calibrated(rng, n, d, constant=True)),
+    ]
+
+
+def _int8(vectors, low, high, steps=255, shift=-128, clip=True, rounding=np.floor):
+    step = (high - low) / np.float32(steps)
+    step = np.where(step == 0, np.float32(1), step)
+    place = rounding((vectors - low) / step)
+    place = np.clip(place, 0, 255) if clip else place
+    return (place + shift).astype(np.int64).astype(np.int8)
+
+
+def _unsafe(vectors, low, high):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = np.clip(np.floor((vectors - low) / ((high - low) / 255)), 0, 255)
+    return np.where(np.isnan(place), 0, place - 128)
+
+
+def _of_one_byte(outcome):
+    """What is wrong with right numbers that do not take one byte each; or None."""
+    kind = str(getattr(outcome, "dtype", type(outcome).__name__))
+    if kind.rpartition(".")[2] == "int8":
+        return None
+    return f"the numbers are right, but your result has the dtype {kind}, and one byte each is the point: int8"
+
+
+INT8 = Exercise(
+    id="13-int8",
+    title="Eight bits a number",
+    arguments=("vectors", "low", "high"),
+    cases=_int8_cases,
+    reference=_int8,
+    judge=lambda args, outcome: difference(outcome, _int8(*args).tolist()) or _of_one_byte(outcome),
+    minutes=12,
+    difficulty=2,
+    points=2,
+    mistakes=(
+        Mistake(
+            "Numbers outside the range wrap around: 300 becomes 44 in eight bits. Clip the step to 0 to 255 first.",
+            lambda v, low, high: _int8(v, low, high, clip=False),
+        ),
+        Mistake(
+            "You leave the steps at 0 to 255. int8 holds −128 to 127: subtract 128.",
+            lambda v, low, high: _int8(v, low, high, shift=0).view(np.uint8),
+        ),
+        Mistake(
+            "Steps of 128 and more do not fit into int8 and wrap around. Subtract 128 first.",
+            lambda v, low, high: _int8(v, low, high, shift=0),
+        ),
+        Mistake(
+            "You subtract 127, and the highest step, 255, does not fit: 128 wraps around to −128. Subtract 128.",
+            lambda v, low, high: _int8(v, low, high, shift=-127),
+        ),
+        Mistake(
+            "You round to the nearest step. A number belongs to the step that it lies in: round down, `np.floor`.",
+            lambda v, low, high: _int8(v, low, high, rounding=np.round),
+        ),
+        Mistake(
+            "You divide the range by 256. It has 255 steps here, as in the library.",
+            lambda v, low, high: _int8(v, low, high, steps=256),
+        ),
+        Mistake(
+            "You take the ranges from the vectors that you are given. They were measured before, on others: use `low` "
+            "and `high`.",
+            lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
+        ),
+        Mistake(
+            "You use one range for all dimensions. Each dimension has its own `low` and `high`.",
+            lambda v, low, high: _int8(v, low.min(), high.max()),
+        ),
+        Mistake(
+            "Where `low` equals `high`, you divide 0 by 0. Let the step be 1 there.",
+            lambda v, low, high: _unsafe(v, low, high),
+        ),
+        Mistake(
+            "You scale around 0, as lesson 09 did. Here each dimension's range goes from `low` to `high`.",
+            lambda v, low, high: np.clip(
+                np.round(v * 127 / np.maximum(np.abs(low), np.abs(high)).max()), -128, 127
+            ).astype(np.int8),
+        ),
+        Mistake(
+            "You forget to subtract `low`: the step is counted from 0 and not from the lowest number.",
+            lambda v, low, high: _int8(v + low, low, high),
+        ),
+    ),
+    hints=(
+        "How long is a step, in each dimension? And how many whole steps lie between `low` and the number?",
+        "`np.floor((vectors - low) / step)`, then `np.clip(..., 0, 255)`, then minus 128, and only then "
+        "`.astype(np.int8)`.",
+        "For a dimension with `low == high`, `np.where(step == 0, 1, step)` keeps the division out of trouble.",
+    ),
+)
+
+
+def _bytes(rng, n, count):
+    return np.array([[rng.randrange(256) for _ in range(count)] for _ in range(n)], dtype=np.uint8)
+
+
+def _hamming_cases(rng):
+    n, count = rng.randint(4, 7), rng.randint(3, 6)
+    query, corpus = _bytes(rng, 1, count)[0], _bytes(rng, n, count)
+    near = np.repeat(query[None], 4, axis=0)
+    for row in (1, 2, 3):
+        near[row, row - 1] ^= 1 << rng.randrange(8)
+    near[3, 0] ^= 1 << rng.randrange(8)
+    long = _bytes(rng, 1, 48)[0]
+    far = np.stack([~long, long, np.where(np.arange(48) < 40, ~long, long)]).astype(np.uint8)
+    return [
+        Case("Vectors of a few bytes", (query, corpus)),
+        Case("Vectors that differ in no bit, one or two", (query, near)),
+        Case("48 bytes that differ in hundreds of bits", (long, far)),
+        Case("One vector to compare with", (query, corpus[:1])),
+        Case("One byte each", (query[:1], corpus[:, :1])),
+        Case("Bits that are all 0, and all 1", (np.zeros(2, np.uint8), np.array([[0, 0], [255, 255]], np.uint8))),
+    ]
+
+
+def _hamming(query, corpus):
+    return np.bitwise_count(query ^ corpus).sum(axis=1, dtype=np.int64)
+
+
+def _opened(query, corpus):
+    return np.unpackbits(query).astype(int), np.unpackbits(corpus, axis=1).astype(int)
+
+
+HAMMING = Exercise(
+    id="13-hamming",
+    title="Count the bits that differ",
+    arguments=("query", "corpus"),
+    cases=_hamming_cases,
+    reference=lambda query, corpus: _hamming(query, corpus).tolist(),
+    minutes=8,
+    difficulty=1,
+    points=1,
+    mistakes=(
+        Mistake(
+            "You count the *bytes* that differ. Two bytes differ in one to eight bits: count those.",
+            lambda q, c: (q != c).sum(axis=1),
+        ),
+        Mistake(
+            "Your sum is kept in eight bits, which hold no more than 255. Sum in larger numbers: `dtype=int`.",
+            lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
+        ),
+        Mistake(
+            "You count the bits that are *equal*. The distance counts those that differ.",
+            lambda q, c: 8 * len(q) - _hamming(q, c),
+        ),
+        Mistake(
+            "You count the bits that are 1 in both (`&`). A bit differs if it is 1 in one of the two: `^`.",
+            lambda q, c: np.bitwise_count(q & c).sum(axis=1, dtype=int),
+        ),
+        Mistake(
+            "You count the bits that are 1 in either (`|`), also where both are 1. Exclusive or is `^`.",
+            lambda q, c: np.bitwise_count(q | c).sum(axis=1, dtype=int),
+        ),
+        Mistake(
+            "You subtract the bytes. The bits of a difference are not the bits that differ: use `^`.",
+            lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
+        ),
+        Mistake(
+            "You add up the bytes of `query ^ corpus`. Count the ones among their bits: `np.bitwise_count`.",
+            lambda q, c: (q ^ c).sum(axis=1, dtype=int),
+        ),
+        Mistake(
+            "You return one number for all. Each row of `corpus` has its own distance: sum along `axis=1`.",
+            lambda q, c: int(_hamming(q, c).sum()),
+        ),
+        Mistake("You return a share of the bits. Return their number.", lambda q, c: _hamming(q, c) / (8 * len(q))),
+        Mistake(
+            "You return the bits that differ for each byte. Add them up for each row.",
+            lambda q, c: np.bitwise_count(q ^ c),
+        ),
+        Mistake(
+            "You compare how many bits are 1 in each. Two vectors with equally many ones can differ in all of them.",
+            lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
+        ),
+    ),
+    hints=(
+        "`query ^ corpus` has a 1 wherever the two differ, byte by byte, for all rows at once.",
+        "`np.bitwise_count` counts the ones of each byte; `np.unpackbits(..., axis=1)` shows them.",
+    ),
+)
+
+
+def _rescore_cases(rng):
+    def drawn(n, d, count, k, where=None):
+        """A query, a corpus, and candidates whose scores with the query are apart."""
+        scores = np.array(rng.sample(range(-40, 60), n)) / 64
+        query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
+        corpus = _numbers(rng, n, d, lambda: rng.randint(-8, 8) / 16)
+        corpus += ((scores - corpus @ query) / d)[:, None] * query
+        candidates = np.array(rng.sample(range(n), count) if where is None else where)
+        return query, corpus.astype(np.float32), candidates, k
+
+    n = rng.randint(12, 16)
+    query, corpus, _, _ = drawn(n, 4, n, 3)
+    order = np.argsort(-(corpus @ query))
+    long = corpus.copy()
+    long[order[0]] += 8 * query * np.float32([1, 1, -1, -1])  # of the same score, at a wide angle to the query
+    missing = rng.sample(order[2:].tolist(), 5)
+    below = drawn(n, 8, 6, 4)
+    below[1][:] = below[1] - 2 * below[0] / 8
+    return [
+        Case("Candidates in no particular order", drawn(n, 8, 7, 3)),
+        Case("The best of the corpus are not among the candidates", (query, corpus, np.array(missing), 2)),
+        Case("The best candidate stands last", (query, corpus, np.array([*order[4:9], order[0]]), 2)),
+        Case("As many as there are candidates", drawn(n, 4, 5, 5)),
+        Case("Vectors that are not of length 1", (query, long, np.array([*order[5:10], order[0]]), 3)),
+        Case("One result", drawn(n, 4, 6, 1)),
+        Case("All scores are negative", below),
+    ]
+
+
+def _scores(query, corpus, candidates):
+    return corpus[candidates] @ query
+
+
+def _rescored(query, corpus, candidates, k):
+    return candidates[np.argsort(-_scores(query, corpus, candidates))[:k]]
+
+
+def _cosine_order(q, c, candidates, k):
+    scores = _scores(q, c, candidates) / np.linalg.norm(c[candidates], axis=1)
+    return candidates[np.argsort(-scores)[:k]]
+
+
+RESCORE = Exercise(
+    id="13-rescore",
+    title="Find the bug: rescoring",
+    arguments=("query", "corpus", "candidates", "k"),
+    cases=_rescore_cases,
+    reference=lambda *args: _rescored(*args).tolist(),
+    minutes=8,
+    difficulty=2,
+    points=2,
+    mistakes=(
+        Mistake(
+            "You return places in the list of candidates: 0 for the first of them. The caller needs places in "
+            "`corpus`: `candidates[...]`.",
+            lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
+        ),
+        Mistake(
+            "You return the lowest scores first. `argsort` sorts upwards: sort the negative scores.",
+            lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
+        ),
+        Mistake(
+            "You return the right candidates, the best of them last. Turn the order round.",
+            lambda q, c, candidates, k: _rescored(q, c, candidates, k)[::-1],
+        ),
+        Mistake(
+            "You score the whole corpus. The saving is to compare with the candidates only.",
+            lambda q, c, candidates, k: np.argsort(-(c @ q))[:k],
+        ),
+        Mistake(
+            "You rescore only the first k candidates, which cannot bring in a new one. Rescore all, and keep k.",
+            lambda q, c, candidates, k: _rescored(q, c, candidates[:k], k),
+        ),
+        Mistake(
+            "You return the candidates as they came. Order them by their scores.",
+            lambda q, c, candidates, k: candidates[:k],
+        ),
+        Mistake(
+            "You return the scores. Return the places in `corpus`.",
+            lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
+        ),
+        Mistake(
+            "You return all candidates in order. Keep the first k.",
+            lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
+        ),
+        Mistake(
+            "You take the absolute value of the scores, so that opposite vectors count as near.",
+            lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
+        ),
+        Mistake(
+            "You divide by the lengths of the rows. The score is the dot product, for rows of any length.",
+            _cosine_order,
+        ),
+        Mistake(
+            "You sort the k places by number. Their order is that of the scores, the highest first.",
+            lambda q, c, candidates, k: np.sort(_rescored(q, c, candidates, k)),
+        ),
+    ),
+    hints=(
+        "Print what the function returns for candidates such as [7, 3, 9]. Which numbers can come out?",
+        "`np.argsort` gives places in the array that it sorted. Which array was that, and which one does the caller "
+        "know?",
+        "`candidates[order[:k]]`: look the places up.",
+    ),
+)
+
+EXERCISES = (INT8, HAMMING, RESCORE)

@@ -1,0 +1,131 @@
+"""Train an encoder so that the first numbers of its vectors say most: Matryoshka, beside the same training without it.
+
+    python -m course_utils.trainings.matryoshka
+
+trains six times for 64 steps on neighbouring sentences of IMDB reviews (about a quarter of an hour on two cores) and
+writes `matryoshka.csv`, which lesson 13 loads, beside this file. The collection that is searched is from Rotten
+Tomatoes, so no sentence of it is trained on.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import click
+import numpy as np
+
+from ..data import load_queries, load_reviews, write_table
+from ..evaluation import bootstrap
+from ..models import progress_bar
+from ..nearest import search
+from ..ranking import recalls, reciprocal_ranks
+from .learning_curve import into_folder
+from .negation import encoded, fresh_encoder
+
+FILE = Path(__file__).with_name("matryoshka.csv")  # a row per recipe, seed and number of dimensions
+DIMENSIONS, SEEDS = (384, 192, 96, 48), (0, 1, 2)
+PAIRS, BATCH, RATE = 2048, 32, 2e-4
+ASKED, K = 500, 10
+
+
+@cache
+def review_parts():
+    """(texts, asked, queries, wanted): the collection, sentences outside it, queries in other words and their places.
+
+    The collection is the sentences of 12 to 24 words; those that are asked have 8 to 11.
+    """
+    reviews = load_reviews("rotten_tomatoes")["text"]
+    words = reviews.str.split().str.len()
+    texts, dev = reviews[words.between(12, 24)], load_queries("dev")
+    asked = reviews[words.between(8, 11)].tolist()[:ASKED]
+    return texts.tolist(), asked, dev["query"].tolist(), texts.index.get_indexer(dev["row"]).tolist()
+
+
+def review_sentences(shortest=6, longest=40):
+    """The sentences of the IMDB reviews, review by review, as lists; only those of `shortest` to `longest` words."""
+    for text in load_reviews("imdb")["text"]:
+        yield [one for one in re.split(r"(?<=[.!?])\s+", text) if shortest <= len(one.split()) <= longest]
+
+
+def neighbours(number=PAIRS, seed=0):
+    """Pairs of sentences that follow each other in a review, one pair from a review. A dictionary of two columns."""
+    pairs = [sentences[:2] for sentences in review_sentences(8, 30) if len(sentences) > 1]
+    chosen = np.random.default_rng(seed).permutation(len(pairs))[:number]
+    return {"anchor": [pairs[row][0] for row in chosen], "positive": [pairs[row][1] for row in chosen]}
+
+
+def trained(nested, seed, pairs=PAIRS):
+    """A fresh encoder trained on neighbours with the ranking loss of lesson 11; `nested`: on all DIMENSIONS at once."""
+    import torch
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers.sentence_transformer.losses import MatryoshkaLoss, MultipleNegativesRankingLoss
+
+    from ..training import training_settings, watch
+
+    torch.manual_seed(seed)
+    model = fresh_encoder()
+    loss = MultipleNegativesRankingLoss(model)
+    settings = training_settings(
+        seed=seed, learning_rate=RATE, num_train_epochs=1, per_device_train_batch_size=BATCH, logging_steps=10
+    )
+    trainer = SentenceTransformerTrainer(
+        model,
+        SentenceTransformerTrainingArguments(**settings),
+        train_dataset=Dataset.from_dict(neighbours(pairs, seed)),
+        loss=MatryoshkaLoss(model, loss, list(DIMENSIONS)) if nested else loss,
+    )
+    losses = watch(trainer)
+    trainer.train()
+    return model, [value for _, value in losses]
+
+
+def mean(values):
+    """The mean of each row, as `bootstrap` asks for."""
+    return np.mean(values, axis=-1)
+
+
+def measured(vectors, dimensions):
+    """(recall@10 of each asked sentence, reciprocal rank of each query), with the first `dimensions` numbers only.
+
+    vectors: of the collection, the asked sentences and the queries. The recall is of the ten nearest by whole vectors.
+    """
+    corpus, asked, queries = vectors
+    short = corpus[:, :dimensions]
+    whole, _ = search(asked, corpus, k=K)
+    recall = recalls(search(asked[:, :dimensions], short, k=K)[0].tolist(), whole.tolist(), K)
+    wanted = [[place] for place in review_parts()[3]]
+    return recall, reciprocal_ranks(search(queries[:, :dimensions], short, k=K)[0].tolist(), wanted, K)
+
+
+def rows_of(recipe, seed, model, before=None):
+    """(a row per number of dimensions, the reciprocal ranks); `before`: the untrained encoder's, to compare with."""
+    texts, asked, queries, _ = review_parts()
+    vectors, rows, ranks = [encoded(model, part) for part in (texts, asked, queries)], [], {}
+    for dimensions in DIMENSIONS:
+        recall, ranks[dimensions] = measured(vectors, dimensions)
+        change = [ranks[dimensions] - (before or ranks)[dimensions]]
+        values = [bootstrap(mean, column) for column in (recall, ranks[dimensions], *change)]
+        names = [f"{name}{part}" for name in ("recall", "mrr", "change") for part in ("", "_low", "_high")]
+        numbers = np.round(np.ravel(values), 4).tolist()
+        rows.append({"recipe": recipe, "seed": seed, "dimensions": dimensions, **dict(zip(names, numbers))})
+    return rows, ranks
+
+
+@click.command()
+@into_folder
+def main(folder):
+    """Train with three seeds, with Matryoshka and without; write recall and mean reciprocal rank by dimensions."""
+    rows, before = rows_of("untrained", 0, fresh_encoder())
+    trainings = [(name, seed) for name in ("Matryoshka", "ranking loss") for seed in SEEDS]
+    for name, seed in (bar := progress_bar(iterable=trainings, unit="training")):
+        model, losses = trained(name == "Matryoshka", seed)
+        rows += rows_of(name, seed, model, before)[0]
+        bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}")
+        for row in rows[-len(DIMENSIONS) :]:
+            bar.write(f"    {row['dimensions']}: recall {row['recall']:.3f}, MRR {row['mrr']:.3f}")
+    write_table(rows, folder / FILE.name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Lesson 13: codes and bits equal to the library's, an index that counts alike, and tables that fit themselves."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_utils import search
+from course_utils.exercises.lesson_13 import HAMMING, INT8, RESCORE
+from course_utils.ranking import recalls
+from course_utils.trainings import growth, matryoshka
+
+from .costly import costly
+
+
+def drawn(n, dimensions=13, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, dimensions)).astype(np.float32)
+
+
+def of_the_library(vectors, precision, **how):
+    from sentence_transformers.util.quantization import quantize_embeddings
+
+    return quantize_embeddings(vectors, precision, **how)
+
+
+def awkward():
+    """Vectors and the ranges that they are quantised with."""
+    vectors, calibration = drawn(30), drawn(200, seed=1)
+    constant = vectors.copy()
+    constant[:, 4] = 0.25
+    ends = np.stack([calibration.min(axis=0), calibration.max(axis=0)])
+    flat = ends.copy()
+    flat[:, 4] = 0.25
+    return {
+        "inside": (calibration, ends),
+        "outside": (vectors * 3, ends),
+        "one vector": (vectors[:1], ends),
+        "constant dimension": (constant, flat),
+        "zeros": (np.zeros((3, 13), np.float32), ends),
+        "zeros and no range": (np.zeros((3, 13), np.float32), np.zeros((2, 13), np.float32)),
+        "infinite": (np.array([[np.inf, -np.inf, *[0.0] * 11]], np.float32), ends),
+        "none": (vectors[:0], ends),
+    }
+
+
+@pytest.mark.parametrize("name", awkward())
+def test_the_codes_are_the_librarys(name):
+    vectors, ranges = awkward()[name]
+    found = INT8.reference(vectors, *ranges)
+    assert found.dtype == np.int8 and np.array_equal(found, of_the_library(vectors, "int8", ranges=ranges))
+
+
+@given(st.integers(1, 40), st.integers(1, 70), st.integers(0, 999))
+def test_hamming_distances_of_packed_bits_are_those_of_signs(n, dimensions, seed):
+    """Also where the dimensions fill no whole bytes: the bits that are added are 0 on both sides."""
+    vectors = np.round(drawn(n + 1, dimensions, seed), 1)  # some are 0, which is not above 0
+    packed = np.packbits(vectors > 0, axis=1)
+    assert np.array_equal(packed, of_the_library(vectors, "ubinary"))
+    assert packed.shape == (n + 1, -(-dimensions // 8))
+    signs = vectors > 0
+    assert HAMMING.reference(packed[0], packed[1:]) == (signs[0] != signs[1:]).sum(axis=1).tolist()
+
+
+def test_a_second_look_at_everything_is_the_exact_search():
+    query, corpus = drawn(1, seed=2)[0], drawn(50)
+    corpus /= np.linalg.norm(corpus, axis=1, keepdims=True)
+    shuffled = np.random.default_rng(0).permutation(50)
+    assert RESCORE.reference(query, corpus, shuffled, 7) == search(query[None], corpus, k=7)[0][0].tolist()
+
+
+def test_an_index_counts_the_same_each_time_and_a_wider_search_compares_more():
+    blocks = [drawn(300, 32, seed) for seed in range(2)]
+    asked = drawn(40, 32, seed=9)
+    nearest, counts, found = growth.exact(asked, blocks), [], []
+    assert np.array_equal(nearest, search(asked, np.concatenate(blocks), k=growth.K)[0])
+    for width in (10, 10, 600):
+        index = growth.built(blocks)
+        index.expansion_search = width
+        result = index.search(asked, growth.K, threads=1)
+        counts.append(result.computed_distances)
+        found.append(recalls(result.keys.tolist(), nearest.tolist(), growth.K).mean())
+    assert counts[0] == counts[1] < counts[2] and found[0] == found[1] < found[2] and found[2] > 0.99
+
+
+def test_vectors_drawn_alike_have_the_mean_and_the_covariance():
+    real = drawn(4000, 6) @ drawn(6, 6, seed=3) / 20 + np.eye(6)[0]
+    real /= np.linalg.norm(real, axis=1, keepdims=True)
+    alike = np.concatenate(list(growth.drawn_alike(real, 60_000))).astype(np.float32)
+    assert len(alike) == 60_000 and np.abs(np.linalg.norm(alike, axis=1) - 1).max() < 1e-3
+    assert np.abs(alike.mean(axis=0) - real.mean(axis=0)).max() < 0.02
+    assert np.abs(np.cov(alike.T) - np.cov(real.T)).max() < 0.2 * np.abs(np.cov(real.T)).max()
+
+
+def test_the_collection_has_every_wanted_text_and_shares_none_with_the_training():
+    texts, asked, queries, wanted = matryoshka.review_parts()
+    assert len(asked) == matryoshka.ASKED and len(queries) == len(wanted) and min(wanted) >= 0
+    pairs = matryoshka.neighbours()
+    trained_on = {*pairs["anchor"], *pairs["positive"]}
+    assert len(pairs["anchor"]) == len(pairs["positive"]) == matryoshka.PAIRS
+    assert not trained_on & {*texts, *asked, *queries} and not {*texts} & {*asked}
+
+
+def test_the_stored_tables_fit_themselves():
+    stored = pd.read_csv(matryoshka.FILE)
+    assert stored.groupby(["recipe", "seed"]).size().tolist() == [len(matryoshka.DIMENSIONS)] * 7
+    assert (stored.loc[stored["dimensions"] == 384, "recall"] == 1).all()
+    for name in ("recall", "mrr", "change"):
+        assert (stored[f"{name}_low"] <= stored[name]).all() and (stored[name] <= stored[f"{name}_high"]).all()
+    before = stored[stored["recipe"] == "untrained"].set_index("dimensions")["mrr"]
+    assert (stored["mrr"] - stored["dimensions"].map(before) - stored["change"]).abs().max() < 2e-4
+    grown = pd.read_csv(growth.FILE)
+    sizes = {kind: tuple(rows["n"].unique()) for kind, rows in grown.groupby("vectors")}
+    assert sizes == growth.SIZES
+    for _, rows in grown.groupby(["vectors", "n"]):
+        assert tuple(rows["width"]) == growth.WIDTHS
+        assert rows["compared"].is_monotonic_increasing and rows["recall"].is_monotonic_increasing
+    assert ((grown["low"] <= grown["recall"]) & (grown["recall"] <= grown["high"])).all()
+    assert (grown["bytes"] > grown["n"] * 768).all()
+
+
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
+def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch):
+    monkeypatch.setattr(growth, "SIZES", {"reviews": (300,), "drawn": (300, 600)})
+    monkeypatch.setattr(growth, "ASKED", 20)
+    monkeypatch.setattr(growth, "review_vectors", lambda number: drawn(number, 24).astype(np.float16))
+    assert CliRunner().invoke(growth.main, ["--folder", str(tmp_path)], catch_exceptions=False).exit_code == 0
+    made, stored = pd.read_csv(tmp_path / growth.FILE.name), pd.read_csv(growth.FILE)
+    assert list(made.columns) == list(stored.columns) and len(made) == 3 * len(growth.WIDTHS)
+
+    texts, asked, queries, wanted = matryoshka.review_parts()
+    few = sorted({*wanted, *range(200)})
+    parts = [texts[place] for place in few], asked[:20], queries, [few.index(place) for place in wanted]
+    monkeypatch.setattr(matryoshka, "review_parts", lambda: parts)
+    monkeypatch.setattr(matryoshka, "SEEDS", (0,))
+    monkeypatch.setattr(matryoshka, "BATCH", 8)
+    trained = matryoshka.trained
+    monkeypatch.setattr(matryoshka, "trained", lambda nested, seed: trained(nested, seed, pairs=80))
+    assert CliRunner().invoke(matryoshka.main, ["--folder", str(tmp_path)], catch_exceptions=False).exit_code == 0
+    made, stored = pd.read_csv(tmp_path / matryoshka.FILE.name), pd.read_csv(matryoshka.FILE)
+    assert list(made.columns) == list(stored.columns) and set(made["recipe"]) == set(stored["recipe"])
+    assert list(made["dimensions"]) == [*matryoshka.DIMENSIONS] * 3
