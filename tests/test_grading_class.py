@@ -360,7 +360,7 @@ def test_into_nbgrader(tmp_path):
         text=True,
         env=environment,
     )
-    points = f"{points_of('14-reciprocal-rank'):.1f} {points_of('12'):.1f}"
+    points = f"{points_of('14-reciprocal-rank'):.1f} {points_of('14'):.1f}"
     assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14" / "14_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
