@@ -25,6 +25,8 @@ HOME = {
     "load_docstrings": "data",
     "load_doc_queries": "data",
     "load_doc_judgements": "data",
+    "load_plot_queries": "data",
+    "load_texts": "data",
     "check": "exercises",
     "hint": "exercises",
     "solution": "exercises",

@@ -20,6 +20,11 @@ DOCUMENTED = {  # where `load_docstrings` looks: packages that are installed wit
     "sklearn.mixture sklearn.model_selection sklearn.multiclass sklearn.naive_bayes sklearn.neighbors "
     "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
 }
+READABLE = (".md", ".txt", ".py")  # what `load_texts` reads
+MANY_WORDS = 10_000  # a text with more is named by `doubtful_texts`
+MARKUP = (
+    r"</?(?:a|b|br|code|div|em|h[1-6]|hr|html|body|i|img|li|ol|p|pre|script|span|strong|style|t[dhr]|table|ul)\b[^<>]*>"
+)
 MIN_DOCSTRING_WORDS = 30  # a shorter one says too little to be searched for
 VARYING = {  # SciPy writes new random numbers into the examples of the first four, and later more text into the last
     *(f"scipy.stats.{name}" for name in ("Binomial", "Logistic", "Normal", "Uniform")),
@@ -136,23 +141,172 @@ def load_doc_judgements():
     return pd.read_csv(TABLES / "doc_judgements.csv")
 
 
-def load_docstrings():
+def load_docstrings(places=None):
     """The documentation of NumPy, pandas, SciPy and scikit-learn, as it is installed here: one text a public name.
 
     Functions, classes and methods of the modules in `DOCUMENTED`, with 30 words or more. Of names that share one text,
     the first in the alphabet stands for all.
+
+    places: modules and classes of other packages instead, such as {"matplotlib": "matplotlib.axes.Axes"}.
 
     Returns a table with the columns `name` ("pandas.DataFrame.dropna"), `package` and `text`, in the order of `name`.
     """
     import pandas as pd
 
     found = {}
-    for package, places in DOCUMENTED.items():
-        for place in places.split():
+    for package, listed in (DOCUMENTED if places is None else places).items():
+        for place in listed.split():
             for name, text in _documented(place):
                 if len(words := text.split()) >= MIN_DOCSTRING_WORDS and name not in VARYING:
                     found.setdefault(" ".join(words), []).append((name, package, text))
     return pd.DataFrame(sorted(min(same) for same in found.values()), columns=["name", "package", "text"])
+
+
+def load_plot_queries():
+    """Queries written for this course, to develop with: about the documentation of Matplotlib's Axes and Figure.
+
+    Returns two tables: the columns `id`, `part` (all "dev"), `kind` (as in `load_doc_queries`) and `query`, and the
+    columns `id`, `name` and `grade` (as in `load_doc_judgements`).
+    """
+    import pandas as pd
+
+    return pd.read_csv(TABLES / "plot_queries.csv"), pd.read_csv(TABLES / "plot_judgements.csv")
+
+
+def load_texts(folder):
+    """The texts in a folder and the folders inside it: Markdown, plain text and Python files, in UTF-8.
+
+    Hidden files and folders are skipped. Returns a table with the columns `name` (the path in the folder, with "/") and
+    `text`, in the order of `name`. Raises FileNotFoundError for a missing folder or one without such files, ValueError
+    for files in another encoding; each names what it is about.
+    """
+    import pandas as pd
+
+    folder = Path(folder).expanduser()
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} is not a folder on this machine")
+    paths = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix.lower() in READABLE
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+    if not paths:
+        raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}")
+    rows, others = [], []
+    for path in paths:
+        name = path.relative_to(folder).as_posix()
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:  # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
+            others.append(name)
+        rows.append((name, text.replace("\r\n", "\n")))
+    if others:
+        raise ValueError(
+            f"{len(others)} of {len(paths)} files are not in UTF-8: {_listed(others)}. Save them as UTF-8 in an "
+            "editor, or move them out of the folder"
+        )
+    return pd.DataFrame(rows, columns=["name", "text"])
+
+
+def doubtful_texts(table):
+    """What a search may stumble over in a table with the columns `name` and `text`.
+
+    Returns a table with the columns `name` and `problem`: texts that are empty, that equal an earlier one (white space
+    aside), that are very long, or that hold HTML tags.
+    """
+    import re
+
+    import pandas as pd
+
+    rows, first = [], {}
+    for name, text in zip(table["name"], table["text"]):
+        same = " ".join(text.split())
+        if not same:
+            rows.append((name, "it is empty: leave it out"))
+            continue
+        if same in first:
+            rows.append((name, f"it is the same text as {first[same]}: keep one"))
+        first.setdefault(same, name)
+        if (length := len(text.split())) > MANY_WORDS:
+            rows.append((name, f"it has {length:,} words, of which an encoder reads the first few hundred: cut it"))
+        if tags := len(re.findall(MARKUP, text)):
+            rows.append((name, f"it holds {tags:,} HTML {'tag' if tags == 1 else 'tags'}: remove them"))
+    return pd.DataFrame(rows, columns=["name", "problem"])
+
+
+def read_judged(queries, judgements, names):
+    """Queries with their judgements, from two tables: text with a header line and commas, or DataFrames.
+
+    queries: the columns `id`, `part` ("dev" or "test") and `query`. judgements: the columns `id`, `name` and `grade` (2
+    answers the query, 1 helps, 0 does neither). names: of all texts; a text without a line has not been judged.
+
+    Returns the queries with a column `grades`: for each a dict {place in names: grade above 0}, empty if no text is
+    relevant. Raises ValueError, naming what is wrong: a column that is missing, an id or query that comes twice, a
+    part, id or name that does not exist, a text that is judged twice, another grade.
+    """
+    queries, judgements = (
+        _table(one, columns, what)
+        for one, columns, what in (
+            (queries, ("id", "part", "query"), "queries"),
+            (judgements, ("id", "name", "grade"), "judgements"),
+        )
+    )
+    for column in ("id", "query"):
+        _none_of(queries[column][queries[column].duplicated()], f"queries: this {column} comes twice")
+    _none_of(queries["id"][queries["query"] == ""], "queries: there is no query for")
+    _none_of(queries["part"][~queries["part"].isin(("dev", "test"))], 'queries: part must be "dev" or "test"; got')
+    places = {name: place for place, name in enumerate(names)}
+    _none_of(judgements["id"][~judgements["id"].isin(queries["id"])], "judgements: there is no query with the id")
+    _none_of(judgements["name"][~judgements["name"].isin(places)], "judgements: there is no text called", places)
+    _none_of(
+        judgements["grade"][~judgements["grade"].isin(("0", "1", "2"))], "judgements: grade must be 0, 1 or 2; got"
+    )
+    twice = judgements[judgements.duplicated(["id", "name"])]
+    _none_of(twice["id"] + " " + twice["name"], "judgements: this is judged twice")
+    grades = {one: {} for one in queries["id"]}
+    for row in judgements.itertuples():
+        if row.grade != "0":
+            grades[row.id][places[row.name]] = int(row.grade)
+    return queries.assign(grades=[grades[one] for one in queries["id"]]).reset_index(drop=True)
+
+
+def _table(table, columns, what):
+    """A table of texts with these columns, without white space around them."""
+    import csv
+
+    import pandas as pd
+
+    if isinstance(table, str):
+        head, *rows = csv.reader(table.strip().splitlines(), skipinitialspace=True)
+        for number, row in enumerate(rows, start=2):
+            if len(row) != len(head):
+                raise ValueError(
+                    f"{what}, line {number}: there are {len(row)} values, and {len(head)} columns. Put a text that "
+                    'contains a comma in quotes: "..."'
+                )
+        table = pd.DataFrame(rows, columns=[name.strip() for name in head])
+    if missing := [column for column in columns if column not in table.columns]:
+        raise ValueError(f"{what}: there is no column {', '.join(missing)}; the columns must be {', '.join(columns)}")
+    return table[list(columns)].astype(str).apply(lambda column: column.str.strip())
+
+
+def _none_of(values, what, known=()):
+    """Raise ValueError if there are values, with the nearest of the known ones."""
+    import difflib
+
+    if len(values):
+        near = difflib.get_close_matches(values.iloc[0], known, n=1)
+        raise ValueError(f"{what} {_listed(values)}{f'; did you mean {near[0]}?' if near else ''}")
+
+
+def _listed(values, most=5):
+    """The first few of many names."""
+    names = list(dict.fromkeys(map(str, values)))
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _documented(place):

@@ -58,6 +58,7 @@ def learners(*hand_ins, lessons=None, people=None):
 
 ALL_04 = [one for one in WORK["exercises"] if one[:2] == "04"]
 ALL_05 = [one for one in WORK["exercises"] if one[:2] == "05"]
+RUBRIC = assignment()["rubrics"]["14-report"]
 FULL, BOTH, REPORT = points_of("04"), points_of("04", "05"), points_of("14-report")
 
 
@@ -289,27 +290,43 @@ def capstone():
     )
 
 
+def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, capstone):
+    path = tmp_path / "manual.csv"
+    read_manual(path, list(capstone.values()))
+    rows = gradebook.read_table(path)
+    assert [row["cell"] for row in rows if row["learner"] == "ada"] == [f"14-report: {row}" for row in sorted(RUBRIC)]
+    assert sum(int(row["of"]) for row in rows) == 2 * REPORT
+    text = path.read_text(encoding="utf-8-sig")
+    for row, most in RUBRIC.items():
+        assert capstone["ada"]["by_hand"]["14-report"]["points"] is None and capstone["ada"]["waiting"] == REPORT
+        text = text.replace(f"ada,,14-report: {row},,{most}", f"ada,,14-report: {row},{most},{most}")
+        path.write_text(text, encoding="utf-8")
+        read_manual(path, list(capstone.values()))
+    assert capstone["ada"]["by_hand"]["14-report"]["points"] == REPORT and capstone["ada"]["waiting"] == 0
+    assert capstone["José"]["by_hand"]["14-report"]["points"] is None
+
+
 def test_what_a_person_writes_stays(tmp_path, capstone):
     path = tmp_path / "manual.csv"
     read_manual(path, list(capstone.values()))
     assert path.read_bytes().startswith(b"\xef\xbb\xbf"), "so that spreadsheets read José"
+    given = dict.fromkeys(RUBRIC, "1") | {"Result": "1,5"}
+    lines = [
+        f"ada;14-report: {row};{points};;{'+ clear writing' * (row == 'Result')};-Kim" for row, points in given.items()
+    ]
     path.write_text(
-        "learner;cell;points;of;comment;second marker\nada;14-report;6,5;8;+ clear "
-        "writing;-Kim\nzoe;14-report;3;8;;Lee\n"
+        "\n".join(["learner;cell;points;of;comment;second marker", *lines, "zoe;14-report: Result;3;2;;Lee"])
     )
     for _ in range(3):  # each run reads what the one before wrote
         read_manual(path, list(capstone.values()))
-        assert capstone["ada"]["by_hand"]["14-report"] == {
-            "points": 6.5,
-            "of": REPORT,
-            "comment": "+ clear writing",
-            "text": "My report.",
-        }
-    rows = gradebook.read_table(path)
-    assert [(row["learner"], row["points"], row["second marker"]) for row in rows] == [
-        ("José", "", ""),
-        ("ada", "6,5", "'-Kim"),
-        ("zoe", "3", "Lee"),
+        report = capstone["ada"]["by_hand"]["14-report"]
+        assert (report["points"], report["of"], report["text"]) == (len(RUBRIC) + 0.5, REPORT, "My report.")
+        assert "Result: 1.5 of 2. + clear writing\n" in report["comment"] and "Advice: 1 of 1" in report["comment"]
+    rows = [row for row in gradebook.read_table(path) if row["cell"] == "14-report: Result"]
+    assert [(row["learner"], row["points"], row["of"], row["second marker"]) for row in rows] == [
+        ("José", "", "2", ""),
+        ("ada", "1,5", "2", "'-Kim"),
+        ("zoe", "3", "2", "Lee"),
     ]
     assert unclaimed(tmp_path, list(capstone.values())) == ["zoe"]
 
@@ -318,15 +335,16 @@ def test_what_a_person_writes_stays(tmp_path, capstone):
     "text, words",
     [
         ("learner,cell\nada,14-report\n", "needs the columns"),
-        ("learner,cell,points\nada,14-report,5\nada,14-report,\n", "line 3: ada has a second line"),
+        ("learner,cell,points\nada,14-report: Result,1\nada,14-report: Result,\n", "line 3: ada has a second line"),
         (
-            "learner,cell,points,comment\nada,14-report,5,good, but short\n",
+            "learner,cell,points\nada,14-report,5\n",
+            "line 2: 14-report is marked by the rows of its rubric now, 14-report: Q",
+        ),
+        (
+            "learner,cell,points,comment\nada,14-report: Result,1,good, but short\n",
             "line 2: there are more values than columns",
         ),
-        (
-            f"learner,cell,points\nada,14-report,{REPORT + 1}\n",
-            f"line 2: points must be a number from 0 to {REPORT}, got '{REPORT + 1}'",
-        ),
+        ("learner,cell,points\nada,14-report: Result,3\n", "line 2: points must be a number from 0 to 2, got '3'"),
     ],
 )
 def test_bad_tables_change_nothing(tmp_path, capstone, text, words):

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -294,11 +295,12 @@ def test_an_ordinary_user_gets_the_same(folder, out):
 @pytest.mark.usefixtures("one_sandbox")
 def test_hand_marked_cells(tmp_path):
     isolation()
-    auto, most = points_of("14-reciprocal-rank"), points_of("14-report")
+    auto, most, rubric = points_of("14-judge"), points_of("14-report"), assignment()["rubrics"]["14-report"]
+    assert sum(rubric.values()) == most
     report = "**Result.** I wrote <script>alert(1)</script> this."
     source = write_class(
         tmp_path / "class",
-        ada=("14_capstone.ipynb", hand_in("14", reciprocal_rank="solution", report=report)),
+        ada=("14_capstone.ipynb", hand_in("14", judge="solution", report=report)),
         bob=("14_capstone.ipynb", hand_in("14")),
     )
     out = tmp_path / "out"
@@ -311,26 +313,29 @@ def test_hand_marked_cells(tmp_path):
     ) == (auto, points_of("14"), most, 0)
     rows = table(out / "manual.csv")
     assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in rows] == [
-        ("ada", "14-report", "", str(most)),
-        ("bob", "14-report", "", str(most)),
+        (learner, f"14-report: {row}", "", str(of)) for learner in ("ada", "bob") for row, of in sorted(rubric.items())
     ]
 
     text = (out / "manual.csv").read_text()
-    (out / "manual.csv").write_text(
-        text.replace(f"ada,,14-report,,{most},,", f'ada,,14-report,"6,5",{most},"Well said, <b>Ada</b>",')
-        + f"zoe,,14-report,3,{most},gone,\n"
-    )
+    marked = re.sub(r"(?m)^(ada,,14-report: \w+),,", r"\1,1,", text)
+    marked = marked.replace("Result,1,2,,", 'Result,"0,5",2,"Well said, <b>Ada</b>",', 1)
+    (out / "manual.csv").write_text(marked + "zoe,,14-report: Result,3,2,gone,\n")
     learners = {one["learner"]: one for one in grade(source, out, workers=1)}
-    assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (auto + 6.5, 0)
+    assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (auto + len(rubric) - 0.5, 0)
     assert "zoe" in (out / "manual.csv").read_text() and "Well said" in (out / "manual.csv").read_text(), (
         "what a person wrote stays"
     )
     page = (out / "feedback" / "ada.html").read_text()
-    assert "6.5" in page and "<b>Ada" not in page and "<script>alert" not in page and "&lt;script&gt;" in page
+    assert (
+        "Result: 0.5 of 2. Well said" in page
+        and "<b>Ada" not in page
+        and "<script>alert" not in page
+        and "&lt;script&gt;" in page
+    )
 
-    for wrong in (str(most + 1), "-1", "six", "nan"):
-        (out / "manual.csv").write_text(text.replace(f"14-report,,{most}", f"14-report,{wrong},{most}"))
-        with pytest.raises(GradeError, match=f"line 2: points must be a number from 0 to {most}"):
+    for wrong in ("3", "-1", "six", "nan"):
+        (out / "manual.csv").write_text(text.replace("14-report: Result,,2", f"14-report: Result,{wrong},2"))
+        with pytest.raises(GradeError, match=r"line \d: points must be a number from 0 to 2"):
             grade(source, out, workers=1)
 
 
@@ -339,9 +344,7 @@ def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
     report = "Mine <img src=x onerror=alert(1)>"
-    source = write_class(
-        tmp_path / "class", ada=("14_capstone.ipynb", hand_in("14", reciprocal_rank="solution", report=report))
-    )
+    source = write_class(tmp_path / "class", ada=("14_capstone.ipynb", hand_in("14", judge="solution", report=report)))
     write_class(source, **{"e ve": ("14_capstone.ipynb", hand_in("14"))})
     done = course(
         "grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--workers", 1, env=environment
@@ -360,7 +363,7 @@ def test_into_nbgrader(tmp_path):
         text=True,
         env=environment,
     )
-    points = f"{points_of('14-reciprocal-rank'):.1f} {points_of('14'):.1f}"
+    points = f"{points_of('14-judge'):.1f} {points_of('14'):.1f}"
     assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14" / "14_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"

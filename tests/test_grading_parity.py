@@ -7,8 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils.exercises import check
-from course_utils.tools.grading.marking import Marker, assignment
+from course_utils.exercises import find
+from course_utils.exercises.framework import examine
+from course_utils.tools.grading.marking import Marker, assignment, cases_of
 from course_utils.tools.grading.program import checksum
 from course_utils.tools.grading.sandbox import Sandbox, why_not
 
@@ -71,7 +72,8 @@ def marker(sandbox, lesson):
 def test_the_grader_says_what_the_check_says(lesson, kind, exercises, sandbox, one_thread):
     marks = marker(sandbox, lesson).mark(notebook(lesson, kind, exercises))["exercises"]
     for exercise_id in exercises:
-        mark, report = marks[exercise_id], check(exercise_id, first(lesson, kind, exercise_id), SEED)
+        mark, answer = marks[exercise_id], first(lesson, kind, exercise_id)
+        report = examine(find(exercise_id), answer, SEED, cases=cases_of(exercise_id, SEED))
         assert (mark["status"], mark["messages"]) == (report.status, list(report.messages)), exercise_id
         assert mark["points"] == (mark["of"] if kind == "RIGHT" else 0) and mark["of"] == FUNCTIONS[exercise_id][1] > 0
         assert mark["mistake"] == report.mistake

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Renamed:
     """A lesson's old and new name, as files are called without .ipynb, and its exercises at that time, without number.
 
-    All of its cells with an id of the form NN-exercise or NN-exercise-check have the new number now.
+    Its cells were called NN-exercise and NN-exercise-check. Some of these exercises may be gone under the new number.
     """
 
     old: str

@@ -35,7 +35,7 @@ def find(exercise_id):
     lesson = str(exercise_id)[:2]
     if lesson in LESSONS and exercise_id in (exercises := exercises_of([lesson])):
         return exercises[exercise_id]
-    if (renamed := new_id(exercise_id)) != exercise_id:
+    if (renamed := new_id(exercise_id)) != exercise_id and renamed in exercises_of([renamed[:2]]):
         raise ValueError(f"exercise_id {exercise_id!r} is of an earlier version of this course; it is now {renamed!r}")
     exercises = all_exercises()
     near = difflib.get_close_matches(str(exercise_id), exercises, n=1, cutoff=0.3)

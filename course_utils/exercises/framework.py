@@ -38,10 +38,14 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True)
 class Case:
-    """One call: `label` states the tested property to the learner; `args` are the arguments."""
+    """One call: `label` states the tested property to the learner; `args` are the arguments.
+
+    secret: what an answer returns or raises on these arguments is not shown to the learner.
+    """
 
     label: str
     args: tuple
+    secret: bool = False
     known: dict = field(default_factory=dict, compare=False, repr=False)
 
     def outcome_of(self, function):
@@ -70,6 +74,9 @@ class Exercise:
     `judge(args, outcome)` says in a few words what is wrong with one, or returns None, and `alike(one, other)` says
     whether two results come from the same mistake. `strict`: the text asks for a tensor of a certain dtype, and nothing
     else is right; without it a list or a NumPy array of the same numbers is. `seconds` limits one call of an answer.
+
+    `held_out(rng)` draws cases that `check` does not use and the grader adds; `measured(args, outcome)` is a sentence
+    about each of these that passed.
     """
 
     id: str
@@ -86,6 +93,8 @@ class Exercise:
     alike: Callable | None = None
     strict: bool = False
     seconds: int | None = None
+    held_out: Callable[[random.Random], list[Case]] | None = None
+    measured: Callable | None = None
 
     @property
     def lesson(self):
@@ -216,11 +225,13 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
         if (problem := _problem(exercise, case, outcome)) is not None
     ]
     if not wrong:
-        properties = len({case.label for case in cases})
+        shown = [case for case in cases if not case.secret]
+        properties = len({case.label for case in shown})
         return report(
             "passed",
-            f"{properties} {'property holds' if properties == 1 else 'properties hold'}, on {len(cases)} inputs "
+            f"{properties} {'property holds' if properties == 1 else 'properties hold'}, on {len(shown)} inputs "
             "drawn for this check.",
+            *(exercise.measured(case.args, outcome) for case, outcome in zip(cases, outcomes) if case.secret),
         )
     if foreign := getattr(answer, "notebook_data", None) or notebook_data(answer):
         return report(
@@ -238,10 +249,20 @@ def examine(exercise, answer, seed=None, call=here, cases=None):
     for case, outcome, problem in wrong:
         problems.setdefault(
             _wording(outcome) if isinstance(outcome, BaseException) else case.label,
-            (f"{case.label}: {problem}{_given(exercise, case)}.", f"{case.label}: {problem.partition(' where ')[0]}."),
+            (
+                f"{case.label}: {problem}{_given(exercise, case)}.",
+                f"{case.label}: {_discreet(case, outcome, problem)}.",
+            ),
         )
     full, discreet = zip(*list(problems.values())[:3], strict=True)
     return report("failed", *full, discreet=discreet)
+
+
+def _discreet(case, outcome, problem):
+    """A problem for a page that others may read: no expected values, and nothing that an answer made of a secret."""
+    if case.secret and isinstance(outcome, BaseException):
+        return "your function raised an error, which is not shown since it could show these inputs"
+    return problem.partition(" where ")[0]
 
 
 def _problem(exercise, case, outcome):

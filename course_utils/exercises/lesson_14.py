@@ -1,126 +1,297 @@
-"""Exercises of lesson 14, the capstone: a search over reviews."""
+"""Exercises of lesson 14, the capstone: a search engine for documentation."""
 
+import math
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 from .._support.values import is_array
 from .framework import Case, Exercise, Mistake, normal
 
-TARGET, DEPTH, TEXTS = 0.75, 10, 240  # mean reciprocal rank to reach, results per query, texts to search
-SHORTER_TARGET = 0.65  # where each query has lost its middle word
-WHOLE = 28, 150  # among the other texts: each fifth that one of these loses takes more than 0.1 off its cosine
+CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
+TARGET, DEPTH, TEXTS, WORDS = 0.56, 10, 130, 40  # mean nDCG to reach, results per query, texts to search, words of each
+SHORTER_TARGET = 0.52  # where each query has lost its middle word
+HELD_OUT_TARGET = 0.4  # on queries that only the grader has
+HELD_OUT = Path(__file__).parent  # held_out_queries.csv and held_out_judgements.csv; the sandbox does not see them
+WHOLE = 28, 150  # among some reviews: each fifth that one of these loses takes more than 0.1 off its cosine
 
 
-def _ranks_cases(rng):
-    n, k = rng.randint(5, 8), rng.randint(4, 6)
-    found = [rng.sample(range(50), k) for _ in range(n)]
-    wanted = [places[rng.randrange(1, k)] for places in found]
-    wanted[0], wanted[1], wanted[2] = found[0][0], 60, found[2][-1]
+def _gain(values):
+    return sum(value / math.log2(1 + rank) for rank, value in enumerate(values, start=1))
+
+
+def _ndcg(names, of, k, gain=_gain, ideal=lambda names, of, k: sorted(of.values(), reverse=True)[:k]):
+    return gain([of.get(name, 0) for name in names[:k]]) / gain(ideal(names, of, k))
+
+
+def _mean_ndcg(found, grades, k, **other):
+    """other: replaces `gain` or `ideal` of `_ndcg`."""
+    values = [_ndcg(found.get(one, []), of, k, **other) for one, of in grades.items() if any(of.values())]
+    return float(sum(values) / len(values)) if values else 0.0
+
+
+def _exponential(values):
+    return _gain([2**value - 1 for value in values])
+
+
+def _judge_cases(rng):
+    names = rng.sample(
+        "bar box clip fill grid hist line pie plot save set show size spy step text tick zoom".split(), 12
+    )
+    a, b, c, d, e, f, g, h = names[:8]
+    rest = names[8:]
+    deep = [*rest, f, a, g]
     return [
-        Case("First places, later places, and one that is not found", (found, wanted)),
-        Case("All in the first place", ([[3, 1, 2], [5, 4, 0]], [3, 5])),
-        Case("None is found", ([[3, 1, 2], [5, 4, 0]], [7, 8])),
-        Case("The wanted place is 0", ([[4, 0, 2]], [0])),
-        Case("Lists of unequal length", ([[4, 7], [9, 8, 6, 5], [1]], [7, 5, 2])),
-        Case("An empty list", ([[], [3, 1]], [4, 1])),
-        Case("A place far down a long list", ([(places := rng.sample(range(50), 15))], [places[-1]])),
-        Case("One query", ([[6, 2, 9]], [2])),
+        Case("Grades of 2 and 1, in a good and in a bad order", ({"q1": [a, b, c], "q2": [c, d, e, f]},
+             {"q1": {a: 2, b: 1, d: 0}, "q2": {f: 2, d: 1, e: 2, c: 0}}, 4)),
+        Case("Only the first k count", ({"q1": deep, "q2": [a]}, {"q1": {a: 2, g: 1}, "q2": {a: 1}}, 5)),
+        Case("More relevant texts than places", ({"q1": [a, b], "q2": [c, d]},
+             {"q1": {a: 1, b: 2, c: 2, d: 1}, "q2": {d: 2}}, 2)),
+        Case("Texts without a grade", ({"q1": [g, a, h, b]}, {"q1": {b: 2, a: 1}}, 4)),
+        Case("A query without a relevant text", ({"q1": [a, b], "q2": [c, d], "q3": [e]},
+             {"q1": {b: 2}, "q2": {c: 0, d: 0}, "q3": {}}, 3)),
+        Case("A query that was not searched for", ({"q1": [a, b]}, {"q1": {a: 2, b: 1}, "q2": {c: 2}}, 3)),
+        Case("A query without grades", ({"q1": [a, b], "q2": [c]}, {"q1": {b: 2, a: 1}}, 3)),
+        Case("An empty list", ({"q1": [], "q2": [a, b]}, {"q1": {a: 2}, "q2": {b: 1}}, 3)),
+        Case("No query has a relevant text", ({"q1": [a]}, {"q1": {a: 0}}, 3)),
+        Case("Nothing that was found is relevant", ({"q1": [a, b]}, {"q1": {c: 2, a: 0}}, 3)),
+    ]  # fmt: skip
+
+
+JUDGE = Exercise(
+    id="14-judge",
+    title="A measure for graded judgements",
+    arguments=("found", "grades", "k"),
+    cases=_judge_cases,
+    reference=_mean_ndcg,
+    minutes=12,
+    difficulty=2,
+    points=3,
+    mistakes=(
+        Mistake(
+            "You count a query without a relevant text as 0. No list can be good or bad for it: leave it out of the "
+            "mean.",
+            lambda f, g, k: float(
+                sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())) / max(len(g), 1)
+            ),
+        ),
+        Mistake(
+            "You leave out a query that was not searched for. It counts 0, or a search that skips the hard ones would "
+            "look good.",
+            lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if q in f}, k),
+        ),
+        Mistake(
+            "You leave out queries whose list is empty or holds nothing relevant. They count 0, and they count.",
+            lambda f, g, k: (
+                sum(values) / len(values)
+                if (values := [v for q, of in g.items() if any(of.values()) and (v := _ndcg(f.get(q, []), of, k))])
+                else 0.0
+            ),
+        ),
+        Mistake(
+            "Texts without a grade are removed from your lists, and the others move up. They stay, and count 0.",
+            lambda f, g, k: _mean_ndcg({q: [n for n in names if n in g.get(q, {})] for q, names in f.items()}, g, k),
+        ),
+        Mistake(
+            "Your best possible order holds only the texts that were found. It holds all texts with a grade, also "
+            "those that the search missed.",
+            lambda f, g, k: _mean_ndcg(
+                f,
+                g,
+                k,
+                ideal=lambda n, of, k: (
+                    sorted((of.get(x, 0) for x in n[:k]), reverse=True) if any(of.get(x, 0) for x in n[:k]) else [1]
+                ),
+            ),
+        ),
+        Mistake(
+            "Your best possible order is longer than k. With more relevant texts than places, even the best list then "
+            "stays below 1.",
+            lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: sorted(of.values(), reverse=True)),
+        ),
+        Mistake(
+            "You count the whole list. Only the first k results count.",
+            lambda f, g, k: _mean_ndcg(
+                dict(f.items()), g, 10**6, ideal=lambda n, of, _: sorted(of.values(), reverse=True)[:k]
+            ),
+        ),
+        Mistake(
+            "You do not divide by the best possible order. Queries with many relevant texts then count more.",
+            lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [1]),
+        ),
+        Mistake(
+            "Your gains are 2^grade - 1, as in some papers. Here a gain is the grade itself.",
+            lambda f, g, k: _mean_ndcg(f, g, k, gain=_exponential),
+        ),
+        Mistake(
+            "You divide by the rank. Divide by log2(1 + rank), which falls more slowly.",
+            lambda f, g, k: _mean_ndcg(f, g, k, gain=lambda v: sum(x / rank for rank, x in enumerate(v, start=1))),
+        ),
+        Mistake(
+            "Your discount is log2(2 + rank): the ranks count from 1, so the first divisor is log2(2) = 1.",
+            lambda f, g, k: _mean_ndcg(
+                f, g, k, gain=lambda v: sum(x / math.log2(2 + rank) for rank, x in enumerate(v, start=1))
+            ),
+        ),
+        Mistake(
+            "You count grades of 1 and 2 alike. A text that answers counts more than one that only helps.",
+            lambda f, g, k: _mean_ndcg(f, {q: {n: min(v, 1) for n, v in of.items()} for q, of in g.items()}, k),
+        ),
+        Mistake(
+            "This is the sum. The mean over the queries is asked for.",
+            lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())),
+        ),
+        Mistake(
+            "These are the values of the single queries. Return their mean.",
+            lambda f, g, k: [_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())],
+        ),
+    ),
+    hints=(
+        "Write the gain of one list of grades first: each grade divided by log2(1 + rank), added up. You need it twice "
+        "for each query: for what was found, and for the best possible order.",
+        "`of.get(name, 0)` is the grade of a name that may have none. The best possible order is "
+        "`sorted(of.values(), reverse=True)[:k]`.",
+        "Go over `grades.items()`, skip a query if `any(of.values())` is false, and take `found.get(query, [])`.",
+    ),
+)
+
+
+def _balanced(answered, unanswered, threshold):
+    """The share of answered queries that are shown plus the share of the others that are turned away, times both."""
+    shown = sum(score >= threshold for score in answered) * len(unanswered)
+    return shown + sum(score < threshold for score in unanswered) * len(answered)
+
+
+def _threshold(answered, unanswered, value=_balanced, last=True):
+    best = None
+    for one in sorted([*answered, *unanswered]):
+        if best is None or value(answered, unanswered, one) >= value(answered, unanswered, best) + (not last):
+            best = one
+    return best
+
+
+def _threshold_cases(rng):
+    def scores(n, low, high):
+        return [round(value / 1000, 3) for value in rng.sample(range(low, high), n)]
+
+    apart = scores(5, 500, 900), scores(4, 100, 400)
+    while True:  # where counting instead of sharing chooses another one
+        unequal = scores(12, 350, 800), scores(3, 200, 600)
+        if _threshold(*unequal) != _threshold(*unequal, value=_counted):
+            break
+    while True:  # where the lowest of several best is another one
+        several = scores(6, 300, 800), scores(6, 200, 700)
+        if _threshold(*several) != _threshold(*several, last=False):
+            break
+    shared = round(rng.uniform(0.4, 0.5), 3)
+    return [
+        Case("The two groups are far apart", apart),
+        Case("Many queries with an answer, few without", unequal),
+        Case("Several thresholds are equally good", several),
+        Case("An answer that scores lower than what has none", ([0.2, 0.7, 0.8, 0.9], [0.3, 0.4, 0.5])),
+        Case("A query without an answer that scores high", ([0.5, 0.6, 0.7, 0.8], [0.1, 0.2, 0.75])),
+        Case("A score that occurs in both groups", ([shared, 0.8, 0.7], [shared, 0.2, 0.3])),
+        Case("All have the same score", ([0.5, 0.5], [0.5])),
+        Case("The group without an answer scores higher", ([0.2, 0.3, 0.35], [0.6, 0.7])),
+        Case("One query in each group", ([round(rng.uniform(0.6, 0.9), 3)], [round(rng.uniform(0.1, 0.4), 3)])),
+        Case("Negative scores", ([-0.1, 0.2], [-0.3, -0.2])),
     ]
 
 
-def _reciprocal(found, wanted, first=1, missing=lambda places: 0.0, mean=np.mean):
-    return float(
-        mean(
-            [
-                1 / (places.index(want) + first) if want in places else missing(places)
-                for places, want in zip(found, wanted)
-            ]
-        )
-    )
+def _counted(answered, unanswered, threshold):
+    return sum(score >= threshold for score in answered) + sum(score < threshold for score in unanswered)
 
 
-RANKS = Exercise(
-    id="14-reciprocal-rank",
-    title="Mean reciprocal rank",
-    arguments=("found", "wanted"),
-    cases=_ranks_cases,
-    reference=_reciprocal,
-    minutes=8,
+def _strictly(answered, unanswered, threshold):
+    shown = sum(score > threshold for score in answered) * len(unanswered)
+    return shown + sum(score <= threshold for score in unanswered) * len(answered)
+
+
+THRESHOLD = Exercise(
+    id="14-threshold",
+    title='A threshold for "I found nothing"',
+    arguments=("answered", "unanswered"),
+    cases=_threshold_cases,
+    reference=_threshold,
+    minutes=10,
     difficulty=2,
     points=2,
     mistakes=(
         Mistake(
-            "These are mean ranks. A rank counts by its reciprocal, 1/rank.",
-            lambda f, w: np.mean([p.index(x) + 1 if x in p else 0 for p, x in zip(f, w)]),
+            "You count right decisions. With many queries in one group, the other hardly matters then: add the two "
+            "*shares*.",
+            lambda a, u: _threshold(a, u, value=_counted),
         ),
         Mistake(
-            "You leave out queries whose text was not found. They count 0, and they count: divide by all queries.",
-            lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p] or [0.0]),
+            "Of several equally good thresholds, you return the lowest. The highest is asked for.",
+            lambda a, u: _threshold(a, u, last=False),
         ),
         Mistake(
-            "You leave out queries whose text was not found, and where none is found, nothing is left to divide by. "
-            "They count 0: divide by all queries.",
-            lambda f, w: sum(found := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) / len(found),
+            "A score equal to the threshold is shown: write `score >= threshold`.",
+            lambda a, u: _threshold(a, u, value=_strictly),
         ),
         Mistake(
-            "You leave out queries whose text was not found, and where none is found, the mean of nothing is no "
-            "number. They count 0: divide by all queries.",
-            lambda f, w: (
-                sum(found) / len(found) if (found := [1 / (p.index(x) + 1) for p, x in zip(f, w) if x in p]) else np.nan
-            ),
+            "You return the lowest score of a query with an answer. It turns nothing away that has one, however many "
+            "others it lets through.",
+            lambda a, u: min(a),
         ),
         Mistake(
-            "`index` raises an error where the wanted text is not in the list. It needs a case of its own: `if want "
-            "in places`.",
-            lambda f, w: np.mean([1 / (p.index(x) + 1) for p, x in zip(f, w)]),
+            "You return the highest score of a query without an answer. It turns away most of them, however many "
+            "answers are lost.",
+            lambda a, u: max(u),
         ),
         Mistake(
-            "Ranks count from 1: the first place has the rank 1. You begin with 2.",
-            lambda f, w: _reciprocal(f, w, first=2),
+            "You return the middle between the two means. Try each score as a threshold, and count.",
+            lambda a, u: (sum(a) / len(a) + sum(u) / len(u)) / 2,
         ),
         Mistake(
-            "Ranks count from 1. `index` counts from 0, so the first place divides by zero.",
-            lambda f, w: _reciprocal(f, w, first=0),
+            "The groups are exchanged: queries *with* an answer should score at the threshold or above.",
+            lambda a, u: _threshold(u, a),
         ),
         Mistake(
-            "A text that was not found counts 0. You let it count as if it stood right behind the last place.",
-            lambda f, w: _reciprocal(f, w, missing=lambda p: 1 / (len(p) + 1)),
-        ),
-        Mistake(
-            "This is the share of first places. Later places count, too: the second 1/2, the third 1/3.",
-            lambda f, w: np.mean([p[:1] == [x] for p, x in zip(f, w)]),
-        ),
-        Mistake(
-            "This is the share of texts that were found anywhere in the list. Where they stand counts.",
-            lambda f, w: np.mean([x in p for p, x in zip(f, w)]),
-        ),
-        Mistake(
-            "This is the reciprocal of the mean rank. Take the reciprocals first, then their mean.",
-            lambda f, w: 1 / np.mean([p.index(x) + 1 for p, x in zip(f, w) if x in p] or [np.inf]),
-        ),
-        Mistake("This is the sum. The mean over all queries is asked for.", lambda f, w: _reciprocal(f, w, mean=sum)),
-        Mistake(
-            "These are the reciprocal ranks of the single queries. Return their mean.",
-            lambda f, w: [1 / (p.index(x) + 1) if x in p else 0.0 for p, x in zip(f, w)],
+            "You return how good the threshold is. The threshold itself is asked for.",
+            lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)),
         ),
     ),
     hints=(
-        "For each query: where in its list does the wanted text stand? The first place gives 1, the second 1/2, and "
-        "no place gives 0.",
-        "`places.index(want)` counts from 0, and raises an error if it is not there. Ask `want in places` first.",
+        "There are not many candidates: between two scores, nothing changes. Try each score of both lists as the "
+        "threshold.",
+        "For one threshold: `np.mean(answered >= threshold) + np.mean(unanswered < threshold)`, with arrays. Keep the "
+        "best, and on a tie the higher one.",
+        "Shares such as 2/3 are rounded. `fractions.Fraction`, or the counts times the size of the other group, "
+        "compare exactly.",
     ),
 )
 
 
 @cache
 def _pool():
-    """(queries, wanted texts, other texts): the development queries, and reviews to search among."""
-    from ..data import load_queries, load_reviews
+    """(development, held out, texts): queries as {query: {text: grade}}, and all texts that a check searches among.
 
-    texts, queries = load_reviews("rotten_tomatoes")["text"], load_queries("dev")
-    others = texts.drop(load_queries()["row"]).drop_duplicates().sample(TEXTS - 42, random_state=0)
-    return queries["query"].tolist(), texts[queries["row"]].tolist(), others.tolist()
+    A text is a docstring's first words; texts that begin alike are one.
+    """
+    import pandas as pd
+
+    from ..data import TABLES, load_docstrings
+
+    docs = load_docstrings(CORPUS)
+    start = {name: " ".join(text.split()[:WORDS]) for name, text in zip(docs["name"], docs["text"])}
+
+    def judged(queries, judgements):
+        grades = pd.read_csv(judgements).groupby("id")
+        found = {}
+        for row in pd.read_csv(queries).query("kind != 'none'").itertuples():
+            of = found.setdefault(row.query, {})
+            for name, grade in grades.get_group(row.id)[["name", "grade"]].itertuples(index=False):
+                of[start[name]] = max(int(grade), of.get(start[name], 0))
+        return found
+
+    dev = judged(TABLES / "plot_queries.csv", TABLES / "plot_judgements.csv")
+    held = judged(HELD_OUT / "held_out_queries.csv", HELD_OUT / "held_out_judgements.csv")
+    wanted = dict.fromkeys(text for of in (*dev.values(), *held.values()) for text in of)
+    others = pd.Series([text for text in dict.fromkeys(start.values()) if text not in wanted])
+    return dev, held, [*wanted, *others.sample(TEXTS - len(wanted), random_state=0)]
 
 
 @cache
@@ -128,8 +299,9 @@ def _vectors():
     """The vectors of every text in the pool, {pooling: {text: vector}}, computed once for all checks of a session."""
     from ..embedding import embed
 
-    texts, poolings = [text for part in _pool() for text in part], ("mean", "cls", "max")
-    texts += [*map(_without_middle, _pool()[0]), *(text for family in _beginnings() for text in family)]
+    dev, held, texts = _pool()
+    poolings = ("mean", "cls", "max")
+    texts = [*dev, *map(_without_middle, dev), *held, *texts, *(text for family in _beginnings() for text in family)]
     return {
         pooling: dict(zip(texts, vectors))
         for pooling, vectors in zip(poolings, embed(texts, pooling=poolings, normalize=False))
@@ -141,41 +313,53 @@ def _without_middle(query):
     return " ".join(words[: len(words) // 2] + words[len(words) // 2 + 1 :])
 
 
+@cache
 def _beginnings():
-    """Some texts, each followed by its first four fifths, three fifths, two fifths and first fifth."""
-    texts = [_pool()[2][number].split() for number in WHOLE]
+    """Some reviews, each followed by its first four fifths, three fifths, two fifths and first fifth."""
+    from ..data import load_queries, load_reviews
+
+    reviews = load_reviews("rotten_tomatoes")["text"].drop(load_queries()["row"]).drop_duplicates()
+    reviews = reviews.sample(198, random_state=0).tolist()
+    texts = [reviews[number].split() for number in WHOLE]
     return [[" ".join(words[: round(len(words) * fifths / 5)]) for fifths in (5, 4, 3, 2, 1)] for words in texts]
 
 
 def _find_cases(rng):
-    queries, wanted, others = _pool()
-    shorter = list(map(_without_middle, queries))
-    texts = rng.sample([*wanted, *others], TEXTS)
+    dev, _, pool = _pool()
+    texts = rng.sample(pool, TEXTS)
     exact, rest = texts[:5], texts[5 : TEXTS // 2]
     family = rng.choice(_beginnings())
     beginnings = [family[n] for n in rng.choice([(2, 4, 1, 3), (3, 1, 4, 2)])]  # in no order of length
     beginnings.insert(rng.randrange(5), family[0])
     return [
-        Case(f"{len(queries)} development queries, {TEXTS} texts", (queries, texts, DEPTH)),
-        Case("The same queries, each without its middle word", (shorter, texts, DEPTH)),
+        Case(f"{len(dev)} development queries, {TEXTS} texts", ([*dev], texts, DEPTH)),
+        Case("The same queries, each without its middle word", ([*map(_without_middle, dev)], texts, DEPTH)),
         Case("A text of the collection, word for word, finds itself first", (exact, rest + exact, 1)),
         Case("As many places as texts: the query and its beginnings", (family[:1], beginnings, 5)),
     ]
 
 
-def _mean_reciprocal_rank(queries, texts, found):
-    """A query of no known target wants itself."""
-    asked, targets, _ = _pool()
-    target_of = dict(zip([*asked, *map(_without_middle, asked)], [*targets, *targets]))
-    return np.mean(
-        [
-            next(
-                (1 / rank for rank, place in enumerate(places, 1) if texts[int(place)] == target_of.get(query, query)),
-                0.0,
-            )
-            for query, places in zip(queries, found)
-        ]
+def _held_out_cases(rng):
+    _, held, pool = _pool()
+    return [
+        Case(f"{len(held)} held-out queries, {TEXTS} texts", ([*held], rng.sample(pool, TEXTS), DEPTH), secret=True)
+    ]
+
+
+def _reached(queries, texts, found, k):
+    """The mean nDCG of lists of places."""
+    dev, held, _ = _pool()
+    of = {**dev, **{_without_middle(query): grades for query, grades in dev.items()}, **held}
+    return _mean_ndcg(
+        {query: [texts[int(place)] for place in places] for query, places in zip(queries, found)},
+        {query: of[query] for query in queries},
+        k,
     )
+
+
+def _measured(args, outcome):
+    queries, texts, k = args
+    return f"On {len(queries)} held-out queries the mean nDCG@{k} is {_reached(queries, texts, outcome, k):.3f}."
 
 
 def _cosines(queries, texts, pooling="mean", of_texts=None, normalize=True):
@@ -217,6 +401,23 @@ def _is_table(value):
 
 def _judge(args, outcome):
     queries, texts, k = args
+    dev, held, _ = _pool()
+    problem = _form(queries, texts, k, outcome)
+    if problem:  # what an answer made of held-out queries is not shown
+        return problem if queries[0] not in held else "your function did not return lists of k places for these queries"
+    found = [[int(place) for place in places] for places in outcome]
+    if k == len(texts):
+        return _order_of_beginnings(texts, found[0])
+    if k == 1:
+        right = sum(texts[places[0]] == query for query, places in zip(queries, found))
+        return None if right == len(queries) else f"{right} of {len(queries)} texts come first for themselves"
+    target = TARGET if queries[0] in dev else HELD_OUT_TARGET if queries[0] in held else SHORTER_TARGET
+    reached = _reached(queries, texts, found, k)
+    return None if reached >= target else f"the mean nDCG@{k} is {reached:.3f}, and the target is {target}"
+
+
+def _form(queries, texts, k, outcome):
+    """What is wrong with the form of a result, or None."""
     if isinstance(outcome, tuple) and len(outcome) == 2 and all(map(_is_table, outcome)):
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
     try:
@@ -241,12 +442,7 @@ def _judge(args, outcome):
                 f"the list of query {number} begins with {places[:3]}; it must hold {k} different whole numbers from "
                 f"0 to {len(texts) - 1}"
             )
-    if k == len(texts):
-        return _order_of_beginnings(texts, found[0])
-    asked = _pool()[0]
-    target = (TARGET if queries[0] in asked else SHORTER_TARGET) if k == DEPTH else 1.0
-    reached = _mean_reciprocal_rank(queries, texts, found)
-    return None if reached >= target else f"the mean reciprocal rank is {reached:.3f}, and the target is {target}"
+    return None
 
 
 def _order_of_beginnings(texts, places):
@@ -272,6 +468,8 @@ FIND = Exercise(
     reference=_find,
     judge=_judge,
     alike=_alike,
+    held_out=_held_out_cases,
+    measured=_measured,
     minutes=25,
     difficulty=3,
     points=4,
@@ -527,4 +725,4 @@ DIAGNOSE = Exercise(
     ),
 )
 
-EXERCISES = (RANKS, FIND, DIAGNOSE)
+EXERCISES = (JUDGE, FIND, THRESHOLD, DIAGNOSE)

@@ -122,6 +122,8 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
         "data.py",
         "embedding.py",
         "tables/review_queries.csv",
+        "tables/plot_judgements.csv",
+        "exercises/held_out_queries.csv",
         "exercises/lesson_04.py",
         "tools/grading/wire.py",
     ]

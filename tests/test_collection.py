@@ -1,0 +1,135 @@
+"""A learner's own texts, queries and judgements: read as they are, or refused by a sentence about what is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from course_utils import load_docstrings, load_plot_queries, load_texts
+from course_utils.data import doubtful_texts, read_judged
+from course_utils.exercises.lesson_14 import CORPUS, HELD_OUT
+from course_utils.ranking import chunks, ndcgs, recalls, reciprocal_ranks
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "b.md").write_text("# Title\r\n\r\nText", encoding="utf-8", newline="")
+    (tmp_path / "a.txt").write_text("héllo", encoding="utf-8-sig")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "code.py").write_text("x = 1")
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\xff")
+    (tmp_path / ".hidden.md").write_bytes(b"\xff")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "notes.txt").write_text("no")
+    return tmp_path
+
+
+def test_a_folder_of_texts_is_read_in_order(folder):
+    table = load_texts(folder)
+    assert table["name"].tolist() == ["a.txt", "b.md", "more/code.py"]
+    assert table["text"].tolist() == ["héllo", "# Title\n\nText", "x = 1"]
+    assert load_texts(str(folder)).equals(table)
+
+
+def test_missing_and_empty_folders_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
+        load_texts(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"has no files that end with \.md, \.txt, \.py"):
+        load_texts(tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "cp1252"])
+def test_files_in_another_encoding_are_named(folder, encoding):
+    for number in range(7):
+        (folder / f"old {number}.txt").write_bytes("naïve café".encode(encoding))
+    with pytest.raises(ValueError, match=r"7 of 10 files are not in UTF-8: old 0\.txt, .*old 4\.txt and 2 more\. Save"):
+        load_texts(folder)
+
+
+def test_doubtful_texts_are_named():
+    texts = ["fine", "", " \n", "the same  text", "the same text", "word " * 100_000, "<p>one</p> <br/>", "a < b > c"]
+    found = doubtful_texts(pd.DataFrame({"name": list("abcdefgh"), "text": texts}))
+    assert found.to_numpy().tolist() == [
+        ["b", "it is empty: leave it out"],
+        ["c", "it is empty: leave it out"],
+        ["e", "it is the same text as d: keep one"],
+        ["f", "it has 100,000 words, of which an encoder reads the first few hundred: cut it"],
+        ["g", "it holds 3 HTML tags: remove them"],
+    ]
+    assert len(chunks(texts[5], 200)) == 500
+    assert doubtful_texts(pd.DataFrame({"name": ["a"], "text": ["fine"]})).empty
+
+
+QUERIES = 'id,part,query\na, dev ,"how, and why"\nb,test,what\n'
+JUDGEMENTS = "id,name,grade\na,one.md,2\na,two.md,0\nb,two.md,1\n"
+NAMES = ["one.md", "two.md", "three.md"]
+
+
+def test_judged_queries_have_grades_by_place():
+    for given in ((QUERIES, JUDGEMENTS), (pd.read_csv(pd.io.common.StringIO(QUERIES)), JUDGEMENTS)):
+        table = read_judged(*given, NAMES)
+        assert table["query"].tolist() == ["how, and why", "what"] and table["part"].tolist() == ["dev", "test"]
+        assert table["grades"].tolist() == [{0: 2}, {1: 1}]
+    assert read_judged(QUERIES, "id,name,grade\n", NAMES)["grades"].tolist() == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    "queries, judgements, words",
+    [
+        (QUERIES.replace("part", "half"), JUDGEMENTS, "queries: there is no column part; the columns must be id, part"),
+        (QUERIES.replace('"', ""), JUDGEMENTS, 'Put a text that contains a comma in quotes: "..."'),
+        (QUERIES.replace("b,", "a,"), JUDGEMENTS, "queries: this id comes twice a"),
+        (QUERIES + "c,dev,what", JUDGEMENTS, "queries: this query comes twice what"),
+        (QUERIES + "c,dev,", JUDGEMENTS, "queries: there is no query for c"),
+        (QUERIES + "c,train,x", JUDGEMENTS, 'queries: part must be "dev" or "test"; got train'),
+        (QUERIES, JUDGEMENTS + "z,one.md,1", "judgements: there is no query with the id z"),
+        (QUERIES, JUDGEMENTS + "a,thre.md,1", "judgements: there is no text called thre.md; did you mean three.md?"),
+        (QUERIES, JUDGEMENTS + "b,one.md,3", "judgements: grade must be 0, 1 or 2; got 3"),
+        (QUERIES, JUDGEMENTS + "b,one.md,2.0", "judgements: grade must be 0, 1 or 2; got 2.0"),
+        (QUERIES, JUDGEMENTS + "a,one.md,1", "judgements: this is judged twice a one.md"),
+    ],
+)
+def test_tables_that_do_not_fit_are_named(queries, judgements, words):
+    with pytest.raises(ValueError) as error:
+        read_judged(queries, judgements, NAMES)
+    assert words in str(error.value)
+
+
+def test_a_query_without_a_relevant_text_is_refused_by_the_measures():
+    for measure in (ndcgs, recalls, reciprocal_ranks):
+        with pytest.raises(ValueError, match="query 1 has no relevant text"):
+            measure([[0, 1], [0, 1]], [{0: 2}, {}])
+        assert np.allclose(measure([[0, 1]], [{0: 2}]), 1)
+
+
+# ---------------------------------------------------------------- what was written for the course
+
+
+@pytest.fixture(scope="module")
+def plots():
+    return load_docstrings(CORPUS)
+
+
+def held_out():
+    return (pd.read_csv(HELD_OUT / f"held_out_{what}.csv") for what in ("queries", "judgements"))
+
+
+def test_the_documentation_of_plots(plots):
+    assert len(plots) == 221 and plots["name"].is_unique and doubtful_texts(plots).empty
+    assert {"matplotlib.axes.Axes.hist", "matplotlib.figure.Figure.savefig"} <= set(plots["name"])
+
+
+@pytest.mark.parametrize("part", ["dev", "test"])
+def test_the_queries_have_the_form_that_learners_use(plots, part):
+    queries, judgements = load_plot_queries() if part == "dev" else held_out()
+    table = read_judged(queries, judgements, plots["name"])
+    assert list(queries.columns) == ["id", "part", "kind", "query"] and set(queries["part"]) == {part}
+    none = queries["kind"] == "none"
+    assert (none.sum(), (~none).sum()) == ((12, 24) if part == "dev" else (0, 24))
+    best = table["grades"].map(lambda of: max(of.values(), default=0))
+    assert (best[none.to_numpy()] == 0).all() and (best[~none.to_numpy()] == 2).all()
+
+
+def test_the_halves_share_no_query_and_no_main_answer():
+    (dev, dev_grades), (held, held_grades) = load_plot_queries(), held_out()
+    assert not set(dev["id"]) & set(held["id"]) and not set(dev["query"]) & set(held["query"])
+    assert not set(dev_grades.query("grade == 2")["name"]) & set(held_grades.query("grade == 2")["name"])

@@ -1,0 +1,116 @@
+"""Held-out queries: the grader alone asks them, and nothing that an answer makes of them is shown."""
+
+import random
+import re
+
+import pytest
+
+from course_utils.exercises import check, find
+from course_utils.exercises.framework import examine
+from course_utils.exercises.lesson_14 import HELD_OUT_TARGET, _pool
+from course_utils.tools.grading.marking import Marker, cases_of
+from course_utils.tools.grading.sandbox import Sandbox
+
+from .grader import hand_in, isolation
+
+EXERCISE = find("14-search")
+DEV, HELD, TEXTS = _pool()
+ITSELF = """
+def find(queries, texts, k):
+    {}
+    from course_utils import embed, search
+    return search(embed(queries), embed(texts), k)[0].tolist()
+"""
+
+
+class Mixed:
+    """An answer that is the reference but for the held-out queries. (Of a function, the names that it uses count.)"""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, queries, texts, k):
+        return (self.answer if queries[0] in HELD else EXERCISE.reference)(queries, texts, k)
+
+
+def marked(answer):
+    """What the grader says of an answer that is right but for the held-out queries."""
+    return examine(EXERCISE, Mixed(answer), 1, cases=cases_of("14-search", 1))
+
+
+def test_the_check_of_a_learner_asks_none_of_them():
+    asked = {query for seed in range(5) for case in EXERCISE.cases(random.Random(seed)) for query in case.args[0]}
+    assert asked > set(DEV) and not asked & set(HELD)
+    (case,) = [case for case in cases_of("14-search", 1) if case.secret]
+    assert set(case.args[0]) == set(HELD) and set(case.args[1]) == set(TEXTS)
+
+
+def test_a_passed_search_is_told_its_value_on_them_by_the_grader_alone():
+    report = marked(EXERCISE.reference)
+    (told,) = re.findall(r"On 24 held-out queries the mean nDCG@10 is (0\.\d+)\.", " ".join(report.messages))
+    assert report.passed and float(told) >= HELD_OUT_TARGET
+    assert "held-out" not in repr(check("14-search", EXERCISE.reference, 1))
+
+
+def shows_a_query(texts):
+    return any(part in text for text in texts for query in HELD for part in (query, query[:20]))
+
+
+class _Named(Exception):
+    pass
+
+
+def raising(queries, texts, k):
+    raise ValueError(" ".join(queries))
+
+
+def raising_by_name(queries, texts, k):
+    raise type(queries[0].replace(" ", "_"), (_Named,), {})()
+
+
+@pytest.mark.parametrize(
+    "answer, words",
+    [
+        (raising, "raised an error, which is not shown"),
+        (raising_by_name, "raised an error, which is not shown"),
+        (lambda queries, texts, k: [[query] * k for query in queries], "did not return lists of k places"),
+        (lambda queries, texts, k: queries, "did not return lists of k places"),
+        (lambda queries, texts, k: [[0.5] * k for _ in queries], "did not return lists of k places"),
+        (lambda queries, texts, k: None, "returned nothing"),
+        (lambda queries, texts, k: [list(range(k)) for _ in queries], "and the target is 0.4"),
+    ],
+    ids=["raises", "raises by name", "texts", "queries", "decimals", "nothing", "bad"],
+)
+def test_nothing_that_an_answer_makes_of_them_is_shown(answer, words):
+    report = marked(answer)
+    assert not report.passed and words in " ".join(report.discreet), report.discreet
+    assert not shows_a_query(report.discreet)
+
+
+def test_looked_up_development_answers_do_not_pass():
+    looked_up = Mixed(lambda queries, texts, k: [list(range(k)) for _ in queries])
+    assert check("14-search", looked_up, 1).passed and not marked(looked_up).passed
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    isolation()
+    with Sandbox(cold=False) as made:
+        made.wait()
+        yield made
+
+
+def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
+    marker = Marker(sandbox, ("14",), 1)
+    look = (
+        "import course_utils, glob, os\n"
+        "    from course_utils.data import load_plot_queries\n"
+        "    folder = os.path.dirname(course_utils.__file__)\n"
+        "    held = glob.glob(folder + '/**/held_out*', recursive=True)\n"
+        "    assert not held and not sum(map(len, load_plot_queries()))"
+    )
+    marks = marker.mark(hand_in("14", search=ITSELF.format(look)).encode())["exercises"]["14-search"]
+    assert marks["status"] == "passed" and "held-out queries the mean nDCG@10" in " ".join(marks["messages"]), marks
+    show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
+    marks = marker.mark(hand_in("14", search=ITSELF.format(show)).encode())["exercises"]["14-search"]
+    assert marks["status"] == "failed" and not shows_a_query(marks["discreet"]), marks
