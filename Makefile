@@ -21,7 +21,7 @@ help:
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 again (an hour or more)"
-	@echo "make tables     repeat the stored trainings of lessons 10, 11 and 13 (two hours or more)"
+	@echo "make tables     repeat the stored trainings of lessons 10 to 13 (hours)"
 	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
 	@echo "make lock       resolve requirements.lock and the other two locks again"
