@@ -133,9 +133,9 @@ def load_doc_queries(part=None):
 def load_doc_judgements():
     """How well the texts of `load_docstrings()` answer the queries of `load_doc_queries()`.
 
-    Returns a table with the columns `id` (of the query), `name` (of the text), `grade` (2 answers the question, 1 helps,
-    0 does neither) and `when`: "first", before anything had ranked a text, or "pooled", from the results of searches. A
-    text that has no row for a query has not been judged for it.
+    Returns a table with the columns `id` (of the query), `name` (of the text), `grade` (2 answers the question, 1
+    helps, 0 does neither) and `when`: "first", before anything had ranked a text, or "pooled", from the results of
+    searches. A text that has no row for a query has not been judged for it.
     """
     import pandas as pd
 

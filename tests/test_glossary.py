@@ -22,6 +22,7 @@ READ = mistune.create_markdown(renderer="ast", plugins=["table"])
 
 WORDS = {  # how the lessons phrase it, if not just the term with an ending
     "anisotropy": "anisotropic|anisotropy",
+    "bm25": "BM25",
     "cls token": r"`\[CLS\]`|CLS",
     "contextual vector": "contextual (vector|model)s?",
     "cosine similarity": "cosines?( similarity)?",
@@ -30,6 +31,7 @@ WORDS = {  # how the lessons phrase it, if not just the term with an ending
     "glove": "GloVe",
     "held-out": "held[ -]out",
     "masked language model": "masked language model(s|ling)?",
+    "ndcg": "nDCG",
     "normalising": "normali[sz](e|es|ed|ing|ation)",
     "padding": "pad(s|ded|ding)?",
     "pca": "PCA|principal components?( analysis)?",
