@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from safetensors import safe_open
 
 from course_utils import embed, load_doc_queries, load_docstrings
-from course_utils.ranking import bm25, chunks
+from course_utils.ranking import chunks
 from course_utils.trainings import search
 
 from .costly import costly
@@ -16,7 +16,7 @@ PAGE = "Do a thing\nwell.\n\nMore.\n\nParameters\n----------\nx : array\n    Wha
 
 
 def test_the_parts_of_a_docstring():
-    assert search.summary(PAGE) == "Do a thing well." and search.body(PAGE).startswith("More.")
+    assert search.summary(PAGE) == "Do a thing well."
     assert [part.split()[0] for part in search.sections(PAGE)] == ["Do", "Parameters", "Returns"]
     assert (
         search.sections("One line.")
@@ -44,54 +44,28 @@ def test_the_stored_runs_have_every_query_once_a_way():
     assert set(runs["way"]) == {*search.ways(docs), "mean of windows", "late interaction"}
     assert not runs.duplicated(["way", "query"]).any() and len(runs) == len(queries) * runs["way"].nunique()
     for names in runs["names"].str.split():
-        assert len(set(names)) == len(names) == search.DEPTH and set(names) <= set(docs["name"])
-
-
-def test_the_reranker_scored_what_words_and_windows_find():
-    docs, queries, table = load_docstrings(), load_doc_queries(), pd.read_csv(search.RERANKED)
-    scored = set(zip(table["query"], table["name"]))
-    assert len(scored) == len(table)
-    by_words = search.best(bm25(queries["query"], search.pages(docs)))
-    runs = pd.read_csv(search.RUNS)
-    by_windows = runs[runs["way"] == "windows"].set_index("query")["names"].str.split()
-    both = {(one, docs["name"][place]) for one, places in zip(queries["id"], by_words) for place in places}
-    both |= {(one, name) for one, names in by_windows.items() for name in names}
-    assert len(both - scored) <= 0.01 * len(both)  # the last places of the two lists have near ties
+        # four lists had a text that is no longer in the corpus
+        assert search.DEPTH - 1 <= len(set(names)) == len(names) <= search.DEPTH and set(names) <= set(docs["name"])
 
 
 @pytest.fixture
-def small(tiny, monkeypatch):
-    docs, queries = load_docstrings()[:1600:80].reset_index(drop=True), load_doc_queries()[:3]
+def small(monkeypatch):
+    docs, queries = load_docstrings()[:1600:160].reset_index(drop=True), load_doc_queries()[:3]
     monkeypatch.setattr(search, "load_docstrings", lambda: docs)
     monkeypatch.setattr(search, "load_doc_queries", lambda: queries)
     reviews, wanted = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
     monkeypatch.setattr(search, "load_reviews", lambda name: reviews)
     monkeypatch.setattr(search, "load_queries", lambda: wanted)
-    monkeypatch.setattr(search, "packaged_encoder", lambda: tiny)
-    monkeypatch.setattr(search, "LENGTH", 60)  # the tiny encoder has 64 positions
     monkeypatch.setattr(search, "DEPTH", 4)
-    search.mined.cache_clear()
-    yield docs
-    search.mined.cache_clear()
-
-
-def test_mined_pairs_ask_with_a_summary_and_never_answer_with_their_own_body(small):
-    rows, table = search.mined()
-    assert sum(label for *_, label in rows) == len(small)
-    of = {search.summary(text): name for name, text in zip(small["name"], small["text"])}
-    bodies = {name: " ".join((search.body(text) or text).split()) for name, text in zip(small["name"], small["text"])}
-    for asked, piece, label in rows:
-        assert (piece in bodies[of[asked]]) == (label == 1)
-    assert table[0].keys() == {"asked", "negative", "cosine", "own"} and len(table) == len(rows) - 2 * len(small)
 
 
 @costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_writes_the_stored_form(small, tmp_path):
     done = CliRunner().invoke(search.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
-    files = (search.RUNS, search.RERANKED, search.MINED, search.REVIEWS, search.VECTORS)
+    files = (search.RUNS, search.REVIEWS, search.VECTORS)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in files)
-    for path in files[:4]:
+    for path in files[:2]:
         found, stored = pd.read_csv(tmp_path / path.name), pd.read_csv(path)
         assert list(found.columns) == list(stored.columns) and len(found)
     runs = pd.read_csv(tmp_path / search.RUNS.name)

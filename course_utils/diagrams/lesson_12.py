@@ -1,4 +1,4 @@
-"""The diagrams of lesson 12: a long text in windows, the gain of a list, and a search in two stages."""
+"""The diagrams of lesson 12: a long text in windows, and the gain of a list."""
 
 from math import log2
 
@@ -76,34 +76,4 @@ def gain_of_a_list(found, graded):
         f"A list of results with the grades {', '.join(map(str, found))}. Each grade is divided by log2(1 + rank), and "
         f"the sum is {one:.2f}. The best possible list has the grades {', '.join(map(str, ideal))} and the sum "
         f"{other:.2f}. The quotient, {one / other:.2f}, is the nDCG of the list."
-    )
-
-
-def two_stages(texts, kept, shown, vectors):
-    """A search in two stages: cheap ways find candidates among all texts, a cross-encoder orders these.
-
-    texts: in the corpus. kept: candidates of a query. shown: results. vectors: made before, once.
-    """
-    canvas = Canvas("12 two stages", 250)
-    canvas.box(10, 10, 90, 34, "query", "token")
-    canvas.arrow((55, 46), (55, 72))
-    canvas.arrow((55, 46), (190, 72))
-    canvas.box(10, 74, 120, 50, "BM25\nno pass", "plain", SMALL)
-    canvas.box(150, 74, 120, 50, "bi-encoder\n1 pass", "layer", SMALL)
-    canvas.box(330, 10, 180, 50, f"{texts:,} texts\n{vectors:,} vectors, kept", "sentence", SMALL)
-    canvas.arrow((330, 44), (272, 84))
-    with canvas.step():
-        canvas.arrow((70, 126), (124, 150))
-        canvas.arrow((210, 126), (156, 150))
-        canvas.box(40, 152, 200, 30, f"two lists, fused: {kept}", "plain", SMALL)
-    with canvas.step():
-        canvas.arrow((242, 167), (290, 167))
-        canvas.box(292, 142, 128, 50, f"cross-encoder\n{kept} passes", "layer", SMALL)
-        canvas.arrow((356, 194), (356, 212))
-        canvas.box(276, 214, 160, 30, f"{shown} results", "sentence", SMALL)
-    return canvas.finish(
-        f"A query goes to BM25, which needs no pass through the encoder, and to the bi-encoder, which needs one and "
-        f"compares with {vectors:,} vectors of {texts:,} texts that were made before. Their two lists are fused, and "
-        f"{kept} candidates are left. The cross-encoder reads the query with each, in {kept} passes, and {shown} "
-        "results are shown."
     )

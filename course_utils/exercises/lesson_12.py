@@ -301,4 +301,4 @@ TEXTS = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (SCORE, NDCG, FUSE, TEXTS)
+EXERCISES = (SCORE, NDCG, TEXTS, FUSE)
