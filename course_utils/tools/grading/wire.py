@@ -17,7 +17,10 @@ import numpy as np
 from ..._support.values import layer_maker, linear_maker, small_encoder
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
-DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
 SHARED = 2**32 - 1  # instead of the size of the arrays: they are in an in-memory file sent along
 ALIGN = 64  # bytes, of arrays in that file
 DEEPEST = 40  # levels of nested lists
