@@ -9,6 +9,7 @@ texts, and a test says so.
 
 import hashlib
 import re
+import warnings
 
 import click
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews, write_table
 from ..embedding import embed, has_bfloat16, hidden_states
 from ..models import progress_bar
-from ..ranking import best_of_each, chunks
+from ..ranking import best_of_each, chunks, max_sim
 from .learning_curve import FOLDER, into_folder
 
 RUNS = FOLDER / "search_runs.csv"  # one row per way and query: the names of the best texts, the best one first
@@ -65,8 +66,6 @@ def ways(docs):
 
 def encoded(texts):
     """Unit vectors (texts, hidden), in bfloat16 where the processor has it; warnings of cuts are expected here."""
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return embed(list(texts), precision="bfloat16" if has_bfloat16() else "float32")
@@ -84,7 +83,6 @@ def best(scores, k):
 
 def late_interaction(queries, texts):
     """MaxSim of each query with each text (queries, texts); texts are cut at the encoder's length."""
-    import warnings
 
     def tokens_of(sentences):
         with warnings.catch_warnings():
@@ -97,7 +95,7 @@ def late_interaction(queries, texts):
     scores = np.empty((len(queries), len(texts)), dtype=np.float32)
     for place, vectors in tokens_of(list(texts)):
         for number in range(len(queries)):
-            scores[number, place] = float((asked[number] @ vectors.T).max(dim=1).values.sum())
+            scores[number, place] = max_sim(asked[number], vectors)
     return scores
 
 
