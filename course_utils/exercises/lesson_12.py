@@ -283,6 +283,9 @@ TEXTS = Exercise(
         Mistake("Two faults: the list is cut before the repeated texts are removed, and a sorted set has lost the "
                 "order of the results.",
                 lambda p, o, k: sorted({o[x] for x in p[:k]})),
+        Mistake("Two faults: the list is cut before the repeated texts are removed, and a set has lost the "
+                "order of the results.",
+                lambda p, o, k: list({o[x] for x in p[:k]})),
         Mistake("A set, or a sorted one, loses the order: the best text has to stay first.",
                 lambda p, o, k: sorted({o[x] for x in p})[:k]),
         Mistake("The repeated texts are still there.", lambda p, o, k: [o[x] for x in p][:k]),

@@ -121,6 +121,10 @@ def texts_cut_first(places, owners, k):
     return list(dict.fromkeys([owners[place] for place in places[:k]]))
 
 
+def texts_as_shown(places, owners, k):
+    return list({owners[place] for place in places[:k]})
+
+
 def texts_sorted(places, owners, k):
     return sorted(set(owners[place] for place in places))[:k]
 
@@ -140,6 +144,7 @@ WRONG = {
     "12-ndcg": [(ndcg_of_found, "the texts *found*"), (ndcg_ideal_uncut, "cut the sorted grades at k")],
     "12-fuse": [(fuse_from_zero, "Your ranks count from 0"), (fuse_shared, "only the texts that are in both")],
     "12-find-the-bug": [
+        (texts_as_shown, "Two faults"),
         (texts_cut_first, "before the repeated texts are removed"),
         (texts_sorted, "loses the order"),
         (texts_twice, "still there"),
