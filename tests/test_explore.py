@@ -15,19 +15,23 @@ import time
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import TimeoutError as StillBad
+from safetensors.numpy import load_file
 
 from course_utils import embed, search
 from course_utils.attention import attend
-from course_utils.data import load_reviews
+from course_utils.data import load_doc_judgements, load_doc_queries, load_docstrings, load_reviews
 from course_utils.explore import ANSWERS, STARTS, answer, explore, module
-from course_utils.explore.answers import collection, run
+from course_utils.explore.answers import DOC_QUERIES, collection, run
 from course_utils.pooling import POOLINGS
+from course_utils.ranking import best_of_each, bm25, ndcgs, reciprocal_rank_fusion, words
 from course_utils.tools.publish import book
 from course_utils.tools.publish.explorers import ExplorersError, write_explorers
+from course_utils.trainings.search import VECTORS, pages
 
 from .browser import chromium, keep, needs_chromium, run_all_cells, running_lab
 from .costly import costly
@@ -54,6 +58,7 @@ TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "applicat
          ".css": "text/css", ".json": "application/json", "": "text/plain"}  # fmt: skip
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
+COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the encoder
 each = pytest.mark.parametrize("name", STARTS)
 
 
@@ -153,6 +158,112 @@ def test_a_negative_beyond_the_margin_has_no_gradient():
     assert found["loss"] == pytest.approx(1.0986)  # from the origin all directions look alike: log 3
 
 
+HYBRID = [  # states beside the start
+    {"query": query, "k1": k1, "b": b, "fusion": fusion, "weight": weight}
+    for query, k1, b, fusion, weight in [
+        ("d25", 1.5, 0.75, "ranks", 0.5), ("d05", 0.0, 0.75, "sum", 0.3), ("d03", 0.0, 0.0, "ranks", 0.5),
+        ("d54", 1.5, 0.0, "sum", 0.5), ("d12", 5.0, 1.0, "sum", 1.0), ("d06", 1.5, 1.0, "ranks", 1.0),
+        ("d35", 1.2, 0.4, "sum", 0.0),
+    ]
+]  # fmt: skip
+NOTHING_LEFT = {"off": words("put customers and their orders together by the shared id")}
+
+
+@pytest.fixture(scope="module")
+def lesson_12():
+    """(names, texts, cosines {query id: of each page}, grades {query id: {place: grade}}) as lesson 12 has them."""
+    docs, stored, judged = load_docstrings(), load_file(VECTORS), load_doc_judgements()
+    queries = load_doc_queries("dev").set_index("id")["query"].loc[list(DOC_QUERIES)]
+    cosines = best_of_each(embed(queries.tolist()) @ stored["vectors"].astype(np.float32).T, stored["owners"])
+    place_of = {name: place for place, name in enumerate(docs["name"])}
+    good = judged[judged["grade"] > 0]
+    grades = {one: dict(zip(rows["name"].map(place_of), rows["grade"])) for one, rows in good.groupby("id")}
+    return docs["name"].tolist(), pages(docs), dict(zip(DOC_QUERIES, cosines)), grades, queries
+
+
+def lists_of_lesson_12(of, query, k1, b, fusion, weight):
+    """The whole lists by words, by both and by vectors, and their scores, from the functions that lesson 12 uses."""
+    _, texts, cosines, _, queries = of
+    scores = bm25([queries[query]], texts, k1, b), np.round(cosines[query], 4)[None]
+    one, other = (np.argsort(-np.round(each, 9), axis=1, kind="stable") for each in scores)
+    if fusion == "ranks":
+        both = reciprocal_rank_fusion(one[:, :30], other[:, :30])
+        sums = None
+    else:
+        scaled = [
+            (each - each.mean(axis=1, keepdims=True)) / (each.std(axis=1, keepdims=True) + 1e-9) for each in scores
+        ]
+        sums = weight * scaled[0] + (1 - weight) * scaled[1]
+        both = np.argsort(-np.round(sums, 9), axis=1, kind="stable")
+    return [one[0].tolist(), [*both[0]], other[0].tolist()], [
+        scores[0][0],
+        None if sums is None else sums[0],
+        scores[1][0],
+    ]
+
+
+@pytest.mark.parametrize("state", [{}, *HYBRID], ids=str)
+def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, one_thread):
+    state = {**STARTS["hybrid"], **state}
+    shown, found = state.pop("page"), ANSWERS["hybrid"](**state, page=7)
+    assert shown is None and state.pop("off") == [] and found["size"] == len(lesson_12[1]) > 1600
+    orders, scores = lists_of_lesson_12(lesson_12, **state)
+    for listed, order, own in zip(found["lists"], orders, scores):
+        assert [place for place, _ in listed] == order[:8]
+        if own is not None:
+            assert [score for _, score in listed] == pytest.approx([own[place] for place in order[:8]], abs=6e-5)
+    grades = lesson_12[3][state["query"]]
+    assert found["ndcg"] == pytest.approx(ndcgs(orders, [grades] * 3), abs=6e-5) and found["good"] == len(grades)
+    for one in found["pages"]:
+        assert one["name"] == lesson_12[0][one["page"]] and (one["grade"] or 0) == grades.get(one["page"], 0)
+        ranks = [order.index(one["page"]) + 1 if one["page"] in order else None for order in orders]
+        assert one["ranks"][1:] == ranks[1:] and one["ranks"][0] in (ranks[0], None)
+        assert (one["ranks"][0] is None) == (scores[0][one["page"]] == 0)
+    explained = found["explained"]
+    assert explained["score"] == pytest.approx(scores[0][7], abs=6e-5)
+    assert sum(rarity * worth for _, rarity, _, worth in explained["parts"]) == pytest.approx(scores[0][7], abs=1e-3)
+    text = words(lesson_12[1][7])
+    assert [[word, text.count(word)] for word in words(lesson_12[4][state["query"]])] == [
+        [word, count] for word, _, count, _ in explained["parts"]
+    ]
+
+
+def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
+    """And with none left, no page is in the list of the words, so both are the vectors alone."""
+    names, texts, _, _, queries = lesson_12
+    start = {**STARTS["hybrid"], "page": 0}
+    rest = " ".join(word for word in words(queries["d50"]) if word not in ("put", "id"))
+    found, own = ANSWERS["hybrid"](**{**start, "off": ["put", "id"]}), bm25([rest], texts)[0]
+    assert found["lists"][0][0][1] == pytest.approx(own.max(), abs=6e-5)
+    assert [place for place, _ in found["lists"][0]] == np.argsort(-np.round(own, 9), kind="stable")[:8].tolist()
+    assert [word for word, *_ in found["explained"]["parts"]] == rest.split()
+    assert [word for word, _ in found["words"]] == words(queries["d50"])
+    for fusion in ("sum", "ranks"):
+        found = ANSWERS["hybrid"](**{**start, **NOTHING_LEFT, "fusion": fusion})
+        assert found["lists"][0] == [] and found["explained"]["parts"] == [] and found["ndcg"][0] == 0
+        assert [place for place, _ in found["lists"][1]] == [place for place, _ in found["lists"][2]]
+        assert "<svg" in explore("hybrid", **NOTHING_LEFT, fusion=fusion)._repr_html_()
+
+
+def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
+    """The answer below it: where both are above both lists, and that no weight suits each query."""
+
+    def values(query, **state):
+        return ANSWERS["hybrid"](**{**STARTS["hybrid"], "query": query, **state})["ndcg"]
+
+    one, both, other = values("d50")
+    assert both == one == 0 and other > 0.6
+    weights = [step / 20 for step in range(21)]
+    by_weight = {query: [values(query, weight=weight)[1] for weight in weights] for query in DOC_QUERIES}
+    assert max(by_weight["d50"]) == by_weight["d50"][0] > by_weight["d50"][1] + 0.05  # every bit of words costs
+    for state in ({"fusion": "ranks"}, {}):
+        one, both, other = values("d25", **state)
+        assert both > max(one, other) + 0.05
+    assert max(by_weight["d35"][:9]) < max(by_weight["d35"]) - 0.05  # and for class_weight the words must lead
+    best = [{at for at, value in enumerate(row) if value > max(row) - 0.005} for row in by_weight.values()]
+    assert not set.intersection(*best)
+
+
 # ---------------------------------------------------------------- the page's code, in Node
 
 
@@ -194,7 +305,7 @@ def distances(one, other, path=""):
 def test_both_engines_answer_alike(files, one_thread):
     """Numbers of the encoder differ by its 8 bits; everything else is equal."""
     exact = [("tokens", {"text": text, "word": 1}) for text in AWKWARD]
-    exact += [(name, STARTS[name]) for name in ("tokens", "merges", "threshold", "losses")]
+    exact += [(name, STARTS[name]) for name in COMPUTED]
     exact += [("merges", {"corpus": "ab ab 3\nÜber 2\n\nabab", "steps": 2}), ("merges", {"corpus": "", "steps": 1})]
     exact += [("losses", {**STARTS["losses"], "kind": kind, "anchor": [0.7, 0.2]}) for kind in ("triplet", "ranking")]
     exact += [(name, {**STARTS[name], "text": text}) for name in ("one head", "silence") for text in (" ", "w " * 99)]
@@ -202,8 +313,11 @@ def test_both_engines_answer_alike(files, one_thread):
     edge = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.5]], "margin": 0.5}
     exact += [("losses", {**STARTS["losses"], **edge})]
     exact += [("search", {**STARTS["search"], "query": query}) for query in ("", "so " * 80)]
+    exact += [("hybrid", {**STARTS["hybrid"], "page": page, **state}) for page in (None, 7) for state in HYBRID]
+    exact += [("hybrid", {**STARTS["hybrid"], **NOTHING_LEFT, "page": 3})]
+    exact += [("hybrid", {**STARTS["hybrid"], "query": query, "fusion": "ranks"}) for query in DOC_QUERIES]
     exact += [("threshold", {"cut": 9.0, "at": 0.5}), ("layers", {**STARTS["layers"], "word": "river"})]
-    near = [(name, start) for name, start in STARTS.items() if name not in ("tokens", "merges", "threshold", "losses")]
+    near = [(name, start) for name, start in STARTS.items() if name not in COMPUTED]
     near += [("silence", {**STARTS["silence"], "off": [[1, 2], [6, 0], [6, 7]]})]
     near += [("pooling", {**STARTS["pooling"], "mask": False, "pads": 9})]
     near += [

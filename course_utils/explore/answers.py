@@ -485,6 +485,134 @@ def losses(kind, anchor, positive, negatives, margin, scale):
             "distances": _rounded(distances), "costs": _rounded(costs.detach())}  # fmt: skip
 
 
+# ---------------------------------------------------------------- lesson 12
+
+DOC_QUERIES = (
+    "d50",
+    "d03",
+    "d12",
+    "d54",
+    "d21",
+    "d31",
+    "d05",
+    "d35",
+    "d43",
+    "d25",
+    "d06",
+    "d01",
+)  # of load_doc_queries
+LISTED = 8  # pages of each list that are shown
+
+
+@functools.cache
+def documentation():
+    """All that decides the lists of lesson 12 for `DOC_QUERIES`: every page takes part, so the lists are exact.
+
+    Returns a dict. "names" and "lengths" have the pages, lengths in words. "counts" has for each word of a query the
+    pages that have it, as steps from one to the next, and how often each has it. "queries" has for each id its "query"
+    and "kind", its "grades" (page, grade), and the "cosines" of the pages' best windows, in units of 0.0001.
+    """
+    import numpy as np
+    from safetensors.numpy import load_file
+
+    from ..data import load_doc_judgements, load_doc_queries, load_docstrings
+    from ..embedding import embed
+    from ..ranking import best_of_each, words
+    from ..trainings.search import VECTORS, pages
+
+    docs, judged = load_docstrings(), load_doc_judgements()
+    asked = load_doc_queries("dev").set_index("id").loc[list(DOC_QUERIES)]
+    split = [Counter(words(page)) for page in pages(docs)]
+    counts = {}
+    for word in dict.fromkeys(word for query in asked["query"] for word in words(query)):
+        having = [place for place, own in enumerate(split) if word in own]
+        counts[word] = [np.diff(having, prepend=0).tolist(), [split[place][word] for place in having]]
+    stored, place_of = load_file(VECTORS), {name: place for place, name in enumerate(docs["name"])}
+    cosines = best_of_each(embed(asked["query"].tolist()) @ stored["vectors"].astype("f4").T, stored["owners"])
+    grades = dict(iter(judged.groupby("id")))
+    return {
+        "names": docs["name"].tolist(), "lengths": [own.total() for own in split], "counts": counts,
+        "queries": {
+            one: {
+                "query": query, "kind": kind, "cosines": (10000 * row).round().astype(int).tolist(),
+                "grades": [[place_of[name], grade] for name, grade in zip(grades[one]["name"], grades[one]["grade"])],
+            }
+            for one, query, kind, row in zip(asked.index, asked["query"], asked["kind"], cosines)
+        },
+    }  # fmt: skip
+
+
+def _ordered(scores):
+    """Places by descending score; scores that are equal but for rounding keep the order of the pages."""
+    import numpy as np
+
+    return np.argsort(-np.round(1e9 * np.asarray(scores)), kind="stable").tolist()
+
+
+def hybrid(query, off, k1, b, fusion, weight, page):
+    """The pages of the documentation by words, by vectors and by both, for one query: lesson 12's formulas.
+
+    query: an id of `DOC_QUERIES`. off: its words that BM25 leaves out. fusion: "sum" of scaled scores, the words with
+    this `weight`, or reciprocal "ranks" of the first thirty. page: the place of a page to explain, or None.
+
+    "lists", "ndcg" and each page's "ranks" are those of words, both and vectors, in this order. A page without any of
+    the words is not in the list of the words, and has no rank there.
+    """
+    import numpy as np
+
+    from ..ranking import ndcgs, reciprocal_rank_fusion, words
+    from ..trainings.search import DEPTH
+
+    docs = documentation()
+    asked, names, lengths = docs["queries"][query], docs["names"], np.array(docs["lengths"], dtype=float)
+    norm = k1 * (1 - b + b * lengths / lengths.mean())
+    by_words, having, parts = np.zeros(len(names)), {}, []
+    for word in words(asked["query"]):
+        steps, counts = (np.array(one, dtype=int) for one in docs["counts"][word])
+        places, having[word] = np.cumsum(steps), len(steps)
+        if word in off:
+            continue
+        rarity = math.log(1 + (len(names) - len(steps) + 0.5) / (len(steps) + 0.5))
+        worth, count = np.zeros(len(names)), np.zeros(len(names), dtype=int)
+        worth[places], count[places] = counts / (counts + norm[places]), counts
+        by_words += rarity * worth
+        if page is not None:
+            parts.append([word, rarity, int(count[page]), float(worth[page])])
+    by_vectors = np.array(asked["cosines"]) / 10000
+    of_words, of_vectors = [place for place in _ordered(by_words) if by_words[place] > 0], _ordered(by_vectors)
+    if fusion == "ranks":
+        first = of_words[:DEPTH], of_vectors[:DEPTH]
+        of_both, by_both = reciprocal_rank_fusion(*([one] for one in first))[0], np.zeros(len(names))
+        for places in first:
+            by_both[places] += 1 / (60 + np.arange(1, len(places) + 1))
+    else:
+        scaled = [(one - one.mean()) / (one.std() + 1e-9) for one in (by_words, by_vectors)]
+        by_both = weight * scaled[0] + (1 - weight) * scaled[1]
+        of_both = _ordered(by_both)
+    grades, orders = dict(asked["grades"]), (of_words, of_both, of_vectors)
+    good = {place: grade for place, grade in grades.items() if grade}
+    ranks = [{place: rank for rank, place in enumerate(order, start=1)} for order in orders]
+    shown = sorted({place for order in orders for place in order[:LISTED]})
+    return {
+        "queries": [[one, docs["queries"][one]["kind"], docs["queries"][one]["query"]] for one in DOC_QUERIES],
+        "words": [[word, number] for word, number in having.items()], "size": len(names),
+        "lists": [
+            [[place, _rounded(float(scores[place]))] for place in order[:LISTED]]
+            for order, scores in zip(orders, (by_words, by_both, by_vectors))
+        ],
+        "pages": [{
+            "page": place, "name": names[place], "length": int(lengths[place]), "grade": grades.get(place),
+            "ranks": [of.get(place) for of in ranks],
+        } for place in shown],
+        "good": len(good), "ndcg": _rounded(ndcgs([order[:10] for order in orders], [good] * 3)),
+        "explained": None if page is None else {
+            "name": names[page], "length": int(lengths[page]), "times": _rounded(float(lengths[page] / lengths.mean())),
+            "parts": _rounded(parts), "score": _rounded(float(by_words[page])), "cosine": float(by_vectors[page]),
+            "grade": grades.get(page), "ranks": [of.get(page) for of in ranks],
+        },
+    }  # fmt: skip
+
+
 # ---------------------------------------------------------------- lesson 14
 
 RESULTS = 6
@@ -569,5 +697,5 @@ def search(query, layer, pooling):
 ANSWERS = {
     "tokens": tokens, "merges": merges, "padding": padding, "layers": layers, "pooling": pooling, "one head": one_head,
     "silence": silence, "masks": masks, "threshold": threshold, "losses": losses,
-    "search": search,
+    "search": search, "hybrid": hybrid,
 }  # fmt: skip

@@ -237,6 +237,43 @@ def _search(state, answer):
     )
 
 
+def _hybrid(state, answer):
+    shown, pages = 5, {one["page"]: one for one in answer["pages"]}
+    canvas = Canvas("explorer hybrid", 52 + 41 * shown)
+    places = {}
+    for at, (name, listed, value) in enumerate(zip(("words", "both", "vectors"), answer["lists"], answer["ndcg"])):
+        left = 180 * at
+        canvas.text(left, 12, f"{name} {value:.2f}", anchor="start", bold=True)
+        for row, (page, _) in enumerate(listed[:shown]):
+            y, grade = 28 + 41 * row, pages[page]["grade"]
+            canvas.box(left, y, 22, 36, "–" if grade is None else grade, {2: "sentence", 1: "head"}.get(grade, "plain"))
+            before, _, last = pages[page]["name"].rpartition(".")
+            canvas.text(left + 28, y + 18, f"{_cut(before + '.', 132)}\n{_cut(last, 132)}", SMALL, anchor="start")
+            places[at, page] = y + 18
+    for at in (0, 1):
+        for page, grade in ((one["page"], one["grade"]) for one in answer["pages"]):
+            if (at, page) in places and (at + 1, page) in places:
+                ends = (180 * at + 161, places[at, page]), (180 * at + 178, places[at + 1, page])
+                canvas.arrow(*ends, kind={2: "sentence", 1: "head"}.get(grade, "plain"), tip=False, thick=bool(grade))
+    canvas.text(0, 41 + 41 * shown, "box: grade    number: nDCG@10", SMALL, anchor="start", quiet=True)
+    query = next(query for one, _, query in answer["queries"] if one == state["query"])
+    found = "; ".join(
+        f"by {name} " + (", ".join(pages[page]["name"] for page, _ in listed[:3]) or "none")
+        for name, listed in zip(("words", "both", "vectors"), answer["lists"])
+    )
+    values = "words {:.2f}, both {:.2f}, vectors {:.2f}".format(*answer["ndcg"])
+    return canvas.finish(f"The query “{query}” on {answer['size']:,} pages. The first {found}. nDCG@10: {values}.")
+
+
+def _cut(text, most):
+    """The text, cut off with an ellipsis where it is wider than `most` units of small type."""
+    if text_width(text, SMALL) <= most:
+        return text
+    while text_width(f"{text}…", SMALL) > most:
+        text = text[:-1]
+    return f"{text}…"
+
+
 def _lines(text, most):
     """The text in lines of at most `most` units of small type."""
     lines = [""]
@@ -252,5 +289,5 @@ def _lines(text, most):
 PICTURES = {
     "tokens": _tokens, "merges": _merges, "padding": _padding, "layers": _layers, "pooling": _pooling,
     "one head": _one_head, "silence": _silence, "masks": _masks, "threshold": _threshold, "losses": _losses,
-    "search": _search,
+    "search": _search, "hybrid": _hybrid,
 }  # fmt: skip

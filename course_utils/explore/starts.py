@@ -47,4 +47,7 @@ STARTS = {
     "search": {
         "query": "five people wrote the screenplay and none of them looked it over", "layer": 6, "pooling": "mean",
     },
+    "hybrid": {
+        "query": "d50", "off": [], "k1": 1.5, "b": 0.75, "fusion": "sum", "weight": 0.5, "page": None,
+    },
 }  # fmt: skip

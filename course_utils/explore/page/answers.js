@@ -1,6 +1,6 @@
 // What the page answers when an explorer asks: the functions of ../answers.py, under the same names, with the same results.
 //
-// `engine` computes (see engine.js): run(ids, mask, off), guess(ids, mask) and vectors(state, pooling); it holds tokenizer, vocabulary, pairs and collection.
+// `engine` computes (see engine.js): run(ids, mask, off), guess(ids, mask) and vectors(state, pooling); it holds tokenizer, vocabulary, pairs, collection and docs.
 
 const MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60, "search": 60};
 const MOST_CHARACTERS = 20000, LONGEST_WORD = 100;
@@ -341,11 +341,64 @@ async function search({query, layer, pooling}, engine) {
   };
 }
 
-export const ANSWERS = {"tokens": tokens, "merges": merges, "padding": padding, "layers": layers, "pooling": pooling, "one head": oneHead, "silence": silence, "masks": masks, "threshold": threshold, "losses": losses, "search": search};
+const DOC_QUERIES = ["d50", "d03", "d12", "d54", "d21", "d31", "d05", "d35", "d43", "d25", "d06", "d01"], LISTED = 8, DEPTH = 30, FIRST = 10;
+const average = values => sum(values) / values.length;
+const range = count => Array.from({length: count}, (_, at) => at);
+const wordsIn = given => given.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+/** Places by descending score; scores that are equal but for rounding keep the order of the pages. */
+const ordered = scores => { const keys = scores.map(score => Math.round(1e9 * score)); return range(scores.length).sort((a, b) => keys[b] - keys[a]); };
+const standard = scores => { const middle = average(scores), spread = Math.sqrt(average(scores.map(score => (score - middle) ** 2))) + 1e-9; return scores.map(score => (score - middle) / spread); };
+
+function hybrid({query, off, k1, b, fusion, weight, page}, {docs}) {
+  const asked = docs.queries[query], {names, lengths} = docs, size = names.length, middle = average(lengths);
+  const norm = lengths.map(length => k1 * (1 - b + b * length / middle)), byWords = new Array(size).fill(0), having = new Map(), parts = [];
+  for (const word of wordsIn(asked.query)) {
+    const [steps, counts] = docs.counts[word];
+    having.set(word, steps.length);
+    if (off.includes(word)) continue;
+    const rarity = Math.log(1 + (size - steps.length + 0.5) / (steps.length + 0.5)), part = [word, rarity, 0, 0];
+    let place = 0;
+    counts.forEach((count, at) => {
+      place += steps[at];
+      const worth = count / (count + norm[place]);
+      byWords[place] += rarity * worth;
+      if (place === page) part.splice(2, 2, count, worth);
+    });
+    if (page != null) parts.push(part);
+  }
+  const byVectors = asked.cosines.map(one => one / 10000), ofWords = ordered(byWords).filter(place => byWords[place] > 0), ofVectors = ordered(byVectors);
+  let byBoth, ofBoth;
+  if (fusion === "ranks") {
+    const sums = new Map();
+    for (const list of [ofWords, ofVectors]) list.slice(0, DEPTH).forEach((place, at) => sums.set(place, (sums.get(place) ?? 0) + 1 / (60 + at + 1)));
+    ofBoth = [...sums.keys()].sort((one, other) => sums.get(other) - sums.get(one));
+    byBoth = range(size).map(place => sums.get(place) ?? 0);
+  } else {
+    const [one, other] = [standard(byWords), standard(byVectors)];
+    byBoth = one.map((value, at) => weight * value + (1 - weight) * other[at]);
+    ofBoth = ordered(byBoth);
+  }
+  const grades = new Map(asked.grades), orders = [ofWords, ofBoth, ofVectors], scores = [byWords, byBoth, byVectors];
+  const gain = values => sum(values.slice(0, FIRST).map((grade, at) => grade / Math.log2(2 + at))), good = [...grades.values()].filter(grade => grade).sort((x, y) => y - x);
+  const ranks = orders.map(order => new Map(order.map((place, at) => [place, at + 1]))), ranksOf = place => ranks.map(of => of.get(place) ?? null);
+  const shown = [...new Set(orders.flatMap(order => order.slice(0, LISTED)))].sort((x, y) => x - y);
+  return {
+    queries: DOC_QUERIES.map(id => [id, docs.queries[id].kind, docs.queries[id].query]), words: [...having], size,
+    lists: orders.map((order, at) => order.slice(0, LISTED).map(place => [place, rounded(scores[at][place])])),
+    pages: shown.map(place => ({page: place, name: names[place], length: lengths[place], grade: grades.get(place) ?? null, ranks: ranksOf(place)})),
+    good: good.length, ndcg: orders.map(order => rounded(gain(order.map(place => grades.get(place) ?? 0)) / gain(good))),
+    explained: page == null ? null : {
+      name: names[page], length: lengths[page], times: rounded(lengths[page] / middle), parts: parts.map(([word, ...rest]) => [word, ...rounded(rest)]),
+      score: rounded(byWords[page]), cosine: byVectors[page], grade: grades.get(page) ?? null, ranks: ranksOf(page),
+    },
+  };
+}
+
+export const ANSWERS = {"tokens": tokens, "merges": merges, "padding": padding, "layers": layers, "pooling": pooling, "one head": oneHead, "silence": silence, "masks": masks, "threshold": threshold, "losses": losses, "search": search, "hybrid": hybrid};
 
 /** What each explorer needs before it can answer. */
 export const NEEDS = {"tokens": ["tokenizer"], "merges": [], "padding": ["tokenizer", "encoder"], "layers": ["tokenizer", "encoder"], "pooling": ["tokenizer", "encoder"],
-  "one head": ["tokenizer", "encoder"], "silence": ["tokenizer", "encoder"], "masks": ["tokenizer", "masked"], "threshold": ["pairs"], "losses": [], "search": ["tokenizer", "encoder", "collection"]};
+  "one head": ["tokenizer", "encoder"], "silence": ["tokenizer", "encoder"], "masks": ["tokenizer", "masked"], "threshold": ["pairs"], "losses": [], "search": ["tokenizer", "encoder", "collection"], "hybrid": ["docs"]};
 
 /** What goes back to a view: the number of its question, and the result or the problem in a sentence. */
 export async function answer(name, question, engine) {

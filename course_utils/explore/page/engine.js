@@ -12,7 +12,7 @@ export function nested(data, dims) {
 /** What answers.js calls `engine`.
  *
  * ort: onnxruntime-web. Tokenizer: of @huggingface/tokenizers. files: functions that fetch "tokenizer.json",
- * "tokenizer_config.json", "pairs.json" and "collection.json" (parsed), and "encoder.onnx", "masked_lm.onnx" and the
+ * "tokenizer_config.json", "pairs.json", "collection.json" and "docs.json" (parsed), and "encoder.onnx", "masked_lm.onnx" and the
  * collection's "vectors-6-mean.bin" and so on (bytes).
  */
 export function makeEngine(ort, Tokenizer, {json, bytes}) {
@@ -24,6 +24,7 @@ export function makeEngine(ort, Tokenizer, {json, bytes}) {
     },
     async pairs() { engine.pairs = await json("pairs.json"); },
     async collection() { engine.collection = await json("collection.json"); },
+    async docs() { engine.docs = await json("docs.json"); },
     async encoder() { sessions.encoder = await ort.InferenceSession.create(await bytes("encoder.onnx")); },
     async masked() { sessions.masked = await ort.InferenceSession.create(await bytes("masked_lm.onnx")); },
   };

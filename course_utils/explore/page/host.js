@@ -62,7 +62,7 @@ function linked(name) {
 }
 
 const sizes = await (await fetch(new URL("files.json", here))).json();
-const FILES = {tokenizer: ["tokenizer.json"], encoder: ["encoder.onnx", "ort-wasm-simd-threaded.wasm"], masked: ["masked_lm.onnx", "ort-wasm-simd-threaded.wasm"], pairs: ["pairs.json"], collection: ["collection.json", "vectors-6-mean.bin"]};
+const FILES = {tokenizer: ["tokenizer.json"], encoder: ["encoder.onnx", "ort-wasm-simd-threaded.wasm"], masked: ["masked_lm.onnx", "ort-wasm-simd-threaded.wasm"], pairs: ["pairs.json"], collection: ["collection.json", "vectors-6-mean.bin"], docs: ["docs.json"]};
 
 document.querySelectorAll("[data-explorer]").forEach(picture => {
   const file = picture.dataset.explorer, name = file.replaceAll("_", " "), start = {...JSON.parse(picture.dataset.state), ...linked(name)};

@@ -26,6 +26,7 @@ KEPT = (  # by the browser, under the version that files.json states; vectors to
     "tokenizer_config.json",
     "pairs.json",
     "collection.json",
+    "docs.json",
     "encoder.onnx",
     "masked_lm.onnx",
     "ort-wasm-simd-threaded.wasm",
@@ -60,6 +61,8 @@ def write_explorers(folder):
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(packaged_encoder() / name, folder / name)
     (folder / "pairs.json").write_text(json.dumps(explore.answers.scored_cosines()), encoding="utf-8")
+    documentation = json.dumps(explore.answers.documentation(), separators=(",", ":"))
+    (folder / "docs.json").write_text(documentation, encoding="utf-8")
     _encoders(write_encoder, folder)
     _collection(folder)
     sizes = {
