@@ -184,7 +184,7 @@ def lesson_12():
 def lists_of_lesson_12(of, query, k1, b, fusion, weight):
     """The whole lists by words, by both and by vectors, and their scores, from the functions that lesson 12 uses."""
     _, texts, cosines, _, queries = of
-    scores = bm25([queries[query]], texts, k1, b), np.round(cosines[query], 4)[None]
+    scores = bm25([queries[query]], texts, k1, b), cosines[query][None]
     one, other = (np.argsort(-np.round(each, 9), axis=1, kind="stable") for each in scores)
     if fusion == "ranks":
         both = reciprocal_rank_fusion(one[:, :30], other[:, :30])
@@ -211,14 +211,15 @@ def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, on
     for listed, order, own in zip(found["lists"], orders, scores):
         assert [place for place, _ in listed] == order[:8]
         if own is not None:
-            assert [score for _, score in listed] == pytest.approx([own[place] for place in order[:8]], abs=6e-5)
+            assert [score for _, score in listed] == pytest.approx([own[place] for place in order[:8]], abs=1e-4)
     grades = lesson_12[3][state["query"]]
     assert found["ndcg"] == pytest.approx(ndcgs(orders, [grades] * 3), abs=6e-5) and found["good"] == len(grades)
     for one in found["pages"]:
         assert one["name"] == lesson_12[0][one["page"]] and (one["grade"] or 0) == grades.get(one["page"], 0)
-        ranks = [order.index(one["page"]) + 1 if one["page"] in order else None for order in orders]
-        assert one["ranks"][1:] == ranks[1:] and one["ranks"][0] in (ranks[0], None)
         assert (one["ranks"][0] is None) == (scores[0][one["page"]] == 0)
+        for rank, order in zip(one["ranks"], orders):  # far down, cosines of five digits exchange neighbours
+            if rank is not None:
+                assert abs(order.index(one["page"]) + 1 - rank) <= (0 if rank <= 30 else 3)
     explained = found["explained"]
     assert explained["score"] == pytest.approx(scores[0][7], abs=6e-5)
     assert sum(rarity * worth for _, rarity, _, worth in explained["parts"]) == pytest.approx(scores[0][7], abs=1e-3)
@@ -246,22 +247,41 @@ def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
 
 
 def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
-    """The answer below it: where both are above both lists, and that no weight suits each query."""
+    """The answer below it: where both are above both lists, that no weight suits each query, and what b does."""
 
-    def values(query, **state):
-        return ANSWERS["hybrid"](**{**STARTS["hybrid"], "query": query, **state})["ndcg"]
+    def shown(query, **state):
+        return ANSWERS["hybrid"](**{**STARTS["hybrid"], "query": query, **state})
 
-    one, both, other = values("d50")
-    assert both == one == 0 and other > 0.6
+    def firsts(query):
+        """For each list the places of the pages that answer or help, among those shown."""
+        found = shown(query)
+        grades = {one["page"]: one["grade"] for one in found["pages"]}
+        return [[rank for rank, (page, _) in enumerate(listed, start=1) if grades[page]] for listed in found["lists"]]
+
+    one, both, other = shown("d50")["ndcg"]  # the vectors have all four good pages, words and both have none
+    assert both == one == 0 and other > 0.6 and shown("d50")["good"] == 4
+    assert firsts("d50")[:2] == [[], []] and len(firsts("d50")[2]) == 3
     weights = [step / 20 for step in range(21)]
-    by_weight = {query: [values(query, weight=weight)[1] for weight in weights] for query in DOC_QUERIES}
-    assert max(by_weight["d50"]) == by_weight["d50"][0] > by_weight["d50"][1] + 0.05  # every bit of words costs
+    by_weight = {query: [shown(query, weight=weight)["ndcg"][1] for weight in weights] for query in DOC_QUERIES}
+    assert max(by_weight["d50"]) == by_weight["d50"][0] > by_weight["d50"][1] + 0.05 > by_weight["d50"][2] + 0.05
     for state in ({"fusion": "ranks"}, {}):
-        one, both, other = values("d25", **state)
+        one, both, other = shown("d25", **state)["ndcg"]
         assert both > max(one, other) + 0.05
-    assert max(by_weight["d35"][:9]) < max(by_weight["d35"]) - 0.05  # and for class_weight the words must lead
-    best = [{at for at, value in enumerate(row) if value > max(row) - 0.005} for row in by_weight.values()]
-    assert not set.intersection(*best)
+    ranked = shown("d25", fusion="ranks")
+    answers = [one for one in ranked["pages"] if one["grade"] == 2]
+    assert ranked["good"] == 6 and sum(max(one["ranks"][0], one["ranks"][2]) <= 10 for one in answers) == 4
+    assert {one["ranks"][1] for one in answers} >= {1, 2}  # of the lists neither has answers in both first places
+    assert all(not {1, 2} <= {one["ranks"][at] for one in answers} for at in (0, 2))
+    assert max(by_weight["d35"][:10]) < by_weight["d35"][10] - 0.02 < max(by_weight["d35"]) - 0.05
+    suits = [{at for at, value in enumerate(row) if value > max(row) - 0.2} for row in by_weight.values()]
+    assert not set.intersection(*suits)
+    for query in DOC_QUERIES:  # without b, longer pages
+        means = []
+        for b in (0.0, 1.0):
+            found = shown(query, b=b)
+            length = {one["page"]: one["length"] for one in found["pages"]}
+            means.append(np.mean([length[page] for page, _ in found["lists"][0]]))
+        assert means[0] > 1.1 * means[1]
 
 
 # ---------------------------------------------------------------- the page's code, in Node

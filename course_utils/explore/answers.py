@@ -510,7 +510,7 @@ def documentation():
 
     Returns a dict. "names" and "lengths" have the pages, lengths in words. "counts" has for each word of a query the
     pages that have it, as steps from one to the next, and how often each has it. "queries" has for each id its "query"
-    and "kind", its "grades" (page, grade), and the "cosines" of the pages' best windows, in units of 0.0001.
+    and "kind", its "grades" (page, grade), and the "cosines" of the pages' best windows, in units of 0.00001.
     """
     import numpy as np
     from safetensors.numpy import load_file
@@ -534,7 +534,7 @@ def documentation():
         "names": docs["name"].tolist(), "lengths": [own.total() for own in split], "counts": counts,
         "queries": {
             one: {
-                "query": query, "kind": kind, "cosines": (10000 * row).round().astype(int).tolist(),
+                "query": query, "kind": kind, "cosines": (100_000 * row).round().astype(int).tolist(),
                 "grades": [[place_of[name], grade] for name, grade in zip(grades[one]["name"], grades[one]["grade"])],
             }
             for one, query, kind, row in zip(asked.index, asked["query"], asked["kind"], cosines)
@@ -578,7 +578,7 @@ def hybrid(query, off, k1, b, fusion, weight, page):
         by_words += rarity * worth
         if page is not None:
             parts.append([word, rarity, int(count[page]), float(worth[page])])
-    by_vectors = np.array(asked["cosines"]) / 10000
+    by_vectors = np.array(asked["cosines"]) / 100_000
     of_words, of_vectors = [place for place in _ordered(by_words) if by_words[place] > 0], _ordered(by_vectors)
     if fusion == "ranks":
         first = of_words[:DEPTH], of_vectors[:DEPTH]
@@ -604,7 +604,7 @@ def hybrid(query, off, k1, b, fusion, weight, page):
             "page": place, "name": names[place], "length": int(lengths[place]), "grade": grades.get(place),
             "ranks": [of.get(place) for of in ranks],
         } for place in shown],
-        "good": len(good), "ndcg": _rounded(ndcgs([order[:10] for order in orders], [good] * 3)),
+        "good": len(good), "ndcg": _rounded(ndcgs([order[:10] for order in orders], [good] * 3), 6),
         "explained": None if page is None else {
             "name": names[page], "length": int(lengths[page]), "times": _rounded(float(lengths[page] / lengths.mean())),
             "parts": _rounded(parts), "score": _rounded(float(by_words[page])), "cosine": float(by_vectors[page]),

@@ -7,18 +7,19 @@ function render({model, el}) {
   const breakable = name => name.split(/(?<=[._])/).flatMap(part => [part, h("wbr")]);
   /** How far a page is moved from place `rank` to place `now`. */
   const moved = (rank, now) => rank == null ? "–" : `${rank} ${rank > now ? `↑${rank - now}` : rank < now ? `↓${now - rank}` : "="}`;
+  const stands = rank => rank == null ? "not listed" : `place ${rank.toLocaleString("en")}`;
   const queries = choice("Query", "", {}, query => ask({query, off: [], page: null}, true)), select = queries.querySelector("select");
   let ask, weight;
   return frame({model, el}, {
     name: "Hybrid",
-    tries: "other queries: does the order of the two lists change with the kind of query? Set b to 0: which pages rise, and what does their length have to do with it? Leave out the small words of a query. Press a page to see where its score comes from. (One query shows how a fusion works. Whether it helps, only many can show.)",
+    tries: "other queries: is the same list ahead for each kind of query? Set b to 0: which pages rise, and what does their length have to do with it? Leave out the small words of a query. Press a page to see where its score comes from. (One query shows how a fusion works. Whether it helps, only many can show.)",
     controls: (state, change) => {
       ask = change;
       return [queries,
         choice("Fused by", state.fusion, {sum: "weighted sum of scaled scores", ranks: "reciprocal ranks (c = 60)"}, fusion => change({fusion}, true)),
         weight = slider("Weight of the words", state.weight, [0, 1, 0.05], weight => change({weight}, true), value => fixed(value)),
-        slider("k1", state.k1, [0, 5, 0.1], k1 => change({k1}, true), value => fixed(value, 1)),
-        slider("b", state.b, [0, 1, 0.05], b => change({b}, true), value => fixed(value)),
+        slider("k1 (repeats)", state.k1, [0, 5, 0.1], k1 => change({k1}, true), value => fixed(value, 1)),
+        slider("b (length)", state.b, [0, 1, 0.05], b => change({b}, true), value => fixed(value)),
       ];
     },
     show: (place, result, state, change) => {
@@ -42,8 +43,8 @@ function render({model, el}) {
           .map(([number, from, to]) => s("path", {d: `M0 ${from + 0.5} L10 ${to + 0.5}`, "vector-effect": "non-scaling-stroke",
             style: `stroke:var(--${number === state.page ? "masked-l" : {2: "sentence-l", 1: "head-l"}[pages.get(number).grade] ?? "quiet"});stroke-width:${number === state.page ? 5 : pages.get(number).grade ? 3 : 1.5}`}))));
       const told = explained && [h("p", {class: "cu-head"}, "Why ", breakable(explained.name), " stands there"),
-        h("p", {class: "cu-small"}, `${many(explained.length, "word")}, ${fixed(explained.times)} times the mean. Place ${explained.ranks[0] ?? "–"} by words (score ${fixed(explained.score)}), ${explained.ranks[2]} by vectors (cosine ${fixed(explained.cosine, 3)}), ${explained.ranks[1] ?? "–"} by both. Grade: ${explained.grade ?? "not judged"}.`),
-        table(["word", "rarity", "times in the page", "worth", "rarity × worth"], explained.parts.map(([word, rarity, count, worth]) => [word, fixed(rarity), count, fixed(worth), fixed(rarity * worth)]), "What each word of the query adds to the score of this page")];
+        h("p", {class: "cu-small"}, `${many(explained.length, "word")}, ${fixed(explained.times)} times the mean. By words ${stands(explained.ranks[0])} (score ${fixed(explained.score)}), by vectors ${stands(explained.ranks[2])} (cosine ${fixed(explained.cosine, 3)}), by both ${stands(explained.ranks[1])}. Grade: ${explained.grade ?? "not judged"}.`),
+        table(["word", "rarity", "times in the page", "worth", "rarity × worth"], explained.parts.map(([word, rarity, count, worth]) => [h("span", {}, word), fixed(rarity), count, fixed(worth), fixed(rarity * worth)]), "What each word of the query adds to the score of this page")];
       place.replaceChildren(
         h("p", {class: "cu-small"}, `The words, and how many of the ${size.toLocaleString("en")} pages have each. Press one to leave it out of BM25; the vector reads the whole query.`),
         h("div", {class: "cu-row"}, result.words.map(([word, number]) => h("span", {class: "cu-id"},

@@ -366,7 +366,7 @@ function hybrid({query, off, k1, b, fusion, weight, page}, {docs}) {
     });
     if (page != null) parts.push(part);
   }
-  const byVectors = asked.cosines.map(one => one / 10000), ofWords = ordered(byWords).filter(place => byWords[place] > 0), ofVectors = ordered(byVectors);
+  const byVectors = asked.cosines.map(one => one / 100000), ofWords = ordered(byWords).filter(place => byWords[place] > 0), ofVectors = ordered(byVectors);
   let byBoth, ofBoth;
   if (fusion === "ranks") {
     const sums = new Map();
@@ -386,7 +386,7 @@ function hybrid({query, off, k1, b, fusion, weight, page}, {docs}) {
     queries: DOC_QUERIES.map(id => [id, docs.queries[id].kind, docs.queries[id].query]), words: [...having], size,
     lists: orders.map((order, at) => order.slice(0, LISTED).map(place => [place, rounded(scores[at][place])])),
     pages: shown.map(place => ({page: place, name: names[place], length: lengths[place], grade: grades.get(place) ?? null, ranks: ranksOf(place)})),
-    good: good.length, ndcg: orders.map(order => rounded(gain(order.map(place => grades.get(place) ?? 0)) / gain(good))),
+    good: good.length, ndcg: orders.map(order => rounded(gain(order.map(place => grades.get(place) ?? 0)) / gain(good), 6)),
     explained: page == null ? null : {
       name: names[page], length: lengths[page], times: rounded(lengths[page] / middle), parts: parts.map(([word, ...rest]) => [word, ...rounded(rest)]),
       score: rounded(byWords[page]), cosine: byVectors[page], grade: grades.get(page) ?? null, ranks: ranksOf(page),
