@@ -44,7 +44,7 @@ function render({model, el}) {
             style: `stroke:var(--${number === state.page ? "masked-l" : {2: "sentence-l", 1: "head-l"}[pages.get(number).grade] ?? "quiet"});stroke-width:${number === state.page ? 5 : pages.get(number).grade ? 3 : 1.5}`}))));
       const told = explained && [h("p", {class: "cu-head"}, "Why ", breakable(explained.name), " stands there"),
         h("p", {class: "cu-small"}, `${many(explained.length, "word")}, ${fixed(explained.times)} times the mean. By words ${stands(explained.ranks[0])} (score ${fixed(explained.score)}), by vectors ${stands(explained.ranks[2])} (cosine ${fixed(explained.cosine, 3)}), by both ${stands(explained.ranks[1])}. Grade: ${explained.grade ?? "not judged"}.`),
-        table(["word", "rarity", "times in the page", "worth", "rarity × worth"], explained.parts.map(([word, rarity, count, worth]) => [h("span", {}, word), fixed(rarity), count, fixed(worth), fixed(rarity * worth)]), "What each word of the query adds to the score of this page")];
+        explained.parts.length ? table(["word", "rarity", "times in the page", "worth", "rarity × worth"], explained.parts.map(([word, rarity, count, worth]) => [h("span", {}, word), fixed(rarity), count, fixed(worth), fixed(rarity * worth)]), "What each word of the query adds to the score of this page") : null].filter(Boolean);
       place.replaceChildren(
         h("p", {class: "cu-small"}, `The words, and how many of the ${size.toLocaleString("en")} pages have each. Press one to leave it out of BM25; the vector reads the whole query.`),
         h("div", {class: "cu-row"}, result.words.map(([word, number]) => h("span", {class: "cu-id"},

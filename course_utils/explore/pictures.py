@@ -242,20 +242,27 @@ def _hybrid(state, answer):
     canvas = Canvas("explorer hybrid", 52 + 41 * shown)
     places = {}
     for at, (name, listed, value) in enumerate(zip(("words", "both", "vectors"), answer["lists"], answer["ndcg"])):
-        left = 180 * at
+        left = 2 + 177 * at
         canvas.text(left, 12, f"{name} {value:.2f}", anchor="start", bold=True)
         for row, (page, _) in enumerate(listed[:shown]):
             y, grade = 28 + 41 * row, pages[page]["grade"]
             canvas.box(left, y, 22, 36, "–" if grade is None else grade, {2: "sentence", 1: "head"}.get(grade, "plain"))
             before, _, last = pages[page]["name"].rpartition(".")
-            canvas.text(left + 28, y + 18, f"{_cut(before + '.', 132)}\n{_cut(last, 132)}", SMALL, anchor="start")
+            canvas.text(left + 28, y + 18, f"{_cut(before, 122)}\n{_cut('.' + last, 122)}", SMALL, anchor="start")
             places[at, page] = y + 18
     for at in (0, 1):
         for page, grade in ((one["page"], one["grade"]) for one in answer["pages"]):
             if (at, page) in places and (at + 1, page) in places:
-                ends = (180 * at + 161, places[at, page]), (180 * at + 178, places[at + 1, page])
+                ends = (177 * at + 156, places[at, page]), (177 * at + 176, places[at + 1, page])
                 canvas.arrow(*ends, kind={2: "sentence", 1: "head"}.get(grade, "plain"), tip=False, thick=bool(grade))
-    canvas.text(0, 41 + 41 * shown, "box: grade    number: nDCG@10", SMALL, anchor="start", quiet=True)
+    canvas.text(
+        2,
+        41 + 41 * shown,
+        "in the box: the page's grade; beside the list's name: nDCG@10",
+        SMALL,
+        anchor="start",
+        quiet=True,
+    )
     query = next(query for one, _, query in answer["queries"] if one == state["query"])
     found = "; ".join(
         f"by {name} " + (", ".join(pages[page]["name"] for page, _ in listed[:3]) or "none")
