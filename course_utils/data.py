@@ -20,8 +20,7 @@ DOCUMENTED = {  # where `load_docstrings` looks: packages that are installed wit
     "sklearn.mixture sklearn.model_selection sklearn.multiclass sklearn.naive_bayes sklearn.neighbors "
     "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
 }
-READABLE = (".md", ".txt", ".py")  # what `load_texts` reads
-MANY_WORDS = 10_000  # a text with more is named by `doubtful_texts`
+READABLE = (".md", ".markdown", ".rst", ".txt", ".py")  # what `load_texts` reads
 MARKUP = (
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|html|body|i|img|li|ol|p|pre|script|span|strong|style|t[dhr]|table|ul)\b[^<>]*>"
 )
@@ -175,27 +174,31 @@ def load_plot_queries():
 
 
 def load_texts(folder):
-    """The texts in a folder and the folders inside it: Markdown, plain text and Python files, in UTF-8.
+    """The texts in a folder and the folders inside it: Markdown, reStructuredText, plain text and Python, in UTF-8.
 
-    Hidden files and folders are skipped. Returns a table with the columns `name` (the path in the folder, with "/") and
-    `text`, in the order of `name`. Raises FileNotFoundError for a missing folder or one without such files, ValueError
-    for files in another encoding; each names what it is about.
+    Skipped are hidden files and folders, and files of other kinds; one warning says how many. Returns a table with the
+    columns `name` (the path in the folder, with "/") and `text`, in the order of `name`, without the carriage returns
+    of Windows. Raises FileNotFoundError for a missing folder or one without such files, ValueError for files in another
+    encoding; each names what it is about.
     """
+    import warnings
+
     import pandas as pd
 
     folder = Path(folder).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder on this machine")
-    paths = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in READABLE
-        and path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
+    paths, hidden, others = [], [], []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            name, readable = path.relative_to(folder), path.suffix.lower() in READABLE
+            if not any(part.startswith(".") for part in name.parts):
+                (paths if readable else others).append(path)
+            elif readable:  # what else is hidden, nobody misses
+                hidden.append(name.as_posix())
     if not paths:
         raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}")
-    rows, others = [], []
+    rows, foreign = [], []
     for path in paths:
         name = path.relative_to(folder).as_posix()
         try:
@@ -203,13 +206,16 @@ def load_texts(folder):
         except UnicodeDecodeError:
             text = "\0"
         if "\0" in text:  # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
-            others.append(name)
+            foreign.append(name)
         rows.append((name, text.replace("\r\n", "\n")))
-    if others:
+    if foreign:
         raise ValueError(
-            f"{len(others)} of {len(paths)} files are not in UTF-8: {_listed(others)}. Save them as UTF-8 in an "
+            f"{len(foreign)} of {len(paths)} files are not in UTF-8: {_listed(foreign)}. Save them as UTF-8 in an "
             "editor, or move them out of the folder"
         )
+    reasons = (("hidden", hidden), ("of another kind", [path.suffix or path.name for path in others]))
+    if skipped := " and ".join(f"{len(files)} {why} ({_listed(files)})" for why, files in reasons if files):
+        warnings.warn(f"{len(paths)} files were read; skipped were {skipped}", stacklevel=2)
     return pd.DataFrame(rows, columns=["name", "text"])
 
 
@@ -217,7 +223,9 @@ def doubtful_texts(table):
     """What a search may stumble over in a table with the columns `name` and `text`.
 
     Returns a table with the columns `name` and `problem`: texts that are empty, that equal an earlier one (white space
-    aside), that are very long, or that hold HTML tags.
+    aside), or that hold HTML tags. Tags in the code of Markdown, and in files whose name ends with .py, are content and
+    do not count. Two things need the encoder and are not looked at here: whether it reads a text to its end, and which
+    texts are nearly the same (lesson 14).
     """
     import re
 
@@ -232,11 +240,19 @@ def doubtful_texts(table):
         if same in first:
             rows.append((name, f"it is the same text as {first[same]}: keep one"))
         first.setdefault(same, name)
-        if (length := len(text.split())) > MANY_WORDS:
-            rows.append((name, f"it has {length:,} words, of which an encoder reads the first few hundred: cut it"))
-        if tags := len(re.findall(MARKUP, text)):
-            rows.append((name, f"it holds {tags:,} HTML {'tag' if tags == 1 else 'tags'}: remove them"))
+        tags = 0 if name.endswith(".py") or not re.search(MARKUP, text) else len(re.findall(MARKUP, _markup(text)))
+        if tags:
+            rows.append((name, f"it holds {tags:,} HTML {'tag' if tags == 1 else 'tags'} outside code: remove them"))
     return pd.DataFrame(rows, columns=["name", "problem"])
+
+
+def _markup(text):
+    """What is HTML in a text, read as Markdown: not what stands in its code."""
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").parse(text)
+    tokens = [one for token in tokens for one in (token, *(token.children or ()))]
+    return "\n".join(one.content for one in tokens if one.type in ("html_block", "html_inline"))
 
 
 def read_judged(queries, judgements, names):

@@ -7,7 +7,7 @@ import pytest
 from course_utils import load_docstrings, load_plot_queries, load_texts
 from course_utils.data import doubtful_texts, read_judged
 from course_utils.exercises.lesson_14 import CORPUS, HELD_OUT
-from course_utils.ranking import chunks, ndcgs, recalls, reciprocal_ranks
+from course_utils.ranking import ndcgs, recalls, reciprocal_ranks
 
 
 @pytest.fixture
@@ -24,16 +24,32 @@ def folder(tmp_path):
 
 
 def test_a_folder_of_texts_is_read_in_order(folder):
-    table = load_texts(folder)
+    with pytest.warns(UserWarning) as warned:
+        table = load_texts(folder)
+    skipped = "2 hidden (.git/notes.txt, .hidden.md) and 1 of another kind (.png)"
+    assert str(warned[0].message) == f"3 files were read; skipped were {skipped}"
     assert table["name"].tolist() == ["a.txt", "b.md", "more/code.py"]
     assert table["text"].tolist() == ["héllo", "# Title\n\nText", "x = 1"]
-    assert load_texts(str(folder)).equals(table)
+    assert len(warned) == 1 and warned[0].filename == __file__
+    with pytest.warns(UserWarning):
+        assert load_texts(str(folder)).equals(table)
+
+
+def test_nothing_is_said_where_nothing_is_skipped(tmp_path, recwarn):
+    for name in ("one.MARKDOWN", "two.rst", "three.Md"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref")  # hidden, and nothing that anybody would look for
+    assert sorted(load_texts(tmp_path)["text"]) == ["one.MARKDOWN", "three.Md", "two.rst"] and not len(recwarn)
+    (tmp_path / "Makefile").write_text("all:")
+    with pytest.warns(UserWarning, match=r"3 files were read; skipped were 1 of another kind \(Makefile\)$"):
+        load_texts(tmp_path)
 
 
 def test_missing_and_empty_folders_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
         load_texts(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match=r"has no files that end with \.md, \.txt, \.py"):
+    with pytest.raises(FileNotFoundError, match=r"has no files that end with \.md, \.markdown, \.rst, \.txt, \.py"):
         load_texts(tmp_path)
 
 
@@ -46,17 +62,34 @@ def test_files_in_another_encoding_are_named(folder, encoding):
 
 
 def test_doubtful_texts_are_named():
-    texts = ["fine", "", " \n", "the same  text", "the same text", "word " * 100_000, "<p>one</p> <br/>", "a < b > c"]
-    found = doubtful_texts(pd.DataFrame({"name": list("abcdefgh"), "text": texts}))
+    texts = ["fine", "", " \n", "the same  text", "the same text", "<p>one</p> <br/>", "a < b > c"]
+    found = doubtful_texts(pd.DataFrame({"name": list("abcdefg"), "text": texts}))
     assert found.to_numpy().tolist() == [
         ["b", "it is empty: leave it out"],
         ["c", "it is empty: leave it out"],
         ["e", "it is the same text as d: keep one"],
-        ["f", "it has 100,000 words, of which an encoder reads the first few hundred: cut it"],
-        ["g", "it holds 3 HTML tags: remove them"],
+        ["f", "it holds 3 HTML tags outside code: remove them"],
     ]
-    assert len(chunks(texts[5], 200)) == 500
     assert doubtful_texts(pd.DataFrame({"name": ["a"], "text": ["fine"]})).empty
+
+
+@pytest.mark.parametrize(
+    "text, tags",
+    [
+        ("Text <b>bold</b> more.", 2),
+        ("<div>\n<p>One</p>\n</div>", 4),
+        ("Write `<b>bold</b>` for bold.", 0),
+        ("```html\n<p>One</p>\n```\n", 0),
+        ("~~~\n<p>One</p>\n```\n<p>Two</p>", 0),  # never closed: code up to the end
+        ("    <p>code by its indentation</p>", 0),
+        ("- a list\n\n  ```\n  <p>One</p>\n  ```\n\n<hr>\n", 1),
+        ("`<b>` and <br> and " + "word " * 100_000, 1),
+    ],
+)
+def test_tags_in_code_are_content(text, tags):
+    found = doubtful_texts(pd.DataFrame({"name": ["a.md", "a.py"], "text": [text, f"x = 1\n{text}"]}))
+    several = "tag" if tags == 1 else "tags"
+    assert found.to_numpy().tolist() == [["a.md", f"it holds {tags} HTML {several} outside code: remove them"]][:tags]
 
 
 QUERIES = 'id,part,query\na, dev ,"how, and why"\nb,test,what\n'
