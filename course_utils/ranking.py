@@ -1,8 +1,13 @@
-"""Search by words, fused lists, chunks, late interaction, and measures of ranked lists. Derived in lesson 12."""
+"""Search by words, fused lists, chunks, late interaction, and measures of ranked lists. Derived in lesson 12.
+
+`sections` is shown in lesson 14.
+"""
 
 import re
 
 import numpy as np
+
+YAML = r"[\w.-]+[ \t]*:|[ \t#}\]-]|$"  # how a line of front matter begins
 
 
 def words(text):
@@ -77,6 +82,46 @@ def chunks(text, size=128, step=None):
     parts = text.split()
     starts = range(0, max(1, len(parts) - size + step), step)
     return [" ".join(parts[start : start + size]) for start in starts]
+
+
+def sections(markdown, size=128, name=""):
+    """Markdown, cut at its headings: windows of `size` words, each below its path of headings, as a list of strings.
+
+    markdown: a text. Headings are what CommonMark takes for one, with # or underlined, and not what stands in code, in
+    a list or in a quotation. name: what each path begins with, such as the path of the file.
+
+    Each piece is the path ("notes.md > Disk > When it is full"), a line break, and a window of the text that stands
+    between this heading and the next one. The words of the path come on top of `size`. A heading without such a text
+    is a piece by itself, or only part of the paths below it if a deeper heading follows. Front matter (YAML between two
+    lines ---, at the very beginning) is left out, except that its title is part of each path. Each text has at least
+    one piece, which may be empty.
+
+    Raises ValueError for a size below 1.
+    """
+    from markdown_it import MarkdownIt
+
+    lines = re.sub(r"\r\n?", "\n", markdown).split("\n")
+    end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
+    front = lines[1:end] if lines[0].rstrip() == "---" else []
+    title = ""
+    if front and all(re.match(YAML, line) for line in front):
+        title = next((line[6:].strip(" \t\"'") for line in front if line.startswith("title:")), "")
+        lines = lines[end + 1 :]
+    tokens = MarkdownIt("commonmark").disable("inline").parse("\n".join(lines))
+    headings = [
+        (int(token.tag[1:]), *token.map, " ".join(inside.content.split()))
+        for token, inside in zip(tokens, tokens[1:])
+        if token.type == "heading_open" and token.level == 0
+    ]
+    found, start, path = [], 0, [(0, name), (0, title)]
+    for level, end, below, heading in [*headings, (0, len(lines), 0, "")]:
+        windows = chunks("\n".join(lines[start:end]), size)
+        above = " > ".join(dict.fromkeys(text for _, text in path if text))
+        if windows != [""] or level <= path[-1][0]:
+            found += ["\n".join(filter(None, (above, window))) for window in windows]
+        path = [one for one in path if one[0] < level] + [(level, heading)]
+        start = below
+    return [piece for piece in found if piece] or [""]
 
 
 def best_of_each(scores, owners):

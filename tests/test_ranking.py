@@ -18,6 +18,7 @@ from course_utils.ranking import (
     recalls,
     reciprocal_rank_fusion,
     reciprocal_ranks,
+    sections,
     words,
 )
 
@@ -75,6 +76,57 @@ def test_chunks_cover_every_word():
     for size, step in ((0, None), (4, 0), (4, 5)):
         with pytest.raises(ValueError, match="step between 1 and size"):
             chunks(text, size, step)
+
+
+@pytest.mark.parametrize(
+    "markdown, pieces",
+    [
+        ("", ["a.md"]),
+        (" \n\n", ["a.md"]),
+        ("No heading,\njust text.", ["a.md\nNo heading, just text."]),
+        ("Before.\n# One\nText.\n## Two\nMore.\n# Three\nEnd.",
+         ["a.md\nBefore.", "a.md > One\nText.", "a.md > One > Two\nMore.", "a.md > Three\nEnd."]),
+        ("One\n===\nText.\n\nTwo\n---\nMore.", ["a.md > One\nText.", "a.md > One > Two\nMore."]),
+        ("# One\n```bash\n# a comment\nls\n```\nAfter.", ["a.md > One\n```bash # a comment ls ``` After."]),
+        ("# One\n~~~\n# never closed\n## at all", ["a.md > One\n~~~ # never closed ## at all"]),
+        ("# One\n\n    # indented code\n", ["a.md > One\n# indented code"]),
+        ("- a list\n\n  # inside it\n\n> # and a quotation", ["a.md\n- a list # inside it > # and a quotation"]),
+        ("# One\n## Two\n### Three\n## Four\n# Five", ["a.md > One > Two > Three", "a.md > One > Four", "a.md > Five"]),
+        ("### Deep\nText.\n# Top\nMore.", ["a.md > Deep\nText.", "a.md > Top\nMore."]),
+        ("#\nText.\n##   \n#hashtag", ["a.md\nText.", "a.md\n#hashtag"]),
+        ("# `code` and *more* #\nText.", ["a.md > `code` and *more*\nText."]),
+        ("# One\n\n---\n\nBelow a line.", ["a.md > One\n--- Below a line."]),
+        ("---\ntitle: \"One\"\ntags:\n  - a\n# why\n---\nText.\n# Two\nMore.",
+         ["a.md > One\nText.", "a.md > One > Two\nMore."]),
+        ("---\ntitle: One\n---\n# One\nText.", ["a.md > One\nText."]),
+        ("---\ntitle: One\n...\n", ["a.md > One"]),
+        ("---\nnever: closed\n# One\nText.", ["a.md\n--- never: closed", "a.md > One\nText."]),
+        ("---\n\nTwo lines, and no front matter.\n\n---\nText.",
+         ["a.md\n--- Two lines, and no front matter. --- Text."]),
+        ("\n---\ntitle: too late\n---\n", ["a.md\n---", "a.md > title: too late"]),
+    ],
+)  # fmt: skip
+def test_sections_stand_below_their_headings(markdown, pieces):
+    assert sections(markdown, 128, "a.md") == pieces
+    assert sections(markdown.replace("\n", "\r\n"), 128, "a.md") == pieces
+    assert sections(markdown.replace("\n", "\r"), 128, "a.md") == pieces
+
+
+@given(st.text("ab#-=`>~ \n", max_size=80), st.integers(1, 5))
+def test_no_word_outside_front_matter_is_lost(text, size):
+    pieces = sections(f"x\n{text}", size)
+    assert set(words(" ".join(pieces))) == set(words(f"x\n{text}"))
+
+
+def test_sections_are_cut_into_windows_and_lose_no_word():
+    assert sections("# One\na b c d e\n## Two\nf", 2) == ["One\na b", "One\nc d", "One\ne", "One > Two\nf"]
+    assert sections("", 2) == sections("#", 2) == [""]
+    assert len(sections("word " * 100_000, 128)) == 782
+    long = "".join(f"{'#' * (number % 6 + 1)} Part {number}\n\n{'word ' * 40}\n\n" for number in range(2500))
+    assert len(sections(long, 20, "long.md")) == 5000
+    for size in (0, -1):
+        with pytest.raises(ValueError, match="size must be 1 or more"):
+            sections("# One", size)
 
 
 def test_a_text_has_the_score_of_its_best_chunk():
