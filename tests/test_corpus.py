@@ -109,6 +109,68 @@ def test_texts_that_only_join_to_the_same_are_other_texts(computed, tmp_path):
         embed_corpus(["a", "bc"], tmp_path)
 
 
+EDITED = [*TEXTS[:7], "A new piece.", "Another one.", *TEXTS[8:20]]  # one was edited and grew, the last were deleted
+
+
+@pytest.mark.parametrize("shards", [5, 23, 1])
+def test_of_edited_texts_only_the_new_ones_are_computed(computed, tmp_path, shards):
+    old, new = tmp_path / "old", tmp_path / "new"
+    embed_corpus(TEXTS, old, shard=5)
+    before = {path.name: path.read_bytes() for path in old.iterdir()}
+    computed.clear()
+    embed_corpus(EDITED, new, shard=shards, known=old)
+    assert computed == ["A new piece.", "Another one."]
+    assert load_corpus(new, EDITED)[:, 0].tolist() == [len(text) for text in EDITED]
+    assert {path.name: path.read_bytes() for path in old.iterdir()} == before
+    computed.clear()
+    embed_corpus(TEXTS[::-1], tmp_path / "turned", shard=4, known=str(old))
+    assert computed == [] and load_corpus(tmp_path / "turned", TEXTS[::-1])[0, 0] == len(TEXTS[-1])
+    assert embed_corpus(EDITED, new, shard=shards, known=old)[0] == 0
+
+
+def test_an_update_that_is_stopped_goes_on(computed, tmp_path, monkeypatch):
+    old, new, texts = tmp_path / "old", tmp_path / "new", [*TEXTS[:10], *"abcdefgh"]
+    embed_corpus(TEXTS, old, shard=5)
+    (old / "00000001.safetensors").unlink()  # incomplete: what it lacks is computed
+
+    def refuse(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+        broken.setattr(corpus, "vectors_of", refuse)
+        embed_corpus(texts, new, shard=5, known=old)
+    assert len(list(new.iterdir())) == 1  # what needed no computing
+    computed.clear()
+    assert embed_corpus(texts, new, shard=5, known=old) == (3, 1)
+    assert computed == texts[5:] and load_corpus(new, texts)[:, 0].tolist() == [len(text) for text in texts]
+
+
+def test_what_is_not_known_is_said(computed, tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    for known in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(CorpusError, match="holds no shards"):
+            embed_corpus(TEXTS, new, known=known)
+    embed_corpus(TEXTS, old)
+    with pytest.raises(CorpusError, match=r"of another model \(None\)"):
+        embed_corpus(TEXTS, new, known=old, model="another")
+    (old / "00000000.safetensors").write_bytes(b"half")
+    with pytest.raises(CorpusError, match="damaged"):
+        embed_corpus(TEXTS, new, known=old)
+    with pytest.raises(CorpusError, match="damaged"):
+        load_corpus(old)
+    assert list(new.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "texts, place", [(TEXTS[:-1], 22), ([*TEXTS, "more"], 23), (["", *TEXTS[1:]], 0), ([*TEXTS[:8], *TEXTS[9:]], 8)]
+)
+def test_vectors_of_other_texts_are_refused(computed, tmp_path, texts, place):
+    embed_corpus(TEXTS, tmp_path, shard=5)
+    assert len(load_corpus(tmp_path, TEXTS)) == len(load_corpus(tmp_path)) == 23
+    with pytest.raises(CorpusError, match=f"other texts, from the text at place {place} on"):
+        load_corpus(tmp_path, texts)
+
+
 def test_damage_and_nothing_are_said(computed, tmp_path):
     with pytest.raises(ValueError, match="at least one text"):
         embed_corpus([], tmp_path)

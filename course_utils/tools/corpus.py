@@ -1,14 +1,17 @@
 """Embed a large corpus in shards, here or on a Dask cluster, and go on where an earlier run stopped.
 
-A shard is a safetensors file with the vectors of some texts, in order, in float16, and a fingerprint of these texts. It
-is written whole or not at all, by the process that calls `embed_corpus`; workers only compute. So a worker that dies
-loses what it was computing, a caller that dies loses what was not yet written, and neither loses more.
+A shard is a safetensors file with the vectors of some texts, in order, in float16, a digest of each text, and a
+fingerprint of all of them. It is written whole or not at all, by the process that calls `embed_corpus`; workers only
+compute. So a worker that dies loses what it was computing, a caller that dies loses what was not yet written, and
+neither loses more. No shard is ever changed: texts that were edited go to a new folder, which takes the vectors of the
+others from the old one.
 """
 
 import contextlib
 import hashlib
 import os
 import tempfile
+from itertools import chain, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +27,7 @@ class CorpusError(RuntimeError):
     """The corpus cannot be embedded. The message is one sentence; what was written stays."""
 
 
-def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None):
+def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None, known=None):
     """Embed texts into a folder of shards. Shards that an earlier call has written are not computed again.
 
     texts: a list of strings; all of them, also when going on.
@@ -33,9 +36,12 @@ def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None):
     course, and no common file system. Without it, this process computes.
     shard: texts in a shard. When going on, it must be the same.
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
+    known: the folder of an earlier call for other texts, complete or not. The texts that it holds are not computed
+    again, wherever they now stand: after one file was edited, only its new pieces are computed.
 
     Returns (shards written now, shards found). Raises CorpusError for a folder that holds the vectors of other texts or
-    of another model, a scheduler that cannot be reached or lost its workers; TypeError or ValueError as `embed` does.
+    of another model, a `known` without shards or of another model, a scheduler that cannot be reached or lost its
+    workers; TypeError or ValueError as `embed` does.
     """
     texts, folder = list(texts), Path(folder).expanduser()
     if not texts or shard < 1:
@@ -46,30 +52,72 @@ def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None):
     if extra := sorted({*folder.glob("*.safetensors")} - {*parts}):
         raise CorpusError(f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder.")
     todo = {path: part for path, part in parts.items() if not _written(path, part, model)}
-    compute = _here(todo, model) if scheduler is None else _on_cluster(todo, model, scheduler)
+    wanted = {_digest(text) for part in todo.values() for text in part}
+    have = {} if known is None else _vectors_in(known, model, wanted)
+    new = {path: [text for text in part if _digest(text) not in have] for path, part in todo.items()}
+    unknown = {path: part for path, part in new.items() if part}
+    compute = _here(unknown, model) if scheduler is None or not unknown else _on_cluster(unknown, model, scheduler)
     with progress_bar(total=len(parts), initial=len(parts) - len(todo), unit="shard") as bar:
-        for path, vectors in compute:
-            _write(path, vectors, _fingerprint(todo[path], model))
+        for path, vectors in chain(((path, ()) for path in todo if path not in unknown), compute):
+            now = dict(zip(new[path], vectors))
+            rows = [now[text] if text in now else have[_digest(text)] for text in todo[path]]
+            _write(path, np.stack(rows), todo[path], model)
             bar.update()
     return len(todo), len(parts) - len(todo)
 
 
-def load_corpus(folder):
+def load_corpus(folder, texts=None):
     """The vectors of all shards of a folder, in the order of the texts: a float16 array (n, hidden).
 
-    Raises CorpusError if there are none, or one in between is missing. The last one cannot be missed: compare the
-    number of rows with that of your texts.
-    """
-    from safetensors.numpy import load_file
+    texts: the texts that you think these vectors are of; they are compared with those that were embedded.
 
+    Raises CorpusError if there are no shards, one in between is missing, one is damaged, or the texts are others.
+    Without `texts`, a last shard that is missing is not noticed: compare the number of rows with that of your texts.
+    """
     paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
     if not paths or paths != [_path(paths[0].parent, number) for number in range(len(paths))]:
         raise CorpusError(f"{folder} does not hold all shards from the first to the last: run `course embed` again.")
-    return np.concatenate([load_file(path)["vectors"] for path in paths])
+    shards = [_read(path) for path in paths]
+    if texts is not None:
+        found = [digest for _, digests, _ in shards for digest in digests]
+        other = next((place for place, pair in enumerate(zip_longest(found, map(_digest, texts)))
+                      if pair[0] != pair[1]), None)  # fmt: skip
+        if other is not None:
+            raise CorpusError(f"{folder} holds vectors of other texts, from the text at place {other:,} on.")
+    return np.concatenate([vectors for vectors, _, _ in shards])
 
 
 def _path(folder, number):
     return folder / f"{number:08d}.safetensors"
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _read(path):
+    """(vectors, a digest for each of their texts, the model's name) of a shard. Raises CorpusError if it is damaged."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "np") as file:
+            vectors, digests = file.get_tensor("vectors"), file.get_tensor("digests")
+            return vectors, [one.tobytes() for one in digests], file.metadata()["model"]
+    except (SafetensorError, KeyError, TypeError) as error:
+        raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
+
+
+def _vectors_in(folder, model, wanted):
+    """{digest of a text: its vector}, for those of the wanted ones that a folder of shards holds."""
+    paths, found = sorted(Path(folder).expanduser().glob("*.safetensors")), {}
+    if not paths:
+        raise CorpusError(f"{folder} holds no shards: nothing in it is known.")
+    for path in paths:
+        vectors, digests, of = _read(path)
+        if of != str(model):
+            raise CorpusError(f"{path} holds vectors of another model ({of}): they cannot stand beside these.")
+        found |= {digest: row for digest, row in zip(digests, vectors) if digest in wanted}
+    return found
 
 
 def _fingerprint(texts, model):
@@ -91,16 +139,19 @@ def _written(path, texts, model):
         raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
     if found != _fingerprint(texts, model):
         raise CorpusError(
-            f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder."
+            f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder "
+            f"(and embed_corpus(..., known={str(path.parent)!r}) computes only those texts that this one lacks)."
         )
     return True
 
 
-def _write(path, vectors, fingerprint):
+def _write(path, vectors, texts, model):
     """Write a shard beside its place and rename it: a reader never sees half of one."""
     from safetensors.numpy import save
 
-    content = save({"vectors": vectors}, {"texts": fingerprint})
+    digests = np.array([list(_digest(text)) for text in texts], dtype=np.uint8)
+    metadata = {"texts": _fingerprint(texts, model), "model": str(model)}
+    content = save({"vectors": vectors, "digests": digests}, metadata)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as unfinished:
         try:
             unfinished.write(content)
