@@ -95,28 +95,30 @@ def walk_down(points, layers, paths, target, nearest):
     least = [min(point[axis] for point in every) for axis in (0, 1)]
     wide = [max(point[axis] for point in every) - least[axis] for axis in (0, 1)]
 
-    def at(point, left):
+    def at(point, left, width):
         x, y = ((point[axis] - least[axis]) / wide[axis] for axis in (0, 1))
-        return float(left + 14 + 216 * x), float(226 - 184 * y)
+        return float(left + width * x), float(226 - 188 * y)
 
-    for number, (graph, path) in enumerate(zip(layers, paths)):
-        left = 8 + 260 * number
+    places = (14, 146), (186, 320)  # left and width: all points need more room than a few
+    for number, (graph, path, place) in enumerate(zip(layers, paths, places)):
         name = f"above: {len(graph)} points" if number == 0 else f"below: all {len(graph)}"
-        canvas.text(left + 122, 14, name, SMALL, bold=True)
+        canvas.text(place[0] + place[1] / 2, 14, name, SMALL, bold=True)
         for one, others in graph.items():
             for other in others:
                 if one < other or one not in graph[other]:
-                    canvas.arrow(at(points[one], left), at(points[other], left), tip=False)
+                    canvas.arrow(at(points[one], *place), at(points[other], *place), tip=False)
         for one in graph:
-            canvas.circle(*at(points[one], left), 4, "vector", look="dot")
-        x, y = at(target, left)
-        canvas.circle(x, y, 7, "loss", thick=True)
+            canvas.circle(*at(points[one], *place), 3, "vector", look="dot")
+        x, y = at(target, *place)
+        canvas.circle(x, y, 6, "loss", thick=True)
         with canvas.step():
             for one, other in zip(path, path[1:]):
-                canvas.arrow(at(points[one], left), at(points[other], left), kind="sentence", thick=True)
-            canvas.circle(*at(points[path[0]], left), 7, "sentence", look="ring", thick=True)
-            canvas.circle(*at(points[path[-1]], left), 6, "sentence", look="dot")
-    canvas.text(260, 248, "orange: what is searched for; green: the walk, from its ring to its dot", SMALL, quiet=True)
+                canvas.arrow(at(points[one], *place), at(points[other], *place), kind="sentence", thick=True, tip=False)
+                canvas.circle(*at(points[other], *place), 4, "sentence", look="dot")
+            canvas.circle(*at(points[path[0]], *place), 6, "sentence", look="ring", thick=True)
+            canvas.circle(*at(points[path[-1]], *place), 6, "sentence", look="dot")
+    caption = "orange: what is searched for; green: the walk, from its ring to its large dot"
+    canvas.text(260, 248, caption, SMALL, quiet=True)
     steps = [f"{' to '.join(map(str, path))}" for path in paths]
     end = "the nearest of all" if paths[1][-1] == nearest else f"not the nearest, which is {nearest}"
     return canvas.finish(
