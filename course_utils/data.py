@@ -240,7 +240,7 @@ def doubtful_texts(table):
         if same in first:
             rows.append((name, f"it is the same text as {first[same]}: keep one"))
         first.setdefault(same, name)
-        tags = 0 if name.endswith(".py") or not re.search(MARKUP, text) else len(re.findall(MARKUP, _markup(text)))
+        tags = 0 if str(name).endswith(".py") or not re.search(MARKUP, text) else len(re.findall(MARKUP, _markup(text)))
         if tags:
             rows.append((name, f"it holds {tags:,} HTML {'tag' if tags == 1 else 'tags'} outside code: remove them"))
     return pd.DataFrame(rows, columns=["name", "problem"])
