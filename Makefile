@@ -72,6 +72,7 @@ tables: setup
 	$(BIN)/python -m course_utils.trainings.negation
 	$(BIN)/python -m course_utils.trainings.losses
 	$(BIN)/python -m course_utils.trainings.search
+	$(BIN)/python -m course_utils.trainings.rerank
 	$(BIN)/python -m course_utils.trainings.matryoshka
 	$(BIN)/python -m course_utils.trainings.growth
 

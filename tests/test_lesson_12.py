@@ -1,5 +1,7 @@
 """Lesson 12: stored searches that are those of this documentation, and a script that writes them."""
 
+import random
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from safetensors import safe_open
 
 from course_utils import embed, load_doc_queries, load_docstrings
 from course_utils.ranking import chunks
-from course_utils.trainings import search
+from course_utils.trainings import rerank, search
 
 from .costly import costly
 
@@ -70,3 +72,78 @@ def test_the_script_writes_the_stored_form(small, tmp_path):
         assert list(found.columns) == list(stored.columns) and len(found)
     runs = pd.read_csv(tmp_path / search.RUNS.name)
     assert len(runs) == 8 * 3 and (runs["names"].str.split().map(len) == 4).all()
+
+
+def documented(*rows):
+    return pd.DataFrame(rows, columns=["name", "text"])
+
+
+def test_near_pages_that_may_be_right_do_not_count_as_wrong():
+    mean, body = (
+        "Compute the arithmetic mean of the values.",
+        "It adds all numbers up and divides by how many there are.",
+    )
+    docs = documented(
+        ("a.Series.mean", f"{mean}\n\n{body}"),
+        ("a.DataFrame.mean", "Return the mean over the requested axis.\n\nIt adds numbers and divides by their count."),
+        ("b.average", "Compute the arithmetic mean of all the values.\n\nThe mean with weights."),
+        ("b.shared", f"Something about boats and rivers.\n\n{body}"),
+        ("b.plot", "Draw a picture of the values.\n\nAxes, colours and a legend."),
+        ("b.signature", "sort(values, axis) of an array.\n\nIt sorts."),
+        ("b.alone", "This page has no body at all."),
+        ("b.few", "Too few words.\n\nSome text that follows it."),
+    )
+    questions, table = rerank.mined(docs)
+    asked, right, near, far = questions[0]
+    assert asked == mean and right == [f"a.Series.mean {body}"] and far == []
+    assert len(near) == 3 - rerank.SKIPPED and near[0].split()[0] in ("b.plot", "b.signature", "b.few")
+    row = table[0]
+    assert row["question"] == "a.Series.mean" and row["nearest"] in ("b.plot", "b.signature", "b.few")
+    assert [row[f"same_{what}"] for what in ("last_name", "summary", "paragraph")] == [1, 1, 1]
+    assert row["own"] > row["wrong"]
+    assert [row["question"] for row in table] == [
+        "a.Series.mean", "a.DataFrame.mean", "b.average", "b.shared", "b.plot"
+    ]  # fmt: skip
+
+
+def test_a_group_has_the_right_text_first_and_no_text_twice():
+    questions = [
+        ("asked", ["right"], ["near 1"], ["far 1", "far 2", "far 3"]),
+        ("asked", ["right"], [*"abcdef"], [*"xyz"]),
+    ]
+    (_, few), (_, many) = rerank.groups(questions, random.Random(0))
+    assert few[:2] == ["right", "near 1"] and len({*few}) == len(few) == rerank.HARD + 2
+    assert many[0] == "right" and {*many[1:4]} < {*"abcdef"} and many[4] in "xyz" and len({*many}) == len(many)
+
+
+def test_the_stored_scores_are_those_of_the_candidates():
+    docs, queries, scores = load_docstrings(), load_doc_queries(), pd.read_csv(rerank.SCORES)
+    assert not scores.duplicated(["query", "name"]).any() and scores["score"].notna().all()
+    of = scores.groupby("query")["name"].agg(set)
+    assert set(of.index) == set(queries["id"])
+    for one, places in zip(queries["id"], rerank.candidates(docs, queries)):
+        assert of[one] == set(docs["name"].iloc[places])
+
+
+def test_the_negatives_that_were_looked_at_are_those_of_questions():
+    looked, mined = pd.read_csv(rerank.LOOKED), pd.read_csv(rerank.MINED)
+    assert not looked.duplicated(["question", "near"]).any() and set(looked["grade"]) <= {0, 1, 2}
+    assert set(looked["question"]) <= set(mined["question"]) and set(looked["near"]) <= set(load_docstrings()["name"])
+
+
+@costly("course_utils/*.py", "course_utils/trainings/*.py")
+def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path):
+    docs, queries = load_docstrings()[:1600:40].reset_index(drop=True), load_doc_queries()[:3]
+    monkeypatch.setattr(rerank, "load_docstrings", lambda: docs)
+    monkeypatch.setattr(rerank, "load_doc_queries", lambda: queries)
+    found = " ".join(docs["name"][:5])
+    pd.DataFrame([(way, one, found) for way in rerank.FOUND for one in queries["id"]]).to_csv(
+        tmp_path / "runs.csv", index=False, header=["way", "query", "names"]
+    )
+    for name, value in {"RUNS": tmp_path / "runs.csv", "NEAR": 20, "HELD": 4, "EPOCHS": 1}.items():
+        monkeypatch.setattr(rerank, name, value)
+    done = CliRunner().invoke(rerank.main, ["--folder", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    for path in (rerank.SCORES, rerank.MINED, rerank.STEPS):
+        found, stored = pd.read_csv(tmp_path / path.name), pd.read_csv(path)
+        assert list(found.columns) == list(stored.columns) and len(found)

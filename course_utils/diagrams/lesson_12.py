@@ -1,4 +1,4 @@
-"""The diagrams of lesson 12: a long text in windows, and the gain of a list."""
+"""The diagrams of lesson 12: a long text in windows, the gain of a list, and a search in two stages."""
 
 from math import log2
 
@@ -76,4 +76,33 @@ def gain_of_a_list(found, graded):
         f"A list of results with the grades {', '.join(map(str, found))}. Each grade is divided by log2(1 + rank), and "
         f"the sum is {one:.2f}. The best possible list has the grades {', '.join(map(str, ideal))} and the sum "
         f"{other:.2f}. The quotient, {one / other:.2f}, is the nDCG of the list."
+    )
+
+
+def two_stages(texts, vectors, kept, shown):
+    """A search in two stages: cheap ways find candidates among all texts, and a cross-encoder orders these.
+
+    texts, vectors: of the collection, made once. kept: candidates of a query. shown: results.
+    """
+    canvas = Canvas("12 two stages", 252)
+    canvas.box(10, 10, 90, 34, "query", "token")
+    canvas.box(330, 10, 180, 50, f"{texts:,} texts\n{vectors:,} vectors, kept", "sentence", SMALL)
+    canvas.arrow((55, 46), (55, 72))
+    canvas.arrow((70, 46), (190, 72))
+    canvas.box(10, 74, 120, 50, "words\nno pass", "plain", SMALL)
+    canvas.box(150, 74, 120, 50, "bi-encoder\n1 pass", "layer", SMALL)
+    canvas.arrow((330, 48), (272, 86))
+    with canvas.step():
+        canvas.arrow((70, 126), (120, 150))
+        canvas.arrow((210, 126), (160, 150))
+        canvas.box(50, 152, 180, 32, f"{kept} candidates", "plain", SMALL)
+    with canvas.step():
+        canvas.arrow((232, 168), (290, 168))
+        canvas.box(292, 143, 136, 50, f"cross-encoder\n{kept} passes", "layer", SMALL)
+        canvas.arrow((360, 195), (360, 212))
+        canvas.box(280, 214, 160, 32, f"{shown} results", "sentence", SMALL)
+    return canvas.finish(
+        f"A query is compared by its words, which needs no pass of the encoder, or by its vector, which needs one; "
+        f"{vectors:,} vectors of {texts:,} texts were made before. {kept} candidates are left. The cross-encoder reads "
+        f"the query with each of them, in {kept} passes, and {shown} results are shown."
     )

@@ -1,0 +1,194 @@
+"""A second look at what lesson 12 has found: a cross-encoder, trained on the documentation that it ranks.
+
+    python -m course_utils.trainings.rerank
+
+mines questions from the documentation, trains on them, scores the candidates of each query of the lesson (half an hour
+on two cores), and writes `rerank*.csv` beside this file.
+"""
+
+import random
+
+import click
+import numpy as np
+import pandas as pd
+import torch
+from torch.nn.functional import cross_entropy
+
+from ..data import TABLES, load_doc_queries, load_docstrings, write_table
+from ..embedding import has_bfloat16
+from ..models import progress_bar
+from ..ranking import bm25, chunks
+from .learning_curve import FOLDER, classifier, into_folder
+from .search import DEPTH, RUNS, best, encoded, flat, pages, summary
+
+SCORES = FOLDER / "rerank.csv"  # one row per query and candidate: the cross-encoder's score
+MINED = FOLDER / "rerank_mined.csv"  # one row per question: how near right and wrong pieces are
+LOOKED = TABLES / "mined_judgements.csv"  # wrong pieces, read by hand: 2 answers the question, 1 helps, 0 does neither
+STEPS = FOLDER / "rerank_steps.csv"  # one row per EVERY steps: the loss, and how many held-out questions are right
+PIECE, PIECES = 80, 6  # words in a piece, pieces of a page
+NEAR, SKIPPED, DRAWN = 60, 2, 20  # wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED
+HARD = 3  # wrong pieces from near pages; one more is from any page
+ALIKE = 0.85  # summaries of this cosine or more say the same
+HELD, EPOCHS, BATCH, RATE, LONGEST, EVERY, SEED = 120, 3, 8, 1e-4, 128, 40, 0
+FOUND, READ = ("windows", "windows with name and summary"), 160  # ways to find candidates; tokens read of a pair
+
+
+def pieces_of(text):
+    """The pieces of a docstring without its first paragraph, which is the question."""
+    return chunks(text.split("\n\n", 1)[1], PIECE)[:PIECES] if "\n\n" in text else []
+
+
+def asks(line):
+    """Whether the first paragraph of a docstring can stand for a question: four words or more, and no signature."""
+    return len(line.split()) >= 4 and "(" not in line[:40] and "->" not in line
+
+
+def mined(docs):
+    """(questions, table): what a cross-encoder is trained on, and what was left out.
+
+    A question is (summary, [right], near, far): the text of a page's own piece, those of pages that are near the
+    summary and count as wrong, and those of all that are not near. Each page takes part with the piece that is nearest
+    to the summary, the right page as well: so nearness alone does not tell right from wrong. A text is a name and a
+    piece.
+
+    The table has a row per question: the cosines of the right piece and of the nearest wrong one, and how many near
+    pages do not count as wrong, for the first reason that holds: their last name is the same (`Series.mean`,
+    `DataFrame.mean`), their summary is nearly the same, or the right page holds their piece, too.
+    """
+    names, summaries = docs["name"].tolist(), [summary(text) for text in docs["text"]]
+    of_pages = [pieces_of(text) for text in docs["text"]]
+    pieces, owners = flat(of_pages)
+    texts = [f"{names[owner]} {piece}" for owner, piece in zip(owners, pieces)]
+    asked, last = encoded(summaries), [name.split(".")[-1].lower().strip("_") for name in names]
+    between, questions, table = asked @ asked.T, [], []
+    for place, cosines in enumerate(asked @ encoded(pieces).T):
+        if not of_pages[place] or not asks(summaries[place]):
+            continue
+        order, body, near, left_out = np.argsort(-cosines, kind="stable"), " ".join(docs["text"][place].split()), [], []
+        nearest = order[np.sort(np.unique(owners[order], return_index=True)[1])]  # a piece of each page
+        right = next(piece for piece in nearest if owners[piece] == place)
+        others = [piece for piece in nearest if piece != right]
+        for piece in others[:NEAR]:
+            excuses = {
+                "same_last_name": last[owners[piece]] == last[place],
+                "same_summary": between[place, owners[piece]] >= ALIKE,
+                "same_paragraph": pieces[piece] in body,
+            }
+            if any(excuses.values()):
+                left_out.append(next(why for why, holds in excuses.items() if holds))
+            else:
+                near.append(piece)
+        row = {"question": names[place], "nearest": names[owners[near[0]]]}
+        row |= {"own": round(float(cosines[right]), 3), "wrong": round(float(cosines[near[0]]), 3)}
+        table.append({**row, **{why: left_out.count(why) for why in excuses}})
+        taken, far = near[SKIPPED : SKIPPED + DRAWN], others[NEAR:]
+        questions.append((summaries[place], *([texts[piece] for piece in part] for part in ([right], taken, far))))
+    return questions, table
+
+
+def groups(questions, drawn):
+    """For each question (summary, texts): its right text in front, then HARD near ones and one that is far."""
+    return [
+        (asked, right + (hard := drawn.sample(near, min(HARD, len(near)))) + drawn.sample(far, HARD + 1 - len(hard)))
+        for asked, right, near, far in questions
+    ]
+
+
+def scores_of(tokenizer, model, pairs, longest=LONGEST):
+    """The cross-encoder's score for each (question, text), a tensor (n,): how much more "right" than "wrong"."""
+    cut = {"truncation": "longest_first", "max_length": longest}
+    inputs = tokenizer(*(list(column) for column in zip(*pairs)), padding=True, return_tensors="pt", **cut)
+    with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):
+        logits = model(**inputs).logits.float()
+    return logits[:, 1] - logits[:, 0]
+
+
+def ranking_loss(tokenizer, model, batch):
+    """(loss, right): the ranking loss of lesson 11 over each group's scores, and how often the right text is first."""
+    scores = scores_of(tokenizer, model, [(asked, text) for asked, texts in batch for text in texts])
+    scores = scores.reshape(len(batch), HARD + 2)
+    return cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long)), int((scores.argmax(dim=1) == 0).sum())
+
+
+def trained(questions, bar):
+    """(tokenizer, model, rows): trained on all questions but HELD, and a row of numbers for every EVERY steps."""
+    from transformers import get_linear_schedule_with_warmup
+
+    torch.manual_seed(SEED)
+    drawn = random.Random(SEED)
+    questions = drawn.sample(questions, len(questions))
+    held, fit = groups(questions[:HELD], drawn), questions[HELD:]
+    asked, texts = encoded([asked for asked, _ in held]), encoded([text for _, texts in held for text in texts])
+    cosines = (asked[:, None] * texts.reshape(HELD, HARD + 2, -1)).sum(axis=2)
+    by_vectors = int((cosines.argmax(axis=1) == 0).sum())
+    tokenizer, model = classifier()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, fused=True)
+    steps = EPOCHS * -(-len(fit) // BATCH)
+    schedule = get_linear_schedule_with_warmup(optimizer, steps // 10, steps)
+    rows, losses = [], []
+    model.train()
+    for _ in range(EPOCHS):
+        every = groups(drawn.sample(fit, len(fit)), drawn)
+        for start in range(0, len(every), BATCH):
+            loss, _ = ranking_loss(tokenizer, model, every[start : start + BATCH])
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+            bar.update()
+            if len(losses) % EVERY == 0 or len(losses) == steps:
+                model.eval()
+                with torch.inference_mode():
+                    batches = [held[at : at + BATCH] for at in range(0, HELD, BATCH)]
+                    right = sum(ranking_loss(tokenizer, model, batch)[1] for batch in batches)
+                rows.append(
+                    {
+                        "step": len(losses),
+                        "loss": round(float(np.mean(losses[-EVERY:])), 3),
+                        "right": right,
+                        "by_vectors": by_vectors,
+                    }
+                )
+                bar.write(str(rows[-1]))
+                model.train()
+    return tokenizer, model.eval(), rows
+
+
+def candidates(docs, queries):
+    """For each query the places that a first search has found: by words, by windows, and by windows with names."""
+    runs, place_of = pd.read_csv(RUNS).set_index(["way", "query"])["names"], dict(zip(docs["name"], docs.index))
+    by_words = best(bm25(queries["query"], pages(docs)), DEPTH).tolist()
+    found = [[place_of[name] for way in FOUND for name in runs[way, one].split()] for one in queries["id"]]
+    return [list(dict.fromkeys(words + vectors)) for words, vectors in zip(by_words, found)]
+
+
+def reranked(docs, queries, tokenizer, model):
+    """A row for each query and candidate: the score of the page, read from its beginning."""
+    rows, texts = [], pages(docs)
+    with torch.inference_mode():
+        for one, places in zip(queries.itertuples(), candidates(docs, queries)):
+            scores = scores_of(tokenizer, model, [(one.query, texts[place]) for place in places], READ).tolist()
+            rows += [
+                {"query": one.id, "name": docs["name"][place], "score": round(score, 4)}
+                for place, score in zip(places, scores)
+            ]
+    return rows
+
+
+@click.command()
+@into_folder
+def main(folder):
+    """Mine questions from the documentation, train a cross-encoder on them, and score each query's candidates."""
+    docs, queries = load_docstrings(), load_doc_queries()
+    questions, table = mined(docs)
+    write_table(table, folder / MINED.name)
+    with progress_bar(total=EPOCHS * -(-(len(questions) - HELD) // BATCH), unit="step") as bar:
+        tokenizer, model, rows = trained(questions, bar)
+    write_table(rows, folder / STEPS.name)
+    write_table(reranked(docs, queries, tokenizer, model), folder / SCORES.name)
+
+
+if __name__ == "__main__":
+    main()
