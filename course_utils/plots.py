@@ -180,6 +180,8 @@ def _label_ends(axes, ends):
 def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spread=None):
     """Draw one line per entry of `series` (a dictionary from label to values), labelled at its right end.
 
+    A line ends where its last values are missing (nan).
+
     doubling: use a logarithmic axis of base 2, with a tick at each x.
     spread: for some labels, the (lowest, highest) values, drawn as a band around the line.
     """
@@ -195,7 +197,8 @@ def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spr
     if doubling or len(set(np.diff(list(x)))) == 1:
         axes.set_xticks(list(x), [str(value) for value in x])
     if len(series) > 1:
-        _label_ends(axes, [(line.get_label(), line.get_xydata()[-1], line.get_color()) for line in axes.lines])
+        ends = [line.get_xydata()[np.isfinite(line.get_ydata())][-1] for line in axes.lines]
+        _label_ends(axes, [(line.get_label(), end, line.get_color()) for line, end in zip(axes.lines, ends)])
     return Figure(figure, alt)
 
 

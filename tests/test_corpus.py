@@ -191,6 +191,11 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
     (tmp_path / "texts.txt").write_text("another\n")
     done = CliRunner().invoke(main, ["embed", str(tmp_path / "texts.txt"), "--out", str(tmp_path / "out")])
     assert done.exit_code == 1 and "name another folder" in done.output and "Traceback" not in done.output
+    computed.clear()
+    (tmp_path / "texts.txt").write_text("\n".join([*TEXTS[::-1], "another"]) + "\n")
+    command = ["embed", str(tmp_path / "texts.txt"), "--out", str(tmp_path / "new"), "--known", str(tmp_path / "out")]
+    assert CliRunner().invoke(main, command).exit_code == 0
+    assert computed == ["another"] and len(load_corpus(tmp_path / "new")) == 24
 
 
 def test_the_vectors_are_embeds(tmp_path):

@@ -74,6 +74,13 @@ def test_more_lines_than_markers():
     assert len(plots.lines([1, 2], {str(n): [n, n] for n in range(9)}, "t", "x", "y", ALT).data) == 9
 
 
+def test_a_line_ends_and_is_labelled_where_its_last_values_are_missing(monkeypatch):
+    axes = kept(monkeypatch)
+    plots.lines([1, 2, 4], {"whole": [0, 1, 2], "short": [0, 3, float("nan")]}, "t", "x", "y", ALT)
+    (shown,) = axes()
+    assert {text.get_text(): tuple(text.xy) for text in shown.texts} == {"whole": (4, 2), "short": (2, 3)}
+
+
 def test_heatmaps_tell_their_rows():
     figure = plots.heatmap(np.array([[1, 0.5], [0, -0.125]]), ["r", "s"], ["c", "long name"], "t", ALT)
     assert figure.data == ["row r: 1.000 0.500", "row s: 0.000 -0.125"]

@@ -10,13 +10,13 @@ import warnings
 from pathlib import Path
 
 
-def write_whole(path, text):
-    """Write a file atomically (write beside it and rename), keeping its permissions.
+def write_whole(path, content):
+    """Write text or bytes to a file atomically (write beside it and rename), keeping its permissions.
 
     Readers never see half a file, and concurrent writers do no harm. Raises OSError, or UnicodeEncodeError for text
     with lone surrogates; the file is unchanged then.
     """
-    path, content = Path(os.path.realpath(path)), text.encode()
+    path, content = Path(os.path.realpath(path)), content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():  # a rename would replace a device with a file
         raise FileExistsError(errno.EEXIST, "It is not a file", str(path))
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644

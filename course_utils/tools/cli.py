@@ -90,7 +90,12 @@ def benchmark(model, data, repeats):
 )
 @click.option("--shard", default=1000, show_default=True, type=click.IntRange(min=1), help="Texts in a shard.")
 @click.option("--model", help="A hub name or a folder. Default: the packaged encoder.")
-def embed_file(texts, out, scheduler, shard, model):
+@click.option(
+    "--known",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The folder of an earlier run: texts that it holds are not computed again.",
+)
+def embed_file(texts, out, scheduler, shard, model, known):
     """Embed a file of texts, one a line, into a folder of shards. An interrupted run goes on where it stopped."""
     from ..models import EncoderError
     from .corpus import CorpusError, embed_corpus
@@ -98,7 +103,7 @@ def embed_file(texts, out, scheduler, shard, model):
     try:
         lines = texts.read_text(encoding="utf-8").split("\n")
         lines = lines[:-1] if lines[-1] == "" else lines
-        new, old = embed_corpus(lines, out, scheduler, shard, model)
+        new, old = embed_corpus(lines, out, scheduler, shard, model, known)
     except (CorpusError, EncoderError, ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{len(lines):,} texts in {new + old} shards: {new} written, {old} found.")

@@ -9,13 +9,12 @@ others from the old one.
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from itertools import chain, zip_longest
 from pathlib import Path
 
 import numpy as np
 
+from .._support.files import write_whole
 from ..embedding import embed
 from ..models import progress_bar
 
@@ -140,29 +139,17 @@ def _written(path, texts, model):
     if found != _fingerprint(texts, model):
         raise CorpusError(
             f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder "
-            f"(and embed_corpus(..., known={str(path.parent)!r}) computes only those texts that this one lacks)."
+            "(and this one as `known`: then only those texts are computed that it lacks)."
         )
     return True
 
 
 def _write(path, vectors, texts, model):
-    """Write a shard beside its place and rename it: a reader never sees half of one."""
     from safetensors.numpy import save
 
     digests = np.array([list(_digest(text)) for text in texts], dtype=np.uint8)
     metadata = {"texts": _fingerprint(texts, model), "model": str(model)}
-    content = save({"vectors": vectors, "digests": digests}, metadata)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as unfinished:
-        try:
-            unfinished.write(content)
-            unfinished.flush()
-            os.fsync(unfinished.fileno())  # before the rename, or a power cut could leave an empty file
-            unfinished.close()
-            os.replace(unfinished.name, path)
-        except BaseException:
-            unfinished.close()
-            os.unlink(unfinished.name)
-            raise
+    write_whole(path, save({"vectors": vectors, "digests": digests}, metadata))
 
 
 def vectors_of(texts, model=None):
