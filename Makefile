@@ -105,7 +105,7 @@ bench: setup $(VENV)/grading/.ready $(VENV)/peers/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.grading
 
 book: setup
-	$(BIN)/python -m course_utils.tools.publish.book
+	$(BIN)/course book
 
 clean:
 	rm -rf $(VENV) build *.egg-info

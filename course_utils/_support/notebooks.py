@@ -1,8 +1,11 @@
-"""The folder and the kinds of the source lessons, and the marks around a written solution."""
+"""Where the source lessons are, their kinds, and the marks around a written solution."""
 
 from pathlib import Path
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+PACKAGE = Path(__file__).resolve().parents[1]
+INSTALLED = (PACKAGE / "notebooks").is_dir()  # from a wheel, which holds the lessons; in a clone they stand beside it
+ROOT = PACKAGE if INSTALLED else PACKAGE.parent
+NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = {
     "full": "exercises, questions before results, and a deck of 45 minutes",

@@ -586,5 +586,5 @@ def written_solution(exercise, folder=NOTEBOOKS):
                 return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
     raise FileNotFoundError(
         f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions cannot be shown. "
-        "Install the course from a checkout: pip install -e ."
+        "Install the course again."
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from .._support.notebooks import KINDS
+from .._support.notebooks import INSTALLED, KINDS
 from .._support.renamed import RENAMED
 
 MESSAGES = {
@@ -530,6 +530,30 @@ def slides(lesson, out, pdf, book):
         raise click.ClickException(problem)
 
 
+@main.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("build/book"),
+    show_default=True,
+    help="Folder for the book. An older book there is replaced.",
+)
+def book(out):
+    """Write all lessons as a book: a static site and, with Chromium, a PDF."""
+    from .publish.book import BookError, write_book
+
+    try:
+        page = write_book(out, say=click.echo)
+    except BookError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"The book is ready. Open {page}")
+
+
+def _in_a_clone():
+    if INSTALLED:
+        raise click.ClickException("Lessons are written in a clone of the repository; this course is installed.")
+
+
 @main.command("new-exercise")
 @click.argument("lesson", metavar="NN")
 @click.argument("name")
@@ -538,6 +562,7 @@ def new_exercise(lesson, name, title):
     """For authors: write the skeleton of exercise NAME, such as weighted-pool, into lesson NN."""
     from . import authoring
 
+    _in_a_clone()
     try:
         path, code = authoring.new_exercise(lesson, name, title)
     except (ValueError, OSError) as error:
@@ -563,6 +588,7 @@ def new_lesson(number, title, kind):
     """For authors: write the skeleton of lesson NN."""
     from . import authoring
 
+    _in_a_clone()
     try:
         path = authoring.new_lesson(number, title, kind)
     except (ValueError, OSError) as error:

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-LOCK = ROOT / "requirements.lock"
+from .._support.notebooks import INSTALLED, LOCK, PACKAGE
+
+NAME = "sentence-embeddings-course"
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
 INSTALL = (
-    "make setup"
+    f'"{sys.executable}" -m pip install --force-reinstall, with the course\'s wheel'
+    if INSTALLED
+    else "make setup"
     if not IN_ENVIRONMENT
-    else (f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url https://download.pytorch.org/whl/cpu')
+    else f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url https://download.pytorch.org/whl/cpu'
 )
 DISK_GB, MEMORY_GB = 1.0, 3.0
+BITS = 64 if sys.maxsize > 2**32 else 32
+OLDEST_PIP = (20, 3)  # reads the names of PyTorch's packages for Linux
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,70 @@ class Finding:
 
 
 def python_version():
-    """The version of Python."""
+    """The version of Python, and whether it has 64 bits."""
     found = ".".join(map(str, sys.version_info[:3]))
+    if BITS == 32:
+        return Finding(
+            False, "Python", f"{found}, 32-bit, for which there is no PyTorch", "install a 64-bit Python 3.11 to 3.14"
+        )
+    fix = "make PYTHON=python3.11 setup" if not INSTALLED else "install the course's wheel with it"
     return Finding(
-        (3, 11) <= sys.version_info[:2] < (3, 15),
-        "Python",
-        found,
-        "install Python 3.11 to 3.14, then: make PYTHON=python3.11 setup",
+        (3, 11) <= sys.version_info[:2] < (3, 15), "Python", found, f"install Python 3.11 to 3.14, then: {fix}"
+    )
+
+
+def pip():
+    """Whether pip is recent enough to install the packages. uv and pipx leave an environment without pip."""
+    try:
+        found = metadata.version("pip")
+    except metadata.PackageNotFoundError:
+        return Finding(True, "pip", "not in this environment (uv and pipx install without it)")
+    numbers = tuple(int(part) for part in found.split(".")[:2] if part.isdecimal())
+    detail = found if numbers >= OLDEST_PIP else f"{found} is too old to find PyTorch's packages for Linux"
+    return Finding(numbers >= OLDEST_PIP, "pip", detail, f'"{sys.executable}" -m pip install --upgrade pip')
+
+
+def course():
+    """Which course this is, and whether there is another one beside it."""
+    kind = "installed" if INSTALLED else "a clone"
+    versions = sorted({one.version for one in metadata.distributions(name=NAME)})
+    if len(versions) > 1:
+        fix = f'"{sys.executable}" -m pip uninstall {NAME}, until it says that there is none, and install the newest'
+        return Finding(False, "course", f"{len(versions)} versions are installed: {', '.join(versions)}", fix)
+    return Finding(True, "course", f"{versions[0] if versions else 'version unknown'}, {kind}, in {PACKAGE}")
+
+
+def place(folder=None):
+    """Where the workspace would be, and what that may break."""
+    folder = Path.cwd() if folder is None else Path(folder)
+    said = []
+    if not os.access(folder, os.W_OK):
+        return Finding(False, "folder", f"{folder} cannot be written", "change to a folder of your own: cd")
+    if any(part.lower().startswith(("onedrive", "dropbox", "icloud")) for part in folder.parts):
+        said.append(
+            "a program that synchronises it may hold a lesson back while you save: if saving fails, wait, or choose a "
+            "folder elsewhere with --workspace"
+        )
+    if sys.platform == "win32" and len(str(folder)) > 120:
+        said.append("its path is long, and Windows programs stop at 260 characters: choose a shorter one if files miss")
+    if not str(folder).isascii() or " " in str(folder):
+        said.append("blanks and letters beyond ASCII are fine for the course; some programs of others stumble on them")
+    return Finding(True, "folder", f"{folder}{'; ' * bool(said)}{'; '.join(said)}")
+
+
+def proxy():
+    """Whether the connection goes through a proxy. Only installing needs one, and models of the hub."""
+    used = next((f"{name}={os.environ[name]}" for name in PROXIES if os.environ.get(name)), "")
+    if not used:
+        return Finding(True, "proxy", "none")
+    address = used.partition("=")[2].rpartition("@")[2]  # without a password
+    spared = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
+    if "localhost" in spared or spared.strip() == "*":
+        return Finding(True, "proxy", f"{address}, and not for localhost, where JupyterLab runs")
+    return Finding(
+        True,
+        "proxy",
+        f"{address}; JupyterLab runs on localhost: if its page does not open, set NO_PROXY=localhost,127.0.0.1",
     )
 
 
@@ -63,6 +125,10 @@ def locked(lock=LOCK):
     return wanted
 
 
+def _plain(name):
+    return name.strip().lower().replace("_", "-").replace(".", "-")
+
+
 def packages(lock=LOCK):
     """Whether the packages have the locked versions."""
     try:
@@ -72,8 +138,11 @@ def packages(lock=LOCK):
             False,
             "packages",
             f"{lock} cannot be read ({type(error).__name__})",
-            "make it readable, or fetch it again: git checkout requirements.lock",
+            INSTALL if INSTALLED else "make it readable, or fetch it again: git checkout requirements.lock",
         )
+    if INSTALLED:  # pip chose what those need in turn
+        direct = {_plain(line.partition("=")[0]) for line in metadata.requires(NAME) or () if "extra ==" not in line}
+        wanted = {name: version for name, version in wanted.items() if _plain(name) in direct}
     wrong = []
     for name, version in wanted.items():
         try:
@@ -116,9 +185,9 @@ def kernel_start():
         return Finding(True, "kernel start", f"normal, a few seconds ({reason})")
     if os.environ.get(SOCKET) and not listens():
         return Finding(
-            True, "kernel start", "normal, a few seconds (the preloaded process has ended; `make lab` starts another)"
+            True, "kernel start", "normal, a few seconds (the preloaded process has ended; `course lab` starts another)"
         )
-    where = "" if os.environ.get(SOCKET) else " in `make lab`"
+    where = "" if os.environ.get(SOCKET) else " in `course lab`"
     return Finding(
         True,
         "kernel start",
@@ -185,7 +254,7 @@ def hub():
         state = "was not checked, because HF_HUB_OFFLINE is set"
     else:
         try:
-            from ..models import hub_answers
+            from .._support.downloads import hub_answers
 
             state = "answers" if hub_answers() else "does not answer"
         except ImportError:
@@ -193,7 +262,22 @@ def hub():
     return Finding(True, "model hub", f"{endpoint} {state}; only models other than the packaged one need it")
 
 
-CHECKS = (python_version, packages, kernel, kernel_start, encoder, first_embedding, disk, memory, hub)
+PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+CHECKS = (
+    course,
+    python_version,
+    pip,
+    packages,
+    kernel,
+    kernel_start,
+    encoder,
+    first_embedding,
+    place,
+    disk,
+    memory,
+    proxy,
+    hub,
+)
 
 
 def examine():

@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from ..._support.notebooks import INSTALLED
 from ...exercises.framework import OutOfTime
 from . import sandbox_server, wire
 
@@ -31,7 +32,8 @@ IN_PLACE_OF = {
     "tables/plot_queries.csv": "tools/grading/no_plot_queries.csv",
     "tables/plot_judgements.csv": "tools/grading/no_judgements.csv",
 }
-HIDDEN = ("exercises", "diagrams", "explore")  # folders of the course that an answer cannot see at all
+# folders of the course that an answer cannot see at all; only a wheel has notebooks, which hold the solutions
+HIDDEN = ("exercises", "diagrams", "explore", *(["notebooks"] if INSTALLED else []))
 # of the grader, what an answer can see
 VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline

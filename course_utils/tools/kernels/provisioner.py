@@ -36,7 +36,7 @@ def why_not():
     if os.environ.get(COLD):
         return f"{COLD} is set"
     if not entry_points(group="jupyter_client.kernel_provisioners", name=NAME):
-        return "the course is not installed as a package (pip install -e .)"
+        return "the course is not installed as a package"
     return None
 
 

@@ -1,4 +1,4 @@
-"""All lessons as a book: a site that needs no server or network, and one PDF. `make book` writes build/book.
+"""All lessons as a book: a site that needs no server or network, and one PDF. `course book` writes build/book.
 
 Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for other readers is changed on the way:
 instructors' cells are removed, and a solution becomes a stub with the folded solution below it.
@@ -10,7 +10,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import click
 from tqdm import tqdm
 
 from ..._support.fast_nbformat import nbformat
@@ -68,7 +67,7 @@ def read_lessons(sources=NOTEBOOKS):
                 f"The lesson {path} is damaged. Fetch it again, for example with: git checkout {path}"
             ) from None
     if not found.keys() - {"glossary"}:
-        raise BookError(f"There are no lessons in {sources}. Install the course from a checkout: pip install -e .")
+        raise BookError(f"There are no lessons in {sources}. Install the course again.")
     for cell in found["glossary"].cells if "glossary" in found else ():
         # its terms come directly below its title, and no heading level may be skipped
         cell.source = re.sub("(?m)^### ", "## ", cell.source)
@@ -192,14 +191,14 @@ def write_book(out, sources=NOTEBOOKS, say=print):
         import sphinx  # noqa: F401
     except ImportError:
         raise BookError(
-            "The book needs Sphinx, MyST-NB and the PyData theme, which are not installed here. Try: pip "
-            'install -e ".[publish]"'
+            "The book needs Sphinx, MyST-NB and the PyData theme, which are not installed here. Install "
+            "the course again."
         ) from None
     lessons, out = read_lessons(sources), Path(out).resolve()
     try:
         if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
             raise BookError(
-                f"{out} was not made by `make book`, so it was left unchanged. Choose another folder with --out, or "
+                f"{out} was not made by `course book`, so it was left unchanged. Choose another folder with --out, or "
                 "move it away."
             )
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -238,24 +237,3 @@ def write_book(out, sources=NOTEBOOKS, say=print):
     except OSError as error:
         raise BookError(f"Cannot write {out}: {error.strerror or error}.") from None
     return out / "index.html"
-
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("build/book"),
-    show_default=True,
-    help="Folder for the book. An older book there is replaced.",
-)
-def main(out):
-    """Build the book of all lessons: a static site and a PDF."""
-    try:
-        page = write_book(out, say=click.echo)
-    except BookError as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"The book is ready. Open {page}")
-
-
-if __name__ == "__main__":
-    main()

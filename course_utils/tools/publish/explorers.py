@@ -47,7 +47,7 @@ def write_explorers(folder):
         from .page_encoder import write_encoder
     except ImportError:
         raise ExplorersError(
-            'The explorers need onnx, which is not installed here; try: pip install -e ".[publish]". The book shows '
+            "The explorers need onnx, which is not installed here: install the course again. The book shows "
             "their pictures."
         ) from None
     packages = _packages()

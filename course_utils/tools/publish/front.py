@@ -21,7 +21,7 @@ family. This book shows each lesson with all its output and figures.
 
 Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and
 why. Below each exercise, *One way to write it* opens a solution; yours may well differ. To write your own and have it
-checked, run the lessons in JupyterLab: `make lab` in the folder of the course.
+checked, run the lessons in JupyterLab: `course lab`.
 
 {extras}
 

@@ -42,7 +42,7 @@ def find_lesson(number, sources=NOTEBOOKS):
     """The file of a lesson by its number, such as "05" or "5". Raises SlidesError, listing the existing numbers."""
     lessons = {path.name[:2]: path for path in sorted(Path(sources).glob("[0-9][0-9]_*.ipynb"))}
     if not lessons:
-        raise SlidesError(f"There are no lessons in {sources}. Install the course from a checkout: pip install -e .")
+        raise SlidesError(f"There are no lessons in {sources}. Install the course again.")
     if not number or number.zfill(2) not in lessons:
         raise SlidesError(f"There is no lesson {number}. The lessons are {', '.join(lessons)}.")
     return lessons[number.zfill(2)]
@@ -186,7 +186,7 @@ def render(path, book=""):
     package = find_spec("sphinx_revealjs")
     if package is None or find_spec("nbconvert") is None:
         raise SlidesError(
-            'The decks need nbconvert and reveal.js, which are not installed here. Try: pip install -e ".[publish]"'
+            "The decks need nbconvert and reveal.js, which are not installed here. Install the course again."
         )
     from nbconvert.exporters import HTMLExporter
     from pygments.formatters import HtmlFormatter

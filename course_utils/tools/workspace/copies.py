@@ -157,7 +157,7 @@ def _sources(folder):
     """The source lessons, and the glossary if it exists. Raises CopyError if there are no lessons."""
     lessons = sorted(Path(folder).glob("[0-9]*.ipynb"))
     if not lessons:
-        raise CopyError(f"There are no lessons in {folder}. Install the course from a checkout: pip install -e .")
+        raise CopyError(f"There are no lessons in {folder}. Install the course again.")
     return [*lessons, *Path(folder).glob(GLOSSARY)]
 
 

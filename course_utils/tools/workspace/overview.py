@@ -29,7 +29,7 @@ def existing(folder):
     if not (Path(folder) / RECORD).is_file():
         raise NoWorkspace(
             f"{Path(folder).resolve()} is not a folder with your lessons (it has no {RECORD}). Go to the folder with "
-            "your lessons, or name it with --workspace; `make lab` or `course lab` creates one."
+            "your lessons, or name it with --workspace; `course lab` creates one."
         )
     return Path(folder)
 

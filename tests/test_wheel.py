@@ -1,0 +1,113 @@
+"""The wheel: built from the committed files, installed outside the clone, and used as a learner would."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from .costly import costly
+from .grader import ROOT
+
+USED = ("setup.py", "pyproject.toml", "course_utils/**/*", "notebooks/*.ipynb")
+
+
+def run(*command, folder, **environment):
+    """What a command prints. It sees neither the clone nor the environment that is active here."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        [*map(str, command)], cwd=folder, env=kept | environment, text=True, encoding="utf-8", timeout=300,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    room = tmp_path_factory.mktemp("wheel")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (room / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, room / "clone" / name)
+    words = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", room, room / "clone")
+    code, said = run(sys.executable, "-m", "pip", *words, folder=room)
+    assert code == 0, said
+    (built,) = room.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """(folder to work in, path of `course`): the wheel in an environment that borrows the packages of this one."""
+    folder = tmp_path_factory.mktemp("Kurs für alle")
+    venv.create(folder / "env", with_pip=False)
+    programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+    python = next(programs.glob("python*"))
+    words = ("--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+    code, said = run(sys.executable, "-m", "pip", *words, folder=folder)
+    assert code == 0, said
+    code, site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
+    Path(site.strip(), "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return folder, next(programs.glob("course*")), python
+
+
+@costly(*USED)
+def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    lessons = {f"course_utils/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert lessons == {name for name in names if name.endswith(".ipynb")} and len(lessons) == 16
+    assert "course_utils/requirements.lock" in names
+    assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
+    here = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "course_utils").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert here <= names, sorted(here - names)
+
+
+@costly(*USED)
+def test_the_commands_work_without_a_clone(installed):
+    folder, course, python = installed
+
+    def says(*words):
+        share = os.path.join(sysconfig.get_path("data"), "share", "jupyter")  # borrowed, too
+        code, said = run(course, *words, folder=folder, TQDM_DISABLE="1", JUPYTER_PATH=share)
+        assert code == 0, said
+        return said
+
+    assert "15 lessons, 15 of them newly written" in says("lab", "--write-only")
+    assert "up to date" in says("update")
+    assert "00" in says("progress") and "restored" in says("reset", "04")
+    assert "04_pooling.slides.html" in says("slides", "04", "--out", "decks")
+    code, said = run(course, "new-exercise", "04", "more", folder=folder)
+    assert code == 1 and "in a clone" in said
+    code, said = run(course, "doctor", folder=folder, HF_HUB_OFFLINE="1")
+    assert "installed, in " in said and "OK    packages" in said and "OK    first embedding" in said
+    answered = (
+        "from course_utils import check, solution; import numpy as np; "
+        "print(check('04-mean-pool', lambda token_vectors, attention_mask: token_vectors.mean(1)))"
+    )
+    code, said = run(python, "-c", answered, folder=folder / "workspace", HF_HUB_OFFLINE="1")
+    assert code == 0 and "padding" in said, said
+
+
+@costly(*USED)
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap on this machine")
+def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
+    folder, _, python = installed
+    code = (
+        "import subprocess, sys; from course_utils._support.notebooks import NOTEBOOKS; "
+        "from course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.iterdir())) == 16; "
+        "inside = 'import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))'; "
+        "print(subprocess.run([*walls(), sys.executable, '-I', '-c', inside, str(NOTEBOOKS), sys.executable], "
+        "capture_output=True, text=True))"
+    )
+    status, said = run(python, "-c", code, folder=folder)
+    assert status == 0 and r"stdout='[] True\n'" in said, said
