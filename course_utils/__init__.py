@@ -2,8 +2,7 @@
 
 from importlib import import_module
 
-__version__ = "0.1.0"
-
+PROJECT = "sentence-embeddings-course"  # its name in pyproject.toml, where the version is, too
 # the module that defines each name
 HOME = {
     "setup": "settings",
@@ -36,6 +35,8 @@ __all__ = sorted(HOME)  # noqa: PLE0605
 
 
 def __getattr__(name):
+    if name == "__version__":
+        return _version()
     if name == "doctor":  # a module, which lesson 00 runs
         return import_module(f"{__name__}.tools.doctor")
     if name in HOME:
@@ -44,4 +45,20 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, "__version__"])
+
+
+def _version():
+    """The version in pyproject.toml: from the file in a checkout, else from what was installed."""
+    import tomllib
+    from importlib.metadata import version
+    from pathlib import Path
+
+    try:
+        text = Path(__file__).resolve().parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8")
+        project = tomllib.loads(text)["project"]
+        if project["name"] == PROJECT:
+            return project["version"]
+    except (OSError, ValueError, KeyError):
+        pass  # not a checkout
+    return version(PROJECT)
