@@ -8,9 +8,11 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 LAB_FLAGS ?=
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
+CANARY = build/canary
+CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test lesson matrix lock notebooks adapter tables bench book doctor clean
+.PHONY: help setup lab test lesson matrix lock notebooks adapter tables bench book dist canary doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -24,6 +26,8 @@ help:
 	@echo "make tables     repeat the stored trainings of lessons 10 to 13 (hours)"
 	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
+	@echo "make dist       write the wheel and the source archive to build/dist"
+	@echo "make canary     run the lessons on the newest versions of everything, in build/canary: what will break next"
 	@echo "make lock       resolve requirements.lock and the other two locks again"
 
 setup: $(VENV)/.ready
@@ -106,6 +110,21 @@ bench: setup $(VENV)/grading/.ready $(VENV)/peers/.ready
 
 book: setup
 	$(BIN)/course book
+
+dist: setup
+	rm -rf build/dist build/lib build/bdist.*
+	mkdir -p build/dist
+	$(BIN)/python -c "from setuptools import build_meta as b; b.build_sdist('build/dist'); b.build_wheel('build/dist')"
+
+# The newest versions of everything in place of the lock's, in an environment of its own.
+canary:
+	$(PYTHON) -m venv --clear $(CANARY)
+	$(CANARY_PYTHON) -m pip install $(if $(CI),--quiet) --upgrade pip
+	$(CANARY_PYTHON) -m pip install $(if $(CI),--quiet) --extra-index-url $(TORCH_INDEX) "setuptools>=77" $$($(CANARY_PYTHON) -m tests.canary)
+	$(CANARY_PYTHON) -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(CANARY_PYTHON) -m pip freeze --exclude-editable > $(CANARY)/versions.txt
+	$(CANARY_PYTHON) -m tests.canary $(CANARY)/versions.txt
+	OMP_NUM_THREADS=1 $(CANARY_PYTHON) -m pytest -q -n 2 --dist loadscope notebooks
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -1,0 +1,76 @@
+"""Ask every address in the documents and in the lessons' text whether it answers: `python -m tests.links`.
+
+It fails for pages that are gone (404, 410) and for hosts that do not exist or do not answer. A page that refuses
+programs, or whose server is ill today, is listed and does not fail. Needs nothing but Python, and the internet.
+"""
+
+import json
+import re
+import sys
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ADDRESS = re.compile(r"https?://\w(?:[^\s<>\"'`\](){}\\|]|\([^\s()]*\))*")
+GONE = (404, 410)
+NOT_ASKED = re.compile(r"https?://(localhost\b|[\d.]+([:/]|$)|[\w.-]*\bexample\b|[^/]*[{$*])")
+SKIPPED = {".venv", ".git", "build", "workspace", ".pytest_cache"}
+
+
+def texts(root):
+    """(file, text) of all documents, and of the text cells of all lessons, relative to a folder."""
+    for path in sorted([*root.rglob("*.md"), *root.rglob("*.cff"), *(root / "notebooks").glob("*.ipynb")]):
+        if SKIPPED & {*path.relative_to(root).parts}:
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".ipynb":
+            cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+            text = "\n".join("".join(cell["source"]) for cell in cells)
+        yield path.relative_to(root), text
+
+
+def addresses(root):
+    """{address: files that have it}, without anchors."""
+    found = {}
+    for name, text in texts(root):
+        for address in ADDRESS.findall(text):
+            address = address.partition("#")[0].rstrip(".,;:!?*_")
+            if not NOT_ASKED.match(address):
+                found.setdefault(address, set()).add(str(name))
+    return found
+
+
+def ask(address, attempts=2, seconds=20):
+    """("ok" | "undecided" | "gone", what was said)."""
+    said = ""
+    for _ in range(attempts):
+        request = urllib.request.Request(address, headers={"User-Agent": "Mozilla/5.0 (a course's check of its links)"})
+        try:
+            with urllib.request.urlopen(request, timeout=seconds) as answer:
+                return "ok", str(answer.status)
+        except urllib.error.HTTPError as error:
+            said = str(error.code)
+            if error.code not in GONE:
+                return "undecided", said
+        except (OSError, ValueError) as error:  # no such host, no answer, a damaged certificate
+            said = str(getattr(error, "reason", error))
+    return "gone", said
+
+
+def main():
+    found = addresses(ROOT)
+    with ThreadPoolExecutor(8) as pool:
+        answers = dict(zip(found, pool.map(ask, found), strict=True))
+    for kind in ("undecided", "gone"):
+        for address, (state, said) in answers.items():
+            if state == kind:
+                print(f"{kind}: {address} ({said}), in {', '.join(sorted(found[address]))}")
+    gone = sum(state == "gone" for state, _ in answers.values())
+    print(f"{len(found)} addresses, {gone} gone")
+    return 1 if gone else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

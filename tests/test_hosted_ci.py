@@ -1,0 +1,271 @@
+"""The hosted checks as data, what they call, and the files that the platform reads. None of them is run here."""
+
+import http.server
+import importlib.util
+import json
+import os
+import re
+import threading
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+import course_utils
+from course_utils.tools.cli import main as course
+
+from . import canary, links, weekly
+from .offline import free_port
+from .test_packaging import PROJECT, direct_needs
+
+ROOT = Path(__file__).resolve().parents[1]
+GITHUB = ROOT / ".github"
+TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((GITHUB / "workflows").glob("*.y*ml"))}
+# BaseLoader leaves `on` a word
+WORKFLOWS = {name: yaml.load(text, Loader=yaml.BaseLoader) for name, text in TEXTS.items()}
+JOBS = {(name, key): job for name, workflow in WORKFLOWS.items() for key, job in workflow["jobs"].items()}
+WRITES = {
+    ("weekly", "report"): {"contents": "read", "issues": "write"},
+    ("release", "release"): {"contents": "write"},
+    ("release", "pages"): {"pages": "write", "id-token": "write"},
+}
+each_workflow = pytest.mark.parametrize("name", WORKFLOWS)
+each_job = pytest.mark.parametrize("key", JOBS, ids=" ".join)
+
+
+def steps(key):
+    return JOBS[key]["steps"]
+
+
+def commands(key):
+    return [line.strip() for step in steps(key) for line in step.get("run", "").splitlines()]
+
+
+def test_there_are_three_workflows():
+    assert set(WORKFLOWS) == {"tests", "weekly", "release"}
+
+
+@each_workflow
+def test_a_workflow_may_do_nothing_unless_a_job_asks(name):
+    workflow = WORKFLOWS[name]
+    assert workflow["permissions"] == {} and "concurrency" in workflow
+    assert not {"pull_request_target", "workflow_run", "issue_comment"} & set(workflow["on"])
+
+
+@each_workflow
+def test_every_action_is_pinned_to_a_commit_and_says_its_version(name):
+    used = [line.strip() for line in TEXTS[name].splitlines() if re.match(r"\s*(- )?uses:", line)]
+    assert len(used) == sum("uses" in step for key in JOBS if key[0] == name for step in steps(key)) > 0
+    for line in used:
+        assert re.fullmatch(r"(- )?uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+
+
+def test_an_action_has_one_commit_everywhere():
+    pins = {pin for text in TEXTS.values() for pin in re.findall(r"([\w-]+/[\w-]+)@([0-9a-f]{40}) # (\S+)", text)}
+    assert len(pins) == len({action for action, _, _ in pins})
+
+
+@each_job
+def test_a_job_ends_and_has_only_the_rights_that_it_needs(key):
+    job = JOBS[key]
+    assert 0 < int(job["timeout-minutes"]) <= 240
+    assert job["permissions"] == WRITES.get(key, {"contents": "read"})
+    assert not re.search(r"latest$", job["runs-on"]), "a runner that changes by itself"
+    for step in steps(key):
+        assert "${{" not in step.get("run", ""), "an expression in a script is code that somebody else writes"
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] == "false"
+
+
+@pytest.mark.parametrize("key", WRITES, ids=" ".join)
+def test_what_may_write_runs_no_package(key):
+    for line in commands(key):
+        assert line.startswith(("gh ", "python3 -m tests.weekly ")), line
+
+
+@each_job
+def test_what_a_job_calls_exists(key):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    called = 0
+    for line in commands(key):
+        if found := re.match(r"make (\w+)", line):
+            assert found[1] in targets, line
+        elif line.startswith(".ci/"):
+            assert (ROOT / line.split()[0]).is_file() and (
+                os.name == "nt" or os.access(ROOT / line.split()[0], os.X_OK)
+            )
+        elif found := re.search(r"python3? -m ([\w.]+)", line):
+            assert importlib.util.find_spec(found[1]), line
+            for path in re.findall(r"(?<=\s)(?:notebooks|tests\S*)(?=\s|$)", line[found.end() :]):
+                assert (ROOT / path).exists(), line
+        elif found := re.search(r"/course (\S+)", line):
+            assert found[1] in (*course.commands, "--version"), line
+        else:
+            continue
+        called += 1
+    assert called or key[0] == "release"
+
+
+def test_the_oldest_and_the_newest_python_on_three_systems():
+    allowed = SpecifierSet(PROJECT["project"]["requires-python"])
+    versions = [f"3.{minor}" for minor in range(100) if f"3.{minor}" in allowed]
+    systems = set()
+    for key in JOBS:
+        if key[0] == "tests":
+            assert JOBS[key]["strategy"]["matrix"]["python"] == [versions[0], versions[-1]]
+            systems.add(JOBS[key]["runs-on"].partition("-")[0])
+    assert systems == {"ubuntu", "macos", "windows"}
+
+
+def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
+    """Tests of the grader fail where CI is set and hand-ins cannot be isolated, and are skipped elsewhere."""
+    assert {key[1]: "env" in JOBS[key] and JOBS[key]["env"].get("CI") for key in JOBS if key[0] == "tests"} == {
+        "linux": False,
+        "macos": "",
+        "windows": "",
+    }
+
+
+def test_a_release_takes_nothing_from_a_cache():
+    assert not any("cache" in step.get("with", {}) for step in steps(("release", "build")))
+    assert not any("cache" in step.get("with", {}) for step in steps(("weekly", "newest")))
+
+
+def test_the_weekly_report_knows_every_check_and_its_log():
+    checks = JOBS["weekly", "report"]["needs"]
+    assert set(checks) == set(weekly.AGAIN) == {key for name, key in JOBS if name == "weekly"} - {"report"}
+    for check in checks:
+        (line,) = (line for line in commands(("weekly", check)) if "tee" in line)
+        assert line.endswith(f" 2>&1 | tee {check}.log") and weekly.AGAIN[check] in line
+        (kept,) = (step["with"] for step in steps(("weekly", check)) if "upload-artifact" in step.get("uses", ""))
+        assert kept == {"name": f"log-{check}", "path": f"{check}.log"}
+
+
+class Platform:
+    """Stands in for `gh`: open issues, as it lists them, and what was done to them."""
+
+    def __init__(self, *titles):
+        self.issues = [{"number": number, "title": title} for number, title in enumerate(titles, 1)]
+        self.done = []
+
+    def __call__(self, *arguments, said=None):
+        if arguments[1] == "list":
+            return json.dumps(self.issues)
+        self.done.append((arguments[1], *(word for word in arguments[2:3] if word.isdigit()), said))
+        if arguments[1] == "create":
+            self.issues.append({"number": len(self.issues) + 1, "title": arguments[arguments.index("--title") + 1]})
+        if arguments[1] == "close":
+            self.issues = [one for one in self.issues if str(one["number"]) != arguments[2]]
+        return ""
+
+
+def test_one_issue_is_opened_renewed_and_closed(tmp_path, monkeypatch):
+    platform = Platform("somebody's question")
+    monkeypatch.setattr(weekly, "gh", platform)
+    (tmp_path / "links.log").write_text("\x1b[31mgone\x1b[0m: an address\n" + weekly.FENCE + "\n")
+    fails, passes = {"links": "failure", "newest": "success"}, {"links": "success", "newest": "success"}
+    assert weekly.report(passes, tmp_path, "run 1") == "nothing to do" and not platform.done
+    weekly.report(fails, tmp_path, "run 2")
+    assert weekly.report(fails, tmp_path, "run 3") == "renewed 2"
+    assert weekly.report({**passes, "newest": "cancelled"}, tmp_path, "run 4") == "nothing to do"
+    assert weekly.report(passes, tmp_path, "run 5") == "closed 2"
+    assert [(what, *rest[:-1]) for what, *rest in platform.done] == [("create",), ("edit", "2"), ("close", "2")]
+    text = platform.done[1][-1]
+    assert "run 3" in text and "| links | failure |" in text and "\ngone: an address\n" in text
+    assert text.count(weekly.FENCE) == 2 and "python3 -m tests.links" in text and "make canary" not in text
+
+
+def test_the_issue_is_short_and_a_lost_log_is_said(tmp_path):
+    for name in weekly.AGAIN:
+        (tmp_path / f"{name}.log").write_text("x" * 1000 + "\n" + f"{'y' * 1000}\n" * 1000)
+    assert len(weekly.body(dict.fromkeys(weekly.AGAIN, "failure"), tmp_path, "")) < 65536
+    assert "It left no log." in weekly.body({"links": "failure"}, tmp_path / "nowhere", "")
+
+
+def test_the_canary_takes_what_make_lab_installs_without_versions():
+    found = {canary.normalised(name): version for name, version in canary.pinned().items()}
+    assert found == {name: str(need.specifier).removeprefix("==") for name, need in direct_needs().items()}
+    freeze = "numpy==2.5.0\ntorch==2.13.0+cpu\nScikit_Learn==1.9.1\nelse==1\n"
+    known = {"numpy": "2.4.6", "torch": "2.13.0", "scikit-learn": "1.9.1", "tqdm": "4.70.1"}
+    assert canary.newer(freeze, known) == ["numpy 2.4.6 -> 2.5.0", "tqdm 4.70.1 -> missing"]
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(int(self.path.strip("/")))
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_link_is_gone_only_if_nobody_has_it():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        asked = {code: links.ask(f"http://127.0.0.1:{server.server_port}/{code}") for code in (200, 403, 404, 429, 503)}
+        server.shutdown()
+    assert {code: state for code, (state, _) in asked.items()} == {
+        200: "ok", 403: "undecided", 404: "gone", 429: "undecided", 503: "undecided",
+    }  # fmt: skip
+    assert links.ask(f"http://127.0.0.1:{free_port()}/200")[0] == "gone"
+
+
+def test_links_are_found_where_people_read_them(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "a.md").write_text(
+        "[one](https://a.org/x_(y)#part), <https://b.org>. `http://localhost:8888` https://c.example/ "
+        "http://10.0.0.1:8 https://"
+    )
+    cells = [{"cell_type": "markdown", "source": ["See [it](https://d.org/e)."]}]
+    cells.append({"cell_type": "code", "source": ["'https://code.org'"]})
+    (tmp_path / "notebooks" / "n.ipynb").write_text(json.dumps({"cells": cells}))
+    assert set(links.addresses(tmp_path)) == {"https://a.org/x_(y)", "https://b.org", "https://d.org/e"}
+    assert len(links.addresses(ROOT)) > 20
+
+
+def test_the_version_stands_in_one_place_and_the_others_agree(monkeypatch, tmp_path):
+    version = PROJECT["project"]["version"]
+    assert re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", version), "semantic versions"
+    assert course_utils.__version__ == version
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == version
+    sections = re.findall(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    names = [name for name, _ in sections]
+    released = names[1:] if names[0] == "Unreleased" else names
+    assert released[0] == version and "Unreleased" not in released
+    numbers = [tuple(map(int, name.split("."))) for name in released]
+    assert numbers == sorted(set(numbers), reverse=True), "the newest first"
+    monkeypatch.setattr(course_utils, "__file__", str(tmp_path / "course_utils" / "__init__.py"))
+    assert course_utils.__version__ == metadata.version(course_utils.PROJECT), "installed, not a checkout"
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\nversion = "9.9.9"\n')
+    assert course_utils.__version__ != "9.9.9"
+    assert PROJECT["project"]["name"] == course_utils.PROJECT
+
+
+def test_the_citation_names_who_the_licence_names():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0" and citation["license"] == PROJECT["project"]["license"]
+    (authors,) = citation["authors"]
+    assert authors["name"].lower() in (ROOT / "LICENSE").read_text(encoding="utf-8").lower()
+
+
+def test_forms_ask_for_what_is_needed():
+    forms = sorted(GITHUB.glob("ISSUE_TEMPLATE/[0-9]_*.yml"))
+    assert len(forms) == 3
+    for form in forms:
+        said = yaml.safe_load(form.read_text(encoding="utf-8"))
+        assert said["name"] and said["description"] and "labels" not in said  # labels would have to exist
+        asked = [field for field in said["body"] if field["type"] != "markdown"]
+        assert len({field["id"] for field in asked}) == len(asked) >= 4
+        assert all(field["validations"]["required"] for field in asked)
+
+
+def test_updates_leave_out_what_the_numbers_come_from():
+    updates = yaml.safe_load((GITHUB / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    assert [one["package-ecosystem"] for one in updates] == ["github-actions", "pip"]
+    needs = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    known = str([needs["dependencies"], needs["optional-dependencies"]])
+    assert all(f"'{one['dependency-name']}==" in known for one in updates[1]["ignore"])
+    assert all(one["cooldown"]["default-days"] >= 7 for one in updates)
