@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("lab", "publish", "parses", "test")  # what `make lab` installs
+EXTRAS = ("parses", "test")  # what `make lab` installs
 
 
 def pinned():

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from .. import PROJECT
 from .._support.notebooks import INSTALLED, LOCK, PACKAGE
 
-NAME = "sentence-embeddings-course"
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
 INSTALL = (
     f'"{sys.executable}" -m pip install --force-reinstall, with the course\'s wheel'
@@ -67,9 +67,9 @@ def pip():
 def course():
     """Which course this is, and whether there is another one beside it."""
     kind = "installed" if INSTALLED else "a clone"
-    versions = sorted({one.version for one in metadata.distributions(name=NAME)})
+    versions = sorted({one.version for one in metadata.distributions(name=PROJECT)})
     if len(versions) > 1:
-        fix = f'"{sys.executable}" -m pip uninstall {NAME}, until it says that there is none, and install the newest'
+        fix = f'"{sys.executable}" -m pip uninstall {PROJECT}, until it says that there is none, and install the newest'
         return Finding(False, "course", f"{len(versions)} versions are installed: {', '.join(versions)}", fix)
     return Finding(True, "course", f"{versions[0] if versions else 'version unknown'}, {kind}, in {PACKAGE}")
 
@@ -141,7 +141,7 @@ def packages(lock=LOCK):
             INSTALL if INSTALLED else "make it readable, or fetch it again: git checkout requirements.lock",
         )
     if INSTALLED:  # pip chose what those need in turn
-        direct = {_plain(line.partition("=")[0]) for line in metadata.requires(NAME) or () if "extra ==" not in line}
+        direct = {_plain(line.partition("=")[0]) for line in metadata.requires(PROJECT) or () if "extra ==" not in line}
         wanted = {name: version for name, version in wanted.items() if _plain(name) in direct}
     wrong = []
     for name, version in wanted.items():
