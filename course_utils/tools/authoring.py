@@ -6,10 +6,9 @@ from pathlib import Path
 
 from .._support.fast_nbformat import nbformat
 from .._support.files import write_whole
-from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, kind_of
+from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, ROOT, kind_of
 from .workspace.overview import Overview, lesson_minutes, lessons
 
-ROOT = NOTEBOOKS.parent
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
