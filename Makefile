@@ -12,12 +12,13 @@ CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test lesson matrix lock notebooks adapter tables bench book dist canary doctor clean
+.PHONY: help setup lab test lesson matrix encoders lock notebooks adapter tables bench book dist canary doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run everything that CI runs"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels; the costly tests"
+	@echo "make encoders   the lessons with other encoders: random ones of five families (an hour)"
 	@echo "make doctor     check this machine"
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
@@ -64,6 +65,9 @@ matrix: setup $(VENV)/grading/.ready
 	$(BIN)/python -m tests.matrix
 	KERNELS=record $(BIN)/python -m pytest -q tests/grading/test_odd_kernel.py tests/near_ties.py
 	COSTLY=record $(BIN)/python -m pytest -q -n 2 --dist loadscope -m costly tests
+
+encoders: setup
+	$(BIN)/python -W ignore -m tests.encoders
 
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:

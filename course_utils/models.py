@@ -11,25 +11,35 @@ from ._support.bars import progress_bar as progress_bar
 from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
 
 ENV_VAR = "COURSE_ENCODER"
+PACKAGED = "packaged"
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
 
 
 def load_encoder(name=None):
     """Load a tokenizer and its model, ready for inference.
 
-    name: a hub name such as "bert-base-uncased", or a local folder. If omitted, the environment variable COURSE_ENCODER
-    decides, else the packaged encoder (all-MiniLM-L6-v2) is used.
+    name: a hub name such as "bert-base-uncased", or a local folder, or "packaged" for the packaged encoder
+    (all-MiniLM-L6-v2). If omitted, the environment variable COURSE_ENCODER decides; if that is not set, it is the
+    packaged one.
 
     Returns (tokenizer, model): a fast tokenizer and a transformers model in evaluation mode on the CPU, in float32. The
     same pair is returned each time for the same name.
 
-    Raises TypeError if `name` is not text, EncoderError (what is wrong, and what to do) if the model is unavailable.
+    Raises TypeError if `name` is not text, EncoderError (what is wrong, and what to do) if the model is unavailable or
+    no encoder like BERT.
     """
-    if name is None:
-        name = os.environ.get(ENV_VAR) or None
-    if name is None:
-        return _load_packaged()
-    return _load_folder(_folder_of(name))
+    name = _chosen(name)
+    return _load_packaged() if name == PACKAGED else _load_folder(_folder_of(name))
+
+
+def encoder_folder(name=None):
+    """The folder of the model that `load_encoder(name)` loads, for other libraries. Arguments and errors as there."""
+    name = _chosen(name)
+    return Path(packaged_encoder() if name == PACKAGED else _folder_of(name))
+
+
+def _chosen(name):
+    return name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
 
 
 def untouched_weights():
@@ -38,7 +48,7 @@ def untouched_weights():
     That import takes seconds. Returns None if COURSE_ENCODER names another model, or if `load_encoder` has returned the
     packaged one: it is shared and may have been modified. Raises EncoderError as `packaged_encoder` does.
     """
-    if os.environ.get(ENV_VAR) or _load_packaged.cache_info().currsize:
+    if _chosen(None) != PACKAGED or _load_packaged.cache_info().currsize:
         return None
     from ._support.fast_bert import packaged_weights
 
@@ -146,6 +156,7 @@ def _load_folder(folder, masked_lm=False):
 def _read_folder(folder, masked_lm):
     """The tokenizer, the model and transformers' loading report. Code that ships with the model is not run."""
     from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
     trust = {"local_files_only": True, "trust_remote_code": False}
     stated = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
@@ -158,6 +169,13 @@ def _read_folder(folder, masked_lm):
     # The first BERT models, including prajjwal1/bert-small, do not state that they are BERT.
     unnamed_bert = kind is None and "type_vocab_size" in stated
     config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
+    one_way = config.is_encoder_decoder or getattr(config, "is_decoder", False)
+    if one_way or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        raise EncoderError(
+            f"The model in {folder} is of the kind {config.model_type}{' with a decoder' if one_way else ''}, not an "
+            "encoder like BERT, RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, or leave "
+            "out the name to use the packaged encoder."
+        )
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
     kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
     model, found = kind_of_model.from_pretrained(
@@ -186,6 +204,31 @@ def max_tokens(tokenizer, model):
     path = Path(model.config._name_or_path) / "sentence_bert_config.json"
     stated = json.loads(path.read_text(encoding="utf-8")).get("max_seq_length") if path.is_file() else None
     return min(stated or tokenizer.model_max_length, positions)
+
+
+def encoder_layers(model):
+    """The layers of an encoder as functions: layer k turns hidden state k - 1 into hidden state k.
+
+    Hidden states are (batch, tokens, hidden), without padding, which would need a mask. For BERT, this is
+    `model.encoder.layer`; DistilBERT has other names, and MPNet tells each layer how far apart two tokens are.
+
+    Raises EncoderError for models that are built in another way.
+    """
+    stack = getattr(model, "encoder", None) or getattr(model, "transformer", None)
+    if not hasattr(stack, "layer"):
+        raise EncoderError(
+            f"The layers of a model of the kind {model.config.model_type} cannot be run one by one here."
+        )
+
+    def follow(layer):
+        def run(state):
+            apart = hasattr(stack, "compute_position_bias")
+            new = layer(state, position_bias=stack.compute_position_bias(state)) if apart else layer(state)
+            return new[0] if isinstance(new, tuple) else new
+
+        return run
+
+    return [follow(layer) for layer in stack.layer]
 
 
 @functools.cache

@@ -2,6 +2,22 @@
 
 import os
 import random
+import re
+
+from .models import ENV_VAR, PACKAGED
+
+
+def _is_built_like_bert(model):
+    return hasattr(model, "encoder") and hasattr(model.encoder.layer[0].attention, "self")
+
+
+# Comments that end a line of a cell, and for which encoders this cell is: a condition, and what it says elsewhere.
+CONDITIONS = {
+    "packaged encoder only": (lambda model: False, "about the packaged encoder"),
+    "BERT only": (lambda model: model.config.model_type == "bert", "about BERT"),
+    "BERT's names": (_is_built_like_bert, "about BERT's parts"),
+}
+COMMENT = re.compile(rf"^\S.*# ({'|'.join(CONDITIONS)})$", re.M)
 
 
 def setup(seed=0):
@@ -10,6 +26,9 @@ def setup(seed=0):
     - The random generators of Python, NumPy and torch start from `seed`.
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
     - matplotlib uses the course's style (`plots.STYLE`).
+    - If COURSE_ENCODER names another encoder, IPython skips the cells in which a line ends with one of these comments,
+      and they say so: `# packaged encoder only`; `# BERT only`, unless it is one; `# BERT's names`, unless its parts
+      have the same names as BERT's (as RoBERTa's have).
     - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
 
     Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone.
@@ -30,3 +49,28 @@ def setup(seed=0):
     transformers.utils.logging.disable_progress_bar()
     plots.use_style()
     session.hints_shown.clear()
+    _skip_cells()
+
+
+def _skip_cells():
+    """Let IPython ask `_or_skipped` about each cell, if there is IPython and another encoder is set."""
+    import sys
+
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return
+    steps = shell.input_transformers_cleanup
+    steps[:] = [step for step in steps if getattr(step, "__name__", "") != _or_skipped.__name__]
+    if (os.environ.get(ENV_VAR) or PACKAGED) != PACKAGED:
+        steps.append(_or_skipped)
+
+
+def _or_skipped(lines):
+    """The lines of a cell, or one that prints why it is skipped."""
+    found = COMMENT.search("".join(lines))
+    if found is None:
+        return lines
+    from .models import load_encoder
+
+    holds, about = CONDITIONS[found[1]]
+    return lines if holds(load_encoder()[1]) else [f'print("skipped: this cell is {about}")\n']

@@ -21,7 +21,7 @@ import course_utils
 from course_utils import embed, load_encoder, load_glove, models
 from course_utils._support import downloads
 from course_utils._support.downloads import CONVERSION_TITLE, EncoderError, hub_snapshot
-from course_utils.models import max_tokens
+from course_utils.models import encoder_folder, encoder_layers, max_tokens
 
 from .conftest import PIECES, SIZES
 from .hub import Hub, pull_request
@@ -145,8 +145,12 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
     monkeypatch.setenv(models.ENV_VAR, str(tiny))
     assert load_encoder()[1].config.hidden_size == 32
     assert embed([SENTENCE]).shape == (1, 32)
-    monkeypatch.setenv(models.ENV_VAR, "")
-    assert load_encoder() is encoder
+    assert encoder_folder() == tiny
+    assert load_encoder("packaged") is encoder
+    assert encoder_folder("packaged") == models.packaged_encoder()
+    for none in ("", "packaged"):
+        monkeypatch.setenv(models.ENV_VAR, none)
+        assert load_encoder() is encoder
     monkeypatch.setenv(models.ENV_VAR, "no/such/model")
     refusal(None, "'no/such/model'")
 
@@ -223,7 +227,9 @@ DAMAGES = {
     "config of no size": (configure(hidden_size=0), "damaged"),
     "config of another size": (configure(num_hidden_layers=3), "do not fit its config.json"),
     "config of another vocabulary": (configure(vocab_size=1000), "word_embeddings"),
-    "config of another model": (configure(model_type="gpt2"), "do not fit its config.json"),
+    "config of another model": (configure(model_type="gpt2"), "of the kind gpt2, not an encoder like BERT"),
+    "config of another encoder": (configure(model_type="distilbert"), "do not fit its config.json"),
+    "a BERT that decodes": (configure(is_decoder=True), "of the kind bert with a decoder"),
     "config of an unknown model": (configure(model_type="nonesuch"), "nonesuch"),
     "config that wants code": (
         configure(model_type="mine", auto_map={"AutoModel": "mine.Mine"}),
@@ -333,6 +339,43 @@ def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
     pair = load_encoder(copy)
     assert pair[0].model_max_length > 10**20 and max_tokens(*pair) == 64
     assert np.array_equal(embed([SENTENCE], model=pair), embed([SENTENCE], model=tiny))
+
+
+@pytest.mark.parametrize("family", ["T5", "GPT2"])
+def test_what_is_no_encoder_is_refused(family, tmp_path):
+    """Whole folders that load, GPT-2 with a padding token: nothing is wrong with them but what they are."""
+    import transformers
+
+    sizes = {"T5": {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}}
+    config = getattr(transformers, f"{family}Config")(
+        vocab_size=99, **sizes.get(family, {"n_embd": 32, "n_layer": 2, "n_head": 4})
+    )
+    getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
+    vocabulary = {piece: row for row, piece in enumerate(["<|endoftext|>", "<pad>", "</s>", "<unk>", "a"])}
+    transformers.GPT2Tokenizer(vocab=vocabulary, merges=[], pad_token="<pad>").save_pretrained(tmp_path)
+    refusal(tmp_path, f"of the kind {family.lower()}", "not an encoder like BERT", "Choose one of these")
+
+
+@pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
+def test_layers_one_by_one_are_the_model(family):
+    import transformers
+
+    names = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64} if family == "DistilBert" else SIZES
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{family}Config")(vocab_size=99, **names)
+    model = getattr(transformers, f"{family}Model")(config).eval()
+    with torch.inference_mode():
+        states = model(torch.arange(3, 13)[None], output_hidden_states=True).hidden_states
+        for layer, before, after in zip(encoder_layers(model), states[:-1], states[1:], strict=True):
+            torch.testing.assert_close(layer(before), after)
+
+
+def test_layers_that_are_shared_are_refused():
+    from transformers import AlbertConfig, AlbertModel
+
+    sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+    with pytest.raises(EncoderError, match="kind albert cannot be run one by one"):
+        encoder_layers(AlbertModel(AlbertConfig(vocab_size=99, **sizes)))
 
 
 # Lengths

@@ -1,0 +1,54 @@
+"""Cells that are skipped where COURSE_ENCODER names another encoder."""
+
+import pytest
+
+from course_utils import models, setup
+
+CELL = "x = 1\nprint(\n    x\n)  # {}"
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    made = InteractiveShell.instance(user_ns={})
+    yield made
+    InteractiveShell.clear_instance()
+
+
+@pytest.mark.parametrize(
+    "said, kind, skipped",
+    [
+        ("packaged encoder only", "bert", "this cell is about the packaged encoder"),
+        ("BERT only", "bert", None),
+        ("BERT only", "roberta", "this cell is about BERT"),
+        ("BERT's names", "roberta", None),
+        ("BERT's names", "distilbert", "this cell is about BERT's parts"),
+        ("for the packaged encoder only, or so", "distilbert", None),
+    ],
+)
+def test_a_cell_says_that_it_is_skipped(said, kind, skipped, shell, monkeypatch, capsys):
+    import transformers
+
+    name = {"bert": "Bert", "roberta": "Roberta", "distilbert": "DistilBert"}[kind]
+    config = getattr(transformers, f"{name}Config")(
+        vocab_size=9, **({} if kind == "distilbert" else {"num_hidden_layers": 1})
+    )
+    model = getattr(transformers, f"{name}Model")(config)
+    monkeypatch.setattr(models, "load_encoder", lambda: (None, model))
+    monkeypatch.setenv(models.ENV_VAR, "another")
+    setup()
+    setup()
+    assert shell.run_cell(CELL.format(said)).success
+    assert capsys.readouterr().out == (f"skipped: {skipped}\n" if skipped else "1\n")
+    monkeypatch.setenv(models.ENV_VAR, "")
+    setup()
+    shell.run_cell(CELL.format(said))
+    assert capsys.readouterr().out == "1\n", "with the packaged encoder, no cell is skipped"
+
+
+def test_a_comment_inside_a_block_skips_nothing(shell, tiny, monkeypatch, capsys):
+    monkeypatch.setenv(models.ENV_VAR, str(tiny))
+    setup()
+    shell.run_cell("if True:\n    print(2)  # packaged encoder only\n")
+    assert capsys.readouterr().out == "2\n"
