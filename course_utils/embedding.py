@@ -75,7 +75,7 @@ def _route(sentences, model, precision):
     The packaged encoder does not need transformers, whose import takes seconds, until the model has been loaded and
     could have been modified. Any other plain BERT uses the same forward pass; other models use their own.
     """
-    if model is None and (untouched := untouched_weights()):
+    if (model is None or isinstance(model, str)) and (untouched := untouched_weights(model)):
         tokenizer, weights, config = untouched
         return PackedRoute(packaged_tokens(sentences, tokenizer), weights, config, precision)
     tokenizer, encoder = _pair(model)

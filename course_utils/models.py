@@ -42,13 +42,13 @@ def _chosen(name):
     return name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
 
 
-def untouched_weights():
+def untouched_weights(name=None):
     """(tokenizer, weights by name, configuration) of the packaged encoder, without importing transformers.
 
-    That import takes seconds. Returns None if COURSE_ENCODER names another model, or if `load_encoder` has returned the
-    packaged one: it is shared and may have been modified. Raises EncoderError as `packaged_encoder` does.
+    That import takes seconds. Returns None if `name` or COURSE_ENCODER means another model, or if `load_encoder` has
+    returned the packaged one: it is shared and may have been modified. Raises EncoderError as `packaged_encoder` does.
     """
-    if _chosen(None) != PACKAGED or _load_packaged.cache_info().currsize:
+    if _chosen(name) != PACKAGED or _load_packaged.cache_info().currsize:
         return None
     from ._support.fast_bert import packaged_weights
 

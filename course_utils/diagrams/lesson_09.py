@@ -50,10 +50,10 @@ def three_modules(texts, mask, shapes):
     )
 
 
-def two_ways(lengths):
+def two_ways(lengths, both):
     """A bi-encoder, which reads two sentences apart, beside a cross-encoder, which reads them as one input.
 
-    lengths: of the two sentences in tokens, each with [CLS] and [SEP].
+    lengths: of the two sentences in tokens, each with [CLS] and [SEP]. both: the length of the two as one input.
     """
     canvas = Canvas("09 two ways", 250)
 
@@ -82,10 +82,9 @@ def two_ways(lengths):
     canvas.box(81, 194, 80, 28, "cosine", size=14)
     canvas.text(121, 238, "keeps the vectors", 14, quiet=True)
     with canvas.step():
-        both = first + second - 1
         wide = 228 / both
         canvas.text(398, 12, "cross-encoder", bold=True)
-        cells(284, both, wide, (0, first - 1, both - 1))
+        cells(284, both, wide, (0, first - 1, both - second, both - 1))
         canvas.text(284 + first * wide / 2, 32, "one", 14, quiet=True)
         canvas.text(284 + (first + second / 2) * wide, 32, "other", 14, quiet=True)
         canvas.arrow((398, 82), (398, 100))

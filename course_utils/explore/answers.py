@@ -528,7 +528,8 @@ def documentation():
         having = [place for place, own in enumerate(split) if word in own]
         counts[word] = [np.diff(having, prepend=0).tolist(), [split[place][word] for place in having]]
     stored, place_of = load_file(VECTORS), {name: place for place, name in enumerate(docs["name"])}
-    cosines = best_of_each(embed(asked["query"].tolist()) @ stored["vectors"].astype("f4").T, stored["owners"])
+    asked_vectors = embed(asked["query"].tolist(), model="packaged")
+    cosines = best_of_each(asked_vectors @ stored["vectors"].astype("f4").T, stored["owners"])
     grades = dict(iter(judged.groupby("id")))
     return {
         "names": docs["name"].tolist(), "lengths": [own.total() for own in split], "counts": counts,

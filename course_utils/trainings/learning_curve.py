@@ -7,6 +7,7 @@ lesson repeats a few rows live and compares.
 """
 
 import math
+import os
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from ..data import load_reviews, write_table
-from ..models import packaged_encoder, progress_bar
+from ..models import ENV_VAR, encoder_folder, progress_bar
 from ..pooling import mean_pool
 
 SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), (0, 1, 2), 16, 60, 128
@@ -28,6 +29,14 @@ LOSSES, CHECKED = FOLDER / "learning_curve_losses.csv", 100
 ANSWERS = FOLDER / "learning_curve_answers.csv"
 # the fine-tuned one's probabilities for each validation sentence, to read its mistakes there
 VALIDATION = FOLDER / "learning_curve_validation.csv"
+# what configurations call the dropout between layers, in attention and before the head
+DROPOUTS = (
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "dropout",
+    "attention_dropout",
+    "seq_classif_dropout",
+)
 
 
 def review_parts():
@@ -48,40 +57,39 @@ def review_parts():
 class MeanPooledClassifier(torch.nn.Module):
     """An encoder with a linear head on the mean of its token vectors, called like transformers' classifiers."""
 
-    def __init__(self, encoder, classes=2):
+    def __init__(self, encoder, dropout, classes=2):
         super().__init__()
-        self.encoder, self.dropout = encoder, torch.nn.Dropout(encoder.config.hidden_dropout_prob)
+        self.encoder, self.dropout = encoder, torch.nn.Dropout(dropout)
         self.classifier = torch.nn.Linear(encoder.config.hidden_size, classes)
         torch.nn.init.normal_(self.classifier.weight, std=encoder.config.initializer_range)
         torch.nn.init.zeros_(self.classifier.bias)
 
-    def forward(self, input_ids, attention_mask, token_type_ids=None, labels=None):
+    def forward(self, input_ids, attention_mask, labels=None, **token_types):
         from transformers.modeling_outputs import SequenceClassifierOutput
 
-        states = self.encoder(
-            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-        ).last_hidden_state
+        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **token_types).last_hidden_state
         logits = self.classifier(self.dropout(mean_pool(states, attention_mask)))
         return SequenceClassifierOutput(loss=None if labels is None else cross_entropy(logits, labels), logits=logits)
 
 
 def classifier(dropout=0.1, pooling="cls"):
-    """(tokenizer, model): the packaged encoder with a new head for two classes.
+    """(tokenizer, model): the encoder that `load_encoder()` would load, with a new head for two classes.
 
-    The head is on [CLS], as in BERT, or on the mean of the tokens.
+    The head is on the first token, [CLS], as in BERT, or on the mean of the tokens.
     """
-    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
-    settings = {
-        "attn_implementation": "eager",  # trains faster than torch's fused attention on a CPU
-        "hidden_dropout_prob": dropout,
-        "attention_probs_dropout_prob": dropout,
-    }
+    folder = encoder_folder()
+    config = AutoConfig.from_pretrained(folder, num_labels=2)
+    for name in DROPOUTS:
+        if getattr(config, name, None) is not None:
+            setattr(config, name, dropout)
+    settings = {"config": config, "attn_implementation": "eager"}  # trains faster than torch's fused attention on a CPU
     if pooling == "mean":
-        model = MeanPooledClassifier(AutoModel.from_pretrained(packaged_encoder(), **settings))
+        model = MeanPooledClassifier(AutoModel.from_pretrained(folder, **settings), dropout)
     else:
-        model = AutoModelForSequenceClassification.from_pretrained(packaged_encoder(), num_labels=2, **settings)
-    return AutoTokenizer.from_pretrained(packaged_encoder()), model
+        model = AutoModelForSequenceClassification.from_pretrained(folder, **settings)
+    return AutoTokenizer.from_pretrained(folder), model
 
 
 def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None, layers=None):
@@ -100,9 +108,10 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=N
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
     if layers is not None:
-        encoder = model.encoder if pooling == "mean" else model.bert
+        encoder = model.encoder if pooling == "mean" else model.base_model
         encoder.requires_grad_(False)
-        for layer in list(encoder.encoder.layer)[len(encoder.encoder.layer) - layers :]:
+        stack = next(part for part in encoder.modules() if isinstance(part, torch.nn.ModuleList))
+        for layer in stack[len(stack) - layers :]:
             layer.requires_grad_(True)
     rows = [
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": label} for text, label in zip(texts, labels)
@@ -175,8 +184,15 @@ def baselines(texts, labels, given):
     }
 
 
+def _of_the_packaged_encoder(context, option, folder):
+    if os.environ.get(ENV_VAR):
+        raise click.UsageError(f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it")
+    return folder
+
+
 into_folder = click.option(
     "--folder",
+    callback=_of_the_packaged_encoder,
     default=FOLDER,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Where the tables go.",

@@ -16,7 +16,7 @@ import numpy as np
 from ..benchmark import row_cosines
 from ..data import load_reviews, load_scored_pairs, load_triplets, write_table
 from ..evaluation import bootstrap, spearman
-from ..models import packaged_encoder, progress_bar
+from ..models import encoder_folder, progress_bar
 from .learning_curve import into_folder
 
 FILE = Path(__file__).with_name("negation.csv")  # one row per recipe, seed and measure
@@ -40,10 +40,16 @@ def negation_parts():
 
 
 def fresh_encoder():
-    """The packaged encoder as a SentenceTransformer, with the attention that trains fastest on a CPU."""
-    from sentence_transformers import SentenceTransformer
+    """The encoder that `load_encoder()` would load as a SentenceTransformer that gives unit vectors.
 
-    model = SentenceTransformer(str(packaged_encoder()), device="cpu", model_kwargs={"attn_implementation": "eager"})
+    Its attention is the one that trains fastest on a CPU.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
+    model = SentenceTransformer(str(encoder_folder()), device="cpu", model_kwargs={"attn_implementation": "eager"})
+    if not isinstance(model[-1], Normalize):
+        model.append(Normalize())
     model.model_card_data.widget = [EXAMPLE]  # else the library searches for examples and leaves a bar in the notebook
     return model
 

@@ -80,9 +80,9 @@ class CrossEncoder(torch.nn.Module):
 
 
 def pair_classifier(way, dropout=0.1):
-    """(tokenizer, model): an untrained head on the packaged encoder."""
+    """(tokenizer, model): an untrained head on the encoder that `load_encoder()` would load."""
     tokenizer, model = classifier(dropout)
-    return tokenizer, BiEncoder(model.bert) if way == "bi-encoder" else CrossEncoder(model)
+    return tokenizer, BiEncoder(model.base_model) if way == "bi-encoder" else CrossEncoder(model)
 
 
 def inputs_of(tokenizer, model, first, second):

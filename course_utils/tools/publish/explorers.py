@@ -91,7 +91,7 @@ def _encoders(write_encoder, folder):
     """The encoder's two graphs: as it is, and with the adapter and its head."""
     from ...models import load_encoder, load_masked_lm
 
-    _, encoder = load_encoder()
+    _, encoder = load_encoder("packaged")
     _, masked = load_masked_lm()
     write_encoder(folder / "encoder.onnx", encoder.state_dict(), encoder.config)
     write_encoder(folder / "masked_lm.onnx", masked.state_dict(), masked.config, "bert.")
