@@ -549,6 +549,60 @@ def book(out):
     click.echo(f"The book is ready. Open {page}")
 
 
+@main.command()
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["moodle", "qti"]),
+    required=True,
+    help="moodle: Moodle XML. qti: an IMS content package of QTI 2.1 items.",
+)
+@click.option(
+    "--lesson", "lessons", multiple=True, metavar="NN", help="Can be given several times. Default: all lessons."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write. An earlier export there is replaced, and nothing else.",
+)
+def quiz(form, lessons, out):
+    """Write the questions of the lessons as a question bank for a learning platform."""
+    from .publish import question_banks
+    from .publish.book import BookError
+    from .publish.slides import SlidesError
+
+    try:
+        bank = question_banks.questions(_numbers(lessons))
+        replaced = question_banks.write_export(out, getattr(question_banks, form)(bank))
+    except (question_banks.ExportError, BookError, SlidesError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(bank)} questions in {out}.{' An earlier export was replaced.' if replaced else ''}")
+
+
+@main.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write, such as cards.apkg. An earlier export there is replaced, and nothing else.",
+)
+def cards(out):
+    """Write cards for Anki: the terms of the glossary, and the known mistakes of the exercises."""
+    from .publish import cards as anki
+    from .publish.book import BookError
+    from .publish.question_banks import ExportError, write_export
+
+    try:
+        content, terms, mistakes = anki.deck()
+        replaced = write_export(out, content)
+    except (ExportError, BookError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(
+        f"{terms} terms and {mistakes} mistakes in {out}.{' An earlier export was replaced.' if replaced else ''}"
+    )
+
+
 def _in_a_clone():
     if INSTALLED:
         raise click.ClickException("Lessons are written in a clone of the repository; this course is installed.")

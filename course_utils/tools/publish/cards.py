@@ -1,0 +1,136 @@
+"""Cards for spaced repetition with Anki: the terms of the glossary, and the known mistakes of the exercises.
+
+A note's guid is made from the term's anchor, or from the exercise and the first sentence of the mistake, so a new
+version of the course updates the cards that a learner has and keeps their schedule.
+"""
+
+import collections
+import io
+import re
+import zipfile
+
+from markdown_it import MarkdownIt
+
+from ..._support.notebooks import NOTEBOOKS
+from ...exercises import all_exercises
+from .book import read_lessons
+from .question_banks import BREAK, MARK, ExportError, xhtml
+
+# drawn once; Anki finds decks and note types of an earlier import by these
+TERMS, MISTAKES, NOTE_TYPE = 1_734_209_511, 1_734_209_512, 1_734_209_513
+# A mistake's message: what the answer does, and then, in further sentences, why that is wrong and what is right.
+MESSAGE = re.compile(r"((?:`[^`]*`|[^`])+?[.?!][)\"']?)\s+(\S.+)", re.DOTALL)
+# Messages about what one exercise happens to ask for, or about how far a learner has come: not worth remembering.
+OF_THE_MOMENT = re.compile(
+    r"asked for|\breturn\b|mistakes? is|mistakes are|other mistake|bug is still|^Nearly|^Two faults|[.?!] Here\b",
+    re.IGNORECASE,
+)
+LEAST = 7  # words that explain; fewer only turn the first sentence round ("Take the root.")
+FRONT = (
+    '<p class="about">{{About}}</p>{{Front}}'
+    "{{#More}}<details><summary>The exercise</summary>{{More}}</details>{{/More}}"
+)
+CSS = """
+.card { font: 1.15rem/1.5 system-ui, sans-serif; max-width: 38rem; margin: 1rem auto; padding: 0 1rem; color: #1a1a1a;
+  background: #ffffff; }
+.about, details { color: #595959; font-size: 0.9rem; }
+code { font-family: ui-monospace, monospace; font-size: 0.92em; background: #f0f0f0; padding: 0 0.2em; }
+pre { background: #f0f0f0; padding: 0.5em; overflow-x: auto; }
+blockquote { border-left: 4px solid #0173b2; margin: 0.8em 0; padding-left: 0.8em; }
+.nightMode.card, .night_mode .card { color: #e8e8e8; background: #1e1e1e; }
+.nightMode .about, .nightMode details, .night_mode .about, .night_mode details { color: #b0b0b0; }
+.nightMode code, .nightMode pre, .night_mode code, .night_mode pre { background: #333333; }
+"""
+
+
+def term_cards(lessons):
+    """The glossary as {anchor: (tag, about, front, back)}. lessons: notebooks by name, as `read_lessons` gives them."""
+    text = BREAK.join(cell.source for notebook in lessons.values() for cell in notebook.cells)
+    cards = {}
+    for cell in lessons["glossary"].cells:
+        if not cell.id.startswith("term-"):
+            continue
+        heading, *body, see = cell.source.strip().split(BREAK)
+        term, anchor = heading.lstrip("# "), cell.id.removeprefix("term-")
+        first = re.search(r"First in lesson \[(\d\d)\]", see)
+        if first is None:
+            raise ExportError(f"The entry {term!r} of the glossary does not say in which lesson it comes first.")
+        # the heading is lower-case for the sake of links: BM25 is written as the lessons write it
+        written = set(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text))
+        term = next((name for name in sorted(written) if name.lower() == term and name != term.capitalize()), term)
+        front = f"What does <strong>{xhtml(term, inline=True)}</strong> mean?"
+        cards[anchor] = (
+            f"lesson-{first[1]}",
+            f"Sentence embeddings, lesson {first[1]}",
+            front,
+            xhtml(BREAK.join(body)),
+        )
+    return cards
+
+
+def mistake_cards(lessons):
+    """The exercises' mistakes as {id: (tag, about, front, back, the exercise's text)}.
+
+    Left out are mistakes whose message is one sentence, explains in fewer than LEAST words, is about the form of an
+    answer or the learner's progress, begins as another of the same exercise does, or explains what another explained.
+    """
+    texts = {}
+    for notebook in lessons.values():
+        for cell in notebook.cells:
+            if found := re.search(r"^`(\d\d-[a-z0-9-]+)` · difficulty.*$", cell.source, re.MULTILINE):
+                texts[found[1]] = xhtml(cell.source[found.end() :])
+    marks = MarkdownIt("zero").enable(["backticks", "emphasis"])
+    cards = {}
+    for exercise in all_exercises().values():
+        told = dict.fromkeys(mistake.message for mistake in exercise.mistakes)
+        parts = [found.groups() for message in told if (found := MESSAGE.fullmatch(message))]
+        times = collections.Counter(what for what, _ in parts)
+        explained = set()
+        for what, why in parts:
+            if OF_THE_MOMENT.search(f"{what} {why}") or len(why.split()) < LEAST or times[what] > 1 or why in explained:
+                continue
+            explained.add(why)
+            cards[f"{exercise.id} {what}"] = (
+                f"lesson-{exercise.lesson}",
+                f"Exercise: {exercise.title} (lesson {exercise.lesson})",
+                f"An answer gets this message from the check:<blockquote>{marks.renderInline(what)}</blockquote>"
+                "Why is that wrong, or what is right?",
+                marks.renderInline(why),
+                texts.get(exercise.id, ""),
+            )
+    return cards
+
+
+def deck(sources=NOTEBOOKS):
+    """The Anki package as bytes, and the numbers of its term cards and mistake cards.
+
+    Two calls differ only in times of writing, by which Anki sees what is newer. Raises BookError for a damaged lesson,
+    ExportError for a glossary that cannot be read or if genanki is not installed.
+    """
+    try:
+        import genanki
+    except ImportError:
+        raise ExportError("The cards need genanki, which is not installed here. Install the course again.") from None
+    lessons = read_lessons(sources)
+    if "glossary" not in lessons:
+        raise ExportError(f"There is no glossary in {sources}. Install the course again.")
+    note_type = genanki.Model(
+        NOTE_TYPE,
+        "Sentence embeddings",
+        fields=[{"name": name} for name in ("About", "Front", "Back", "More")],
+        templates=[{"name": "Card", "qfmt": FRONT, "afmt": FRONT + "<hr id=answer>{{Back}}"}],
+        css=CSS,
+        sort_field_index=1,
+    )
+    decks = []
+    for number, name, cards in ((TERMS, "Terms", term_cards(lessons)), (MISTAKES, "Mistakes", mistake_cards(lessons))):
+        decks.append(genanki.Deck(number, f"Sentence embeddings::{name}"))
+        for key, (tag, about, front, back, *more) in cards.items():
+            guid = genanki.guid_for("sentence-embeddings-course", name, key)
+            fields = [about, front, back, *more, ""][:4]
+            decks[-1].add_note(genanki.Note(note_type, fields, tags=[tag, name.lower()], guid=guid))
+    package = io.BytesIO()
+    genanki.Package(decks).write_to_file(package)
+    with zipfile.ZipFile(package, "a") as archive:
+        archive.comment = MARK.encode()
+    return package.getvalue(), *(len(one.notes) for one in decks)

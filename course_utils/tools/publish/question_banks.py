@@ -1,0 +1,213 @@
+"""The questions of the lessons for a learning platform: Moodle XML, or a QTI 2.1 content package.
+
+A question is a cell `quiz-...`. Platforms have no cells above and below, so each question brings the text that stands
+before it in its lesson, and says where its pictures and outputs are. Its identifier is made from lesson and cell id, so
+it stays when a cell is moved or edited. The bytes depend on the lessons alone.
+"""
+
+import functools
+import io
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+import jinja2
+from markdown_it import MarkdownIt
+
+from ..._support.files import write_whole
+from ..._support.notebooks import NOTEBOOKS
+from .book import read_lessons
+from .mathematics import with_mathml
+from .slides import HEADING, find_lesson
+
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates", encoding="utf-8"),
+    autoescape=True,
+    trim_blocks=True,
+    undefined=jinja2.StrictUndefined,
+)
+MARK = "made by the course command"  # at the end of each export, so that nothing else is overwritten
+MATHML = "http://www.w3.org/1998/Math/MathML"
+# tags that Markdown makes and that QTI has too (QTI 2.1, Assessment Item Information Model, "Content Model")
+KEPT = set("a blockquote br code div em hr li ol p pre span strong sub sup table tbody td th thead tr ul".split())
+OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL)
+BREAK = "\n\n"  # between paragraphs
+PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
+# Cells that a question needs to be understood, where that is not the text directly above it; () where it needs none.
+CONTEXT = {
+    "00-quiz-careless": ("surprise-intro", "checks-intro"),
+    "02-quiz-one": ("calls-intro",),
+    "05-quiz-patch": (),
+    "06-quiz-centring": ("centring-intro", "centring-question"),
+    "07-quiz-visible": ("held-intro", "visible-intro"),
+    "09-quiz-tokens": (),
+    "10-quiz-overtake": ("curve-intro", "live-read"),
+    "11-quiz-accuracy": ("weakness-intro", "accuracy-intro"),
+    "12-quiz-hybrid": (),
+    "12-quiz-kinds": (),
+    "13-quiz-index": ("walk-intro", "walked-read"),
+    "14-quiz-look": (),
+}
+
+
+class ExportError(RuntimeError):
+    """An export cannot be made. The message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One answer of a question, and the sentences that explain why it is right or wrong, as XHTML."""
+
+    letter: str
+    text: str
+    why: str
+    right: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question. `context` and `text` are XHTML, `text` without blocks; titles are plain text."""
+
+    id: str
+    lesson: str
+    lesson_title: str
+    title: str
+    context: str
+    text: str
+    options: tuple[Option, ...]
+
+
+@functools.cache
+def _reader():
+    return MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("table")
+
+
+def xhtml(markdown, inline=False):
+    """A piece of Markdown as well-formed XHTML that works outside the course.
+
+    Formulas become MathML. Links within the course become their text, and pictures their description.
+    Raises ExportError for HTML that is not well-formed.
+    """
+    source = with_mathml(markdown)
+    html = _reader().renderInline(source) if inline else _reader().render(source)
+    try:
+        return _content(ElementTree.fromstring(f"<div>{html}</div>"), math=False).strip()
+    except ElementTree.ParseError as error:
+        raise ExportError(f"A text has HTML that cannot be exported ({error}): {markdown[:80]!r}.") from None
+
+
+def _content(node, math):
+    return escape(node.text or "") + "".join(_markup(child, math) + escape(child.tail or "") for child in node)
+
+
+def _markup(node, math):
+    math = math or node.tag == "math"
+    if not math and node.tag == "img":
+        return escape(f"[{node.get('alt', '')}]")
+    if not math and (node.tag not in KEPT or (node.tag == "a" and not node.get("href", "").startswith("http"))):
+        return _content(node, math)
+    if node.tag in ("br", "hr"):
+        return f"<{node.tag}/>"
+    attributes = {name: value for name, value in node.attrib.items() if math or name == "href"}
+    if node.tag == "math":
+        attributes["xmlns"] = MATHML
+    written = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    return f"<{node.tag}{written}>{_content(node, math)}</{node.tag}>"
+
+
+def _plain(markdown):
+    return "".join(ElementTree.fromstring(f"<p>{xhtml(markdown, inline=True)}</p>").itertext())
+
+
+def questions(numbers=(), sources=NOTEBOOKS):
+    """The questions of some lessons, such as ("04", "05"), or of all, in reading order.
+
+    Raises SlidesError for an unknown lesson, BookError for a damaged one, ExportError for a lesson without questions
+    or a question that cannot be read.
+    """
+    chosen = [find_lesson(number, sources).stem for number in numbers]
+    bank = []
+    for name, notebook in read_lessons(sources).items():
+        if chosen and name not in chosen:
+            continue
+        found = [_question(name, notebook.cells, at) for at, cell in enumerate(notebook.cells) if _is_quiz(cell)]
+        if chosen and not found:
+            raise ExportError(f"Lesson {name[:2]} has no questions.")
+        bank += found
+    return bank
+
+
+def _is_quiz(cell):
+    return cell.cell_type == "markdown" and cell.id.startswith("quiz-")
+
+
+def _question(name, cells, at):
+    cell, lesson = cells[at], name[:2]
+    options = tuple(
+        Option(letter, xhtml(text, inline=True), xhtml(why), why.startswith("Right."))
+        for letter, text, why in OPTION.findall(cell.source)
+    )
+    if sum(option.right for option in options) != 1 or len(options) != cell.source.count("<details>"):
+        raise ExportError(f"The cell {cell.id} of lesson {lesson} is not a question with one right option.")
+    before = [one for one in cells[:at] if one.cell_type == "markdown" and not _is_quiz(one)]
+    wanted = CONTEXT.get(f"{lesson}-{cell.id}", (before[-1].id,))
+    context = [_set_up(one) for one in before if one.id in wanted]
+    headings = [_plain(title) for one in before for _, title in HEADING.findall(one.source)]
+    place = escape(PLACE.format(headings[0], headings[-1]))
+    *first, text = cell.source.partition("<details>")[0].replace("**Predict.**", "").strip().split(BREAK)
+    return Question(
+        id=f"q{lesson}-{cell.id}",
+        lesson=lesson,
+        lesson_title=headings[0],
+        title=headings[-1],
+        context=f"<p><em>{place}</em></p>\n{xhtml(BREAK.join(context + first))}",
+        text=xhtml(text, inline=True),
+        options=options,
+    )
+
+
+def _set_up(cell):
+    """What a cell says ahead of a question: all below its last heading; of a reading of results, the last paragraph."""
+    text = HEADING.split(cell.source)[-1].strip()
+    return text.split(BREAK)[-1] if cell.id.endswith("-read") else text
+
+
+def moodle(bank):
+    """Questions as Moodle XML, in one category per lesson. Returns bytes."""
+    return (TEMPLATES.get_template("moodle.xml.j2").render(bank=bank, mark=MARK) + "\n").encode()
+
+
+def qti(bank):
+    """Questions as an IMS content package of QTI 2.1 items, a zip file. Returns bytes."""
+    item = TEMPLATES.get_template("qti_item.xml.j2")
+    files = {"imsmanifest.xml": TEMPLATES.get_template("qti_manifest.xml.j2").render(bank=bank)}
+    files |= {f"items/{question.id}.xml": item.render(question=question) for question in bank}
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w") as archive:
+        for name, text in files.items():
+            entry = zipfile.ZipInfo(name)  # of 1980, whenever it is written
+            entry.create_system = 3  # and wherever
+            archive.writestr(entry, text.encode())
+        archive.comment = MARK.encode()
+    return package.getvalue()
+
+
+def write_export(path, content):
+    """Write an export to a new file or over an earlier export. Returns whether there was one.
+
+    Raises ExportError with one sentence if something else stands there, or the file cannot be written.
+    """
+    try:
+        there = path.exists()
+        if there and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
+            raise ExportError(f"{path} is not an earlier export, so it was left unchanged. Choose another name.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+    except (FileExistsError, NotADirectoryError):
+        raise ExportError(f"Cannot write {path}: {path.parent} is not a folder.") from None
+    except OSError as error:
+        raise ExportError(f"Cannot write {path}: {error.strerror or error}.") from None
+    return there
