@@ -1,0 +1,399 @@
+"""What people take out of the course: question banks for learning platforms, and cards for Anki."""
+
+import copy
+import dataclasses
+import functools
+import io
+import re
+import sqlite3
+import sys
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from course_utils.exercises import exercises_of
+from course_utils.exercises.framework import Mistake
+from course_utils.tools import cli
+from course_utils.tools.publish import cards, question_banks
+from course_utils.tools.publish.book import read_lessons
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
+PACKAGE = "{http://www.imsglobal.org/xsd/imscp_v1p1}"
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+
+
+@functools.cache
+def read_once(sources):
+    return read_lessons(sources)
+
+
+@pytest.fixture(autouse=True)
+def _read_once(monkeypatch):
+    """Read the lessons of the course once for all tests."""
+    for module in (question_banks, cards):
+        monkeypatch.setattr(
+            module,
+            "read_lessons",
+            lambda sources=NOTEBOOKS: read_once(sources) if sources == NOTEBOOKS else read_lessons(sources),
+        )
+
+
+@functools.cache
+def bank():
+    return tuple(question_banks.questions())
+
+
+@functools.cache
+def source_cells():
+    """The cells of all lessons by (lesson, id), read without the course's code."""
+    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+    return {(path.name[:2], cell.id): cell for path in paths for cell in nbformat.read(path, 4).cells}
+
+
+def words(text):
+    """A text without Markdown's marks, and with single spaces."""
+    return " ".join(re.sub(r"[*`$]|</?code>", "", text).split())
+
+
+def shown(element):
+    return words("".join(element.itertext()))
+
+
+def read_moodle(content):
+    """{id: (text, [(right, option, explanation)])} of Moodle XML; texts as XHTML elements."""
+
+    def html(element):
+        return ElementTree.fromstring(f"<div>{element.findtext('text')}</div>")
+
+    found = {}
+    for question in ElementTree.fromstring(content).iterfind("question[@type='multichoice']"):
+        options = [
+            (answer.get("fraction") == "100", html(answer), html(answer.find("feedback")))
+            for answer in question.iterfind("answer")
+        ]
+        assert sorted(answer.get("fraction") for answer in question.iterfind("answer")) == ["0"] * (
+            len(options) - 1
+        ) + ["100"]
+        found[question.findtext("idnumber")] = (html(question.find("questiontext")), options)
+    return found
+
+
+def qti_items(content):
+    """The items of a package by identifier, as its manifest lists them."""
+    with zipfile.ZipFile(io.BytesIO(content)) as package:
+        manifest = ElementTree.fromstring(package.read("imsmanifest.xml"))
+        resources = list(manifest.iterfind(f"{PACKAGE}resources/{PACKAGE}resource"))
+        assert {resource.get("href") for resource in resources} == set(package.namelist()) - {"imsmanifest.xml"}
+        return {
+            resource.get("identifier"): ElementTree.fromstring(package.read(resource.get("href")))
+            for resource in resources
+        }
+
+
+def read_qti(content):
+    """As `read_moodle`, of a QTI package."""
+    found = {}
+    for name, item in qti_items(content).items():
+        assert item.get("identifier") == name
+        right = item.findtext(f"{QTI}responseDeclaration/{QTI}correctResponse/{QTI}value")
+        why = {one.get("identifier"): one for one in item.iterfind(f"{QTI}modalFeedback")}
+        options = [
+            (choice.get("identifier") == right, choice, why.pop(choice.get("identifier")))
+            for choice in item.iter(f"{QTI}simpleChoice")
+        ]
+        assert not why
+        body = item.find(f"{QTI}itemBody")
+        text = ElementTree.Element("div")
+        text.extend([body.find(f"{QTI}div"), body.find(f"{QTI}choiceInteraction/{QTI}prompt")])
+        found[name] = (text, options)
+    return found
+
+
+FORMATS = pytest.mark.parametrize(
+    "write, read", [(question_banks.moodle, read_moodle), (question_banks.qti, read_qti)], ids=["moodle", "qti"]
+)
+
+
+@FORMATS
+def test_every_quiz_is_exported_with_one_right_option_and_the_lessons_explanations(write, read):
+    found = read(write(bank()))
+    quizzes = {f"q{lesson}-{name}": cell.source for (lesson, name), cell in source_cells().items() if "quiz-" in name}
+    assert found.keys() == quizzes.keys() and len(found) > 0
+    for name, source in quizzes.items():
+        text, options = found[name]
+        question, *parts = re.split(r"<details><summary>[A-D]\. |</summary>|</details>", source)
+        assert shown(text).endswith(words(question.removeprefix("**Predict.** "))), name
+        assert [(words(option), words(why)) for option, why in zip(parts[::3], parts[1::3])] == [
+            (shown(option), shown(why)) for _, option, why in options
+        ]
+        assert [why.strip().startswith("Right.") for why in parts[1::3]] == [right for right, _, _ in options]
+        assert sum(right for right, _, _ in options) == 1
+
+
+def test_a_question_brings_its_context_and_nothing_that_leads_nowhere():
+    for question in bank():
+        assert f"From lesson {question.lesson}" in question.context and question.title in shown(
+            ElementTree.fromstring(f"<div>{question.context}</div>")
+        )
+    written = question_banks.moodle(bank()).decode()
+    assert ".ipynb" not in written and "Predict.*" not in written and "<img" not in written
+    for name, context in question_banks.CONTEXT.items():
+        assert {(name[:2], cell) for cell in (name[3:], *context)} <= source_cells().keys(), name
+
+
+@FORMATS
+def test_the_bytes_depend_on_the_lessons_alone(write, read):
+    assert write(bank()) == write(question_banks.questions())
+    if write is question_banks.qti:
+        with zipfile.ZipFile(io.BytesIO(write(bank()))) as package:
+            assert {entry.date_time for entry in package.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+QUIZ = """**Predict.** {question}
+
+<details><summary>A. {option}</summary>
+
+No. {why}
+
+</details>
+
+<details><summary>B. Something else entirely</summary>
+
+Right. It is something else.
+
+</details>
+"""
+AWKWARD = r"""Is `a < b && c[i] > "d"` so, for $x_i < \sqrt{2}$ & 5 < 6? See [the glossary](glossary.ipynb#token) or
+[the paper](https://example.org/?a=1&b=2) ]]> \alpha ł 🙂 and so on?"""
+
+
+def lessons(folder, *cells):
+    folder.mkdir(exist_ok=True)
+    title = new_markdown_cell("# 04 A & B\n\nWhat comes.", id="title")
+    nbformat.write(new_notebook(cells=[title, *cells]), folder / "04_some.ipynb")
+    return folder
+
+
+def quiz(name, question="Is it?", option="It is", why="It is not."):
+    return new_markdown_cell(QUIZ.format(question=question, option=option, why=why), id=f"quiz-{name}")
+
+
+@FORMATS
+def test_awkward_signs_formulas_code_links_and_tables_survive(write, read, tmp_path):
+    before = new_markdown_cell(
+        "## Signs < & >\n\n| a | b |\n|:--|--:|\n| `x\\|y` | $\\frac{1}{2}$ |\n\n```python\nif a < b:\n    c\n```\n\n"
+        "![A <picture>](data:image/png;base64,AAAA)",
+        id="intro",
+    )
+    sources = lessons(tmp_path, before, quiz("signs", AWKWARD, "a < `b & c`", "Since `x < 1` ]]> and $y^2$."))
+    ((name, (text, options)),) = read(write(question_banks.questions(sources=sources))).items()
+    assert name == "q04-quiz-signs"
+    for part in ('a < b && c[i] > "d"', "& 5 < 6? See the glossary or the paper ]]> \\alpha ł 🙂 and so on?"):
+        assert part in shown(text)
+    assert "section “Signs < & >”" in shown(text) and "[A <picture>]" in shown(text)
+    tags = [element.tag.removeprefix(QTI) for element in text.iter()]
+    assert {"table", "th", "td", "pre", f"{MATHML}msqrt", f"{MATHML}mfrac"} <= set(tags)
+    code = next(element for element in text.iter() if element.tag.removeprefix(QTI) == "pre")
+    assert "".join(code.itertext()) == "if a < b:\n    c\n"
+    assert [link.get("href") for link in text.iter() if link.tag.removeprefix(QTI) == "a"] == [
+        "https://example.org/?a=1&b=2"
+    ]
+    assert shown(options[0][1]) == "a < b & c" and shown(options[0][2]).startswith("No. Since x < 1 ]]> and y2")
+
+
+def test_identifiers_stay_when_cells_move_or_change(tmp_path):
+    one, other = quiz("one"), quiz("other")
+    before = question_banks.questions(sources=lessons(tmp_path, one, other))
+    after = question_banks.questions(sources=lessons(tmp_path, other, quiz("new"), quiz("one", "Is it really?")))
+    assert {question.id for question in before} == {"q04-quiz-one", "q04-quiz-other"}
+    assert [question.id for question in after] == ["q04-quiz-other", "q04-quiz-new", "q04-quiz-one"]
+    assert len({question.id for question in bank()}) == len(bank())
+    # QTI 2.1, "identifier": a name without a colon, which systems may cut after 32 characters
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]{1,31}", question.id) for question in bank())
+
+
+def test_a_question_without_one_right_option_is_refused(tmp_path):
+    broken = quiz("two-right", why="Hm.")
+    broken.source = broken.source.replace("No. Hm.", "Right. It is.")
+    with pytest.raises(question_banks.ExportError, match="quiz-two-right of lesson 04 is not a question"):
+        question_banks.questions(sources=lessons(tmp_path, broken))
+    with pytest.raises(question_banks.ExportError, match="HTML that cannot be exported"):
+        question_banks.questions(sources=lessons(tmp_path, quiz("html", "<b>Is it?")))
+    with pytest.raises(question_banks.ExportError, match="Lesson 04 has no questions"):
+        question_banks.questions(["4"], lessons(tmp_path))
+
+
+# QTI 2.1, Assessment Item Information Model, section "Content Model": what may stand in what, of the tags that the
+# export can write. True: text may stand there too.
+INLINE = {"a", "br", "code", "em", "span", "strong", "sub", "sup", f"{MATHML}math"}
+BLOCK = {"blockquote", "div", "hr", "ol", "p", "pre", "table", "ul", f"{MATHML}math"}
+CONTENT = {
+    "itemBody": (BLOCK | {"choiceInteraction"}, False),
+    "blockquote": (BLOCK, False),
+    "choiceInteraction": ({"prompt", "simpleChoice"}, False),
+    **dict.fromkeys(("div", "li", "td", "th", "simpleChoice", "modalFeedback"), (INLINE | BLOCK, True)),
+    **dict.fromkeys(("p", "pre", "prompt", *INLINE - {"br", f"{MATHML}math"}), (INLINE, True)),
+    **dict.fromkeys(("ul", "ol"), ({"li"}, False)),
+    "table": ({"thead", "tbody"}, False),
+    **dict.fromkeys(("thead", "tbody"), ({"tr"}, False)),
+    "tr": ({"td", "th"}, False),
+    **dict.fromkeys(("br", "hr"), (set(), False)),
+}
+
+
+def faults_of_content(element):
+    """Sentences about what stands where QTI does not allow it."""
+    name = element.tag.removeprefix(QTI)
+    if name.startswith(MATHML):
+        return []
+    allowed, text = CONTENT[name]
+    inside = [element.text, *(child.tail for child in element)]
+    faults = [f"text in {name}"] if not text and any(part and part.strip() for part in inside) else []
+    if name in INLINE | BLOCK and (more := element.attrib.keys() - {"href"}):
+        faults.append(f"{name} has {sorted(more)}")
+    for child in element:
+        tag = child.tag.removeprefix(QTI)
+        faults += [f"{tag} in {name}"] if tag not in allowed else faults_of_content(child)
+    return faults
+
+
+def test_items_follow_the_information_model_of_qti():
+    # section "Item": the order of an item's parts; "Choice Interaction"; "Modal Feedback"; "Response Processing"
+    order = ["responseDeclaration"] + ["outcomeDeclaration"] * 2 + ["itemBody", "responseProcessing"]
+    assert faults_of_content(ElementTree.fromstring("<itemBody>x<p><p>y</p></p><ul>z</ul></itemBody>")) == [
+        "text in itemBody",
+        "p in p",
+        "text in ul",
+    ]
+    for name, item in qti_items(question_banks.qti(bank())).items():
+        parts = [part.tag.removeprefix(QTI) for part in item]
+        options = item.findall(f".//{QTI}simpleChoice")
+        assert item.tag == f"{QTI}assessmentItem" and parts == order + ["modalFeedback"] * len(options), name
+        assert item.get("title") and (item.get("adaptive"), item.get("timeDependent")) == ("false", "false")
+        assert faults_of_content(item.find(f"{QTI}itemBody")) == [], name
+        assert [faults_of_content(feedback) for feedback in item.iterfind(f"{QTI}modalFeedback")] == [[]] * len(options)
+        (interaction,) = item.iter(f"{QTI}choiceInteraction")
+        assert interaction.get("responseIdentifier") == item.find(f"{QTI}responseDeclaration").get("identifier")
+        assert (interaction.get("maxChoices"), interaction[0].tag) == ("1", f"{QTI}prompt")
+        letters = [option.get("identifier") for option in options]
+        assert letters == list("ABCD")[: len(letters)] and item.find(f".//{QTI}correctResponse")[0].text in letters
+        outcomes = {one.get("identifier"): one.get("baseType") for one in item.iter(f"{QTI}outcomeDeclaration")}
+        assert outcomes == {"SCORE": "float", "FEEDBACK": "identifier"}
+        assert {one.get("identifier") for one in item.iter(f"{QTI}setOutcomeValue")} == outcomes.keys()
+        for feedback in item.iterfind(f"{QTI}modalFeedback"):
+            assert (feedback.get("outcomeIdentifier"), feedback.get("showHide")) == ("FEEDBACK", "show")
+
+
+def test_moodle_gets_a_category_before_each_lessons_questions():
+    quiz = ElementTree.fromstring(question_banks.moodle(bank()))
+    lesson, categories = None, []
+    for question in quiz:
+        if question.get("type") == "category":
+            lesson = question.findtext("category/text").removeprefix("Sentence embeddings/Lesson ")
+            categories.append(lesson)
+            continue
+        assert question.findtext("idnumber").startswith(f"q{lesson}-")
+        assert question.findtext("tags/tag/text") == f"lesson-{lesson}"
+        assert 0 < len(question.findtext("name/text")) <= 255 and question.findtext("single") == "true"
+    assert categories == sorted({question.lesson for question in bank()})
+
+
+def run(*arguments):
+    done = CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done
+
+
+def test_course_quiz_replaces_an_export_and_nothing_else(tmp_path):
+    out = tmp_path / "new" / "bank.xml"
+    assert (
+        "Error: There is no lesson 99. The lessons are 00"
+        in run("quiz", "--format", "moodle", "--lesson", 99, "--out", out).output
+    )
+    assert not out.exists()
+    assert run("quiz", "--format", "moodle", "--lesson", "4", "--lesson", "05", "--out", out).exit_code == 0
+    assert {name[:3] for name in read_moodle(out.read_bytes())} == {"q04", "q05"}
+    assert "An earlier export was replaced." in run("quiz", "--format", "qti", "--lesson", 4, "--out", out).output
+    assert "left unchanged" not in run("quiz", "--format", "qti", "--lesson", 4, "--out", out).output
+    mine = tmp_path / "mine.xml"
+    mine.write_text("my own questions")
+    done = run("quiz", "--format", "moodle", "--out", mine)
+    assert done.exit_code == 1 and "is not an earlier export, so it was left unchanged" in done.output
+    assert mine.read_text() == "my own questions"
+    assert "is not a folder." in run("quiz", "--format", "moodle", "--lesson", 4, "--out", mine / "bank.xml").output
+
+
+# ---------------------------------------------------------------- cards
+
+
+def notes(package):
+    """{guid: (deck, tags, fields)} of an Anki package, and the note type's templates and CSS as text."""
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        database = sqlite3.connect(":memory:")
+        database.deserialize(archive.read("collection.anki2"))
+    rows = database.execute("select guid, did, tags, flds from notes join cards on cards.nid = notes.id").fetchall()
+    ((models,),) = database.execute("select models from col").fetchall()
+    assert len({guid for guid, *_ in rows}) == len(rows)
+    return {guid: (deck, tags.split(), fields.split("\x1f")) for guid, deck, tags, fields in rows}, models
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Exercises of one lesson only, so that the others need not be imported."""
+    exercises = exercises_of(["04"])
+    monkeypatch.setattr(cards, "all_exercises", lambda: exercises)
+    return exercises
+
+
+def test_there_is_a_card_for_each_term_and_for_mistakes_that_explain_themselves(small):
+    package, terms, mistakes = cards.deck()
+    found, models = notes(package)
+    glossary = [cell for cell in nbformat.read(NOTEBOOKS / "glossary.ipynb", 4).cells if cell.id.startswith("term-")]
+    assert terms == len(glossary) and terms + mistakes == len(found) and mistakes > 20
+    for _, (lesson, kind), (about, front, back, more) in found.values():
+        assert re.fullmatch(r"lesson-\d\d", lesson) and about.endswith(lesson[-2:]) or f"lesson {lesson[-2:]})" in about
+        assert front and back and ".ipynb" not in front + back + more and (kind == "terms") == (more == "")
+        ElementTree.fromstring(f"<div>{front}{back}{more}</div>")
+    messages = [mistake.message for exercise in small.values() for mistake in exercise.mistakes]
+    for _, (_, kind), (_, front, back, _) in found.values():
+        if kind == "mistakes":
+            what = ElementTree.fromstring(f"<div>{front}</div>").find("blockquote")
+            why = ElementTree.fromstring(f"<div>{back}</div>")
+            assert f"{shown(what)} {shown(why)}" in [words(message) for message in messages]
+    assert "BM25" in str(found) and "First in lesson" not in str(found)
+    assert "http" not in models.replace("http://www.w3.org/1998/Math/MathML", "") and "night" in models
+
+
+def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
+    before, _ = notes(cards.deck()[0])
+    lessons, exercise = copy.deepcopy(cards.read_lessons()), small["04-mean-pool"]
+    entry = next(cell for cell in lessons["glossary"].cells if cell.id == "term-pooling")
+    entry.source = entry.source.replace("The step from", "The edited step from")
+    messages = [one.message.replace("The mask is not used", "The edited mask is not used") for one in exercise.mistakes]
+    messages += [
+        "You wait for rain. It seldom rains in a computer, and never when it should.",
+        "You round.",  # explains nothing
+        "You wait. Do not wait.",  # hardly anything
+        "You draw lots. A number is asked for, and everything else is of no use here.",  # is about this exercise
+    ]
+    small["04-mean-pool"] = dataclasses.replace(exercise, mistakes=tuple(Mistake(one, None) for one in messages))
+    monkeypatch.setattr(cards, "read_lessons", lambda sources: lessons)
+    after, _ = notes(cards.deck()[0])
+    (new,) = after.keys() - before.keys()
+    assert before.keys() < after.keys() and after[new][2][2].startswith("It seldom rains")
+    changed = [after[guid][2][2] for guid in before if before[guid] != after[guid]]
+    assert len(changed) == 2 and all(re.search(r"The edited (step|mask)", back) for back in changed)
+
+
+def test_course_cards_says_what_it_wrote(small, tmp_path, monkeypatch):
+    out = tmp_path / "cards.apkg"
+    assert re.fullmatch(rf"\d+ terms and \d+ mistakes in {re.escape(str(out))}\.\n", run("cards", "--out", out).output)
+    assert run("cards", "--out", out).output.endswith("An earlier export was replaced.\n")
+    monkeypatch.setitem(sys.modules, "genanki", None)
+    assert "genanki, which is not installed here" in run("cards", "--out", out).output
