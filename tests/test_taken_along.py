@@ -380,6 +380,9 @@ def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
         "You wait for rain. It seldom rains in a computer, and never when it should.",
         "You round.",  # explains nothing
         "You wait. Do not wait.",  # hardly anything
+        "You wait for snow. It seldom rains in a computer, and never when it should.",  # says the same
+        "You toss a coin. It may land on the one side or on the other.",  # these two have one front
+        "You toss a coin. It may also land on its edge, which is seldom.",
         "You draw lots. A number is asked for, and everything else is of no use here.",  # is about this exercise
     ]
     small["04-mean-pool"] = dataclasses.replace(exercise, mistakes=tuple(Mistake(one, None) for one in messages))
