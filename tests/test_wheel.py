@@ -14,7 +14,7 @@ import pytest
 from .costly import costly
 from .grader import ROOT
 
-USED = ("setup.py", "pyproject.toml", "course_utils/**/*", "notebooks/*.ipynb")
+USED = ("setup.py", "pyproject.toml", "course_utils/**/*", "notebooks/*.ipynb", "notebooks/translations/*/*.po")
 
 
 def run(*command, folder, **environment):
@@ -62,7 +62,7 @@ def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     lessons = {f"course_utils/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert lessons == {name for name in names if name.endswith(".ipynb")} and len(lessons) == 16
-    assert "course_utils/requirements.lock" in names
+    assert {"course_utils/requirements.lock", "course_utils/notebooks/translations/de/00_start_here.po"} <= names
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
     here = {
         path.relative_to(ROOT).as_posix()
@@ -83,6 +83,7 @@ def test_the_commands_work_without_a_clone(installed):
         return said
 
     assert "15 lessons, 15 of them newly written" in says("lab", "--write-only")
+    assert "00_start_here.ipynb: renewed" in says("update", "--language", "de")
     assert "up to date" in says("update")
     assert "00" in says("progress") and "restored" in says("reset", "04")
     assert "04_pooling.slides.html" in says("slides", "04", "--out", "decks")
@@ -104,7 +105,7 @@ def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
     code = (
         "import subprocess, sys; from course_utils._support.notebooks import NOTEBOOKS; "
-        "from course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.iterdir())) == 16; "
+        "from course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.glob('*.ipynb'))) == 16; "
         "inside = 'import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))'; "
         "print(subprocess.run([*walls(), sys.executable, '-I', '-c', inside, str(NOTEBOOKS), sys.executable], "
         "capture_output=True, text=True))"

@@ -857,7 +857,8 @@ def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeyp
     monkeypatch.setattr(cli.os, "execv", lambda *_: None)
     monkeypatch.setattr(cli.subprocess, "call", lambda *_: 0)
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
-    monkeypatch.setattr("course_utils.tools.workspace.copies.write_workspace", lambda _: [("04_pooling.ipynb", "kept")])
+    kept = [("04_pooling.ipynb", "kept")]
+    monkeypatch.setattr("course_utils.tools.workspace.copies.write_workspace", lambda _, **__: kept)
     said = run("lab", "--workspace", tmp_path / "my work").output
     assert (
         f'course update --workspace "{tmp_path / "my work"}"` merges' in said

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from .._support.notebooks import INSTALLED, KINDS
+from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS
 from .._support.renamed import RENAMED
 
 MESSAGES = {
@@ -119,6 +119,16 @@ def learners_workspace(command):
     )(command)
 
 
+def in_a_language(command):
+    """The --language option."""
+    return click.option(
+        "--language",
+        metavar="CODE",
+        help="The language of the lessons from now on, such as de; en is the original. What is not translated stays "
+        "English.",
+    )(command)
+
+
 def _workspace(folder):
     """The named workspace; by default the current folder if it is one, else `workspace` in it."""
     from .._support.passed import RECORD
@@ -210,12 +220,13 @@ def reset(lesson, workspace, forgotten):
 
 @main.command()
 @learners_workspace
-def update(workspace):
+@in_a_language
+def update(workspace, language):
     """Update your lessons to the current course. Nothing that you wrote is lost."""
     from .workspace.copies import CopyError, update_workspace
 
     try:
-        report = update_workspace(workspace)
+        report = update_workspace(workspace, language=language)
     except CopyError as error:
         raise click.ClickException(str(error)) from None
     for name, action, words in report:
@@ -244,8 +255,9 @@ def update(workspace):
     is_flag=True,
     help="Only write the copies; do not start JupyterLab. For a JupyterHub, which has its own.",
 )
+@in_a_language
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def lab(workspace, write_only, flags):
+def lab(workspace, write_only, language, flags):
     """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
     from .workspace.copies import CopyError, write_workspace
 
@@ -257,7 +269,7 @@ def lab(workspace, write_only, flags):
         )
         return
     try:
-        report = write_workspace(workspace)
+        report = write_workspace(workspace, language=language)
     except CopyError as error:
         raise click.ClickException(str(error)) from None
     for name, action in report:
@@ -270,6 +282,7 @@ def lab(workspace, write_only, flags):
         f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, "
         f"{f'{written} of them newly written' if written else 'all already there'}."
     )
+    _said_of_language(workspace)
     if write_only:
         return
     # so that Lab's terminals find `course`
@@ -283,6 +296,16 @@ def lab(workspace, write_only, flags):
     if os.name == "posix":
         os.execv(command[0], command)  # so that Ctrl-C reaches only JupyterLab
     sys.exit(subprocess.call(command))
+
+
+def _said_of_language(workspace):
+    """Print which lessons are in the workspace's language, unless it is that of all of them."""
+    from . import translations
+    from .workspace.copies import language_of
+
+    if (language := language_of(workspace)) != translations.SOURCE:
+        there = ", ".join(lesson.stem[:2] for lesson in _translated_lessons(language))
+        click.echo(f"Language {language}: lesson {there}. What is not translated is in English.")
 
 
 @main.command()
@@ -606,6 +629,62 @@ def cards(out):
 def _in_a_clone():
     if INSTALLED:
         raise click.ClickException("Lessons are written in a clone of the repository; this course is installed.")
+
+
+@main.group()
+def translate():
+    """For translators: the catalogues of the lessons, notebooks/translations/LANGUAGE/LESSON.po."""
+
+
+@translate.command("update")
+@click.argument("language")
+@click.argument("lessons", nargs=-1, metavar="[NN]...")
+def translate_update(language, lessons):
+    """Bring the catalogues of LANGUAGE, such as de, up to date; lesson NN gets one if it has none."""
+    from . import translations
+
+    _in_a_clone()
+    try:
+        for lesson in _translated_lessons(language, lessons):
+            click.echo(_state_in_words(lesson, language, translations.update_catalogue(lesson, language)))
+    except (translations.TranslationError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@translate.command("status")
+@click.argument("language")
+def translate_status(language):
+    """Print how far each catalogue of LANGUAGE is, and what its translations lack."""
+    from . import translations
+
+    found = []
+    try:
+        for lesson in _translated_lessons(language):
+            click.echo(_state_in_words(lesson, language, translations.state(lesson, language)))
+            found += [f"{lesson.stem}: {one}" for one in translations.problems(lesson.stem, language)]
+    except translations.TranslationError as error:
+        raise click.ClickException(str(error)) from None
+    for problem in found:
+        click.echo(problem, err=True)
+    sys.exit(bool(found))
+
+
+def _translated_lessons(language, numbers=()):
+    """The lessons with these numbers, or else those with a catalogue."""
+    from . import translations
+
+    lessons = {path.name[:2]: path for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
+    if not numbers:
+        translations.check_language(language)
+        return [path for path in lessons.values() if translations.catalogue_of(path.stem, language).is_file()]
+    if unknown := [number for number in _numbers(numbers) if number not in lessons]:
+        raise translations.TranslationError(f"There is no lesson {unknown[0]}; the lessons are {', '.join(lessons)}.")
+    return [lessons[number] for number in _numbers(numbers)]
+
+
+def _state_in_words(lesson, language, found):
+    left = ", ".join(f"{found[what]} {what}" for what in ("empty", "fuzzy", "obsolete") if found[what])
+    return f"{language} {lesson.stem}: {found['translated']} of {found['all']} translated{left and '; '}{left}"
 
 
 @main.command("new-exercise")

@@ -11,6 +11,7 @@ from ..._support.files import alone, save_beside, write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
 from ..._support.passed import RECORD, SAVED
 from ..._support.renamed import RENAMED
+from ..translations import SOURCE, TranslationError, check_language, into_language
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
 from .overview import existing
 from .renames import follow_renames, with_new_ids
@@ -18,6 +19,7 @@ from .renames import follow_renames, with_new_ids
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
 PATIENCE = 5  # seconds that a command waits for another
+LANGUAGE = "language"  # in a workspace's record; without it, the lessons are in their own language
 
 
 class CopyError(RuntimeError):
@@ -63,10 +65,12 @@ def learner_copy(notebook):
     return copy
 
 
-def write_workspace(workspace, sources=NOTEBOOKS):
+def write_workspace(workspace, sources=NOTEBOOKS, *, language=None):
     """Bring a workspace up to date: write missing lessons, renew unedited ones, keep the rest.
 
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
+
+    language: that of the lessons from now on, such as "de"; None for the one that the workspace has.
 
     Returns a list of (file name, action): "written", "renewed", "unchanged"; "kept" if the learner's version stays
     although the lesson has changed; "unreadable" if the file is not a notebook, which stays too. A lesson that the
@@ -76,38 +80,43 @@ def write_workspace(workspace, sources=NOTEBOOKS):
     """
     workspace, lessons = Path(workspace), _sources(sources)
     report, target = [], workspace
+    language = _known(language or language_of(workspace), sources)
     try:
         workspace.mkdir(parents=True, exist_ok=True)
         with _recording(workspace) as record:
+            _set_language(record, language)
             renamed = follow_renames(workspace, record)
             report += [(old, action) for old, action, _ in renamed]
             for lesson in _without_doubtful(lessons, renamed):
                 target = workspace / lesson.name
-                report.append((lesson.name, _place(target, copied(lesson, **_kernel()), record)))
+                report.append((lesson.name, _place(target, copied(lesson, language, **_kernel()), record)))
     except OSError as error:
         raise CopyError(_cannot_write(target, error)) from None
     return report
 
 
-def update_workspace(workspace, sources=NOTEBOOKS):
+def update_workspace(workspace, sources=NOTEBOOKS, *, language=None):
     """Bring a workspace up to date as `write_workspace` does, merging lessons that both sides changed.
 
-    A learner's file is saved in the folder SAVED before it is changed. Returns a list of (file name, action,
-    description): "written", "renewed", "unchanged", "unreadable", "renamed" and "both" as in `write_workspace`,
-    without a description, and "merged". Raises CopyError or NoWorkspace with a one-sentence message.
+    Another language is a change of the course like any other. A learner's file is saved in the folder SAVED before it
+    is changed. Returns a list of (file name, action, description): "written", "renewed", "unchanged", "unreadable",
+    "renamed" and "both" as in `write_workspace`, without a description, and "merged". Raises CopyError or NoWorkspace
+    with a one-sentence message.
     """
     workspace, lessons = existing(workspace), _sources(sources)
     report, target = [], workspace
+    language = _known(language or language_of(workspace), sources)
     try:
         with alone(workspace / RECORD, PATIENCE):
             with _recording(workspace) as record:
+                _set_language(record, language)
                 renamed = follow_renames(workspace, record)
             report += [(old, action, "") for old, action, _ in renamed]
             for lesson in _without_doubtful(lessons, renamed):
                 target = workspace / lesson.name
                 # one at a time, so that an interruption leaves no lesson unrecorded
                 with _recording(workspace) as record:
-                    text = copied(lesson, **_kernel())
+                    text = copied(lesson, language, **_kernel())
                     action = _place(target, text, record)
                     report.append(
                         (lesson.name, *(_merge_into(target, text, record) if action == "kept" else (action, "")))
@@ -131,7 +140,8 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     )
     if lesson not in lessons:
         raise CopyError(f"There is no lesson {lesson}; the lessons are {', '.join(lessons)}.")
-    target, text = workspace / lessons[lesson].name, copied(lessons[lesson], **_kernel())
+    language = _known(language_of(workspace), sources)
+    target, text = workspace / lessons[lesson].name, copied(lessons[lesson], language, **_kernel())
     try:
         with alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
             follow_renames(workspace, record)
@@ -144,6 +154,27 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     except OSError as error:
         raise CopyError(_cannot_write(target, error, "and run this again")) from None
     return target.name, saved
+
+
+def language_of(workspace):
+    """The language of the lessons in a workspace, such as "en"; also of a folder that is none."""
+    language = read_record(Path(workspace) / RECORD).get(LANGUAGE)
+    return language if isinstance(language, str) else SOURCE
+
+
+def _known(language, sources):
+    """A language that exists. Raises CopyError for another one."""
+    try:
+        check_language(language, sources)
+    except TranslationError as error:
+        raise CopyError(str(error)) from None
+    return language
+
+
+def _set_language(record, language):
+    record.pop(LANGUAGE, None)
+    if language != SOURCE:
+        record[LANGUAGE] = language
 
 
 _BUSY = "Another `course` command is running in {}. Wait until it has finished, and run this again."
@@ -167,12 +198,16 @@ def _without_doubtful(lessons, renamed):
     return [lesson for lesson in lessons if lesson.name not in doubtful]
 
 
-def copied(lesson, **metadata):
-    """The text of a learner's copy, with this metadata. Raises CopyError if the source is damaged."""
+def copied(lesson, language=SOURCE, **metadata):
+    """The text of a learner's copy, with this metadata. Raises CopyError if the source or its catalogue is damaged."""
     try:
-        copy = learner_copy(nbformat.read(lesson, as_version=4))
+        notebook = nbformat.read(lesson, as_version=4)
+        into_language(notebook, lesson.stem, language, lesson.parent)
+        copy = learner_copy(notebook)
         copy.metadata.update(metadata)
         return nbformat.writes(copy) + "\n"
+    except TranslationError as error:
+        raise CopyError(str(error)) from None
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError):
         raise CopyError(
             f"The source lesson {lesson} is damaged. Fetch it again, for example with: git checkout {lesson}"
