@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from course_utils._support.notebooks import NOTEBOOKS
 from course_utils._support.passed import RECORD, SAVED
 from course_utils.tools import cli, translations
+from course_utils.tools.publish import book
 from course_utils.tools.translations import (
     PARTLY,
     SHARED,
@@ -38,7 +39,7 @@ from course_utils.tools.workspace.copies import CopyError, learner_copy, reset_l
 NAME = "00_start_here.ipynb"
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 CATALOGUES = [(path.stem, path.parent.name) for path in sorted(NOTEBOOKS.glob("translations/*/*.po"))]
-each_catalogue = pytest.mark.parametrize(("stem", "language"), CATALOGUES, ids=" ".join)
+each_catalogue = pytest.mark.parametrize(("stem", "language"), CATALOGUES)
 ANSWERS = {"de": ("Richtig.", "Nein.")}
 FIRST = "# Title\n\nA paragraph\non two lines.\n\n- an item\n- another item with `code`\n"
 QUIZ = "<details><summary>A. One</summary>\n\nRight. It is one.\n\n</details>"
@@ -61,7 +62,7 @@ def lesson(first=FIRST, quiz=QUIZ):
         new_code_cell("x = 1  # an item", id="code"),
         new_markdown_cell(quiz, id="quiz-one"),
     ]
-    return new_notebook(cells=cells)
+    return new_notebook(cells=cells, metadata={"language_info": {"name": "python", "pygments_lexer": "python"}})
 
 
 @pytest.fixture
@@ -333,6 +334,20 @@ def test_the_commands_of_a_translator(sources, monkeypatch):
     assert "There is no lesson 05" in course("translate", "update", "fr", "05", code=1)
     assert course("translate", "update", "fr", "00").startswith("fr 00_start_here: 0 of 7 translated; 9 empty")
     assert (sources / "translations" / "fr" / "00_start_here.po").is_file()
+
+
+def test_a_page_of_the_book_says_its_language(sources, tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "BROWSERS", ())
+    nbformat.write(lesson(FIRST.replace("Title", "Another title\n\nAbout 25 minutes.")), sources / "01_more.ipynb")
+    site = book.write_book(tmp_path / "book", sources, list, language="de").parent
+    front, german, english = (
+        (site / f"{name}.html").read_text(encoding="utf-8") for name in ("index", "00_start_here", "01_more")
+    )
+    assert '<html lang="de"' in german and "<p>Ein Absatz.</p>" in german
+    assert all('<html lang="en"' in page and "Titel</a>" in page for page in (front, english))
+    assert "25 minutes" in front and "A paragraph" in english
+    with pytest.raises(book.BookError, match="there are: en"):
+        book.write_book(tmp_path / "book", sources, list, language="xx")
 
 
 def test_lab_writes_the_lessons_in_a_language_and_names_them(tmp_path):

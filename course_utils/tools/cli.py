@@ -561,12 +561,19 @@ def slides(lesson, out, pdf, book):
     show_default=True,
     help="Folder for the book. An older book there is replaced.",
 )
-def book(out):
+@click.option(
+    "--language",
+    default="en",
+    show_default=True,
+    metavar="CODE",
+    help="Lessons that are translated into it, such as de, are in it.",
+)
+def book(out, language):
     """Write all lessons as a book: a static site and, with Chromium, a PDF."""
     from .publish.book import BookError, write_book
 
     try:
-        page = write_book(out, say=click.echo)
+        page = write_book(out, say=click.echo, language=language)
     except BookError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"The book is ready. Open {page}")

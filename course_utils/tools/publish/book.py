@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS
+from ..translations import SOURCE, TranslationError, catalogue_of, check_language, into_language
 from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
 from .figures import number_figures
@@ -46,8 +47,8 @@ def jupyter_anchor(heading):
     return heading.replace(" ", "-")
 
 
-def read_lessons(sources=NOTEBOOKS):
-    """{name: notebook} of the lessons, and the glossary if it exists, in reading order.
+def read_lessons(sources=NOTEBOOKS, language=SOURCE):
+    """{name: notebook} of the lessons, and the glossary if it exists, in reading order, translated as far as they are.
 
     Raises BookError if there are no lessons, or for a file that is not a notebook or cannot go into the book.
     """
@@ -56,8 +57,11 @@ def read_lessons(sources=NOTEBOOKS):
         try:
             found[path.stem] = nbformat.read(path, as_version=4)
             nbformat.validate(found[path.stem])
+            into_language(found[path.stem], path.stem, language, sources)
             chapter = str(int(path.stem[:2])) if path.stem[0].isdigit() else path.stem[0].upper()
             found[path.stem].cells = for_readers(found[path.stem].cells, chapter)
+        except TranslationError as error:
+            raise BookError(str(error)) from None
         except OSError as error:
             raise BookError(f"Cannot read {path}: {error.strerror or error}.") from None
         except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError, AttributeError, KeyError) as error:
@@ -136,8 +140,8 @@ def _finish(app, name, template, context, doctree):
         )
 
 
-def _sphinx(builder, source, out, lessons):
-    """Run Sphinx once.
+def _sphinx(builder, source, out, lessons, languages):
+    """Run Sphinx once. languages: that of each page which is not in English, by its name.
 
     Raises BookError with its first warning: all warnings are errors, unless conf.py lists them with a reason.
     """
@@ -157,6 +161,7 @@ def _sphinx(builder, source, out, lessons):
             app.connect("source-read", lambda *_: bar.update())
             app.connect("html-page-context", lambda *_: bar.update())
             app.connect("html-page-context", _finish)
+            app.connect("html-page-context", lambda *page: page[3].update(language=languages.get(page[1], SOURCE)))
             app.build()
         except SphinxError as error:
             raise BookError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
@@ -179,9 +184,10 @@ def _add_explorers(site, say):
             page.write_text(text, encoding="utf-8")
 
 
-def write_book(out, sources=NOTEBOOKS, say=print):
+def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
     """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier book.
 
+    Lessons that have a translation into the language are in it; the others, and the theme's own words, are in English.
     Returns index.html. Raises BookError with a one-sentence message if Sphinx is missing, a lesson is damaged, a link
     is broken, the folder cannot be written or is not a book's. An earlier book then stays.
     """
@@ -194,7 +200,12 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             "The book needs Sphinx, MyST-NB and the PyData theme, which are not installed here. Install "
             "the course again."
         ) from None
-    lessons, out = read_lessons(sources), Path(out).resolve()
+    try:
+        check_language(language, sources)
+    except TranslationError as error:
+        raise BookError(str(error)) from None
+    lessons, out = read_lessons(sources, language), Path(out).resolve()
+    languages = {name: language for name in lessons if catalogue_of(name, language, sources).is_file()}
     try:
         if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
             raise BookError(
@@ -208,11 +219,11 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             for name, notebook in lessons.items():
                 nbformat.write(notebook, source / f"{name}.ipynb")
             extras = "[The glossary](glossary.ipynb) explains each term in a sentence or two." * ("glossary" in lessons)
-            (source / "index.md").write_text(title_page(lessons, source, extras), encoding="utf-8")
+            (source / "index.md").write_text(title_page(lessons, source, sources, extras), encoding="utf-8")
             say(f"Reading {len(lessons)} lessons.")
             problem = "Chromium was not found, so no PDF was made. The pages themselves can be printed."
             if browser := next(filter(None, map(shutil.which, BROWSERS)), None):
-                _sphinx("singlehtml", source, paper, lessons)
+                _sphinx("singlehtml", source, paper, lessons, languages)
                 page = paper / "index.html"
                 whole = page.read_text(encoding="utf-8")
                 # Sphinx 9 gives no id there
@@ -224,9 +235,9 @@ def write_book(out, sources=NOTEBOOKS, say=print):
             else:
                 size = f"{(paper / PDF).stat().st_size / 1e6:.1f} MB"
                 extras += f' <a href="{PDF}">The whole book as a PDF</a> ({size}), for printing.'
-                (source / "index.md").write_text(title_page(lessons, source, extras), encoding="utf-8")
+                (source / "index.md").write_text(title_page(lessons, source, sources, extras), encoding="utf-8")
             say("Writing the pages.")
-            _sphinx("html", source, site, lessons)
+            _sphinx("html", source, site, lessons, languages)
             if not problem:
                 shutil.copy2(paper / PDF, site)
             _add_explorers(site, say)

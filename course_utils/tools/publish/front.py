@@ -80,15 +80,17 @@ def _art(name, notebook, folder):
     return f'<div class="number">{name[:2]}</div>'
 
 
-def title_page(lessons, folder, extras=""):
+def title_page(lessons, folder, sources, extras=""):
     """The first page as Markdown: a picture, an introduction, and each lesson with its minutes and exercises.
 
+    The minutes are read in the folder `sources`, since `lessons` may be translated.
     Pictures of the cards are written to the folder of the book's sources.
     """
     cards, total = [], 0
     for name, notebook in lessons.items():
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-        title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", text)
+        original = (Path(sources) / f"{name}.ipynb").read_text(encoding="utf-8")
+        title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", original)
         total += int(minutes[1]) if minutes else 0
         exercises = sum(
             cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
