@@ -67,7 +67,7 @@ matrix: setup $(VENV)/grading/.ready
 	COSTLY=record $(BIN)/python -m pytest -q -n 2 --dist loadscope -m costly tests
 
 encoders: setup
-	$(BIN)/python -W ignore -m tests.encoders
+	$(BIN)/python -W ignore -m tests.encoders $(if $(L),--lesson $(L)_)
 
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:
@@ -94,7 +94,7 @@ notebooks: setup
 
 lock: setup
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --universal --python-version 3.11 --extra lab --extra publish --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > requirements-grading.tmp
 	mv requirements-grading.tmp requirements-grading.lock
 	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o requirements-peers.lock -
