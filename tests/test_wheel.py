@@ -42,18 +42,25 @@ def wheel(tmp_path_factory):
     return built
 
 
+def borrowing(folder):
+    """(folder of programs, Python) of a new environment in a folder, which borrows the packages of this one."""
+    venv.create(folder / "env", with_pip=False)
+    programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+    python = next(programs.glob("python*"))
+    code, site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
+    assert code == 0, site
+    Path(site.strip(), "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return programs, python
+
+
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
     """(folder to work in, `course`, Python): the wheel in an environment that borrows the packages of this one."""
     folder = tmp_path_factory.mktemp("Kurs für alle")
-    venv.create(folder / "env", with_pip=False)
-    programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
-    python = next(programs.glob("python*"))
+    programs, python = borrowing(folder)
     words = ("--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
     code, said = run(sys.executable, "-m", "pip", *words, folder=folder)
     assert code == 0, said
-    code, site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
-    Path(site.strip(), "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     return folder, next(programs.glob("course*")), python
 
 
@@ -112,3 +119,21 @@ def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     )
     status, said = run(python, "-c", code, folder=folder)
     assert status == 0 and r"stdout='[] True\n'" in said, said
+
+
+@costly(*USED)
+def test_a_course_that_lost_a_lesson_says_so_and_writes_nothing(installed):
+    folder, course, python = installed
+    code, said = run(python, "-c", "import course_utils; print(course_utils.__path__[0])", folder=folder)
+    lesson = Path(said.strip(), "notebooks", "05_attention.ipynb")
+    whole = lesson.read_bytes()
+    try:
+        for broken in (lambda: lesson.write_bytes(whole[:1000]), lesson.unlink):
+            broken()
+            code, said = run(course, "lab", "--write-only", "--workspace", "new", folder=folder)
+            assert code == 1 and "installed only in part: 05_attention.ipynb is" in said and len(said.splitlines()) == 1
+            assert not (folder / "new").exists()
+            code, said = run(course, "doctor", folder=folder, HF_HUB_OFFLINE="1")
+            assert code == 1 and "FAIL  course: it is installed only in part" in said
+    finally:
+        lesson.write_bytes(whole)

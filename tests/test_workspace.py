@@ -27,7 +27,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course_utils._support import downloads
+from course_utils import __version__
+from course_utils._support import downloads, notebooks
 from course_utils._support.passed import RECORD, SAVED, passed, remember
 from course_utils.tools import cli, doctor
 from course_utils.tools.grading.submissions import HandInError, gather
@@ -478,13 +479,15 @@ def test_the_record_is_written_when_it_changed_or_is_gone_and_at_no_other_time(p
     edited(workspace, title="Mine")
     (workspace / RECORD).unlink()
     assert write_workspace(workspace, sources) == [("00_start_here.ipynb", "kept")]
-    assert (workspace / RECORD).read_text() == "{}", "it is a workspace again"
+    assert json.loads((workspace / RECORD).read_text()) == {"version": __version__}, "it is a workspace again"
 
 
 def old_format(workspace):
     """The record as it was before it listed cells."""
     record = json.loads((workspace / RECORD).read_text())
-    (workspace / RECORD).write_text(json.dumps({name: entry["whole"] for name, entry in record.items()}))
+    (workspace / RECORD).write_text(
+        json.dumps({name: entry["whole"] for name, entry in record.items() if name != "version"})
+    )
 
 
 def test_an_old_record_still_renews_what_was_not_touched(place):
@@ -642,6 +645,40 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(place, mon
         with pytest.raises(CopyError, match="was just saved by another program"):
             command()
         assert Mine(workspace).texts()[0] == "My newest title"
+
+
+def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(place):
+    sources, workspace = place
+    record = json.loads((workspace / RECORD).read_text())
+    assert record.pop("version") == __version__
+    mine = edited(workspace, title="My title")
+    for older in ({}, {"version": "0.0.9"}, {"version": "next"}, {"version": 7}):
+        (workspace / RECORD).write_text(json.dumps(record | older))
+        assert write_workspace(workspace, sources) and update_workspace(workspace, sources)
+        assert json.loads((workspace / RECORD).read_text())["version"] == __version__
+    assert (workspace / "00_start_here.ipynb").read_bytes() == mine
+
+
+@pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
+def test_a_workspace_of_a_newer_course_is_left_alone(place, newer):
+    """An older course would take untouched lessons back, and offer to merge its own into the others."""
+    sources, workspace = place
+    record = json.loads((workspace / RECORD).read_text()) | {"version": newer}
+    (workspace / RECORD).write_text(json.dumps(record))
+    edited(workspace, title="My title")
+    course(sources, part("title", "# Old"))
+    before = {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"}
+    for command in (write_workspace, update_workspace, lambda *where: reset_lesson(where[0], "00", where[1])):
+        with pytest.raises(CopyError, match=f"was written by version {newer} of the course.*nothing was changed"):
+            command(workspace, sources)
+    assert {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"} == before
+
+
+def test_a_course_that_is_installed_in_part_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("course_utils.tools.workspace.copies.incomplete", lambda: "05_attention.ipynb is missing")
+    with pytest.raises(CopyError, match="only in part: 05_attention.ipynb is missing. Install it again"):
+        write_workspace(tmp_path / "w")
+    assert not (tmp_path / "w").exists()
 
 
 def test_one_command_at_a_time(place, monkeypatch):
@@ -937,8 +974,15 @@ def test_a_damaged_note_keeps_nobody_from_working(notes, tmp_path, note):
     assert cli.running_lab(tmp_path) is None
 
 
-def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
+@pytest.mark.parametrize("homeless", [False, True], ids=["home", "no home"])
+def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path, monkeypatch, homeless):
     port = free_port()
+    if homeless:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("HOME", str(tmp_path / "file" / "me"))  # nobody, not even root, can make that folder
+        for name in cli.HOMELESS:
+            monkeypatch.setenv(name, "")
+            monkeypatch.delenv(name)
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     with subprocess.Popen(
         [
@@ -969,7 +1013,10 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path):
             mine = tmp_path / "w" / "04_pooling.ipynb"
             mine.unlink()
             second = CliRunner().invoke(cli.main, ["lab", "--workspace", str(tmp_path / "w"), "--port=9"])
-            assert second.exit_code == 0 and len(second.output.splitlines()) == 1 and not mine.exists()
+            assert second.exit_code == 0 and len(second.output.splitlines()) == 1 + homeless and not mine.exists()
+            assert homeless == second.output.startswith(
+                "Your home folder cannot be written, so Jupyter keeps its files"
+            )
             assert (
                 f"on port {port}: continue at http://" in second.output
                 and ("/lab/tree/00_start_here.ipynb?token=secret, or stop it") in second.output
@@ -1040,6 +1087,38 @@ def test_the_doctor_says_what_a_place_may_break(tmp_path, monkeypatch):
         assert doctor.place(tmp_path / name).ok and says in str(doctor.place(tmp_path / name))
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert not doctor.place(tmp_path).ok
+
+
+@pytest.mark.parametrize("home, says", [("me", "can be written"), ("file/me", "cannot be written")])
+def test_the_doctor_looks_at_the_home_folder(tmp_path, monkeypatch, home, says):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / home)
+    assert doctor.home().ok and doctor.home().detail.startswith(says)
+
+
+@pytest.mark.parametrize(
+    "files, says",
+    [
+        ({}, ""),
+        ({"b.ipynb": None}, "b.ipynb is missing"),
+        ({"b.ipynb": "cut", "c.csv": None}, "b.ipynb is cut off, and 1 more file"),
+        (None, "pip has not recorded what it installed"),
+    ],
+)
+def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, files, says):
+    class Recorded(type(tmp_path)):
+        size, locate = 10, lambda self: self
+
+    for name in ("a.py", "b.ipynb", "c.csv"):
+        (tmp_path / name).write_text("0123456789")
+    for name, text in (files or {}).items():
+        (tmp_path / name).write_text(text) if text else (tmp_path / name).unlink()
+    recorded = None if files is None else [Recorded(tmp_path / name) for name in ("a.py", "b.ipynb", "c.csv")]
+    monkeypatch.setattr(notebooks, "INSTALLED", True)
+    monkeypatch.setattr(notebooks.metadata, "files", lambda name: recorded)
+    assert notebooks.incomplete() == says
+    finding = doctor.course()
+    assert finding.ok == (not says) and says in finding.detail
 
 
 def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):

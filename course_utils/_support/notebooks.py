@@ -1,9 +1,13 @@
 """Where the source lessons are, their kinds, and the marks around a written solution."""
 
+from importlib import metadata
 from pathlib import Path
 
+from .. import PROJECT
+
 PACKAGE = Path(__file__).resolve().parents[1]
-INSTALLED = (PACKAGE / "notebooks").is_dir()  # from a wheel, which holds the lessons; in a clone they stand beside it
+# from a wheel, which holds the lessons; in a clone they stand beside the package, as does pyproject.toml
+INSTALLED = (PACKAGE / "notebooks").is_dir() or not (PACKAGE.parent / "pyproject.toml").is_file()
 ROOT = PACKAGE if INSTALLED else PACKAGE.parent
 NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -12,6 +16,28 @@ KINDS = {
     "short": "as full, with a deck of 25 minutes or less",
     "page": "text and code, nothing else",
 }
+
+
+def incomplete():
+    """What is missing of an installed course, in words; empty if nothing is, and in a clone.
+
+    Compares the size of each file of the package with the record that pip writes when it has unpacked everything.
+    """
+    if not INSTALLED:
+        return ""
+    try:
+        files = metadata.files(PROJECT)
+    except metadata.PackageNotFoundError:
+        files = None
+    if not files:
+        return "pip has not recorded what it installed"
+    # only what the wheel itself holds has a size
+    sizes = {Path(file.locate()): file.size for file in files if file.size is not None}
+    wrong = [path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size]
+    if not wrong:
+        return ""
+    first = f"{wrong[0].name} {'is cut off' if wrong[0].exists() else 'is missing'}"
+    return first if len(wrong) == 1 else f"{first}, and {len(wrong) - 1} more {'file' if len(wrong) == 2 else 'files'}"
 
 
 def kind_of(notebook):

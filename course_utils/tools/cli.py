@@ -34,6 +34,13 @@ RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
 LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"
 FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
 LAYOUTS = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
+HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be written
+    "JUPYTER_CONFIG_DIR": "config",
+    "JUPYTER_DATA_DIR": "data",
+    "JUPYTER_RUNTIME_DIR": "runtime",
+    "IPYTHONDIR": "ipython",
+    "MPLCONFIGDIR": "matplotlib",
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -262,6 +269,8 @@ def lab(workspace, write_only, language, flags):
     from .workspace.copies import CopyError, write_workspace
 
     workspace = workspace.expanduser()
+    if at_home(workspace):
+        click.echo(f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / LAYOUTS}.")
     if not write_only and (server := running_lab(workspace)):
         click.echo(
             f"JupyterLab is already running on this workspace, on port {server['port']}: continue at "
@@ -739,6 +748,17 @@ def new_lesson(number, title, kind):
 
 def _short(path):
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def at_home(workspace):
+    """Have Jupyter keep its files in the workspace if the home folder cannot be written. Returns whether it does."""
+    from .doctor import home_is_writable
+
+    if home_is_writable():
+        return False
+    for name, folder in HOMELESS.items():
+        os.environ.setdefault(name, str(Path(workspace).resolve() / LAYOUTS / folder))
+    return True
 
 
 def running_lab(workspace):

@@ -6,12 +6,13 @@ Run `course doctor`, or `python -m course_utils.tools.doctor`.
 import os
 import shutil
 import sys
+import warnings
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from .. import PROJECT
-from .._support.notebooks import INSTALLED, LOCK, PACKAGE
+from .._support.notebooks import INSTALLED, LOCK, PACKAGE, incomplete
 
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
 INSTALL = (
@@ -67,11 +68,30 @@ def pip():
 def course():
     """Which course this is, and whether there is another one beside it."""
     kind = "installed" if INSTALLED else "a clone"
+    if problem := incomplete():
+        return Finding(False, "course", f"it is installed only in part: {problem}", INSTALL)
     versions = sorted({one.version for one in metadata.distributions(name=PROJECT)})
     if len(versions) > 1:
         fix = f'"{sys.executable}" -m pip uninstall {PROJECT}, until it says that there is none, and install the newest'
         return Finding(False, "course", f"{len(versions)} versions are installed: {', '.join(versions)}", fix)
     return Finding(True, "course", f"{versions[0] if versions else 'version unknown'}, {kind}, in {PACKAGE}")
+
+
+def home_is_writable():
+    """Whether the home folder can be written, or made."""
+    try:
+        home = Path.home()
+        there = next(folder for folder in (home, *home.parents) if folder.exists())
+    except (RuntimeError, OSError, StopIteration):
+        return False
+    return there.is_dir() and os.access(there, os.W_OK)
+
+
+def home():
+    """Whether the home folder can be written, where Jupyter keeps its own files."""
+    if home_is_writable():
+        return Finding(True, "home", "can be written")
+    return Finding(True, "home", "cannot be written; `course lab` has Jupyter keep its files in the workspace")
 
 
 def place(folder=None):
@@ -165,7 +185,9 @@ def kernel():
     except ImportError:
         return Finding(False, "notebook kernel", "jupyter_client is missing", INSTALL)
     try:
-        program = KernelSpecManager().get_kernel_spec("python3").argv[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # IPython's, about a home folder that cannot be written: see home()
+            program = KernelSpecManager().get_kernel_spec("python3").argv[0]
     except NoSuchKernel:
         return Finding(False, "notebook kernel", "no kernel named python3", fix)
     if Path(program).is_absolute():  # a bare "python" means the program that starts it, which is this one
@@ -272,6 +294,7 @@ CHECKS = (
     kernel_start,
     encoder,
     first_embedding,
+    home,
     place,
     disk,
     memory,

@@ -1,14 +1,16 @@
 """The learner's copies of the lessons, made from the source notebooks without overwriting a person's work."""
 
 import json
+import re
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
+from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS
+from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete
 from ..._support.passed import RECORD, SAVED
 from ..._support.renamed import RENAMED
 from ..translations import SOURCE, TranslationError, check_language, into_language
@@ -18,6 +20,7 @@ from .renames import follow_renames, with_new_ids
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
+WRITER = "version"  # in the record: the course that wrote there last. A newer one may have other lessons
 PATIENCE = 5  # seconds that a command waits for another
 LANGUAGE = "language"  # in a workspace's record; without it, the lessons are in their own language
 
@@ -186,6 +189,8 @@ def _cannot_write(target, error, advice="or choose another folder with --workspa
 
 def _sources(folder):
     """The source lessons, and the glossary if it exists. Raises CopyError if there are no lessons."""
+    if folder == NOTEBOOKS and (problem := incomplete()):
+        raise CopyError(f"The course is installed only in part: {problem}. Install it again; no lesson was changed.")
     lessons = sorted(Path(folder).glob("[0-9]*.ipynb"))
     if not lessons:
         raise CopyError(f"There are no lessons in {folder}. Install the course again.")
@@ -209,9 +214,8 @@ def copied(lesson, language=SOURCE, **metadata):
     except TranslationError as error:
         raise CopyError(str(error)) from None
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError):
-        raise CopyError(
-            f"The source lesson {lesson} is damaged. Fetch it again, for example with: git checkout {lesson}"
-        ) from None
+        advice = "Install the course again" if INSTALLED else f"Fetch it again, for example with: git checkout {lesson}"
+        raise CopyError(f"The source lesson {lesson} is damaged. {advice}") from None
 
 
 @cache
@@ -296,15 +300,29 @@ def _replace(target, before, text):
 
 @contextmanager
 def _recording(workspace):
-    """Yield a workspace's record to be changed. Changes are written even after an error."""
+    """Yield a workspace's record to be changed. Changes are written even after an error.
+
+    Raises CopyError if a newer course wrote it: its lessons would be taken back to older ones.
+    """
     path = workspace / RECORD
     known = read_record(path)
-    record = dict(known)
+    if _numbers(known.get(WRITER)) > _numbers(__version__):
+        raise CopyError(
+            f"{workspace} was written by version {known[WRITER]} of the course, and this is {__version__}. Install "
+            "that version or a newer one, or choose another folder with --workspace; nothing was changed."
+        )
+    record = {**known, WRITER: __version__}
     try:
         yield record
     finally:
         if record != known or not path.exists():
             write_whole(path, json.dumps(record, indent=1, sort_keys=True))
+
+
+def _numbers(version):
+    """A version such as "0.10.0" as numbers to compare; anything else is older than all."""
+    found = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version) if isinstance(version, str) else None
+    return tuple(map(int, found.groups())) if found else ()
 
 
 def _entry(text):
