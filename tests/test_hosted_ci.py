@@ -83,7 +83,7 @@ def test_a_job_ends_and_has_only_the_rights_that_it_needs(key):
 @pytest.mark.parametrize("key", WRITES, ids=" ".join)
 def test_what_may_write_runs_no_package(key):
     for line in commands(key):
-        assert line.startswith(("gh ", "python3 -m tests.weekly ")), line
+        assert line.startswith(("gh ", "git ", "python3 -m tests.weekly ")), line
 
 
 @each_job

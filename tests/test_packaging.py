@@ -1,5 +1,6 @@
 """The same versions in pyproject.toml, requirements.lock, environment.yml and here; the README's commands."""
 
+import json
 import re
 import shlex
 import tomllib
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from course_utils.tools.cli import main as course
@@ -190,3 +192,21 @@ def test_binder_can_build_what_stands_here():
     assert any(line.startswith(("-e", "--editable")) for line in pip), (
         "without it, only environment.yml is copied in before pip runs"
     )
+    assert (ROOT / "postBuild").read_text().splitlines()[-1] == "course lab --write-only"
+    assert "workspace%2F00_start_here.ipynb" in (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_devcontainer_sets_up_as_the_readme_says():
+    """The keys and forms of the dev container's schema that are used; no container is started."""
+    said = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert set(said) <= {
+        "name", "image", "hostRequirements", "postCreateCommand", "forwardPorts", "portsAttributes", "customizations"
+    }  # fmt: skip
+    image = re.fullmatch(r"mcr\.microsoft\.com/devcontainers/python:\d+\.\d+\.\d+-(3\.\d+)-\w+", said["image"])
+    assert SpecifierSet(PROJECT["project"]["requires-python"]).contains(image[1]), (
+        "pinned, with a Python that we support"
+    )
+    assert all(re.fullmatch(r"\d+gb", said["hostRequirements"][name]) for name in ("memory", "storage"))
+    make, write = said["postCreateCommand"].split(" && ")
+    assert make == "make setup" and write == ".venv/bin/course lab --write-only"
+    assert said["portsAttributes"].keys() == {str(port) for port in said["forwardPorts"]}

@@ -9,7 +9,10 @@ import venv
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
+
+from course_utils.tools.publish import elsewhere
 
 from .costly import costly
 from .grader import ROOT
@@ -137,3 +140,38 @@ def test_a_course_that_lost_a_lesson_says_so_and_writes_nothing(installed):
             assert code == 1 and "FAIL  course: it is installed only in part" in said
     finally:
         lesson.write_bytes(whole)
+
+
+RUN_CELL = """
+import sys
+from pathlib import Path
+from IPython.core.interactiveshell import InteractiveShell
+result = InteractiveShell().run_cell(Path(sys.argv[1]).read_text(encoding="utf-8"))
+print("outcome:", repr(result.error_before_exec or result.error_in_exec))
+"""
+
+
+@costly(*USED)
+def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
+    _, python = borrowing(tmp_path)
+    project = elsewhere.read_project()
+    notebook = nbformat.read(ROOT / "notebooks" / "04_pooling.ipynb", as_version=4)
+    (cell,) = (one.source for one in elsewhere.colab_copy(notebook, project).cells if one.id == "install-the-course")
+    (tmp_path / "wanted.txt").write_text(elsewhere.requirements(project), encoding="utf-8")
+    here = cell.replace(elsewhere.release_file(project, elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt"))
+    cells = {
+        "lost.py": here.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl")),
+        "cell.py": here.replace(elsewhere.wheel(project), str(wheel)),
+    }
+    assert elsewhere.wheel(project).endswith(f"/{wheel.name}")
+
+    def runs(name):
+        (tmp_path / name).write_text(cells[name], encoding="utf-8")
+        code, said = run(python, "-c", RUN_CELL, name, folder=tmp_path, PIP_NO_INDEX="1", IPYTHONDIR=str(tmp_path))
+        assert code == 0, said
+        return said
+
+    assert "outcome: SystemExit('The course is not installed" in runs("lost.py")
+    assert "outcome: SystemExit('The course is installed. Now choose Runtime > Restart session" in runs("cell.py")
+    assert runs("cell.py").strip() == "outcome: None", "once it is there, the cell does nothing"
+    assert run(python, "-m", "course_utils.tools.cli", "--version", folder=tmp_path)[0] == 0

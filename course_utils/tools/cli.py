@@ -703,6 +703,38 @@ def _state_in_words(lesson, language, found):
     return f"{language} {lesson.stem}: {found['translated']} of {found['all']} translated{left and '; '}{left}"
 
 
+@main.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder for the copies and for what pip shall install there.",
+)
+def colab(out):
+    """For releases: write learner's copies for Google Colab, each with a first cell that installs the course."""
+    from .publish.elsewhere import ElsewhereError, write_colab
+
+    _in_a_clone()
+    try:
+        written = write_colab(out)
+    except (ElsewhereError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(written)} files written to {out}.")
+
+
+@main.command()
+def links():
+    """For authors: renew the links to Colab, Binder and a codespace in the README of the lessons."""
+    from .publish.elsewhere import README, ElsewhereError, write_links
+
+    _in_a_clone()
+    try:
+        changed = write_links()
+    except (ElsewhereError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{_short(README)}: {'renewed' if changed else 'up to date'}.")
+
+
 @main.command("new-exercise")
 @click.argument("lesson", metavar="NN")
 @click.argument("name")

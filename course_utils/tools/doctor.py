@@ -25,6 +25,11 @@ INSTALL = (
 DISK_GB, MEMORY_GB = 1.0, 3.0
 BITS = 64 if sys.maxsize > 2**32 else 32
 OLDEST_PIP = (20, 3)  # reads the names of PyTorch's packages for Linux
+# What lessons in Google Colab do without: the page is Google's, and nobody makes a book or a deck there.
+NOT_IN_COLAB = (
+    "jupyterlab", "ipywidgets", "sphinx", "myst-nb", "pydata-sphinx-theme", "sphinx-revealjs", "accessible-pygments",
+    "math-core", "onnx",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,8 @@ def packages(lock=LOCK):
         )
     if INSTALLED:  # pip chose what those need in turn
         direct = {_plain(line.partition("=")[0]) for line in metadata.requires(PROJECT) or () if "extra ==" not in line}
+        if "google.colab" in sys.modules:
+            direct -= set(NOT_IN_COLAB)
         wanted = {name: version for name, version in wanted.items() if _plain(name) in direct}
     wrong = []
     for name, version in wanted.items():

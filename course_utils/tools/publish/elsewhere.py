@@ -1,0 +1,155 @@
+"""Where else the course opens: Google Colab, Binder, a codespace. All addresses follow from one, in pyproject.toml."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import nbformat
+
+from ..._support.files import write_whole
+from ..._support.notebooks import NOTEBOOKS, ROOT
+from ..doctor import NOT_IN_COLAB
+from ..workspace.copies import learner_copy
+
+BRANCH = "colab"  # of the repository; each release writes the learner's copies there
+REQUIREMENTS = "requirements-colab.txt"  # a file of each release
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+README = NOTEBOOKS / "README.md"
+BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
+ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
+
+NOTE = """\
+**In Colab**, run the next cell first. It installs the course and the packages of its lessons on the machine that Google
+lends you, which takes some minutes, and asks you to restart the session. After that it does nothing.
+
+Colab forgets this machine, and which exercises you passed, when the session ends. Your notebook stays if you choose
+*File > Save a copy in Drive*."""
+# torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
+INSTALL = """\
+#@title Install the course, once in a session
+import importlib.util, sys
+
+if importlib.util.find_spec("course_utils") is None:
+    PIP = f"{{sys.executable}} -m pip"
+    REQUIREMENTS = "{requirements}"
+    WHEEL = "{wheel}"
+    !{{PIP}} uninstall --quiet --yes torchvision torchaudio
+    !{{PIP}} install --quiet -r {{REQUIREMENTS}} && {{PIP}} install --quiet --no-deps {{WHEEL}}
+    importlib.invalidate_caches()
+    raise SystemExit("The course is installed. Now choose Runtime > Restart session, and run the cells again."
+                     if importlib.util.find_spec("course_utils") else
+                     "The course is not installed; what pip says above tells why.")"""
+
+
+class ElsewhereError(RuntimeError):
+    """The addresses or the copies cannot be written. The message is one sentence."""
+
+
+def read_project(root=ROOT):
+    """The table `project` of pyproject.toml. Raises ElsewhereError where there is none."""
+    try:
+        return tomllib.loads((Path(root) / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    except (OSError, ValueError, KeyError):
+        raise ElsewhereError(f"{root} has no pyproject.toml with the repository's address.") from None
+
+
+def repository(project):
+    """OWNER/NAME, from the project's address. Raises ElsewhereError for one that is not on GitHub."""
+    address = project.get("urls", {}).get("Repository", "")
+    if not (found := ADDRESS.fullmatch(address)):
+        raise ElsewhereError(
+            f"Repository in pyproject.toml is {address!r}, not of the form https://github.com/OWNER/NAME."
+        )
+    return found[1]
+
+
+def colab(project, name):
+    """The address that opens the learner's copy of a lesson, such as "04_pooling", in Colab."""
+    return f"https://colab.research.google.com/github/{repository(project)}/blob/{BRANCH}/{name}.ipynb"
+
+
+def binder(project):
+    """The address that builds the repository on mybinder.org and opens the learner's copy of the first lesson."""
+    return f"https://mybinder.org/v2/gh/{repository(project)}/HEAD?labpath=workspace%2F00_start_here.ipynb"
+
+
+def codespace(project):
+    """The address that starts a codespace, which reads .devcontainer."""
+    return f"https://codespaces.new/{repository(project)}"
+
+
+def release_file(project, name):
+    """The address of a file of this version's release."""
+    return f"https://github.com/{repository(project)}/releases/download/{project['version']}/{name}"
+
+
+def wheel(project):
+    """The address of this version's wheel."""
+    return release_file(project, f"{project['name'].replace('-', '_')}-{project['version']}-py3-none-any.whl")
+
+
+def links(project, names):
+    """The links to all lessons, as Markdown."""
+    lessons = [f"[{name[:2] if name[0].isdigit() else name}]({colab(project, name)})" for name in names]
+    return (
+        f"- [Binder]({binder(project)})\n- [a codespace]({codespace(project)})\n- Google Colab, lesson by lesson:\n  "
+        + ",\n  ".join(lessons)
+    )
+
+
+def write_links(root=ROOT):
+    """Write the links into the README of the lessons. Returns whether they changed. Raises ElsewhereError, OSError."""
+    readme = Path(root) / README.relative_to(ROOT)
+    text = readme.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ElsewhereError(f"{readme} has no place for the links, between {BEGIN} and {END}.")
+    written = f"{before}{BEGIN}\n\n{links(read_project(root), _names(root))}\n\n{END}{after}"
+    if written != text:
+        write_whole(readme, written)
+    return written != text
+
+
+def _names(root):
+    """The names of lessons and glossary, in order."""
+    return [path.stem for path in sorted((Path(root) / "notebooks").glob("*.ipynb"))]
+
+
+def requirements(project):
+    """The requirements of the lessons in Colab, as a file for pip. The wheel is installed after them, without its own.
+
+    Left out is what Colab does in its own way: JupyterLab would replace parts of the server that runs there.
+    """
+    needs = [need for need in project["dependencies"] if need.partition("==")[0].lower() not in NOT_IN_COLAB]
+    return "\n".join([f"--extra-index-url {TORCH_INDEX}", *needs]) + "\n"
+
+
+def colab_copy(notebook, project):
+    """The learner's copy of a lesson with a cell that installs the course, below the title. Links lead to Colab."""
+    copy = learner_copy(notebook)
+    code = INSTALL.format(requirements=release_file(project, REQUIREMENTS), wheel=wheel(project))
+    folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
+    copy.cells[1:1] = [
+        nbformat.v4.new_markdown_cell(NOTE, id="in-colab"),
+        nbformat.v4.new_code_cell(code, id="install-the-course", metadata=folded),
+    ]
+    for cell in copy.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"\]\((\w+)\.ipynb", lambda link: f"]({colab(project, link[1])}", cell.source)
+    return copy
+
+
+def write_colab(folder, root=ROOT):
+    """Write the copies of all lessons for Colab, and their requirements, into a folder. Returns the paths.
+
+    Raises ElsewhereError, OSError.
+    """
+    folder, project, written = Path(folder), read_project(root), []
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in _names(root):
+        notebook = nbformat.read(Path(root) / "notebooks" / f"{name}.ipynb", as_version=4)
+        write_whole(folder / f"{name}.ipynb", nbformat.writes(colab_copy(notebook, project)) + "\n")
+        written.append(folder / f"{name}.ipynb")
+    write_whole(folder / REQUIREMENTS, requirements(project))
+    return [*written, folder / REQUIREMENTS]

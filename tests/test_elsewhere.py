@@ -1,0 +1,128 @@
+"""Colab, Binder and codespaces: every address follows from one setting, and only copies for Colab install anything."""
+
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import nbformat
+import pytest
+from packaging.requirements import Requirement
+
+from course_utils._support.notebooks import BEGIN
+from course_utils.tools import doctor
+from course_utils.tools.doctor import NOT_IN_COLAB
+from course_utils.tools.publish import elsewhere
+from course_utils.tools.workspace.copies import learner_copy
+
+from .costly import costly
+
+ROOT = Path(__file__).resolve().parents[1]
+OTHER = "https://github.com/some-school/course.of-ours"
+
+
+@pytest.fixture
+def moved(tmp_path):
+    """The files that hold addresses, and two lessons, in a repository with another address."""
+    for name in ("pyproject.toml", "notebooks/README.md", "notebooks/04_pooling.ipynb", "notebooks/glossary.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    project = tmp_path / "pyproject.toml"
+    text = project.read_text(encoding="utf-8")
+    project.write_text(re.sub(r"https://github\.com/[\w./-]+", OTHER, text), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_links_are_those_of_the_setting():
+    text = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    written = text.partition(elsewhere.BEGIN)[2].partition(elsewhere.END)[0].strip()
+    names = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert written == elsewhere.links(elsewhere.read_project(), names), "run `course links`"
+    assert len(re.findall("colab.research.google.com", written)) == len(names) == 16
+
+
+def test_another_address_changes_all_of_them(moved):
+    assert elsewhere.write_links(moved) and not elsewhere.write_links(moved)
+    *copies, requirements = elsewhere.write_colab(moved / "out", moved)
+    assert [path.name for path in copies] == ["04_pooling.ipynb", "glossary.ipynb"]
+    texts = [path.read_text(encoding="utf-8") for path in (moved / "notebooks" / "README.md", requirements, *copies)]
+    assert not [text for text in texts if elsewhere.repository(elsewhere.read_project()) in text]
+    project = elsewhere.read_project(moved)
+    for address in (elsewhere.colab(project, "04_pooling"), elsewhere.binder(project), elsewhere.codespace(project)):
+        assert address.count("some-school/course.of-ours") == 1 and address in texts[0]
+    assert f'WHEEL = \\"{OTHER}/releases/download/' in texts[2]
+
+
+def test_no_address_of_the_repository_stands_anywhere_else():
+    name = elsewhere.repository(elsewhere.read_project())
+    listed = subprocess.run(["git", "grep", "-lF", name], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode > 1:
+        pytest.skip("not a git checkout")
+    assert set(listed.stdout.split()) == {"pyproject.toml", "notebooks/README.md"}
+
+
+@pytest.mark.parametrize(
+    "address", ["", "https://example.org/us/course", "https://github.com/us", f"{OTHER}/tree/main"]
+)
+def test_an_address_of_another_form_is_one_sentence(address):
+    with pytest.raises(elsewhere.ElsewhereError, match="not of the form https://github.com/OWNER/NAME"):
+        elsewhere.links({"urls": {"Repository": address}}, ["04_pooling"])
+
+
+def test_without_a_place_for_the_links_nothing_is_written(moved):
+    readme = moved / "notebooks" / "README.md"
+    readme.write_text("# The lessons\n")
+    with pytest.raises(elsewhere.ElsewhereError, match="no place for the links"):
+        elsewhere.write_links(moved)
+    assert readme.read_text() == "# The lessons\n"
+
+
+def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
+    *paths, _ = elsewhere.write_colab(moved / "out", moved)
+    for path in paths:
+        copy = nbformat.read(path, as_version=4)
+        nbformat.validate(copy)
+        mine = learner_copy(nbformat.read(ROOT / "notebooks" / path.name, as_version=4))
+        assert [cell.id for cell in copy.cells[1:3]] == ["in-colab", "install-the-course"]
+        note, install = copy.cells[1:3]
+        assert "Save a copy in Drive" in note.source and install.metadata.cellView == "form"
+        rest = [copy.cells[0], *copy.cells[3:]]
+        assert [cell.id for cell in rest] == [cell.id for cell in mine.cells]
+        assert [cell.source for cell in rest if cell.cell_type == "code"] == [
+            cell.source for cell in mine.cells if cell.cell_type == "code"
+        ]
+        text = path.read_text(encoding="utf-8")
+        assert BEGIN not in text and not re.search(r"\]\(\w+\.ipynb", text), (
+            "a link beside the file leads nowhere there"
+        )
+
+
+def test_colab_gets_the_versions_of_the_course():
+    project = elsewhere.read_project()
+    index, *lines = elsewhere.requirements(project).splitlines()
+    assert index.startswith("--extra-index-url https://")
+    needs = [Requirement(line) for line in project["dependencies"]]
+    assert {need.name.lower() for need in needs} > set(NOT_IN_COLAB), "each of them is a dependency"
+    assert [Requirement(line) for line in lines] == [need for need in needs if need.name.lower() not in NOT_IN_COLAB]
+
+
+@costly("course_utils/**/*.py")
+def test_lessons_do_without_what_colab_does_not_get():
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(sys.argv[1:])); import course_utils, course_utils.explore as e; "
+        "[getattr(course_utils, name) for name in course_utils.__all__]; import course_utils.attention; "
+        "import course_utils.diagrams, course_utils.training, course_utils.plots; print('fine')"
+    )
+    modules = [name.replace("-", "_") for name in NOT_IN_COLAB]
+    done = subprocess.run([sys.executable, "-c", code, *modules], capture_output=True, text=True)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_in_colab_the_doctor_does_not_ask_for_what_is_left_out_there(monkeypatch):
+    monkeypatch.setattr(doctor, "INSTALLED", True)
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["click==1", "Sphinx==1; sys_platform == 'linux'"])
+    monkeypatch.setattr(doctor, "locked", lambda lock: {"click": "1", "sphinx": "1", "tqdm": "1"})
+    assert "click" in doctor.packages().detail and "sphinx" in doctor.packages().detail
+    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    assert "click" in doctor.packages().detail and "sphinx" not in doctor.packages().detail
