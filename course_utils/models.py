@@ -1,5 +1,7 @@
 """Load a tokenizer and a model by name. First used in lessons 00 and 03."""
 
+import collections
+import contextlib
 import functools
 import json
 import os
@@ -12,6 +14,12 @@ from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, pa
 
 ENV_VAR = "COURSE_ENCODER"
 PACKAGED = "packaged"
+AttentionMaps = collections.namedtuple("AttentionMaps", "query key value output")
+ATTENTION_NAMES = (  # in a layer of BERT or RoBERTa, DistilBERT, and MPNet
+    ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"),
+    ("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin"),
+    ("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o"),
+)
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
 
 
@@ -214,8 +222,8 @@ def encoder_layers(model):
 
     Raises EncoderError for models that are built in another way.
     """
-    stack = getattr(model, "encoder", None) or getattr(model, "transformer", None)
-    if not hasattr(stack, "layer"):
+    stack = _stack(model)
+    if stack is None:
         raise EncoderError(
             f"The layers of a model of the kind {model.config.model_type} cannot be run one by one here."
         )
@@ -229,6 +237,26 @@ def encoder_layers(model):
         return run
 
     return [follow(layer) for layer in stack.layer]
+
+
+def attention_maps(model):
+    """The linear maps in the attention of each layer: a list of named tuples (query, key, value, output) of modules.
+
+    `output` mixes the results of the heads, which stand side by side. For BERT, they are `query`, `key` and `value` of
+    `layer.attention.self`, and `layer.attention.output.dense`; DistilBERT and MPNet have other names.
+
+    Raises EncoderError for models that are built in another way.
+    """
+    for names in ATTENTION_NAMES:
+        with contextlib.suppress(AttributeError):
+            return [AttentionMaps(*map(layer.get_submodule, names)) for layer in _stack(model).layer]
+    raise EncoderError(f"The attention of a model of the kind {model.config.model_type} is built in another way.")
+
+
+def _stack(model):
+    """The part of an encoder that holds its layers as `layer`, or None."""
+    stack = getattr(model, "encoder", None) or getattr(model, "transformer", None)
+    return stack if hasattr(stack, "layer") else None
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from playwright.sync_api import TimeoutError as StillBad
 from safetensors.numpy import load_file
 
-from course_utils import embed, search
+from course_utils import embed, models, search
 from course_utils.attention import attend
 from course_utils.data import load_doc_judgements, load_doc_queries, load_docstrings, load_reviews
 from course_utils.explore import ANSWERS, STARTS, answer, explore, module
@@ -122,6 +122,23 @@ def test_the_states_are_the_models(encoder):
         mixed = dense.LayerNorm(dense.dense.bias + states)
         layer = encoder[1].encoder.layer[0]
         torch.testing.assert_close(silent["hidden_states"][1], layer.output(layer.intermediate(mixed), mixed))
+
+
+def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_get_a_sentence(monkeypatch):
+    from transformers import MPNetConfig, MPNetModel
+
+    start = STARTS["one head"]
+    for wrong in ({"layer": 0}, {"layer": 7}, {"head": 12}):
+        found = answer("one head", {**start, **wrong})
+        assert found["problem"] == "This encoder has layers 1 to 6, with heads 0 to 11 in each."
+    tokenizer, _ = models.load_encoder()
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 12, "intermediate_size": 8}
+    model = MPNetModel(MPNetConfig(vocab_size=len(tokenizer), **sizes)).eval()
+    monkeypatch.setattr(models, "load_encoder", lambda: (tokenizer, model))
+    assert "adds something to the scores" in answer("one head", start)["problem"]
+    start = {**STARTS["silence"], "off": [[1, 0]]}
+    assert np.shape(answer("silence", start)["result"]["maps"]) == (2, 12, 10, 10)
 
 
 def test_the_search_in_8_bits_is_the_courses(one_thread):
@@ -340,7 +357,11 @@ def test_both_engines_answer_alike(files, one_thread):
     exact += [("hybrid", {**STARTS["hybrid"], "page": page, **state}) for page in (None, 7) for state in HYBRID]
     exact += [("hybrid", {**STARTS["hybrid"], **NOTHING_LEFT, "page": 3})]
     exact += [("hybrid", {**STARTS["hybrid"], "query": query, "fusion": "ranks"}) for query in DOC_QUERIES]
-    exact += [("threshold", {"cut": 9.0, "at": 0.5}), ("layers", {**STARTS["layers"], "word": "river"})]
+    exact += [
+        ("one head", {**STARTS["one head"], "head": 12}),
+        ("threshold", {"cut": 9.0, "at": 0.5}),
+        ("layers", {**STARTS["layers"], "word": "river"}),
+    ]
     near = [(name, start) for name, start in STARTS.items() if name not in COMPUTED]
     near += [("silence", {**STARTS["silence"], "off": [[1, 2], [6, 0], [6, 7]]})]
     near += [("pooling", {**STARTS["pooling"], "mask": False, "pads": 9})]

@@ -21,7 +21,8 @@ import course_utils
 from course_utils import embed, load_encoder, load_glove, models
 from course_utils._support import downloads
 from course_utils._support.downloads import CONVERSION_TITLE, EncoderError, hub_snapshot
-from course_utils.models import encoder_folder, encoder_layers, max_tokens
+from course_utils.attention import attention_weights
+from course_utils.models import attention_maps, encoder_folder, encoder_layers, max_tokens
 
 from .conftest import PIECES, SIZES
 from .hub import Hub, pull_request
@@ -356,26 +357,49 @@ def test_what_is_no_encoder_is_refused(family, tmp_path):
     refusal(tmp_path, f"of the kind {family.lower()}", "not an encoder like BERT", "Choose one of these")
 
 
-@pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
-def test_layers_one_by_one_are_the_model(family):
+def random_encoder(family):
     import transformers
 
     names = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64} if family == "DistilBert" else SIZES
     torch.manual_seed(0)
     config = getattr(transformers, f"{family}Config")(vocab_size=99, **names)
-    model = getattr(transformers, f"{family}Model")(config).eval()
+    return getattr(transformers, f"{family}Model")(config).eval()
+
+
+@pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
+def test_layers_one_by_one_are_the_model(family):
+    model = random_encoder(family)
     with torch.inference_mode():
         states = model(torch.arange(3, 13)[None], output_hidden_states=True).hidden_states
         for layer, before, after in zip(encoder_layers(model), states[:-1], states[1:], strict=True):
             torch.testing.assert_close(layer(before), after)
 
 
+@pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
+def test_the_maps_of_attention_are_the_models(family):
+    model, joined = random_encoder(family), []
+    model.set_attn_implementation("eager")
+    maps, heads = attention_maps(model), model.config.num_attention_heads
+    for of_layer in maps:
+        of_layer.output.register_forward_pre_hook(lambda module, given: joined.append(given[0]))
+    with torch.inference_mode():
+        out = model(torch.arange(3, 13)[None], output_hidden_states=True, output_attentions=True)
+        for of_layer, state, weights, found in zip(maps, out.hidden_states[:-1], out.attentions, joined, strict=True):
+            q, k, v = (part(state).unflatten(-1, (heads, -1)).transpose(1, 2) for part in of_layer[:3])
+            torch.testing.assert_close((weights @ v).transpose(1, 2).flatten(2), found)
+            ours = attention_weights(q, k)
+            assert torch.allclose(ours, weights, atol=1e-6) == (family != "MPNet"), "MPNet adds distances to the scores"
+
+
 def test_layers_that_are_shared_are_refused():
     from transformers import AlbertConfig, AlbertModel
 
     sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+    model = AlbertModel(AlbertConfig(vocab_size=99, **sizes))
     with pytest.raises(EncoderError, match="kind albert cannot be run one by one"):
-        encoder_layers(AlbertModel(AlbertConfig(vocab_size=99, **sizes)))
+        encoder_layers(model)
+    with pytest.raises(EncoderError, match="kind albert is built in another way"):
+        attention_maps(model)
 
 
 # Lengths

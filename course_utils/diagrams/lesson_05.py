@@ -12,7 +12,7 @@ def one_table(tokens, weights, place, column):
     is marked.
     """
     canvas, n = Canvas("05 one table", 260), len(tokens)
-    left, top, wide, high = 100, 34, 38, 22
+    left, top, wide, high = 100, 34, min(38, 304 // n), min(22, 176 // n)
     right, low = left + n * wide, top + n * high
     columns, rows = [sum(row[at] for row in weights) for at in range(n)], [sum(row) for row in weights]
     for at, token in enumerate(tokens):
@@ -47,7 +47,7 @@ def one_head(tokens, place, scores, weights, size, state):
     keys and values have in a head.
     """
     canvas, n = Canvas("05 one head", 260), len(tokens)
-    left, step = 104, 414 / n
+    left, step, gap = 104, 414 / n, min(4, 32 / n)
     middles = [left + (at + 0.5) * step for at in range(n)]
 
     def name(y, text):
@@ -55,9 +55,9 @@ def one_head(tokens, place, scores, weights, size, state):
 
     name(17, f"hidden\nstate {state}")
     for at, token in enumerate(tokens):
-        canvas.tokens(left + at * step + 2, 4, [token], width=step - 4, height=26)
+        canvas.tokens(left + at * step + 2, 4, [token], width=step - gap, height=26)
     canvas.box(
-        left + place * step + 2, 4, step - 4, 26, tokens[place], "token", SMALL, mono=True, bold=True, thick=True
+        left + place * step + 2, 4, step - gap, 26, tokens[place], "token", SMALL, mono=True, bold=True, thick=True
     )
     with canvas.step():
         name(52, f"keys ({n}, {size})")

@@ -59,7 +59,7 @@ def run(texts, silenced=()):
     import torch
 
     from ..attention import eager
-    from ..models import load_encoder
+    from ..models import attention_maps, load_encoder
 
     tokenizer, encoder = load_encoder()
     inputs = tokenizer(list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt")
@@ -78,11 +78,10 @@ def run(texts, silenced=()):
 
         return hook
 
-    for layer in encoder.encoder.layer:
-        hooks += [getattr(layer.attention.self, part).register_forward_hook(catch(part)) for part in caught]
-    for layer, head in silenced:
-        dense = encoder.encoder.layer[layer - 1].attention.output.dense
-        hooks.append(dense.register_forward_pre_hook(silence(head)))
+    maps = attention_maps(encoder)
+    for of_layer in maps:
+        hooks += [getattr(of_layer, part).register_forward_hook(catch(part)) for part in caught]
+    hooks += [maps[layer - 1].output.register_forward_pre_hook(silence(head)) for layer, head in silenced]
     try:
         with eager(encoder), torch.inference_mode():
             out = encoder(**inputs, output_hidden_states=True, output_attentions=True)
@@ -357,14 +356,19 @@ def one_head(text, layer, head, token):
     """One token's question to all others in one head, step by step (Vaswani et al. 2017, section 3.2.1, equation 1)."""
     pieces = _pieces(text, "one head")
     _, _, parts = run([text])
+    layers, _, heads = parts["queries"].shape[:3]
+    if not (0 < layer <= layers and 0 <= head < heads):
+        raise ExploreError(f"This encoder has layers 1 to {layers}, with heads 0 to {heads - 1} in each.")
     token = min(token, len(pieces) - 1)
     query, key, value = (parts[name][layer - 1, 0, head] for name in ("queries", "keys", "values"))
     products = query[token] @ key.T
     scores = products / math.sqrt(query.shape[-1])
     shares = scores.softmax(-1)
+    if not shares.allclose(parts["attentions"][layer - 1, 0, head, token], atol=1e-4):
+        raise ExploreError("This encoder adds something to the scores, such as MPNet for distances: not shown here.")
     return {
         "tokens": pieces, "token": token, "products": _rounded(products, 3), "scores": _rounded(scores, 3),
-        "shares": _rounded(shares), "result": _rounded(shares @ value, 3),
+        "shares": _rounded(shares), "result": _rounded(shares @ value, 3), "layers": layers, "heads": heads,
     }  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def _pooling(state, answer):
 def _one_head(state, answer):
     texts = answer["tokens"]
     canvas = Canvas("explorer one head", 36 + 30 * len(texts))
-    for x, name in ((190, "q · k"), (280, "÷ √32"), (420, "softmax: its share")):
+    for x, name in ((190, "q · k"), (280, f"÷ √{len(answer['result'])}"), (420, "softmax: its share")):
         canvas.text(x, 14, name, SMALL, bold=True)
     for row, text in enumerate(texts):
         y = 30 + 30 * row
@@ -134,13 +134,14 @@ def _one_head(state, answer):
 def _silence(state, answer):
     maps = answer["maps"]
     canvas = Canvas("explorer silence", 36 + 40 * len(maps))
-    size, n = 36, len(answer["tokens"])
+    step, n = min(39, 468 / len(maps[0])), len(answer["tokens"])
+    size = step - 3
     for head in range(len(maps[0])):
-        canvas.text(50 + 39 * head + size / 2, 12, head, SMALL, quiet=True)
+        canvas.text(50 + step * head + size / 2, 12, head, SMALL, quiet=True)
     for layer, heads in enumerate(maps):
         canvas.text(20, 30 + 40 * layer + size / 2, layer + 1, SMALL, quiet=True)
         for head, rows in enumerate(heads):
-            canvas.cells(50 + 39 * head, 26 + 40 * layer, size, n, [row.index(max(row)) for row in rows], "head")
+            canvas.cells(50 + step * head, 26 + 40 * layer, size, n, [row.index(max(row)) for row in rows], "head")
     return canvas.finish(
         f"The {sum(map(len, maps))} heads for “{state['text']}”, a row for each layer. In each map a row is a token "
         "that looks, and the filled cell is the token it looks at most."

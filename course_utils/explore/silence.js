@@ -35,7 +35,7 @@ function render({model, el}) {
       ]);
       place.replaceChildren(
         h("p", {class: "cu-small"}, "Each square is a head: its rows ask, its columns are looked at, darker is more. Click a head, or the number of a layer, to silence it."),
-        h("div", {class: "cu-maps"}, h("span", {}, "head"), maps[0].map((_, head) => h("span", {}, String(head))), layers),
+        h("div", {class: "cu-maps", style: `grid-template-columns:auto repeat(${maps[0].length}, minmax(0, 1fr))`}, h("span", {}, "head"), maps[0].map((_, head) => h("span", {}, String(head))), layers),
         h("div", {class: "cu-row"}, h("button", {type: "button", "data-key": "none", disabled: !off.length, onclick: () => change({off: []}, true)}, "All heads speak")),
         others.length ? table(["cosine with", "before", "now"], others.map((text, at) => [text, fixed(before[at]), fixed(after[at])]), "Similarities before and now") : "");
       return `${off.length} of ${maps.length * maps[0].length} heads are silent. The vector has moved by ${fixed(1 - cosine, 3)}: 1 minus its cosine with what it was.`;

@@ -226,12 +226,14 @@ async function pooling({one, other, mask = true, pads = 0}, engine) {
 
 async function oneHead({text: given, layer, head, token}, engine) {
   const pieces = whole(given, "one head", engine), input = encoded(given, engine.tokenizer), {queries, keys, values} = await engine.run(input.ids, input.mask);
+  const layers = queries.length, heads = queries[0].length;
+  if (!(0 < layer && layer <= layers && 0 <= head && head < heads)) throw new ExploreError(`This encoder has layers 1 to ${layers}, with heads 0 to ${heads - 1} in each.`);
   token = Math.min(token, pieces.length - 1);
   const [query, key, value] = [queries, keys, values].map(part => part[layer - 1][head]);
   const products = key.map(one => dot(query[token], one)), scores = scaled(products, 1 / Math.sqrt(query[token].length)), shares = softmax(scores);
   return {
     tokens: pieces, token, products: rounded(products, 3), scores: rounded(scores, 3),
-    shares: rounded(shares), result: rounded(Array.from(value[0], (_, i) => sum(shares.map((share, at) => share * value[at][i]))), 3),
+    shares: rounded(shares), result: rounded(Array.from(value[0], (_, i) => sum(shares.map((share, at) => share * value[at][i]))), 3), layers, heads,
   };
 }
 
