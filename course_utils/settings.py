@@ -11,11 +11,16 @@ def _is_built_like_bert(model):
     return hasattr(model, "encoder") and hasattr(model.encoder.layer[0].attention, "self")
 
 
+def _cuts_word_pieces(tokenizer):
+    return type(tokenizer.backend_tokenizer.model).__name__ == "WordPiece"
+
+
 # Comments that end a line of a cell, and for which encoders this cell is: a condition, and what it says elsewhere.
 CONDITIONS = {
-    "packaged encoder only": (lambda model: False, "about the packaged encoder"),
-    "BERT only": (lambda model: model.config.model_type == "bert", "about BERT"),
-    "BERT's names": (_is_built_like_bert, "about BERT's parts"),
+    "packaged encoder only": (lambda tokenizer, model: False, "about the packaged encoder"),
+    "BERT only": (lambda tokenizer, model: model.config.model_type == "bert", "about BERT"),
+    "BERT's names": (lambda tokenizer, model: _is_built_like_bert(model), "about BERT's parts"),
+    "WordPiece only": (lambda tokenizer, model: _cuts_word_pieces(tokenizer), "about WordPiece"),
 }
 COMMENT = re.compile(rf"^\S.*# ({'|'.join(CONDITIONS)})$", re.M)
 
@@ -28,7 +33,7 @@ def setup(seed=0):
     - matplotlib uses the course's style (`plots.STYLE`).
     - If COURSE_ENCODER names another encoder, IPython skips the cells in which a line ends with one of these comments,
       and they say so: `# packaged encoder only`; `# BERT only`, unless it is one; `# BERT's names`, unless its parts
-      have the same names as BERT's (as RoBERTa's have).
+      have the same names as BERT's (as RoBERTa's have); `# WordPiece only`, unless its tokenizer is WordPiece.
     - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
 
     Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone.
@@ -73,4 +78,4 @@ def _or_skipped(lines):
     from .models import load_encoder
 
     holds, about = CONDITIONS[found[1]]
-    return lines if holds(load_encoder()[1]) else [f'print("skipped: this cell is {about}")\n']
+    return lines if holds(*load_encoder()) else [f'print("skipped: this cell is {about}")\n']

@@ -24,18 +24,24 @@ def shell(monkeypatch):
         ("BERT only", "roberta", "this cell is about BERT"),
         ("BERT's names", "roberta", None),
         ("BERT's names", "distilbert", "this cell is about BERT's parts"),
+        ("WordPiece only", "bert", None),
+        ("WordPiece only", "roberta", "this cell is about WordPiece"),
         ("for the packaged encoder only, or so", "distilbert", None),
     ],
 )
 def test_a_cell_says_that_it_is_skipped(said, kind, skipped, shell, monkeypatch, capsys):
     import transformers
+    from tokenizers import Tokenizer
+    from tokenizers.models import BPE, WordPiece
 
     name = {"bert": "Bert", "roberta": "Roberta", "distilbert": "DistilBert"}[kind]
     config = getattr(transformers, f"{name}Config")(
         vocab_size=9, **({} if kind == "distilbert" else {"num_hidden_layers": 1})
     )
     model = getattr(transformers, f"{name}Model")(config)
-    monkeypatch.setattr(models, "load_encoder", lambda: (None, model))
+    inside = Tokenizer(BPE() if kind == "roberta" else WordPiece())
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inside)
+    monkeypatch.setattr(models, "load_encoder", lambda: (tokenizer, model))
     monkeypatch.setenv(models.ENV_VAR, "another")
     setup()
     setup()

@@ -119,13 +119,13 @@ def tokens(text, word=0):
         else:
             words += [word for word, _ in inside.pre_tokenizer.pre_tokenize_str(inside.normalizer.normalize_str(part))]
     vocabulary = tokenizer.get_vocab()
-    pieces, owners = ["[CLS]"], [-1]
+    pieces, owners = [tokenizer.cls_token], [-1]
     for number, part in enumerate(words[: MOST_TOKENS["tokens"]]):
         steps = greedy(part, vocabulary)
-        cut = [piece for _, _, piece, found in steps if found] if steps and steps[-1][3] else ["[UNK]"]
+        cut = [piece for _, _, piece, found in steps if found] if steps and steps[-1][3] else [tokenizer.unk_token]
         pieces += cut
         owners += [number] * len(cut)
-    pieces.append("[SEP]")
+    pieces.append(tokenizer.sep_token)
     owners.append(-1)
     word = min(word, max(0, len(words) - 1))
     return {
