@@ -13,19 +13,20 @@ def padded_batch(mask, shape):
     """
     sentences, tokens, hidden = shape
     canvas = Canvas("04 padded batch", 226)
+    step = min(19, 360 / tokens)
     canvas.text(10, 14, f"last_hidden_state {tuple(shape)}", anchor="start", mono=True)
     for number, row in enumerate(mask):
         for at, counts in enumerate(row):
             kind = "vector" if counts else "padding"
-            canvas.vector(12 + at * 19, 34 + number * 52, kind=kind, width=15, height=42)
-    right = 12 + tokens * 19
+            canvas.vector(12 + at * step, 34 + number * 52, kind=kind, width=step - 4, height=42)
+    right = 12 + tokens * step
     canvas.bracket(12, right - 4, 34 + sentences * 52 - 6, f"{tokens} tokens, each stack {hidden} numbers")
     with canvas.step():
         canvas.text(12, 174, "attention_mask", SMALL, anchor="start", mono=True)
         for number, row in enumerate(mask):
             for at, counts in enumerate(row):
                 kind = None if counts else "loss"
-                x, y = 19.5 + at * 19, 194 + number * 19
+                x, y = 10 + (at + 0.5) * step, 194 + number * 19
                 canvas.text(x, y, int(counts), SMALL, mono=True, kind=kind, bold=not counts)
     with canvas.step():
         canvas.text(right + 44, 38, "pooling", SMALL, kind="sentence")
