@@ -22,6 +22,7 @@ from .execute import lessons
 FOLDER = Path(__file__).resolve().parents[1] / "build" / "encoders"
 SKIPPED = "skipped: this cell "
 CUT = "the rest of each was cut off"  # a warning of embed, true where a tokenizer makes more pieces
+TARGET = "which was set with the packaged encoder"  # that a search with random weights need not reach
 PASSED = "✓ passed"
 PIECES = 6000  # of the vocabularies trained here
 
@@ -158,7 +159,7 @@ def complaint(cell, stored):
             return f"{output.ename}: {plain(output.evalue).strip().splitlines()[0] if output.evalue else ''}"
         if output.output_type == "stream" and output.name == "stderr" and CUT not in output.text:
             return f"stderr: {plain(output.text).strip().splitlines()[0]}"
-    if PASSED in stored and PASSED not in said(cell):
+    if PASSED in stored and PASSED not in said(cell) and TARGET not in said(cell):
         return " ".join(said(cell).split())
     return None
 

@@ -55,7 +55,7 @@ def test_the_training_of_the_exercise_is_that_of_a_plain_loop():
 @pytest.fixture
 def small(tiny, monkeypatch):
     """The learning curve's code with a tiny encoder and a few short trainings."""
-    monkeypatch.setattr(learning_curve, "packaged_encoder", lambda: tiny)
+    monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     monkeypatch.setattr(learning_curve, "LEAST_STEPS", 2)
     monkeypatch.setattr(learning_curve, "LONGEST", 60)  # the tiny encoder has 64 positions
     monkeypatch.setattr(learning_curve, "SIZES", (20, 24))
@@ -230,7 +230,7 @@ def test_the_heads_read_what_they_should(small_pairs):
     torch.manual_seed(0)
     tokenizer, model = pairs.pair_classifier("bi-encoder")
     u, v = (
-        torch.tensor(embed(texts, normalize=False, model=str(learning_curve.packaged_encoder())))
+        torch.tensor(embed(texts, normalize=False, model=str(learning_curve.encoder_folder())))
         for texts in (first, second)
     )
     expected = model.head(torch.cat([u, v, (u - v).abs()], dim=1)).softmax(dim=1)[:, 1].tolist()

@@ -128,7 +128,7 @@ def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
 @pytest.fixture
 def small(tiny, monkeypatch):
     fit, dev, test = negation.negation_parts()
-    monkeypatch.setattr(negation, "packaged_encoder", lambda: tiny)
+    monkeypatch.setattr(negation, "encoder_folder", lambda: tiny)
     monkeypatch.setattr(negation, "negation_parts", lambda: (fit[:40], dev[:10], test))
     monkeypatch.setattr(negation, "SEEDS", (0,))
     monkeypatch.setattr(negation, "GOAL", 0)

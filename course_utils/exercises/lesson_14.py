@@ -1,12 +1,14 @@
 """Exercises of lesson 14, the capstone: a search engine for documentation."""
 
 import math
+import os
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from .._support.values import is_array
+from ..models import ENV_VAR
 from .framework import Case, Exercise, Mistake, normal
 
 CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
@@ -414,7 +416,10 @@ def _judge(args, outcome):
         return None if right == len(queries) else f"{right} of {len(queries)} texts come first for themselves"
     target = TARGET if queries[0] in dev else HELD_OUT_TARGET if queries[0] in held else SHORTER_TARGET
     reached = _reached(queries, texts, found, k)
-    return None if reached >= target else f"the mean nDCG@{k} is {reached:.3f}, and the target is {target}"
+    if reached >= target:
+        return None
+    another = f", which was set with the packaged encoder; {ENV_VAR} names another" if os.environ.get(ENV_VAR) else ""
+    return f"the mean nDCG@{k} is {reached:.3f}, and the target is {target}{another}"
 
 
 def _form(queries, texts, k, outcome):
