@@ -50,6 +50,11 @@ def _chosen(name):
     return name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
 
 
+def another_is_set():
+    """Whether COURSE_ENCODER names another encoder than the packaged one."""
+    return _chosen(None) != PACKAGED
+
+
 def untouched_weights(name=None):
     """(tokenizer, weights by name, configuration) of the packaged encoder, without importing transformers.
 
@@ -66,14 +71,14 @@ def untouched_weights(name=None):
 def load_masked_lm(name=None):
     """Load a tokenizer and a masked language model, which predicts the words at [MASK].
 
-    name: a hub name such as "bert-base-uncased", or a local folder. If omitted, the packaged encoder with the course's
-    adapter and head (see `course_utils/trainings/adapter.md`).
+    name: a hub name such as "bert-base-uncased", or a local folder. If omitted or "packaged", the packaged encoder with
+    the course's adapter and head (see `course_utils/trainings/adapter.md`).
 
     Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary). The same pair is
     returned each time for the same name. Raises TypeError and EncoderError as `load_encoder` does, and EncoderError if
     the model has no masked-language-model head.
     """
-    return _load_adapted() if name is None else _load_folder(_folder_of(name), masked_lm=True)
+    return _load_adapted() if name in (None, PACKAGED) else _load_folder(_folder_of(name), masked_lm=True)
 
 
 def _folder_of(name):

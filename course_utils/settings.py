@@ -4,11 +4,11 @@ import os
 import random
 import re
 
-from .models import ENV_VAR, PACKAGED
+from .models import another_is_set
 
 
 def _is_built_like_bert(model):
-    return hasattr(model, "encoder") and hasattr(model.encoder.layer[0].attention, "self")
+    return "encoder.layer.0.attention.self.query" in dict(model.named_modules())
 
 
 def _cuts_word_pieces(tokenizer):
@@ -66,7 +66,7 @@ def _skip_cells():
         return
     steps = shell.input_transformers_cleanup
     steps[:] = [step for step in steps if getattr(step, "__name__", "") != _or_skipped.__name__]
-    if (os.environ.get(ENV_VAR) or PACKAGED) != PACKAGED:
+    if another_is_set():
         steps.append(_or_skipped)
 
 

@@ -59,7 +59,7 @@ def test_the_head_is_tied_to_the_word_embeddings(adapted):
 
 
 def test_it_is_one_pair_ready_for_inference(adapted):
-    assert load_masked_lm() is adapted
+    assert load_masked_lm() is load_masked_lm("packaged") is adapted
     assert not adapted[1].training and adapted[1].dtype == torch.float32
 
 

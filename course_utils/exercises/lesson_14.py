@@ -1,14 +1,13 @@
 """Exercises of lesson 14, the capstone: a search engine for documentation."""
 
 import math
-import os
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from .._support.values import is_array
-from ..models import ENV_VAR
+from ..models import ENV_VAR, another_is_set
 from .framework import Case, Exercise, Mistake, normal
 
 CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
@@ -418,7 +417,7 @@ def _judge(args, outcome):
     reached = _reached(queries, texts, found, k)
     if reached >= target:
         return None
-    another = f", which was set with the packaged encoder; {ENV_VAR} names another" if os.environ.get(ENV_VAR) else ""
+    another = f", which was set with the packaged encoder; {ENV_VAR} names another" if another_is_set() else ""
     return f"the mean nDCG@{k} is {reached:.3f}, and the target is {target}{another}"
 
 

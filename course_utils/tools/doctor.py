@@ -14,13 +14,14 @@ from pathlib import Path
 from .. import PROJECT
 from .._support.notebooks import INSTALLED, LOCK, PACKAGE, incomplete
 
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
 INSTALL = (
     f'"{sys.executable}" -m pip install --force-reinstall, with the course\'s wheel'
     if INSTALLED
     else "make setup"
     if not IN_ENVIRONMENT
-    else f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url https://download.pytorch.org/whl/cpu'
+    else f'"{sys.executable}" -m pip install -r "{LOCK}" --extra-index-url {TORCH_INDEX}'
 )
 DISK_GB, MEMORY_GB = 1.0, 3.0
 BITS = 64 if sys.maxsize > 2**32 else 32

@@ -7,7 +7,6 @@ lesson repeats a few rows live and compares.
 """
 
 import math
-import os
 from pathlib import Path
 
 import click
@@ -16,7 +15,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from ..data import load_reviews, write_table
-from ..models import ENV_VAR, encoder_folder, progress_bar
+from ..models import ENV_VAR, another_is_set, encoder_folder, progress_bar
 from ..pooling import mean_pool
 
 SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), (0, 1, 2), 16, 60, 128
@@ -185,7 +184,7 @@ def baselines(texts, labels, given):
 
 
 def _of_the_packaged_encoder(context, option, folder):
-    if os.environ.get(ENV_VAR):
+    if another_is_set():
         raise click.UsageError(f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it")
     return folder
 

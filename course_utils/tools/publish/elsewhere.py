@@ -8,12 +8,11 @@ import nbformat
 
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, ROOT
-from ..doctor import NOT_IN_COLAB
+from ..doctor import NOT_IN_COLAB, TORCH_INDEX
 from ..workspace.copies import learner_copy
 
 BRANCH = "colab"  # of the repository; each release writes the learner's copies there
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
-TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 README = NOTEBOOKS / "README.md"
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
