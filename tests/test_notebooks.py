@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import itertools
 import json
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ from nbclient import NotebookClient
 from course_utils._support.notebooks import BEGIN, END, kind_of
 from course_utils.exercises import all_exercises, check
 from course_utils.exercises.framework import written_solution
+from course_utils.settings import COMMENT, CONDITIONS
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used
 from course_utils.tools.workspace.copies import learner_copy
@@ -216,6 +218,24 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
             assert re.fullmatch(r'check\("[\w-]+", (\w+)\)', cell.source)[1] in answers, cell.id
         else:
             assert not names(used, cell) & answers, cell.id
+
+
+@each_lesson
+def test_no_cell_uses_what_one_defines_that_another_encoder_skips(path):
+    """With each combination of what another encoder may lack: BERT's kind, BERT's names, WordPiece."""
+    cells = [
+        (cell.id, COMMENT.search(cell.source), names(bound, cell), names(used, cell)) for cell in code_cells(read(path))
+    ]
+    others = list(CONDITIONS)[1:]
+    for lacking in itertools.chain.from_iterable(itertools.combinations(others, n) for n in range(len(CONDITIONS))):
+        known, lost = set(), {}
+        for key, found, binds, uses in cells:
+            if found and found[1] in ("packaged encoder only", *lacking):
+                lost.update(dict.fromkeys(binds - known, key))
+            else:
+                known |= binds
+                missing = {name: lost[name] for name in uses - known if name in lost}
+                assert not missing, f"{key} uses {missing}, skipped for an encoder without {lacking}"
 
 
 def names(find, cell):

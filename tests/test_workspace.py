@@ -16,6 +16,7 @@ import types
 import urllib.request
 import uuid
 import zipfile
+from importlib.metadata import PathDistribution
 from pathlib import Path
 from urllib.error import URLError
 
@@ -1097,25 +1098,25 @@ def test_the_doctor_looks_at_the_home_folder(tmp_path, monkeypatch, home, says):
 
 
 @pytest.mark.parametrize(
-    "files, says",
+    "changed, says",
     [
         ({}, ""),
-        ({"b.ipynb": None}, "b.ipynb is missing"),
-        ({"b.ipynb": "cut", "c.csv": None}, "b.ipynb is cut off, and 1 more file"),
-        (None, "pip has not recorded what it installed"),
+        ({"course_utils/b.ipynb": None}, "b.ipynb is missing"),
+        ({"course_utils/b.ipynb": "cut", "course_utils/c.csv": None}, "b.ipynb is cut off, and 1 more file"),
+        ({"../bin/course": "with another first line, as pipx writes it"}, ""),
+        ({"course.dist-info/RECORD": None}, "pip has not recorded what it installed"),
     ],
 )
-def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, files, says):
-    class Recorded(type(tmp_path)):
-        size, locate = 10, lambda self: self
-
-    for name in ("a.py", "b.ipynb", "c.csv"):
-        (tmp_path / name).write_text("0123456789")
-    for name, text in (files or {}).items():
-        (tmp_path / name).write_text(text) if text else (tmp_path / name).unlink()
-    recorded = None if files is None else [Recorded(tmp_path / name) for name in ("a.py", "b.ipynb", "c.csv")]
+def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, changed, says):
+    place = tmp_path / "packages"
+    recorded = ("course_utils/a.py", "course_utils/b.ipynb", "course_utils/c.csv", "../bin/course")
+    record = "".join(f"{name},,10\n" for name in recorded)
+    for name, text in {**dict.fromkeys(recorded, "0123456789"), "course.dist-info/RECORD": record, **changed}.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        if text:
+            (place / name).write_text(text)
     monkeypatch.setattr(notebooks, "INSTALLED", True)
-    monkeypatch.setattr(notebooks.metadata, "files", lambda name: recorded)
+    monkeypatch.setattr(notebooks.metadata, "files", lambda _: PathDistribution(place / "course.dist-info").files)
     assert notebooks.incomplete() == says
     finding = doctor.course()
     assert finding.ok == (not says) and says in finding.detail

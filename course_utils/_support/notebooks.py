@@ -31,8 +31,9 @@ def incomplete():
         files = None
     if not files:
         return "pip has not recorded what it installed"
-    # only what the wheel itself holds has a size
-    sizes = {Path(file.locate()): file.size for file in files if file.size is not None}
+    # what the wheel holds has a size; pipx rewrites the command beside it
+    inside = [file for file in files if file.parts[0] == PACKAGE.name and file.size is not None]
+    sizes = {Path(file.locate()): file.size for file in inside}
     wrong = [path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size]
     if not wrong:
         return ""

@@ -61,11 +61,11 @@ def python_version():
 
 
 def pip():
-    """Whether pip is recent enough to install the packages. uv and pipx leave an environment without pip."""
+    """Whether pip is recent enough to install the packages. uv leaves an environment without pip."""
     try:
         found = metadata.version("pip")
     except metadata.PackageNotFoundError:
-        return Finding(True, "pip", "not in this environment (uv and pipx install without it)")
+        return Finding(True, "pip", "not in this environment (uv installs without it)")
     numbers = tuple(int(part) for part in found.split(".")[:2] if part.isdecimal())
     detail = found if numbers >= OLDEST_PIP else f"{found} is too old to find PyTorch's packages for Linux"
     return Finding(numbers >= OLDEST_PIP, "pip", detail, f'"{sys.executable}" -m pip install --upgrade pip')
