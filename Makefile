@@ -18,7 +18,7 @@ help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run everything that CI runs"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels; the costly tests"
-	@echo "make encoders   the lessons with other encoders: random ones of five families (an hour)"
+	@echo "make encoders   the lessons with other encoders: random ones of six families (two hours)"
 	@echo "make doctor     check this machine"
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"

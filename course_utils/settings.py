@@ -7,6 +7,11 @@ import re
 from .models import another_is_set
 
 
+def _is_bert(tokenizer, model):
+    """Not only BERT's model: multilingual encoders often have one, and the tokenizer of XLM-RoBERTa."""
+    return model.config.model_type == "bert" and "token_type_ids" in tokenizer.model_input_names
+
+
 def _is_built_like_bert(model):
     return "encoder.layer.0.attention.self.query" in dict(model.named_modules())
 
@@ -18,7 +23,7 @@ def _cuts_word_pieces(tokenizer):
 # Comments that end a line of a cell, and for which encoders this cell is: a condition, and what it says elsewhere.
 CONDITIONS = {
     "packaged encoder only": (lambda tokenizer, model: False, "about the packaged encoder"),
-    "BERT only": (lambda tokenizer, model: model.config.model_type == "bert", "about BERT"),
+    "BERT only": (_is_bert, "about BERT"),
     "BERT's names": (lambda tokenizer, model: _is_built_like_bert(model), "about BERT's parts"),
     "WordPiece only": (lambda tokenizer, model: _cuts_word_pieces(tokenizer), "about WordPiece"),
 }
@@ -32,8 +37,9 @@ def setup(seed=0):
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
     - matplotlib uses the course's style (`plots.STYLE`).
     - If COURSE_ENCODER names another encoder, IPython skips the cells in which a line ends with one of these comments,
-      and they say so: `# packaged encoder only`; `# BERT only`, unless it is one; `# BERT's names`, unless its parts
-      have the same names as BERT's (as RoBERTa's have); `# WordPiece only`, unless its tokenizer is WordPiece.
+      and they say so: `# packaged encoder only`; `# BERT only`, unless it and its tokenizer are BERT's; `# BERT's
+      names`, unless its parts have the same names as BERT's (as RoBERTa's have); `# WordPiece only`, unless its
+      tokenizer is WordPiece.
     - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
 
     Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone.

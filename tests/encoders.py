@@ -113,7 +113,19 @@ def distilbert():
     return tokenizer, DistilBertModel(DistilBertConfig(n_layers=2, dim=64, n_heads=2, hidden_dim=128))
 
 
-FAMILIES = {function.__name__: function for function in (bert, cased, roberta, mpnet, distilbert)}
+def multilingual():
+    """A BERT with the tokenizer of XLM-RoBERTa, which cuts at blanks only: so are many multilingual encoders."""
+    from tokenizers import models, pre_tokenizers, trainers
+    from transformers import BertConfig, BertModel, XLMRobertaTokenizer
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trainer = trainers.UnigramTrainer(vocab_size=PIECES, special_tokens=special, unk_token="<unk>", show_progress=False)
+    model = trained(models.Unigram(), trainer, pre_tokenizer=pre_tokenizers.Metaspace())
+    tokenizer = XLMRobertaTokenizer(vocab=[tuple(piece) for piece in model["vocab"]], model_max_length=512)
+    return tokenizer, BertModel(BertConfig(vocab_size=len(tokenizer), **sizes(3, 96, 6)))
+
+
+FAMILIES = {function.__name__: function for function in (bert, cased, roberta, mpnet, distilbert, multilingual)}
 
 
 def sizes(layers, hidden, heads):

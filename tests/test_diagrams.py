@@ -7,6 +7,7 @@ import pytest
 
 from course_utils.diagrams import canvas
 from course_utils.diagrams.canvas import Canvas, DiagramError
+from course_utils.diagrams.lesson_05 import patching
 from course_utils.plots import contrast
 
 ALT = "A picture for a test, described in a sentence that is long enough."
@@ -76,3 +77,10 @@ def test_it_is_the_same_each_time_and_rounded():
 def test_what_cannot_be_drawn_names_the_diagram(draw, words):
     with pytest.raises(DiagramError, match=f"The diagram '03 one' cannot be drawn: .*{words}"):
         draw(Canvas("03 one", 100))
+
+
+@pytest.mark.parametrize("layers", [1, 2, 6, 12, 24])
+def test_patching_fits_for_encoders_of_all_depths(layers):
+    tokens = ["<s>", "cat", "sat", "</s>"]
+    svg = str(patching(tokens, tokens, place=1, state=layers - 1, layers=layers)._repr_html_())
+    assert svg.count(f">{layers}<") == 1, "the last hidden state has its number"

@@ -22,6 +22,8 @@ def shell(monkeypatch):
         ("packaged encoder only", "bert", "this cell is about the packaged encoder"),
         ("BERT only", "bert", None),
         ("BERT only", "roberta", "this cell is about BERT"),
+        ("BERT only", "multilingual", "this cell is about BERT"),
+        ("BERT's names", "multilingual", None),
         ("BERT's names", "roberta", None),
         ("BERT's names", "distilbert", "this cell is about BERT's parts"),
         ("BERT's names", "albert", "this cell is about BERT's parts"),
@@ -35,13 +37,14 @@ def test_a_cell_says_that_it_is_skipped(said, kind, skipped, shell, monkeypatch,
     from tokenizers import Tokenizer
     from tokenizers.models import BPE, WordPiece
 
-    name = {"bert": "Bert", "roberta": "Roberta", "distilbert": "DistilBert", "albert": "Albert"}[kind]
+    name = {"roberta": "Roberta", "distilbert": "DistilBert", "albert": "Albert"}.get(kind, "Bert")
     config = getattr(transformers, f"{name}Config")(
         vocab_size=9, **({} if kind == "distilbert" else {"num_hidden_layers": 1})
     )
     model = getattr(transformers, f"{name}Model")(config)
     inside = Tokenizer(BPE() if kind == "roberta" else WordPiece())
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inside)
+    types = [] if kind == "multilingual" else ["token_type_ids"]
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inside, model_input_names=["input_ids", *types])
     monkeypatch.setattr(models, "load_encoder", lambda: (tokenizer, model))
     monkeypatch.setenv(models.ENV_VAR, "another")
     setup()

@@ -280,8 +280,8 @@ def patching(tokens, others, place, state, layers):
     hidden state where it is replaced. layers: how many the model has.
     """
     canvas, n = Canvas("05 patching", 256), len(tokens)
-    left, step, cell, wide = 100, 48, 72 / len(tokens), 22
-    top, low = 20, 138
+    left, step, cell = 100, min(48, 288 / layers), 72 / len(tokens)
+    wide, top, low = min(22, 2 * step / 3), 20, 138
     end = left + layers * step + wide
 
     def run(y, name, token):
@@ -300,7 +300,7 @@ def patching(tokens, others, place, state, layers):
     states(top, range(layers + 1))
     run(low, "target", tokens[place])
     states(low, range(state + 1))
-    for number in range(layers + 1):
+    for number in range(0, layers + 1, 1 if step > 20 else 2):
         canvas.text(left + number * step + wide / 2, low + 84, str(number), SMALL, quiet=True)
     canvas.text(2, low + 84, "hidden state", SMALL, anchor="start", quiet=True)
     with canvas.step():
