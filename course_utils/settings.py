@@ -13,7 +13,7 @@ def _is_bert(tokenizer, model):
 
 
 def _is_built_like_bert(model):
-    return "encoder.layer.0.attention.self.query" in dict(model.named_modules())
+    return {"encoder.layer.0.attention.self.query", "pooler.dense"} <= dict(model.named_modules()).keys()
 
 
 def _cuts_word_pieces(tokenizer):

@@ -27,6 +27,7 @@ def shell(monkeypatch):
         ("BERT's names", "roberta", None),
         ("BERT's names", "distilbert", "this cell is about BERT's parts"),
         ("BERT's names", "albert", "this cell is about BERT's parts"),
+        ("BERT's names", "electra", "this cell is about BERT's parts"),
         ("WordPiece only", "bert", None),
         ("WordPiece only", "roberta", "this cell is about WordPiece"),
         ("for the packaged encoder only, or so", "distilbert", None),
@@ -37,7 +38,9 @@ def test_a_cell_says_that_it_is_skipped(said, kind, skipped, shell, monkeypatch,
     from tokenizers import Tokenizer
     from tokenizers.models import BPE, WordPiece
 
-    name = {"roberta": "Roberta", "distilbert": "DistilBert", "albert": "Albert"}.get(kind, "Bert")
+    name = {"roberta": "Roberta", "distilbert": "DistilBert", "albert": "Albert", "electra": "Electra"}.get(
+        kind, "Bert"
+    )
     config = getattr(transformers, f"{name}Config")(
         vocab_size=9, **({} if kind == "distilbert" else {"num_hidden_layers": 1})
     )
