@@ -19,13 +19,14 @@ from course_utils.tools.workspace.copies import learner_copy
 from .costly import costly
 
 ROOT = Path(__file__).resolve().parents[1]
+READMES = ("README.md", "notebooks/README.md")
 OTHER = "https://github.com/some-school/course.of-ours"
 
 
 @pytest.fixture
 def moved(tmp_path):
     """The files that hold addresses, and two lessons, in a repository with another address."""
-    for name in ("pyproject.toml", "notebooks/README.md", "notebooks/04_pooling.ipynb", "notebooks/glossary.ipynb"):
+    for name in ("pyproject.toml", *READMES, "notebooks/04_pooling.ipynb", "notebooks/glossary.ipynb"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     project = tmp_path / "pyproject.toml"
@@ -34,20 +35,31 @@ def moved(tmp_path):
     return tmp_path
 
 
+def written(readme):
+    return readme.read_text(encoding="utf-8").partition(elsewhere.BEGIN)[2].partition(elsewhere.END)[0].strip()
+
+
 def test_the_links_are_those_of_the_setting():
-    text = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
-    written = text.partition(elsewhere.BEGIN)[2].partition(elsewhere.END)[0].strip()
     names = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-    assert written == elsewhere.links(elsewhere.read_project(), names), "run `course links`"
-    assert len(re.findall("colab.research.google.com", written)) == len(names) == 16
+    badge, links = (written(ROOT / name) for name in READMES)
+    project = elsewhere.read_project()
+    assert badge == elsewhere.badge(project) and links == elsewhere.links(project, names), "run `course links`"
+    assert len(re.findall("colab.research.google.com", links)) == len(names) == 16
+
+
+def test_the_badge_is_that_of_the_workflow_for_pushes():
+    file = re.search(r"/actions/workflows/([\w.]+)/badge", elsewhere.badge(elsewhere.read_project()))[1]
+    assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
 
 
 def test_another_address_changes_all_of_them(moved):
-    assert elsewhere.write_links(moved) and not elsewhere.write_links(moved)
+    assert elsewhere.write_links(moved) == [moved / name for name in READMES] and not elsewhere.write_links(moved)
     *copies, requirements = elsewhere.write_colab(moved / "out", moved)
     assert [path.name for path in copies] == ["04_pooling.ipynb", "glossary.ipynb"]
-    texts = [path.read_text(encoding="utf-8") for path in (moved / "notebooks" / "README.md", requirements, *copies)]
-    assert not [text for text in texts if elsewhere.repository(elsewhere.read_project()) in text]
+    files = (*(moved / name for name in READMES), requirements, *copies)
+    first, *texts = (path.read_text(encoding="utf-8") for path in files)
+    assert first.count(OTHER) == 2
+    assert not [text for text in (first, *texts) if elsewhere.repository(elsewhere.read_project()) in text]
     project = elsewhere.read_project(moved)
     for address in (elsewhere.colab(project, "04_pooling"), elsewhere.binder(project), elsewhere.codespace(project)):
         assert address.count("some-school/course.of-ours") == 1 and address in texts[0]
@@ -59,7 +71,7 @@ def test_no_address_of_the_repository_stands_anywhere_else():
     listed = subprocess.run(["git", "grep", "-lF", name], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode > 1:
         pytest.skip("not a git checkout")
-    assert set(listed.stdout.split()) == {"pyproject.toml", "notebooks/README.md"}
+    assert set(listed.stdout.split()) == {"pyproject.toml", *READMES}
 
 
 @pytest.mark.parametrize(
@@ -70,12 +82,13 @@ def test_an_address_of_another_form_is_one_sentence(address):
         elsewhere.links({"urls": {"Repository": address}}, ["04_pooling"])
 
 
-def test_without_a_place_for_the_links_nothing_is_written(moved):
-    readme = moved / "notebooks" / "README.md"
-    readme.write_text("# The lessons\n")
-    with pytest.raises(elsewhere.ElsewhereError, match="no place for the links"):
+@pytest.mark.parametrize("name", READMES)
+def test_without_a_place_for_the_links_nothing_is_written(name, moved):
+    (moved / name).write_text("# The lessons\n")
+    before = [(moved / one).read_text() for one in READMES]
+    with pytest.raises(elsewhere.ElsewhereError, match="no place for what is written there"):
         elsewhere.write_links(moved)
-    assert readme.read_text() == "# The lessons\n"
+    assert [(moved / one).read_text() for one in READMES] == before
 
 
 def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):

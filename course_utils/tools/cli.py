@@ -724,15 +724,18 @@ def colab(out):
 
 @main.command()
 def links():
-    """For authors: renew the links to Colab, Binder and a codespace in the README of the lessons."""
-    from .publish.elsewhere import README, ElsewhereError, write_links
+    """For authors: renew the badge and the links to Colab, Binder and a codespace in the READMEs."""
+    from .publish.elsewhere import ElsewhereError, write_links
 
     _in_a_clone()
     try:
         changed = write_links()
     except (ElsewhereError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{_short(README)}: {'renewed' if changed else 'up to date'}.")
+    for path in changed:
+        click.echo(f"{_short(path)}: renewed.")
+    if not changed:
+        click.echo("Badge and links are up to date.")
 
 
 @main.command("new-exercise")

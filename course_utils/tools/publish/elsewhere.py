@@ -7,13 +7,12 @@ from pathlib import Path
 import nbformat
 
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, ROOT
+from ..._support.notebooks import ROOT
 from ..doctor import NOT_IN_COLAB, TORCH_INDEX
 from ..workspace.copies import learner_copy
 
 BRANCH = "colab"  # of the repository; each release writes the learner's copies there
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
-README = NOTEBOOKS / "README.md"
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 
@@ -96,18 +95,30 @@ def links(project, names):
     )
 
 
+def badge(project):
+    """Whether the hosted tests of the newest commit pass, as a picture that leads to them. Markdown."""
+    tests = f"https://github.com/{repository(project)}/actions/workflows/tests.yml"
+    return f"[![Tests of the newest commit]({tests}/badge.svg?branch=main)]({tests})"
+
+
 def write_links(root=ROOT):
-    """Write the links into the README of the lessons. Returns whether they changed. Raises ElsewhereError, OSError."""
-    readme = Path(root) / README.relative_to(ROOT)
-    text = readme.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ElsewhereError(f"{readme} has no place for the links, between {BEGIN} and {END}.")
-    written = f"{before}{BEGIN}\n\n{links(read_project(root), _names(root))}\n\n{END}{after}"
-    if written != text:
-        write_whole(readme, written)
-    return written != text
+    """Write the badge and the links into the two READMEs. Returns the paths of those that changed.
+
+    Raises ElsewhereError, before anything is written, or OSError.
+    """
+    project, texts = read_project(root), {}
+    for readme, new in (("README.md", badge(project)), ("notebooks/README.md", links(project, _names(root)))):
+        path = Path(root) / readme
+        text = path.read_text(encoding="utf-8")
+        before, begin, rest = text.partition(BEGIN)
+        _, end, after = rest.partition(END)
+        if not (begin and end):
+            raise ElsewhereError(f"{path} has no place for what is written there, between {BEGIN} and {END}.")
+        if text != (written := f"{before}{BEGIN}\n\n{new}\n\n{END}{after}"):
+            texts[path] = written
+    for path, text in texts.items():
+        write_whole(path, text)
+    return list(texts)
 
 
 def _names(root):
