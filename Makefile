@@ -17,7 +17,7 @@ PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run everything that CI runs"
-	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels; the costly tests"
+	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
 	@echo "make encoders   the lessons with other encoders: random ones of six families (two hours)"
 	@echo "make doctor     check this machine"
 	@echo "make setup      make .venv, which the others do by themselves; make clean removes it"
@@ -60,11 +60,9 @@ $(VENV)/peers/.ready: requirements-peers.lock | setup
 	$(PEERS_PIP) -r requirements-peers.lock
 	@touch $@
 
-# The last line records what passed, so that `make test` runs it again only after a change: tests/costly.py
 matrix: setup $(VENV)/grading/.ready
 	$(BIN)/python -m tests.matrix
 	KERNELS=record $(BIN)/python -m pytest -q tests/grading/test_odd_kernel.py tests/near_ties.py
-	COSTLY=record $(BIN)/python -m pytest -q -n 2 --dist loadscope -m costly tests
 
 encoders: setup
 	$(BIN)/python -W ignore -m tests.encoders $(if $(L),--lesson $(L)_)

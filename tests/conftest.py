@@ -14,8 +14,6 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-from .costly import pytest_collection_modifyitems, pytest_runtest_logreport, pytest_sessionfinish  # noqa: F401
-
 settings.register_profile("repeatable", derandomize=True, deadline=None)  # a failing run can be repeated exactly
 settings.load_profile("repeatable")
 

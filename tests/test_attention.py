@@ -22,8 +22,6 @@ from course_utils import attention, models, plots
 from course_utils.attention import attend, attention_weights, head_scores, head_view, model_view, patching_map
 from notebooks.conftest import nearly_equal
 
-from .costly import costly
-
 AWKWARD = [
     "[CLS]",
     "</script>",
@@ -329,7 +327,6 @@ for view in (head_view, model_view):
 """
 
 
-@costly("course_utils/*.py")
 def test_the_same_on_every_call_and_in_every_process():
     made = [head_view, model_view]
     views = [view(random_attentions(2, 3, 5), list("abcde"), sentence_b_start=3) for view in made]

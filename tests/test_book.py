@@ -20,9 +20,7 @@ from course_utils.tools.publish import book
 from course_utils.tools.publish.listings import hang, kind_of, set_listings
 
 from .browser import chromium, keep, needs_chromium
-from .costly import PUBLISHED, costly
 
-pytestmark = costly(*PUBLISHED, browser=True)
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
 VIEWS = "05_attention"
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included

@@ -23,7 +23,6 @@ from course_utils.tools.kernels.provisioner import COLD, SOCKET
 from course_utils.tools.workspace.copies import write_workspace
 
 from .browser import bring_into_view, chromium, keep, needs_chromium, run_all_cells, running_lab
-from .costly import costly
 from .execute import KERNEL
 from .test_browser_views import fits, inside, same, weights
 from .test_kernels import gone
@@ -210,10 +209,6 @@ def test_nothing_outside_was_asked_for(page):
 
 # Attention views
 
-of_views = costly(
-    "course_utils/_support/bertviz_offline.py", "course_utils/attention.py", "course_utils/plots.py", browser=True
-)
-
 
 def opened(open_page, lab, name="views"):
     page = open_page()
@@ -268,7 +263,6 @@ def saved(open_page, lab):
 
 
 @needs_chromium
-@of_views
 def test_drawn_when_run(saved):
     assert saved.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
     all_drawn(saved, "live")
@@ -277,7 +271,6 @@ def test_drawn_when_run(saved):
 
 
 @needs_chromium
-@of_views
 def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
     page = opened(open_page, lab)
     all_drawn(page, "reopened")
@@ -286,7 +279,6 @@ def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
 
 
 @needs_chromium
-@of_views
 def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, lab, open_page):
     notebook = nbformat.read(lab[1] / "views.ipynb", as_version=4)
     notebook.cells[1].source += "  # changed elsewhere, so that JupyterLab does not know it"
@@ -306,7 +298,6 @@ def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, la
 
 
 @needs_chromium
-@of_views
 def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     (tmp_path / "views.html").write_text(HTMLExporter().from_filename(lab[1] / "views.ipynb")[0], encoding="utf-8")
     page = open_page()
@@ -319,7 +310,6 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
 
 
 @needs_chromium
-@of_views
 def test_views_follow_the_dark_theme(saved):
     frame = saved.locator("iframe[title^='Head view of layer 1']")
     turned = "frame => getComputedStyle(frame).filter"

@@ -12,13 +12,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from .costly import costly
-
 CONFTEST = Path(__file__).resolve().parents[1] / "notebooks" / "conftest.py"
 _spec = importlib.util.spec_from_file_location("notebooks_conftest", CONFTEST)
 comparison = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(comparison)
-pytestmark = costly("notebooks/conftest.py")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from course_utils.tools import corpus
 from course_utils.tools.cli import main
 from course_utils.tools.corpus import CorpusError, embed_corpus, load_corpus
 
-from .costly import costly
 from .grader import COURSE, needs_extras
 from .offline import free_port
 
@@ -205,7 +204,6 @@ def test_the_vectors_are_embeds(tmp_path):
     assert np.abs(load_corpus(tmp_path) - embed(TEXTS[:3])).max() < 1e-3
 
 
-@costly("course_utils/tools/corpus.py", "course_utils/tools/cli.py", "course_utils/embedding.py")
 def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path):
     environment = needs_extras() | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
     texts = [f"Sentence {number}, which is {'rather ' * (number % 40)}long." for number in range(400)]

@@ -30,7 +30,6 @@ from course_utils.tools.publish.slides import (
 from course_utils.tools.workspace.copies import learner_copy
 
 from .browser import chromium, keep, needs_chromium
-from .costly import PUBLISHED, costly
 
 KINDS = {path: kind_of(nbformat.read(path, as_version=4)) for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
 LESSONS = {path.stem: path for path, kind in KINDS.items() if kind != "page"}
@@ -411,7 +410,6 @@ def open_deck(decks, browser):
 
 
 @needs_chromium
-@costly(*PUBLISHED, browser=True)
 @each_lesson
 def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, open_deck, name):
     page = open_deck(name)
@@ -428,7 +426,6 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
 
 
 @needs_chromium
-@costly(*PUBLISHED, browser=True)
 def test_the_keys_turn_reveal_and_go_back(decks, browser):
     page = show(browser, decks["04_pooling"])
     while not page.evaluate("Reveal.availableFragments().next"):
@@ -450,7 +447,6 @@ def test_the_keys_turn_reveal_and_go_back(decks, browser):
 
 
 @needs_chromium
-@costly(*PUBLISHED, browser=True)
 def test_the_notes_open_beside_with_the_minutes(decks, browser):
     page = show(browser, decks["04_pooling"])
     with page.context.expect_page() as opened:
@@ -478,7 +474,6 @@ def place(page):
 
 
 @needs_chromium
-@costly(*PUBLISHED, browser=True)
 def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, browser):
     head_view = next(cell for cell in copy.deepcopy(read("05_attention")).cells if cell.id == "head-view")
     head_view.metadata["slideshow"] = {"slide_type": "-"}
@@ -541,7 +536,6 @@ def small_deck(tmp_path):
 
 
 @needs_chromium
-@costly("course_utils/tools/publish/**/*", browser=True)
 def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, browser):
     page = show(browser, small_deck)
     visible = """() => [...document.querySelectorAll('section.present svg text, section.present div.fragment')]
@@ -564,7 +558,6 @@ def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, bro
 
 
 @needs_chromium
-@costly("course_utils/tools/publish/**/*", browser=True)
 def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, browser):
     lesson(tmp_path, slide("## One"), slide("### Two", tags=["optional"]), slide("### Three"), plan())
     page = show(browser, write_deck("05", tmp_path, tmp_path))
@@ -580,7 +573,6 @@ def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, browser):
 
 
 @needs_chromium
-@costly("course_utils/tools/publish/**/*", browser=True)
 def test_the_progress_bar_is_seen(small_deck, browser):
     page = show(browser, small_deck)
     colours = page.evaluate(
@@ -595,7 +587,6 @@ def test_the_progress_bar_is_seen(small_deck, browser):
 
 
 @needs_chromium
-@costly("course_utils/tools/publish/**/*", browser=True)
 def test_a_deck_on_paper(small_deck):
     assert write_pdf(small_deck) == ""
     paper = small_deck.with_suffix(".pdf").read_bytes()
@@ -612,7 +603,6 @@ PAPER = """() => [...document.querySelectorAll('.print-pdf .slides > section')].
 
 
 @needs_chromium
-@costly(*PUBLISHED, browser=True)
 @each_lesson
 def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
     page = browser(1280, 720)
@@ -623,7 +613,6 @@ def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
 
 
 @needs_chromium
-@costly(*PUBLISHED, browser=True)
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck):
     asked = {
         name: [

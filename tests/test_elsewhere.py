@@ -16,8 +16,6 @@ from course_utils.tools.doctor import NOT_IN_COLAB
 from course_utils.tools.publish import elsewhere
 from course_utils.tools.workspace.copies import learner_copy
 
-from .costly import costly
-
 ROOT = Path(__file__).resolve().parents[1]
 READMES = ("README.md", "notebooks/README.md")
 OTHER = "https://github.com/some-school/course.of-ours"
@@ -120,7 +118,6 @@ def test_colab_gets_the_versions_of_the_course():
     assert [Requirement(line) for line in lines] == [need for need in needs if need.name.lower() not in NOT_IN_COLAB]
 
 
-@costly("course_utils/**/*.py")
 def test_lessons_do_without_what_colab_does_not_get():
     code = (
         "import sys; sys.modules.update(dict.fromkeys(sys.argv[1:])); import course_utils, course_utils.explore as e; "

@@ -34,7 +34,6 @@ from course_utils.tools.publish.explorers import ExplorersError, write_explorers
 from course_utils.trainings.search import VECTORS, pages
 
 from .browser import chromium, keep, needs_chromium, run_all_cells, running_lab
-from .costly import costly
 
 AWKWARD = [
     "Ünaffåble résumé",
@@ -50,7 +49,6 @@ AWKWARD = [
     "[MASK] [SEP]hello [mask]",
     "cat🙂 cat",
 ]
-EXPLORE = ("course_utils/explore/**/*", "course_utils/diagrams/canvas.py", "course_utils/tools/publish/**/*")
 NODE = shutil.which("node")
 LINE = """name => { const line = document.querySelector(`[data-explorer-view='${name}'] .cu-line`);
     return line && line.textContent !== '…'; }"""
@@ -342,7 +340,6 @@ def distances(one, other, path=""):
         yield f"{path}: {one!r:.60} {other!r:.60}", 0 if one == other else float("inf")
 
 
-@costly(*EXPLORE)
 def test_both_engines_answer_alike(files, one_thread):
     """Numbers of the encoder differ by its 8 bits; everything else is equal."""
     exact = [("tokens", {"text": text, "word": 1}) for text in AWKWARD]
@@ -402,7 +399,6 @@ def test_both_engines_answer_alike(files, one_thread):
             assert far < long.get(re.findall(r"\.(\w+)", path)[-1], 0.02), (name, path, far)
 
 
-@costly(*EXPLORE)
 def test_the_encoder_in_the_page_is_the_courses(files, encoder):
     """Fifty review sentences: tokens exactly, cosines within 0.005, attentions within 0.02, vectors 0.998 alike."""
     sentences = load_reviews()["text"].sample(50, random_state=0).str[:180].tolist()
@@ -428,7 +424,6 @@ def test_the_licences_of_what_is_copied_are_there(files):
     assert b"MIT License" in (files / "ort.wasm.bundle.min.mjs").read_bytes()[:300]
 
 
-@costly(*EXPLORE)
 def test_the_same_weights_give_the_same_bytes(files, tmp_path):
     again = write_explorers(tmp_path / "again")
     for name in ("encoder.onnx", "masked_lm.onnx"):
@@ -545,7 +540,6 @@ def settled(page, view):
 
 
 @needs_chromium
-@costly(*EXPLORE, browser=True)
 def test_in_the_book(page_of_all):
     """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
     from axe_playwright_python import __file__ as package
@@ -593,7 +587,6 @@ def test_in_the_book(page_of_all):
 
 
 @needs_chromium
-@costly(*EXPLORE, browser=True)
 def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_of_all):
     with served(page_of_all, ["tokenizer.json"]) as address, chromium() as open_page:
         page = open_page(1280)
@@ -604,7 +597,6 @@ def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_
 
 
 @needs_chromium
-@costly(*EXPLORE, browser=True)
 @pytest.mark.parametrize(
     ("cause", "said"),
     [
@@ -630,7 +622,6 @@ def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(pa
 
 
 @needs_chromium
-@costly(*EXPLORE, browser=True)
 def test_two_tabs_answer_each_for_itself(page_of_all):
     with served(page_of_all) as address, chromium() as open_page:
         pages = [open_page(1280)]
@@ -649,7 +640,6 @@ def test_two_tabs_answer_each_for_itself(page_of_all):
 
 
 @needs_chromium
-@costly(*EXPLORE, browser=True)
 def test_in_jupyterlab(tmp_path):
     """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
     workspace = tmp_path / "workspace"

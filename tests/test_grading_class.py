@@ -20,7 +20,6 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import HandInError
 
-from .costly import MARKING, costly
 from .grader import (
     COURSE,
     NOBODY,
@@ -200,7 +199,6 @@ def test_an_interruption_loses_nothing(folder, tmp_path):
     assert len((tmp_path / "out" / "grades.csv").read_text().splitlines()) == 7
 
 
-@costly(*MARKING)
 def test_ctrl_c_leaves_no_process(folder, tmp_path):
     write_class(
         tmp_path / "class", s0=hand_in("04"), s1=hand_in("04", max_pool=SLOW), s2=hand_in("04", max_pool=SLOW + " ")
@@ -225,7 +223,6 @@ def test_ctrl_c_leaves_no_process(folder, tmp_path):
     assert alive == []
 
 
-@costly(*MARKING)
 def test_a_marking_process_that_dies_is_replaced(tmp_path):
     isolation()
     (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
@@ -237,7 +234,6 @@ def test_a_marking_process_that_dies_is_replaced(tmp_path):
     assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == FULL
 
 
-@costly(*MARKING)
 @pytest.mark.usefixtures("one_sandbox")
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
     parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7}
@@ -249,7 +245,6 @@ def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tm
         assert (parts / name).read_bytes() == (out / name).read_bytes(), name
 
 
-@costly(*MARKING)
 def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path):
     environment = needs_extras()
     from .offline import free_port
@@ -275,7 +270,6 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
         assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes()
 
 
-@costly(*MARKING)
 def test_an_ordinary_user_gets_the_same(folder, out):
     if os.getuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")
@@ -339,7 +333,6 @@ def test_hand_marked_cells(tmp_path):
             grade(source, out, workers=1)
 
 
-@costly(*MARKING, "course_utils/exercises/lesson_14.py", "notebooks/14_*.ipynb")
 def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
@@ -390,7 +383,6 @@ def test_without_isolation_it_refuses(folder, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@costly(*MARKING)
 def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     (tmp_path / "empty").mkdir()
     path = {**os.environ, "PATH": str(tmp_path / "empty")}

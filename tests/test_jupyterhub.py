@@ -11,7 +11,6 @@ import pytest
 from course_utils.exercises import all_exercises
 from course_utils.tools.workspace.overview import overview
 
-from .costly import costly
 from .grader import NOBODY, course, isolation, ordinary_user
 
 RUN = """
@@ -34,7 +33,6 @@ def room():
     shutil.rmtree(room)
 
 
-@costly("course_utils/**/*.py", "notebooks/00_*.ipynb")
 def test_a_student_gets_copies_works_and_is_remembered(room):
     student = {
         "before": ordinary_user(room),

@@ -9,10 +9,6 @@ from course_utils.benchmark import row_cosines
 from course_utils.evaluation import bootstrap, ranks, spearman
 from course_utils.exercises.lesson_08 import GROUPS, SPEARMAN, THRESHOLD
 
-from .costly import costly
-
-listing = costly("notebooks/08_*.ipynb", "course_utils/*.py", "course_utils/tables/*")  # embeds all pairs
-
 
 @pytest.fixture(scope="module")
 def pairs(one_thread):
@@ -60,7 +56,6 @@ def test_copies_do_not_narrow_the_grouped_interval():
     assert copied == pytest.approx(single)
 
 
-@listing
 def test_the_worst_pairs_are_not_listed_by_a_near_tie(pairs, cosines):
     """If two cosines change places, a pair moves by one rank; the lists must not change."""
     gold = pairs["score"].to_numpy()
@@ -69,7 +64,6 @@ def test_the_worst_pairs_are_not_listed_by_a_near_tie(pairs, cosines):
         assert np.abs(np.diff(off[order])).min() > 1 / (len(gold) - 1)
 
 
-@listing
 def test_what_the_lesson_says_of_its_pairs(pairs, cosines):
     median = {score: np.median(cosines[pairs["score"] == score]) for score in (2, 5)}
     assert median[2] > median[5] + 0.1, "pairs that score 2 lie closer than pairs that score 5"

@@ -16,8 +16,6 @@ from course_utils.exercises.lesson_10 import DIAGNOSE, LEAKS, SCHEDULE, SPLIT_PA
 from course_utils.training import ExampleError
 from course_utils.trainings import depth, learning_curve, pairs
 
-from .costly import costly
-
 
 def test_the_parts_share_no_sentence():
     parts = learning_curve.review_parts()
@@ -110,7 +108,6 @@ def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
         learning_curve.fine_tuned(["one", "two"], [1, 1])
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     done = CliRunner().invoke(learning_curve.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
@@ -158,7 +155,6 @@ def test_only_the_last_layers_are_trained(small, layers, pooling):
     assert any("embeddings" in name for name in moved) == (layers is None) and "classifier.weight" in moved
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_of_depths_writes_the_stored_form(small, tmp_path, monkeypatch):
     monkeypatch.setattr(depth, "EXAMPLES", 20)
     done = CliRunner().invoke(depth.main, ["--folder", str(tmp_path)], catch_exceptions=False)
@@ -272,7 +268,6 @@ def test_the_stored_table_of_splits_has_each_pair_once():
     assert all(pairs.balanced_accuracy(split[name], split["label"]) > 0.5 for name in pairs.SPLITS)
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path, monkeypatch):
     done = CliRunner().invoke(pairs.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0

@@ -23,8 +23,6 @@ from course_utils import load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
 from course_utils.trainings import losses, negation
 
-from .costly import costly
-
 
 @pytest.fixture(scope="module")
 def sentence_model(tiny):
@@ -158,7 +156,6 @@ def test_a_training_stops_at_its_goal_and_not_before(small):
     assert len(stopped) == 2 and len(whole) == 4 and len(by_epoch) == 2
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     done = CliRunner().invoke(negation.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
@@ -257,7 +254,6 @@ def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_ca
     assert reaching([0.3, 0.5, 0.5]) == (1, 0.5, 3)
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_of_the_losses_writes_whole_tables_in_the_stored_ones_form(small, tmp_path, monkeypatch):
     monkeypatch.setattr(losses, "SEEDS", (0,))
     done = CliRunner().invoke(losses.main, ["--folder", str(tmp_path)], catch_exceptions=False)

@@ -12,8 +12,6 @@ from course_utils import embed, load_doc_queries, load_docstrings
 from course_utils.ranking import chunks
 from course_utils.trainings import rerank, search
 
-from .costly import costly
-
 PAGE = "Do a thing\nwell.\n\nMore.\n\nParameters\n----------\nx : array\n    What it is.\n\nReturns\n-------\nNone"
 
 
@@ -61,7 +59,6 @@ def small(monkeypatch):
     monkeypatch.setattr(search, "DEPTH", 4)
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_script_writes_the_stored_form(small, tmp_path):
     done = CliRunner().invoke(search.main, ["--folder", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
@@ -131,7 +128,6 @@ def test_the_negatives_that_were_looked_at_are_those_of_questions():
     assert set(looked["question"]) <= set(mined["question"]) and set(looked["near"]) <= set(load_docstrings()["name"])
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path):
     docs, queries = load_docstrings()[:1600:40].reset_index(drop=True), load_doc_queries()[:3]
     monkeypatch.setattr(rerank, "load_docstrings", lambda: docs)

@@ -12,8 +12,6 @@ from course_utils.exercises.lesson_13 import HAMMING, INT8, RESCORE
 from course_utils.ranking import recalls
 from course_utils.trainings import growth, matryoshka
 
-from .costly import costly
-
 
 def drawn(n, dimensions=13, seed=0):
     return np.random.default_rng(seed).normal(size=(n, dimensions)).astype(np.float32)
@@ -120,7 +118,6 @@ def test_the_stored_tables_fit_themselves():
     assert (grown["bytes"] > grown["n"] * 768).all()
 
 
-@costly("course_utils/*.py", "course_utils/trainings/*.py")
 def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch):
     monkeypatch.setattr(growth, "SIZES", {"reviews": (300,), "drawn": (300, 600)})
     monkeypatch.setattr(growth, "ASKED", 20)

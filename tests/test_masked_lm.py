@@ -20,10 +20,7 @@ from course_utils.models import load_encoder
 from course_utils.trainings import adapter as train
 
 from .conftest import PIECES, SIZES
-from .costly import costly
 from .hub import Hub
-
-TRAINED = ("course_utils/trainings/adapter.*", "course_utils/data.py", "course_utils/models.py")
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +72,6 @@ def test_the_file_is_small_and_holds_tensors_only():
     assert {value.dtype for value in load_file(ADAPTER).values()} <= {torch.int8, torch.float32}
 
 
-@costly(*TRAINED)
 def test_its_scores_on_text_it_was_not_trained_on(adapted):
     """The model card's figures for reviews, measured again on a sample."""
     tokenizer, model = adapted
@@ -196,7 +192,6 @@ def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
     assert all(tensors[name].dtype == torch.int8 for name in whole)
 
 
-@costly(*TRAINED)
 @pytest.mark.parametrize(
     "compiled",
     [False, pytest.param(True, marks=pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler here"))],

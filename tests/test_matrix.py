@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .costly import costly
 from .matrix import SETTINGS, code_cells, compare
 
-pytestmark = costly("notebooks/00_*.ipynb", "notebooks/conftest.py", "tests/matrix.py")
 LESSON = Path(__file__).resolve().parents[1] / "notebooks" / "00_start_here.ipynb"
 
 

@@ -25,7 +25,6 @@ from course_utils.embedding import has_bfloat16
 from course_utils.pooling import POOLINGS
 
 from .conftest import PIECES, SIZES
-from .costly import costly
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -193,7 +192,6 @@ def test_the_light_tokenizer_gives_the_same_ids(light, encoder, sentences):
     assert ids == [row["input_ids"] for row in rows] and [cut, longest] == rest
 
 
-@costly("course_utils/*.py")
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
     texts = texts[140:156]  # sentences, and whole reviews

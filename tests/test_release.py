@@ -13,7 +13,6 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.workspace.copies import CopyError
 
-from .costly import costly
 from .grader import ROOT, course, needs_extras, points_of
 
 BOTH = points_of("04", "05")
@@ -111,7 +110,6 @@ def test_a_release_can_be_made_on_windows(tmp_path):
     assert done.returncode == 0 and (tmp_path / "04_pooling.ipynb").exists(), done.stderr
 
 
-@costly("notebooks/*.ipynb", "course_utils/tools/grading/marking.py")
 def test_nbgrader_accepts_the_source_lessons(tmp_path):
     """nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the course's points."""
     environment = needs_extras()

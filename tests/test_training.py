@@ -32,8 +32,6 @@ from course_utils.training import (
     watch,
 )
 
-from .costly import costly
-
 TEXTS = [f"{'a b c'[number % 5 :]} {'x y' if number % 2 else 'm n'}" for number in range(24)]
 
 
@@ -157,7 +155,6 @@ len(losses)
 """
 
 
-@costly("course_utils/*.py")
 def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
     seen = {"0": [], "1": [], "bar": []}  # by TQDM_DISABLE, which decides whether anything is shown
 

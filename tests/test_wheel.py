@@ -14,10 +14,7 @@ import pytest
 
 from course_utils.tools.publish import elsewhere
 
-from .costly import costly
 from .grader import ROOT
-
-USED = ("setup.py", "pyproject.toml", "course_utils/**/*", "notebooks/*.ipynb", "notebooks/translations/*/*.po")
 
 
 def run(*command, folder, **environment):
@@ -67,7 +64,6 @@ def installed(wheel, tmp_path_factory):
     return folder, next(programs.glob("course*")), python
 
 
-@costly(*USED)
 def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     lessons = {f"course_utils/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
@@ -82,7 +78,6 @@ def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     assert here <= names, sorted(here - names)
 
 
-@costly(*USED)
 def test_the_commands_work_without_a_clone(installed):
     folder, course, python = installed
 
@@ -109,7 +104,6 @@ def test_the_commands_work_without_a_clone(installed):
     assert code == 0 and "padding" in said, said
 
 
-@costly(*USED)
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap on this machine")
 def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
@@ -124,7 +118,6 @@ def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     assert status == 0 and r"stdout='[] True\n'" in said, said
 
 
-@costly(*USED)
 def test_a_course_that_lost_a_lesson_says_so_and_writes_nothing(installed):
     folder, course, python = installed
     code, said = run(python, "-c", "import course_utils; print(course_utils.__path__[0])", folder=folder)
@@ -151,7 +144,6 @@ print("outcome:", repr(result.error_before_exec or result.error_in_exec))
 """
 
 
-@costly(*USED)
 def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     _, python = borrowing(tmp_path)
     project = elsewhere.read_project()

@@ -14,8 +14,6 @@ from course_utils import embed, load_reviews
 from course_utils._support import routes
 from course_utils._support.workers import each
 
-from .costly import costly
-
 
 @pytest.fixture(autouse=True)
 def three_threads():
@@ -67,7 +65,6 @@ def test_a_caller_that_stops_asking_stops_the_work():
     assert len(begun) < 20
 
 
-@costly("course_utils/*.py")
 def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
     texts = load_reviews()["text"].sample(300, random_state=1).tolist()
     several = embed(texts)
@@ -79,7 +76,6 @@ def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
     assert np.abs(embed(texts) - one).max() <= 1e-6
 
 
-@costly("course_utils/*.py")
 def test_ctrl_c_ends_a_long_embedding_within_a_moment():
     program = (
         "import threading, os, signal, time, torch\ntorch.set_num_threads(2)\n"

@@ -27,7 +27,6 @@ from course_utils.tools.grading.sandbox import SandboxError
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import read_table
 
-from ..costly import MARKING, costly
 from ..grader import COURSE, ROOT, course, hand_in, isolation, needs_extras, write_class
 from ..test_gradebook import ALL_04, FULL, result
 
@@ -520,7 +519,6 @@ def test_a_writer_that_is_killed(tmp_path, last):
         assert sorted(learner for learner, _ in known.entries) == ["s0", "s1", "s2"]
 
 
-@costly(*MARKING)
 def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     isolation()
     slow = hand_in("04", max_pool=SLOW)

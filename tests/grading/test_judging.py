@@ -22,7 +22,6 @@ from course_utils.tools.grading.marking import Marker, fingerprint
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 from course_utils.tools.grading.shard import read
 
-from ..costly import MARKING, costly
 from ..grader import ROOT, hand_in, isolation, points_of
 from .hostile import FULL, ID, NAMES, RIGHT, SEND, code, file, lesson
 
@@ -61,7 +60,6 @@ def test_a_tuple_of_two_lists_is_an_answer_to_two_queries():
     assert "two things" in exercise.judge((queries, texts, k), (right, [[0.5] * k] * 2))
 
 
-@costly(*MARKING, "tests/grading/hostile.py")
 def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path):
     isolation()
     nested = SEND + (
@@ -84,7 +82,6 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
     assert sum(mark["points"] for mark in ada["exercises"].values()) == FULL
 
 
-@costly(*MARKING, "tests/grading/hostile.py")
 def test_right_answers_with_threads_pass_each_time(tmp_path):
     """If each thread recreated torch's pool after the fork, about one run in five would fail: "Invalid thread pool"."""
     isolation()
@@ -185,7 +182,6 @@ def marker(one_thread):
         yield Marker(sandbox, ("04",), seed=4)
 
 
-@costly(*MARKING, "tests/grading/hostile.py")
 def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
     """If the system kills a process, as for lack of memory, it is tried once more.
 
