@@ -12,11 +12,12 @@ CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test lesson matrix encoders lock notebooks adapter tables bench book dist canary doctor clean
+.PHONY: help setup lab test nightly slow sabotage lesson matrix encoders lock notebooks adapter tables bench book dist canary doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run everything that CI runs"
+	@echo "make nightly    what is too slow for make test: slow tests, and whether the tests notice 40 small breakages (make slow, make sabotage)"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
 	@echo "make encoders   the lessons with other encoders: random ones of six families (two hours)"
 	@echo "make doctor     check this machine"
@@ -47,6 +48,15 @@ lab: setup
 
 test: setup $(VENV)/grading/.ready
 	$(BIN)/python -m tests.run
+
+# Too slow for `make test`. Hosted CI runs the two in jobs beside it, on each pull request.
+nightly: slow sabotage
+
+slow: setup $(VENV)/grading/.ready
+	$(BIN)/python -m tests.run --nightly
+
+sabotage: setup $(VENV)/grading/.ready
+	$(BIN)/python -m tests.sabotage
 
 # nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
 $(VENV)/grading/.ready: requirements-grading.lock | setup

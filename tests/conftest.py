@@ -34,7 +34,13 @@ def is_local(host):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Report how many hand-ins the grader's tests tried."""
+    """Report how many hand-ins the grader's tests tried, and a run in which too much was skipped."""
+    ended = {kind: len(terminalreporter.stats.get(kind, [])) for kind in ("passed", "failed", "error", "skipped")}
+    if ended["skipped"] * 10 > sum(ended.values()):
+        terminalreporter.write_line(
+            f"{ended['skipped']} of {sum(ended.values())} tests were skipped, more than a tenth: this proves little. "
+            "With -rs, pytest shows what this machine lacks, and how to get it."
+        )
     passed = Counter(
         value
         for report in terminalreporter.stats.get("passed", [])

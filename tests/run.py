@@ -1,4 +1,7 @@
-"""Run everything that CI runs, with the network blocked: `python -m tests.run [PYTEST FLAGS]`."""
+"""Run the tests with the network blocked: `python -m tests.run [--nightly] [PYTEST FLAGS]`.
+
+Without --nightly, all tests but those marked `nightly`; with it, only these. Hosted CI runs both, side by side.
+"""
 
 import os
 import subprocess
@@ -33,9 +36,12 @@ def main(flags):
     if not reason:
         os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"  # else npm asks its registry again for more than a minute
     start_warm()  # the lessons' kernels are forked from it, as in JupyterLab; tests/matrix.py starts them cold
+    nightly = "--nightly" in flags
+    os.environ["COURSE_NIGHTLY"] = "1" if nightly else ""
     # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
-    order = ["--dist", "loadscope", "--no-loadscope-reorder", "notebooks", "tests"]
-    return pytest.main(["-n", "2", *order, "--durations=10", *flags])
+    order = ["--dist", "loadscope", "--no-loadscope-reorder", *(() if nightly else ["notebooks"]), "tests"]
+    chosen = ["-m", "nightly" if nightly else "not nightly"]
+    return pytest.main(["-n", "2", *order, *chosen, "--durations=10", *(flag for flag in flags if flag != "--nightly")])
 
 
 if __name__ == "__main__":

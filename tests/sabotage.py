@@ -1,0 +1,154 @@
+"""Do the tests notice what is broken? `python -m tests.sabotage [WORD ...]` (`make sabotage`); part of `make nightly`.
+
+Each breakage in sabotage.toml is a small change to one file. It is made in a copy of the checkout, and the tests that
+ought to notice it are run there, first without the change: they must pass, and with it at least one must fail. WORDs
+choose breakages by their room, file or description.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from queue import Queue
+
+from tqdm import tqdm
+
+from .offline import block_network
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = Path(__file__).with_suffix(".toml")
+COPIES = 2  # as many run side by side
+SECONDS = 600  # for the tests of one breakage
+PASSED, FAILED, NOTHING_RAN = 0, 1, 5  # pytest's exit statuses
+
+
+class Stale(Exception):
+    """A breakage that does not fit the files as they are."""
+
+
+@dataclass(frozen=True)
+class Breakage:
+    """In `file`, `old` (which stands there once) becomes `new`; without `old`, `new` is the whole file."""
+
+    room: str
+    what: str
+    file: str
+    new: str
+    tests: tuple[str, ...]
+    old: str = ""
+
+    def broken(self, text):
+        if not self.old:
+            return self.new
+        if text.count(self.old) != 1:
+            raise Stale(f"{self.file} has {self.old!r} {text.count(self.old)} times, not once: renew {LIST.name}")
+        return text.replace(self.old, self.new)
+
+
+def breakages(words=()):
+    """Those of the list that have all the words."""
+    listed = [Breakage(**{**one, "tests": tuple(one["tests"])}) for one in tomllib.loads(LIST.read_text())["breakage"]]
+    return [one for one in listed if all(word in f"{one.room} {one.file} {one.what}" for word in words)]
+
+
+class Copy:
+    """A copy of the checkout, where files can be broken."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+        (folder / ".venv").symlink_to(ROOT / ".venv")
+        for command in (["init", "--quiet"], ["add", "--all"]):  # some tests ask git which files there are
+            subprocess.run(["git", *command], cwd=folder, check=True)
+
+    @cached_property
+    def environment(self):
+        # stale bytecode would hide a change of the same size within the same second
+        own = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", "COURSE_NIGHTLY": ""}
+        return {**os.environ, **own, "TQDM_DISABLE": "1", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+
+    def run(self, tests, *flags):
+        """pytest's exit status, and the end of what it prints."""
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", *flags, *tests]
+        try:
+            done = subprocess.run(
+                command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            return None, f"no end within {SECONDS} s"
+        return done.returncode, (done.stdout + done.stderr)[-2000:]
+
+    def notices(self, breakage):
+        """Whether a test fails with the breakage, and pytest's last lines."""
+        path = self.folder / breakage.file
+        before = path.read_bytes()
+        path.write_text(breakage.broken(before.decode("utf-8")), encoding="utf-8")
+        try:
+            status, said = self.run(breakage.tests, "-x")
+        finally:
+            path.write_bytes(before)
+        return status == FAILED, said
+
+
+def tried(chosen, bar):
+    """{breakage: "noticed", or a sentence that says why not}, with COPIES copies side by side."""
+    with tempfile.TemporaryDirectory() as room, ThreadPoolExecutor(COPIES) as pool:
+        free = Queue()
+        for number in range(COPIES):
+            (folder := Path(room, str(number))).mkdir()
+            free.put(Copy(folder))
+
+        def call(method, *arguments):
+            copy = free.get()
+            try:
+                return getattr(copy, method)(*arguments)
+            finally:
+                free.put(copy)
+                bar.update()
+
+        selections = list(dict.fromkeys(one.tests for one in chosen))
+        sound = dict(zip(selections, pool.map(lambda tests: call("run", tests), selections)))
+
+        def outcome(breakage):
+            status, said = sound[breakage.tests]
+            if status != PASSED or " passed" not in said:
+                bar.update()
+                return f"its tests do not pass without it, or all are skipped:\n{said}"
+            try:
+                noticed, said = call("notices", breakage)
+            except Stale as error:
+                return str(error)
+            return "noticed" if noticed else f"nobody noticed:\n{said[-300:]}"
+
+        return dict(zip(chosen, pool.map(outcome, chosen)))
+
+
+def main(words):
+    if not (chosen := breakages(words)):
+        return f"No breakage in {LIST.name} has the words: {' '.join(words)}"
+    os.environ.setdefault("COURSE_COLD_SANDBOX", "1")
+    block_network()
+    with tqdm(total=len({one.tests for one in chosen}) + len(chosen), unit="run") as bar:
+        outcomes = tried(chosen, bar)
+    for breakage, outcome in outcomes.items():
+        print(f"{breakage.room:12} {breakage.what}: {outcome}")
+    noticed = list(outcomes.values()).count("noticed")
+    print(f"{noticed} of {len(chosen)} noticed")
+    return 0 if noticed == len(chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,83 @@
+"""What the badge says is run: the hosted tests call `make test` and `make nightly`, and nothing lies in neither."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from . import run, sabotage
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOW = yaml.load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def recipe(target):
+    """(what a target needs, its commands)"""
+    needs, commands = re.search(rf"^{target}:(.*)\n((?:\t.*\n)*)", MAKEFILE, re.MULTILINE).groups()
+    return needs.split(), [line.strip() for line in commands.splitlines()]
+
+
+def test_each_push_and_pull_request_runs_all():
+    assert set(WORKFLOW["on"]) == {"push", "pull_request"} and WORKFLOW["on"]["pull_request"] == ""
+    called = {job: [step.get("run") for step in steps["steps"]][-1] for job, steps in WORKFLOW["jobs"].items()}
+    assert [called[job] for job in ("linux", "slow", "sabotage")] == [".ci/run", "make slow", "make sabotage"]
+    assert not any("if" in WORKFLOW["jobs"][job] for job in ("linux", "slow", "sabotage"))
+
+
+def test_ci_runs_make_test_and_fails_with_it():
+    script = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "set -euo pipefail" in script and script.splitlines()[-1] == "make test"
+    assert recipe("test")[1] == ["$(BIN)/python -m tests.run"]
+    assert recipe("nightly")[0] == ["slow", "sabotage"]
+    assert recipe("slow")[1] == ["$(BIN)/python -m tests.run --nightly"]
+    assert recipe("sabotage")[1] == ["$(BIN)/python -m tests.sabotage"]
+
+
+@pytest.mark.parametrize("flags, marks, places", [([], "not nightly", 2), (["--nightly", "-x"], "nightly", 1)])
+def test_a_test_is_in_one_of_the_two_runs(flags, marks, places, monkeypatch):
+    given = []
+    monkeypatch.setattr(run.pytest, "main", given.extend)
+    monkeypatch.setattr(run, "FIRST", ())
+    monkeypatch.setattr(run, "block_network", lambda: "not in a test")
+    monkeypatch.setattr(run, "start_warm", lambda: None)
+    for name in ("COURSE_NETWORK_BLOCKED", "COURSE_NIGHTLY"):
+        monkeypatch.setenv(name, "")
+    run.main(flags)
+    assert given[given.index("-m") + 1] == marks and "--nightly" not in given
+    assert len({"notebooks", "tests"} & set(given)) == places and ("-x" in given) == ("-x" in flags)
+
+
+def test_the_breakages_fit_the_files_and_are_of_all_rooms():
+    chosen = sabotage.breakages()
+    assert len(chosen) >= 40 and len({one.what for one in chosen}) == len(chosen)
+    for one in chosen:
+        before = (ROOT / one.file).read_text(encoding="utf-8")
+        assert one.broken(before) != before, one.what
+        assert all((ROOT / test).exists() for test in one.tests if test.startswith(("tests/", "notebooks/"))), one.what
+    with pytest.raises(sabotage.Stale, match="0 times, not once"):
+        one.broken("another text")
+
+
+def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
+    """On a small checkout with three tests: one that notices, one that cannot fail, one that fails by itself."""
+    (tmp_path / "part.py").write_text("def one():\n    return 1\n")
+    (tmp_path / "test_part.py").write_text(
+        "from part import one\n\ndef test_it():\n    assert one() == 1\n\n"
+        "def test_nothing():\n    pass\n\ndef test_broken():\n    assert False\n"
+    )
+    broken = [
+        sabotage.Breakage("room", name, "part.py", "return 2", (f"test_part.py::{name}",), "return 1")
+        for name in ("test_it", "test_nothing", "test_broken")
+    ]
+    monkeypatch.setattr(sabotage, "ROOT", tmp_path)
+    monkeypatch.setattr(sabotage, "breakages", lambda words: broken)
+    monkeypatch.setattr(sabotage, "block_network", lambda: "")
+    sabotage.subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    assert sabotage.main([]) == 1
+    first, second, third, *_, last = [
+        line for line in capsys.readouterr().out.splitlines() if line[:4] in ("room", "1 of")
+    ]
+    assert first.endswith("test_it: noticed") and "nobody noticed" in second and "do not pass without it" in third
+    assert last == "1 of 3 noticed"
