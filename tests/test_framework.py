@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils import check, hint, setup, solution
-from course_utils.exercises import framework
+from course_utils import check, exercises, hint, setup, solution
+from course_utils.exercises import comparing, judging
 from course_utils.pooling import mean_pool
 
 
@@ -88,7 +88,7 @@ def test_an_argument_changed_in_its_last_digits_is_changed():
 
 def test_no_return_is_told_as_such_only_where_nothing_came_back():
     assert "no `return` with a value" in check("04-mean-pool", lambda t, m: None).messages[0]
-    assert "returned [[1], None] where" in framework.difference(([1], None), ([1], [2]))
+    assert "returned [[1], None] where" in comparing.difference(([1], None), ([1], [2]))
 
 
 @pytest.mark.parametrize("wrong, near", [("04-meanpool", "04-mean-pool"), ("4-max-pool", "04-max-pool")])
@@ -108,14 +108,14 @@ def test_hints_come_one_after_the_other_and_setup_starts_again():
 
 def test_solution_is_shown_and_passes():
     text = str(solution("04-mean-pool"))
-    assert "def my_mean_pool" in text and framework.BEGIN not in text
+    assert "def my_mean_pool" in text and exercises.BEGIN not in text
 
 
 def test_solution_without_the_source_says_so(tmp_path):
     from course_utils.exercises import find
 
     with pytest.raises(FileNotFoundError, match="Install the course again"):
-        framework.written_solution(find("04-mean-pool"), tmp_path)
+        exercises.written_solution(find("04-mean-pool"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_solution_without_the_source_says_so(tmp_path):
     ],
 )
 def test_difference(got, right, words):
-    found = framework.difference(got, right)
+    found = comparing.difference(got, right)
     assert (found is None) if words is None else (words in found)
 
 
@@ -179,7 +179,7 @@ def test_difference(got, right, words):
     ],
 )
 def test_a_strict_comparison_asks_for_type_and_dtype(got, right, words):
-    found = framework.difference(got, right, strict=True)
+    found = comparing.difference(got, right, strict=True)
     assert (found is None) if words is None else (words in found)
 
 
@@ -218,7 +218,7 @@ def test_a_list_that_is_used_again_in_each_call_is_judged_as_it_was():
 
 
 def test_a_loop_without_end_is_stopped_and_told(monkeypatch):
-    monkeypatch.setattr(framework, "SECONDS", 0.3)
+    monkeypatch.setattr(judging, "SECONDS", 0.3)
 
     def forever(word, pieces):
         while True:
@@ -263,9 +263,9 @@ class Shapeless:
         [Hostile()],
         Shapeless(),
         torch.Tensor,
-        framework.np,
+        np,
         10**400,
-        framework.np.str_("a"),
+        np.str_("a"),
         torch.tensor(1j),
         torch.ones(2, 6).to_sparse(),
         torch.ones(2, device="meta"),

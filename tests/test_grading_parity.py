@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from course_utils.exercises import find
-from course_utils.exercises.framework import examine
+from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import Marker, assignment, cases_of
 from course_utils.tools.grading.program import checksum
 from course_utils.tools.grading.sandbox import Sandbox, why_not

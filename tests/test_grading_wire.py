@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from course_utils.exercises.framework import difference
+from course_utils.exercises.comparing import difference
 from course_utils.tools.grading import wire
 
 NUMBERS = st.integers() | st.floats() | st.booleans() | st.none() | st.text()

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from course_utils.exercises import check, find
-from course_utils.exercises.framework import examine
+from course_utils.exercises.judging import examine
 from course_utils.exercises.lesson_14 import HELD_OUT_TARGET, _pool
 from course_utils.tools.grading.marking import Marker, cases_of
 from course_utils.tools.grading.sandbox import Sandbox

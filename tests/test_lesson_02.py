@@ -8,8 +8,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from course_utils import load_encoder, load_reviews
-from course_utils.exercises import find
-from course_utils.exercises.framework import written_solution
+from course_utils.exercises import find, written_solution
 
 
 def in_both_forms(exercise_id):

@@ -13,8 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from course_utils._support.notebooks import BEGIN, END, kind_of
-from course_utils.exercises import all_exercises, check
-from course_utils.exercises.framework import written_solution
+from course_utils.exercises import all_exercises, check, written_solution
 from course_utils.settings import COMMENT, CONDITIONS
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used

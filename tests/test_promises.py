@@ -9,7 +9,7 @@ import pytest
 
 from course_utils._support.notebooks import NOTEBOOKS
 from course_utils.exercises import LESSONS, exercises_of
-from course_utils.exercises.framework import examine
+from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import cases_of
 from course_utils.tools.workspace.copies import stub_out
 

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from course_utils.exercises import exercises_of
-from course_utils.exercises.framework import Mistake
+from course_utils.exercises import all_exercises, exercises_of
+from course_utils.exercises.model import Mistake
 from course_utils.tools import cli
 from course_utils.tools.publish import cards, question_banks
 from course_utils.tools.publish.book import read_lessons
@@ -375,23 +375,26 @@ def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
     lessons, exercise = copy.deepcopy(cards.read_lessons()), small["04-mean-pool"]
     entry = next(cell for cell in lessons["glossary"].cells if cell.id == "term-pooling")
     entry.source = entry.source.replace("The step from", "The edited step from")
-    messages = [one.message.replace("The mask is not used", "The edited mask is not used") for one in exercise.mistakes]
-    messages += [
-        "You wait for rain. It seldom rains in a computer, and never when it should.",
-        "You round.",  # explains nothing
-        "You wait. Do not wait.",  # hardly anything
-        "You wait for snow. It seldom rains in a computer, and never when it should.",  # says the same
-        "You toss a coin. It may land on the one side or on the other.",  # these two have one front
-        "You toss a coin. It may also land on its edge, which is seldom.",
-        "You draw lots. A number is asked for, and everything else is of no use here.",  # is about this exercise
+    mistakes = [
+        dataclasses.replace(one, because=one.because.replace("The mask is not used", "The edited mask is not used"))
+        for one in exercise.mistakes
     ]
-    small["04-mean-pool"] = dataclasses.replace(exercise, mistakes=tuple(Mistake(one, None) for one in messages))
+    rain = Mistake("rain", "You wait for rain.", "It seldom rains in a computer, and never when it should.", ())
+    mistakes += [rain, dataclasses.replace(rain, does="You wait for snow.", card=False)]
+    small["04-mean-pool"] = dataclasses.replace(exercise, mistakes=tuple(mistakes))
     monkeypatch.setattr(cards, "read_lessons", lambda sources: lessons)
     after, _ = notes(cards.deck()[0])
     (new,) = after.keys() - before.keys()
     assert before.keys() < after.keys() and after[new][2][2].startswith("It seldom rains")
     changed = [after[guid][2][2] for guid in before if before[guid] != after[guid]]
     assert len(changed) == 2 and all(re.search(r"The edited (step|mask)", back) for back in changed)
+
+
+def test_no_two_cards_have_one_front_or_one_back():
+    for exercise in all_exercises().values():
+        for part in ("does", "because"):
+            told = [getattr(mistake, part) for mistake in exercise.mistakes if mistake.card]
+            assert len({*told}) == len(told), (exercise.id, part)
 
 
 def test_course_cards_says_what_it_wrote(small, tmp_path, monkeypatch):

@@ -4,13 +4,16 @@
 """
 
 import difflib
+import json
 import pkgutil
 from importlib import import_module
 
+from .._support.notebooks import BEGIN, END, NOTEBOOKS
 from .._support.passed import remember
 from .._support.renamed import new_id
 from .._support.session import hints_shown
-from .framework import Note, Report, examine
+from .judging import examine
+from .model import Note, Report
 
 # numbers of the lessons that have exercises: "00", "01", ...
 LESSONS = tuple(sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__) if name.startswith("lesson_")))
@@ -72,9 +75,23 @@ def hint(exercise_id):
 
 def solution(exercise_id):
     """One way to write the answer, read from the lesson's source notebook."""
-    from .framework import written_solution
-
     return Note(f"One way to write it; yours may well differ.\n\n```python\n{written_solution(find(exercise_id))}\n```")
+
+
+def written_solution(exercise, folder=NOTEBOOKS):
+    """The text between the solution marks in the lesson's source notebook, with the lines around it.
+
+    Raises FileNotFoundError with a one-sentence message if the source notebooks are not beside the package.
+    """
+    for path in sorted(folder.glob(f"{exercise.lesson}_*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == exercise.id:
+                lines = "".join(cell["source"]).splitlines()
+                return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+    raise FileNotFoundError(
+        f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions cannot be shown. "
+        "Install the course again."
+    )
 
 
 __all__ = ["Note", "Report", "all_exercises", "check", "find", "hint", "solution"]

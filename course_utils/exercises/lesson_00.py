@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from .framework import Case, Exercise, Mistake, difference, normal
+from .comparing import difference
+from .model import Case, normal
+from .words import exercise
 
 
 def _similarity(rng, n):
@@ -37,82 +39,28 @@ def _nearest_cases(rng):
     ]
 
 
-NEAREST = Exercise(
-    id="00-nearest",
-    title="The nearest sentence",
+NEAREST = exercise(
+    "00-nearest",
     arguments=("similarity", "i"),
     cases=_nearest_cases,
     reference=_nearest,
     minutes=5,
     difficulty=1,
-    mistakes=(
-        Mistake(
-            "Your function finds sentence `i` itself. Each sentence is most similar to itself, so `i` must be left "
-            "out.",
-            lambda s, i: int(s[i].argmax()),
-        ),
-        Mistake(
-            "You return the similarity. The position of the sentence is asked for.",
-            lambda s, i: float(np.delete(s[i], i).max()),
-        ),
-        Mistake(
-            "You return the similarity. The position of the sentence is asked for.",
-            lambda s, i: float(np.sort(s[i])[-2]),
-        ),
-        Mistake(
-            "You return the similarity of sentence `i` to itself. The position of the nearest *other* sentence is "
-            "asked for.",
-            lambda s, i: float(s[i].max()),
-        ),
-        Mistake(
-            "You compare the similarities without their signs, so the most opposed sentence can win. The most similar "
-            "one has the highest cosine.",
-            lambda s, i: int(np.where(np.arange(len(s)) == i, -1, np.abs(s[i])).argmax()),
-        ),
-        Mistake(
-            "You leave sentence `i` out, and then all positions behind it are one too small. Keep the original "
-            "positions.",
-            lambda s, i: int(np.delete(s[i], i).argmax()),
-        ),
-        Mistake(
-            "You return the least similar sentence. The largest similarity is the nearest.",
-            lambda s, i: int(s[i].argmin()),
-        ),
-        Mistake(
-            "You search the whole table. Only row `i` holds the similarities of sentence `i`.",
-            lambda s, i: int(s.argmax()),
-        ),
-        Mistake(
-            "Where all others are negative, the 0 that you put in place of `i` still wins. Leave `i` out, or put "
-            "minus infinity there.",
-            lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
-        ),
-        Mistake(
-            "A cosine may be −1, and then the −1 that you put in place of `i` is as large as the others. Leave `i` "
-            "out, or put minus infinity there.",
-            lambda s, i: int(np.where(np.arange(len(s)) == i, -1, s[i]).argmax()),
-        ),
-        Mistake(
-            "You take the second largest of the whole row. If a sentence is there twice, the largest two are "
-            "equal, and the one you take may be `i` itself. Leave `i` out first.",
-            lambda s, i: int(np.argsort(s[i])[-2]),
-        ),
-        Mistake(
-            "You leave out everything as similar as `i` to itself, so a copy of the sentence is left out too. Leave "
-            "out the position `i`, not the value 1.",
-            lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax()),
-        ),
-        Mistake(
-            "You return the second best of the other sentences. Is `i` left out twice?",
-            lambda s, i: int(np.argsort(s[i])[-3]),
-        ),
-        Mistake("You return all positions in order. One position is asked for.", lambda s, i: np.argsort(-s[i])),
-    ),
-    hints=(
-        "Row `similarity[i]` holds the similarities of sentence `i` to all sentences. At which position is it "
-        "compared with itself?",
-        "Go through all positions `j` except `i`, and keep the one with the largest `similarity[i, j]`.",
-    ),
+    mistakes={
+        "itself": lambda s, i: int(s[i].argmax()),
+        "similarity": (lambda s, i: float(np.delete(s[i], i).max()), lambda s, i: float(np.sort(s[i])[-2])),
+        "own_similarity": lambda s, i: float(s[i].max()),
+        "without_sign": lambda s, i: int(np.where(np.arange(len(s)) == i, -1, np.abs(s[i])).argmax()),
+        "shifted_places": lambda s, i: int(np.delete(s[i], i).argmax()),
+        "least_similar": lambda s, i: int(s[i].argmin()),
+        "whole_table": lambda s, i: int(s.argmax()),
+        "zero_for_itself": lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
+        "minus_one_for_itself": lambda s, i: int(np.where(np.arange(len(s)) == i, -1, s[i]).argmax()),
+        "second_largest": lambda s, i: int(np.argsort(s[i])[-2]),
+        "copies_left_out": lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax()),
+        "second_best": lambda s, i: int(np.argsort(s[i])[-3]),
+        "all_in_order": lambda s, i: np.argsort(-s[i]),
+    },
 )
 
 
@@ -160,57 +108,24 @@ def _odd_cases(rng):
     ]
 
 
-ODD = Exercise(
-    id="00-odd-one-out",
-    title="The odd one out",
+ODD = exercise(
+    "00-odd-one-out",
     arguments=("similarity",),
     cases=_odd_cases,
     reference=_odd,
     minutes=8,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "The diagonal is in your sums. It may hold anything, even NaN, which stays NaN if you subtract it or "
-            "multiply it by 0. Add up the other positions only.",
-            lambda s: int((s.sum(axis=1) - s.diagonal()).argmin()),
-        ),
-        Mistake(
-            "You leave out certain values, and the diagonal may hold any others. Leave out its position.",
-            lambda s: int(np.argmin([row[row < 0.999].mean() for row in s])),
-        ),
-        Mistake(
-            "You return the sentence that fits best. The odd one has the *lowest* mean similarity.",
-            lambda s: _odd(s, pick=np.argmax),
-        ),
-        Mistake(
-            "You look for the lowest single similarity. Two sentences may be far from each other and near to all the "
-            "rest; take the mean of each row.",
-            lambda s: int(np.where(np.eye(len(s)) == 1, np.inf, s).min(axis=1).argmin()),
-        ),
-        Mistake(
-            "You return the place in the whole table, counted through all rows. One position of a sentence is asked "
-            "for.",
-            lambda s: int(s.argmin()),
-        ),
-        Mistake(
-            "You return the mean similarity. The position of the sentence is asked for.",
-            lambda s: float(min(_others(s, i).mean() for i in range(len(s)))),
-        ),
-        Mistake(
-            "You return the mean similarities of all sentences. The position of the lowest is asked for.",
-            lambda s: [float(_others(s, i).mean()) for i in range(len(s))],
-        ),
-        Mistake(
-            "Where two sentences share the lowest mean, you return the second of them.",
-            lambda s: len(s) - 1 - int(np.argmin([_others(s, i).mean() for i in range(len(s))][::-1])),
-        ),
-    ),
-    hints=(
-        "For sentence `i`, which numbers of row `i` compare it with another sentence?",
-        "Compute one mean for each row, without the position on the diagonal, and return the position of the lowest. "
-        "`argmin` and `list.index` both return the first of equals.",
-    ),
+    mistakes={
+        "diagonal_in_sums": lambda s: int((s.sum(axis=1) - s.diagonal()).argmin()),
+        "values_left_out": lambda s: int(np.argmin([row[row < 0.999].mean() for row in s])),
+        "fits_best": lambda s: _odd(s, pick=np.argmax),
+        "lowest_single": lambda s: int(np.where(np.eye(len(s)) == 1, np.inf, s).min(axis=1).argmin()),
+        "place_in_whole_table": lambda s: int(s.argmin()),
+        "mean_similarity": lambda s: float(min(_others(s, i).mean() for i in range(len(s)))),
+        "all_means": lambda s: [float(_others(s, i).mean()) for i in range(len(s))],
+        "second_of_ties": lambda s: len(s) - 1 - int(np.argmin([_others(s, i).mean() for i in range(len(s))][::-1])),
+    },
 )
 
 
@@ -218,9 +133,8 @@ def _table(rng, rows, columns):
     return normal(rng, rows, columns).abs() + 0.1
 
 
-SHARES = Exercise(
-    id="00-shares",
-    title="Shares",
+SHARES = exercise(
+    "00-shares",
     arguments=("table",),
     cases=lambda rng: [
         Case("Each row adds up to 1", (_table(rng, 3, 5),)),
@@ -232,34 +146,14 @@ SHARES = Exercise(
     reference=lambda table: table / table.sum(dim=1, keepdim=True),
     minutes=5,
     difficulty=1,
-    mistakes=(
-        Mistake(
-            "The sums have lost their dimension: (rows,) is lined up with the columns. Use `keepdim=True`, or "
-            "`unsqueeze(-1)`.",
-            lambda t: t / t.sum(dim=1),
-        ),
-        Mistake(
-            "You divide by the sums of the columns. `dim` names the dimension that disappears: for one sum per row, "
-            "the columns disappear, `dim=1`.",
-            lambda t: t / t.sum(dim=0),
-        ),
-        Mistake("You divide by the sum of the whole table. Each row has its own sum.", lambda t: t / t.sum()),
-        Mistake("You return the sums. Divide the table by them.", lambda t: t.sum(dim=1)),
-        Mistake("You return the sums. Divide the table by them.", lambda t: t.sum(dim=1, keepdim=True)),
-        Mistake(
-            "You divide by the largest number of each row. Then that number is 1, and the row adds up to more.",
-            lambda t: t / t.amax(dim=1, keepdim=True),
-        ),
-        Mistake(
-            "This is `softmax`, which takes the exponential of each number first. Here the numbers themselves are "
-            "divided.",
-            lambda t: t.softmax(dim=1),
-        ),
-    ),
-    hints=(
-        "What shape has one sum per row, and what shape must it have to divide a table of (rows, columns)?",
-        "`table.sum(dim=1, keepdim=True)` has the shape (rows, 1).",
-    ),
+    mistakes={
+        "lost_dimension": lambda t: t / t.sum(dim=1),
+        "column_sums": lambda t: t / t.sum(dim=0),
+        "whole_sum": lambda t: t / t.sum(),
+        "sums": (lambda t: t.sum(dim=1), lambda t: t.sum(dim=1, keepdim=True)),
+        "largest": lambda t: t / t.amax(dim=1, keepdim=True),
+        "softmax": lambda t: t.softmax(dim=1),
+    },
 )
 
 
@@ -280,59 +174,25 @@ def _factor_cases(rng):
     ]
 
 
-WEIGHTED = Exercise(
-    id="00-weighted-sum",
-    title="One factor for each word",
+WEIGHTED = exercise(
+    "00-weighted-sum",
     arguments=("vectors", "factors"),
     cases=_factor_cases,
     reference=lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1),
     minutes=6,
     difficulty=2,
-    mistakes=(
-        Mistake(
-            "The factors are lined up with the numbers inside a vector, not with the words: broadcasting starts at "
-            "the "
-            "right. Give them a last dimension of size 1 with `unsqueeze(-1)`.",
-            lambda v, w: (v * w).sum(dim=1),
-        ),
-        Mistake(
-            "`unsqueeze(1)` puts the new dimension in the middle, so the factors are lined up with the numbers "
-            "inside a "
-            "vector. The new dimension belongs last: `unsqueeze(-1)`.",
-            lambda v, w: (v * w.unsqueeze(1)).sum(dim=1),
-        ),
-        Mistake(
-            "You multiply but do not add up over the words: the result still has three dimensions.",
-            lambda v, w: v * w.unsqueeze(-1),
-        ),
-        Mistake(
-            "You add up the numbers inside each vector. Words are dimension 1.",
-            lambda v, w: (v * w.unsqueeze(-1)).sum(dim=-1),
-        ),
-        Mistake("You add up over the sentences. Words are dimension 1.", lambda v, w: (v * w.unsqueeze(-1)).sum(dim=0)),
-        Mistake(
-            "This is the weighted *mean*: you divide by the sum of the factors, which may even be 0. The sum is "
-            "asked for.",
-            lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1) / w.sum(dim=1, keepdim=True),
-        ),
-        Mistake(
-            "You take the mean over the words. The sum is asked for.", lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1)
-        ),
-        Mistake(
-            "Negative factors count as 0 in your function. They count as they are.",
-            lambda v, w: (v * w.clamp(min=0).unsqueeze(-1)).sum(dim=1),
-        ),
-        Mistake(
-            "You take the factors without their signs. Negative ones count as they are.",
-            lambda v, w: (v * w.abs().unsqueeze(-1)).sum(dim=1),
-        ),
-        Mistake("You add the factors instead of multiplying by them.", lambda v, w: (v + w.unsqueeze(-1)).sum(dim=1)),
-    ),
-    hints=(
-        "A factor belongs to a whole vector. Which shape must the factors have so that PyTorch repeats each one over "
-        "the numbers of its vector?",
-        "`factors.unsqueeze(-1)` has the shape (sentences, words, 1). After the product, words are dimension 1.",
-    ),
+    mistakes={
+        "factors_on_numbers": lambda v, w: (v * w).sum(dim=1),
+        "unsqueezed_in_the_middle": lambda v, w: (v * w.unsqueeze(1)).sum(dim=1),
+        "not_added": lambda v, w: v * w.unsqueeze(-1),
+        "sum_inside_vectors": lambda v, w: (v * w.unsqueeze(-1)).sum(dim=-1),
+        "sum_over_sentences": lambda v, w: (v * w.unsqueeze(-1)).sum(dim=0),
+        "weighted_mean": lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1) / w.sum(dim=1, keepdim=True),
+        "plain_mean": lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1),
+        "negative_as_zero": lambda v, w: (v * w.clamp(min=0).unsqueeze(-1)).sum(dim=1),
+        "factors_without_sign": lambda v, w: (v * w.abs().unsqueeze(-1)).sum(dim=1),
+        "factors_added": lambda v, w: (v + w.unsqueeze(-1)).sum(dim=1),
+    },
 )
 
 
@@ -379,58 +239,26 @@ def _judge_kept(args, outcome):
     return difference(outcome, _kept_mean(*args))
 
 
-KEPT = Exercise(
-    id="00-kept-mean",
-    title="The mean of what is kept",
+KEPT = exercise(
+    "00-kept-mean",
     arguments=("table", "keep"),
     cases=_kept_cases,
     reference=_kept_mean,
     judge=_judge_kept,
     minutes=6,
     difficulty=2,
-    mistakes=(
-        Mistake(
-            "`keep` holds integers, and integers in the brackets are positions of rows. Compare first: `table[keep "
-            "== 1]`.",
-            lambda t, k: t[k].float().mean().item(),
+    mistakes={
+        "mask_as_positions": lambda t, k: t[k].float().mean().item(),
+        "upside_down": lambda t, k: t[k == 0].float().mean().item(),
+        "whole_mean": lambda t, k: t.float().mean().item(),
+        "multiplied_by_mask": lambda t, k: ((t * k).sum() / k.sum()).item(),
+        "mean_of_row_means": lambda t, k: float(
+            np.mean([row[kept == 1].float().mean().item() for row, kept in zip(t, k) if (kept == 1).any()])
         ),
-        Mistake(
-            "The mask is upside down: you average the numbers where `keep` holds 0.",
-            lambda t, k: t[k == 0].float().mean().item(),
-        ),
-        Mistake(
-            "You average the whole table. Choose the numbers where `keep` holds 1 first.",
-            lambda t, k: t.float().mean().item(),
-        ),
-        Mistake(
-            "You multiply by `keep`. NaN times 0 is NaN, and so is infinity times 0. Choose with `keep == 1` instead.",
-            lambda t, k: ((t * k).sum() / k.sum()).item(),
-        ),
-        Mistake(
-            "You take the mean of each row first, and then the mean of these. A row that keeps one number then "
-            "counts as "
-            "much as a row that keeps four.",
-            lambda t, k: float(
-                np.mean([row[kept == 1].float().mean().item() for row, kept in zip(t, k) if (kept == 1).any()])
-            ),
-        ),
-        Mistake(
-            "All cells are in your count, also those where `keep` holds 0. Divide by the number of those that are "
-            "kept.",
-            lambda t, k: (t[k == 1].float().sum() / k.numel()).item(),
-        ),
-        Mistake(
-            "`mean` needs decimals, and a table of integers has none. Convert with `.float()` first.",
-            lambda t, k: t[k == 1].mean().item(),
-        ),
-        Mistake(
-            "You return the sum. Divide by the number of what is kept.", lambda t, k: t[k == 1].float().sum().item()
-        ),
-    ),
-    hints=(
-        "`keep == 1` is a tensor of true and false. In the brackets of `table` it chooses.",
-        "`.float()` turns integers into decimals, `.mean()` returns a tensor, and `.item()` takes the number out.",
-    ),
+        "counted_all_cells": lambda t, k: (t[k == 1].float().sum() / k.numel()).item(),
+        "mean_of_integers": lambda t, k: t[k == 1].mean().item(),
+        "sum": lambda t, k: t[k == 1].float().sum().item(),
+    },
 )
 
 EXERCISES = (NEAREST, ODD, SHARES, WEIGHTED, KEPT)

@@ -7,7 +7,9 @@ import string
 import numpy as np
 
 from .._support.downloads import packaged_folder
-from .framework import Case, Exercise, Mistake, difference
+from .comparing import difference
+from .model import Case
+from .words import exercise
 
 
 def _syllables(rng, n):
@@ -84,119 +86,46 @@ _INSIDES = (
     lambda w, v: [v.get(piece, 0) for piece in _flat(w)],
     lambda w, v: [v[piece] for piece in _flat(w) if piece in v],
 )
-_BERTS_NUMBERS = (
-    "You use BERT's own numbers 101, 102 or 100. Another vocabulary has other numbers: look up "
-    '`vocabulary["[CLS]"]` and '
-    "the others."
-)
 
 
 def _with_berts_numbers(inside, ends):
     return lambda w, v: [ends[0](v), *inside(w, v), ends[1](v)]
 
 
-_TEXTS = (
-    "Your function stops with a TypeError (unhashable type: 'list'): an element of `words` is itself a list of "
-    "pieces. You need a second loop."
-)
-_KEY_ERROR = (
-    "Your function stops with a KeyError at a piece that is not in the vocabulary. Such a piece gets the id of "
-    "`[UNK]`: `vocabulary.get(piece, ...)` takes a value to fall back on."
-)
-
-ENCODE = Exercise(
-    id="01-encode",
-    title="From pieces to ids",
+ENCODE = exercise(
+    "01-encode",
     arguments=("words", "vocabulary"),
     cases=_encode_cases,
     reference=encode,
     minutes=5,
     difficulty=1,
-    mistakes=(
-        Mistake(
-            "`[CLS]` and `[SEP]` are missing: the id of `[CLS]` comes first, and the id of `[SEP]` last.",
-            lambda w, v: _inside(w, v),
+    mistakes={
+        "no_special_tokens": lambda w, v: _inside(w, v),
+        "no_special_tokens_and_keyerror": _known,
+        "no_sep": lambda w, v: [v["[CLS]"], *_inside(w, v)],
+        "no_cls": lambda w, v: [*_inside(w, v), v["[SEP]"]],
+        "sep_after_each_word": lambda w, v: [v["[CLS]"], *(i for p in w for i in [*_inside([p], v), v["[SEP]"]])],
+        "both_around_each_word": lambda w, v: [i for p in w for i in _framed(_inside([p], v), v)],
+        "swapped": lambda w, v: [v["[SEP]"], *_inside(w, v), v["[CLS]"]],
+        "pieces_returned": lambda w, v: ["[CLS]", *_flat(w), "[SEP]"],
+        "lists_of_words": lambda w, v: _framed([_inside([p], v) for p in w], v),
+        "keyerror": lambda w, v: _framed([v[piece] for piece in _flat(w)], v),
+        "unknown_is_none": lambda w, v: _framed([v.get(piece) for piece in _flat(w)], v),
+        "zero_is_false": lambda w, v: _framed([v.get(piece) or v["[UNK]"] for piece in _flat(w)], v),
+        "unknown_is_zero": lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
+        "unknown_dropped": lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
+        "rest_of_word_dropped": lambda w, v: _framed(_inside([_up_to_unknown(p, v) for p in w], v), v),
+        "text_unk": lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v),
+        "berts_numbers": (
+            *(_with_berts_numbers(inside, ends) for inside in _INSIDES for ends in _ENDS),
+            lambda w, v: _framed([v.get(piece, 100) for piece in _flat(w)], v),
         ),
-        Mistake(
-            "`[CLS]` and `[SEP]` are missing, and a piece that is not in the vocabulary makes your function stop. "
-            "It gets the id of `[UNK]`.",
-            _known,
-        ),
-        Mistake("The `[SEP]` at the end is missing.", lambda w, v: [v["[CLS]"], *_inside(w, v)]),
-        Mistake("The `[CLS]` at the start is missing.", lambda w, v: [*_inside(w, v), v["[SEP]"]]),
-        Mistake(
-            "You write a `[SEP]` after every word. It separates sentences, not words: one stands at the end.",
-            lambda w, v: [v["[CLS]"], *(i for p in w for i in [*_inside([p], v), v["[SEP]"]])],
-        ),
-        Mistake(
-            "You put `[CLS]` and `[SEP]` around every word. They go around the whole sentence, once.",
-            lambda w, v: [i for p in w for i in _framed(_inside([p], v), v)],
-        ),
-        Mistake("`[CLS]` and `[SEP]` have changed places.", lambda w, v: [v["[SEP]"], *_inside(w, v), v["[CLS]"]]),
-        Mistake(
-            "You return the pieces. The model wants their ids: look each one up in `vocabulary`.",
-            lambda w, v: ["[CLS]", *_flat(w), "[SEP]"],
-        ),
-        Mistake(
-            "You return one list per word inside the list. The model wants one flat list of numbers.",
-            lambda w, v: _framed([_inside([p], v) for p in w], v),
-        ),
-        Mistake(_KEY_ERROR, lambda w, v: _framed([v[piece] for piece in _flat(w)], v)),
-        Mistake(
-            "A piece that is not in the vocabulary becomes `None`. Give `get` a second value to fall back on: the "
-            "id of `[UNK]`.",
-            lambda w, v: _framed([v.get(piece) for piece in _flat(w)], v),
-        ),
-        Mistake(
-            "A piece with the id 0 becomes `[UNK]`: 0 is a real id, but `or` takes it for false. Use "
-            "`vocabulary.get(piece, unknown)`.",
-            lambda w, v: _framed([v.get(piece) or v["[UNK]"] for piece in _flat(w)], v),
-        ),
-        Mistake(
-            "A piece that is not in the vocabulary becomes 0, and 0 is the id of another entry. The fallback is the "
-            "id of `[UNK]`.",
-            lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
-        ),
-        Mistake(
-            "You leave out pieces that are not in the vocabulary. Then nothing shows that something stood there: "
-            "`[UNK]` keeps the place.",
-            lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
-        ),
-        Mistake(
-            "You leave out the rest of a word after a piece that is not in the vocabulary. Each piece gets an id.",
-            lambda w, v: _framed(_inside([_up_to_unknown(p, v) for p in w], v), v),
-        ),
-        Mistake(
-            "You put the text `[UNK]` among the numbers. Look up its id too.",
-            lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v),
-        ),
-        *(Mistake(_BERTS_NUMBERS, _with_berts_numbers(inside, ends)) for inside in _INSIDES for ends in _ENDS),
-        Mistake(_BERTS_NUMBERS, lambda w, v: _framed([v.get(piece, 100) for piece in _flat(w)], v)),
-        Mistake(_TEXTS, lambda w, v: _framed(_through_texts(w, v), v)),
-        Mistake(_TEXTS, _through_texts),
-        Mistake(
-            "You take only the first piece of each word. The continuations have ids too.",
-            lambda w, v: _framed(_inside([p[:1] for p in w], v), v),
-        ),
-        Mistake(
-            "You glue the pieces of a word together and look up the whole word. Each piece has its own id.",
-            lambda w, v: _framed(_inside([["".join(p).replace("##", "")] for p in w], v), v),
-        ),
-        Mistake(
-            "You make the pieces lower-case. Look each piece up as it is: `A` and `a` are two entries.",
-            lambda w, v: _framed(_inside([[x.lower() for x in p] for p in w], v), v),
-        ),
-        Mistake(
-            "You cut the `##` off before you look a piece up. `##s` and `s` are two entries with two ids.",
-            lambda w, v: _framed(_inside([[x.removeprefix("##") for x in p] for p in w], v), v),
-        ),
-    ),
-    hints=(
-        "Two loops, one inside the other: over the words, and over the pieces of each word. Start from a list that "
-        "holds the id of [CLS].",
-        "`vocabulary.get(piece, unknown)` gives the id of `piece`, or `unknown` if the vocabulary has no such piece.",
-        'Set `unknown = vocabulary["[UNK]"]`; append the id of every piece; at the end append `vocabulary["[SEP]"]`.',
-    ),
+        "list_as_key": (lambda w, v: _framed(_through_texts(w, v), v), _through_texts),
+        "first_piece_only": lambda w, v: _framed(_inside([p[:1] for p in w], v), v),
+        "words_looked_up": lambda w, v: _framed(_inside([["".join(p).replace("##", "")] for p in w], v), v),
+        "lower_case": lambda w, v: _framed(_inside([[x.lower() for x in p] for p in w], v), v),
+        "marks_cut_off": lambda w, v: _framed(_inside([[x.removeprefix("##") for x in p] for p in w], v), v),
+    },
 )
 
 
@@ -347,148 +276,46 @@ def _stops_at_none(use):
     return lambda w, p: _match(w, p, stuck=lambda found, rest: use(None))
 
 
-_NOTHING_FOUND = 'Your search found nothing and gave `None`; this is the case for `["[UNK]"]`.'
-
-WORDPIECE = Exercise(
-    id="01-wordpiece",
-    title="Greedy longest match",
+WORDPIECE = exercise(
+    "01-wordpiece",
     arguments=("word", "pieces"),
     cases=_wordpiece_cases,
     reference=wordpiece,
     minutes=20,
     difficulty=3,
     points=2,
-    mistakes=(
-        Mistake(
-            "Your pieces come from BERT's vocabulary, not from `pieces`. If your function calls `longest_start`: it "
-            "looks into `vocabulary`.",
-            lambda w, p: _match(w, _berts_pieces()),
-        ),
-        Mistake(_NOTHING_FOUND, _stops_at_none(lambda piece: "##" + piece)),
-        Mistake(_NOTHING_FOUND, _stops_at_none(len)),
-        Mistake(
-            "You take the *shortest* known start. Try the whole rest of the word first, then shorten it letter by "
-            "letter.",
-            lambda w, p: _match(w, p, ends=lambda start, n: range(start + 1, n + 1)),
-        ),
-        Mistake(
-            "You look pieces up without `##`. Inside a word, a piece is found under its name with the mark: "
-            '`"##" + part`.',
-            lambda w, p: _match(w, p, mark=""),
-        ),
-        Mistake(
-            "You look pieces up without `##`, and add it only to the result. Inside a word the entry to look for "
-            'is `"##" + part`.',
-            lambda w, p: _match(w, p, mark="", show=lambda start: "##" if start else ""),
-        ),
-        Mistake(
-            "You look pieces up with `##` but return them without. The mark is part of the piece's name.",
-            lambda w, p: _match(w, p, show=lambda start: ""),
-        ),
-        Mistake(
-            "You put `##` before the first piece too. It marks a continuation, so the first piece has none.",
-            lambda w, p: _match(w, p, show=lambda start: "##"),
-        ),
-        Mistake(
-            "You look for the first piece with `##` too. The start of a word is looked up without the mark.",
-            lambda w, p: _match(w, p, first_mark="##"),
-        ),
-        Mistake(
-            "You keep the pieces that were found and add `[UNK]` for the rest. If any part of a word fails, the "
-            'whole word becomes `["[UNK]"]`.',
-            lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, "[UNK]"]),
-        ),
-        Mistake(
-            "You keep the pieces that were found and drop the rest without a sign. If any part of a word fails, "
-            'the whole word becomes `["[UNK]"]`.',
-            lambda w, p: _match(w, p, stuck=lambda found, rest: found),
-        ),
-        Mistake(
-            "You keep the pieces that were found and add the rest as it is. If any part of a word fails, the "
-            'whole word becomes `["[UNK]"]`.',
+    mistakes={
+        "berts_vocabulary": lambda w, p: _match(w, _berts_pieces()),
+        "start_not_found": (_stops_at_none(lambda piece: "##" + piece), _stops_at_none(len)),
+        "shortest_start": lambda w, p: _match(w, p, ends=lambda start, n: range(start + 1, n + 1)),
+        "never_marked": lambda w, p: _match(w, p, mark=""),
+        "marked_in_result_only": lambda w, p: _match(w, p, mark="", show=lambda start: "##" if start else ""),
+        "marked_in_lookup_only": lambda w, p: _match(w, p, show=lambda start: ""),
+        "first_marked_too": lambda w, p: _match(w, p, show=lambda start: "##"),
+        "first_looked_up_marked": lambda w, p: _match(w, p, first_mark="##"),
+        "unk_for_rest": lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, "[UNK]"]),
+        "rest_dropped": lambda w, p: _match(w, p, stuck=lambda found, rest: found),
+        "rest_as_it_is": (
             lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, rest]),
-        ),
-        Mistake(
-            "You keep the pieces that were found and add the rest as it is. If any part of a word fails, the "
-            'whole word becomes `["[UNK]"]`.',
             lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, ("##" if found else "") + rest]),
         ),
-        Mistake(
-            "You put `[UNK]` in place of single letters and go on. If any part of a word fails, the whole word "
-            'becomes `["[UNK]"]`.',
-            _skipping,
-        ),
-        Mistake(
-            'You return the text `[UNK]`. Put it into a list or tuple: `["[UNK]"]` or `("[UNK]",)`.',
-            lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]"),
-        ),
-        Mistake(
-            'You return no token for an unknown word. It has one: `["[UNK]"]`.',
-            lambda w, p: _match(w, p, stuck=lambda found, rest: []),
-        ),
-        Mistake(
-            'You return `None` for an unknown word. It has one token: `["[UNK]"]`.',
-            lambda w, p: _match(w, p, stuck=lambda found, rest: None),
-        ),
-        Mistake(
-            "Your function goes back and tries a shorter start when it is stuck. Greedy search never goes back: when "
-            'no piece fits, the word is `["[UNK]"]`.',
-            lambda w, p: _any_split(w, p) or ["[UNK]"],
-        ),
-        Mistake(
-            "You put `##` before the rest and shorten it down to its first `#`, which may be a piece itself. At least "
-            "one letter must be left after the mark.",
-            _mark_in_the_rest,
-        ),
-        *(
-            Mistake(
-                "You make long words unknown. There is no limit of 100 characters here: a word can have up to 200.",
-                lambda w, p, most=most: ["[UNK]"] if len(w) > most else wordpiece(w, p),
-            )
-            for most in (100, 150)
-        ),
-        *(
-            Mistake(
-                "You look for the cut with the fewest pieces. Greedy search takes the longest start, whatever follows.",
-                lambda w, p, end_first=end_first: _fewest(w, p, end_first),
-            )
-            for end_first in (list, reversed)
-        ),
-        Mistake(
-            "You make the word lower-case. Cut it as it is: `A` and `a` are two letters.",
-            lambda w, p: wordpiece(w.lower(), p),
-        ),
-        Mistake(
-            "You match from the end of the word. Greedy matching starts at the beginning and takes the longest start.",
-            _from_the_end,
-        ),
-        Mistake(
-            "You never try a part of one letter. `range(n, 1, -1)` ends at 2; to reach 1, write `range(n, 0, -1)`.",
-            lambda w, p: _match(w, p, ends=lambda start, n: range(n, start + 1, -1)),
-        ),
-        Mistake(
-            "You never try the whole rest of the word: `word[start:end]` leaves out the letter at `end`, so `end` "
-            "starts at `len(word)`.",
-            lambda w, p: _match(w, p, ends=lambda start, n: range(n - 1, start, -1)),
-        ),
-        Mistake(
-            "You only look whether the whole word is a piece. If it is not, split it.",
-            lambda w, p: [w] if w in p else ["[UNK]"],
-        ),
-        Mistake(
-            "You split off one piece and stop. Go on with what is left of the word.", lambda w, p: _match(w, p)[:1]
-        ),
-    ),
-    hints=(
-        "Keep two positions: `start`, where the next piece begins, and `end`, which runs from the end of the word "
-        "down to `start + 1`. "
-        'If no `end` fits, return `["[UNK]"]` at once.',
-        'The name to look up is `word[start:end]` when `start` is 0, and `"##" + word[start:end]` afterwards. When '
-        "it is found, the next `start` is this `end`. "
-        'When no part is found, the answer is `["[UNK]"]`; without this branch the loop never ends.',
-        "Python's `for ... else` helps: the `else` part runs only if the loop ended without `break`, that is, if no "
-        'piece fitted. There, return `["[UNK]"]`.',
-    ),
+        "unk_for_letters": _skipping,
+        "unk_as_text": lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]"),
+        "nothing_for_unknown": lambda w, p: _match(w, p, stuck=lambda found, rest: []),
+        "none_for_unknown": lambda w, p: _match(w, p, stuck=lambda found, rest: None),
+        "backtracks": lambda w, p: _any_split(w, p) or ["[UNK]"],
+        "cut_into_marks": _mark_in_the_rest,
+        "limit_of_100": [
+            lambda w, p, most=most: ["[UNK]"] if len(w) > most else wordpiece(w, p) for most in (100, 150)
+        ],
+        "fewest_pieces": [lambda w, p, end_first=end_first: _fewest(w, p, end_first) for end_first in (list, reversed)],
+        "lower_case": lambda w, p: wordpiece(w.lower(), p),
+        "from_the_end": _from_the_end,
+        "never_one_letter": lambda w, p: _match(w, p, ends=lambda start, n: range(n, start + 1, -1)),
+        "never_whole_rest": lambda w, p: _match(w, p, ends=lambda start, n: range(n - 1, start, -1)),
+        "whole_word_only": lambda w, p: [w] if w in p else ["[UNK]"],
+        "stops_after_one": lambda w, p: _match(w, p)[:1],
+    },
 )
 
 
@@ -549,19 +376,6 @@ def _judge_harmful(args, outcome):
     return None
 
 
-_INSIDE = (
-    "Your function finds no entry where only one inside the word does harm. Try all parts inside the word: there an "
-    "entry carries `##`."
-)
-_CHANGES = "Your entry changes the cut, but more pieces are asked for. Compare the numbers of pieces, not the cuts."
-
-
-_AT_THE_START = (
-    "Your function finds no entry where only one at the start of the word does harm. Try all parts at the start: "
-    "they carry no `##`."
-)
-
-
 def _continuations(word):
     return (entry for entry in _entries(word) if entry.startswith("##"))
 
@@ -570,51 +384,36 @@ def _starts(word):
     return (word[:end] for end in range(1, len(word) + 1))
 
 
-HARMFUL = Exercise(
-    id="01-harmful-entry",
-    title="An entry that does harm",
+HARMFUL = exercise(
+    "01-harmful-entry",
     arguments=("word", "pieces"),
     cases=_harmful_cases,
     reference=harmful_entry,
     judge=_judge_harmful,
     minutes=15,
     difficulty=2,
-    mistakes=(
-        Mistake(_CHANGES, lambda w, p: _first_entry(w, p, lambda before, after: after != before)),
-        Mistake(_CHANGES, lambda w, p: _first_entry(w, p, lambda before, after: after not in (before, ["[UNK]"]))),
-        Mistake(
-            "Your entry may make the word unknown. [UNK] is one token, and the word must stay known.",
-            lambda w, p: _first_entry(w, p, lambda before, after: after == ["[UNK]"], otherwise=harmful_entry(w, p)),
+    mistakes={
+        "changed_not_more": (
+            lambda w, p: _first_entry(w, p, lambda before, after: after != before),
+            lambda w, p: _first_entry(w, p, lambda before, after: after not in (before, ["[UNK]"])),
         ),
-        Mistake(_INSIDE, lambda w, p: _first_entry(w, p, _longer, entries=_starts)),
-        Mistake(_INSIDE, lambda w, p: _first_entry(w, p, _longer, entries=_starts, otherwise=None)),
-        Mistake(_AT_THE_START, lambda w, p: _first_entry(w, p, _longer, entries=_continuations)),
-        Mistake(_AT_THE_START, lambda w, p: _first_entry(w, p, _longer, entries=_continuations, otherwise=None)),
-        Mistake(
-            "Your entry lacks its mark. An entry that continues a word carries `##`.",
-            lambda w, p: harmful_entry(w, p).removeprefix("##"),
+        "makes_unknown": lambda w, p: _first_entry(
+            w, p, lambda before, after: after == ["[UNK]"], otherwise=harmful_entry(w, p)
         ),
-        Mistake(
-            "You return the pieces of the longer cut. The entry that causes it is asked for, one text.",
-            lambda w, p: wordpiece(w, p | {harmful_entry(w, p)}),
+        "only_at_start": (
+            lambda w, p: _first_entry(w, p, _longer, entries=_starts),
+            lambda w, p: _first_entry(w, p, _longer, entries=_starts, otherwise=None),
         ),
-        Mistake(
-            "You return all such entries. One of them is asked for, as a text.",
-            lambda w, p: [e for e in _entries(w) if _longer(wordpiece(w, p), wordpiece(w, p | {e}))],
+        "only_inside": (
+            lambda w, p: _first_entry(w, p, _longer, entries=_continuations),
+            lambda w, p: _first_entry(w, p, _longer, entries=_continuations, otherwise=None),
         ),
-        Mistake("With the whole word as an entry, one piece is left. More pieces are asked for.", lambda w, p: w),
-        Mistake(
-            "You return the first piece of the cut, which is in `pieces` already. A new entry is asked for.",
-            lambda w, p: wordpiece(w, p)[0],
-        ),
-    ),
-    hints=(
-        "Only an entry that stands somewhere in the word can change its cut. A word of six letters has 21 parts, "
-        "`word[start:end]`: few enough to try them all.",
-        "`split_word(word, pieces | {entry})` cuts with one entry more, and leaves `pieces` as it is.",
-        "Two loops, over `start` and `end`. The entry is `word[start:end]`, with `##` before it if `start` is above 0. "
-        "Return it as soon as the cut has more pieces than before.",
-    ),
+        "unmarked": lambda w, p: harmful_entry(w, p).removeprefix("##"),
+        "longer_cut": lambda w, p: wordpiece(w, p | {harmful_entry(w, p)}),
+        "all_entries": lambda w, p: [e for e in _entries(w) if _longer(wordpiece(w, p), wordpiece(w, p | {e}))],
+        "whole_word": lambda w, p: w,
+        "existing_piece": lambda w, p: wordpiece(w, p)[0],
+    },
 )
 
 
@@ -769,125 +568,50 @@ _NEIGHBOURS = (
     lambda s, i, p: (s[i], s[i + 1]) == p,
     lambda s, i, p: s[i] + s[i + 1] == p[0] + p[1],
 )
-_NO_NEIGHBOUR = (
-    "Your function reads beyond the end of the list (IndexError). The last symbol has no right neighbour; stop one "
-    "earlier, and keep the last symbol."
-)
 
-_SEPARATOR = (
-    "You join the symbols into one text with a separator, and split it again. Any text can be a symbol, the separator "
-    "too: go through the list."
-)
 
-MERGE = Exercise(
-    id="01-merge",
-    title="Merging a pair",
+MERGE = exercise(
+    "01-merge",
     arguments=("symbols", "pair"),
     cases=_merge_cases,
     reference=merge,
     minutes=10,
     difficulty=2,
-    mistakes=(
-        Mistake("You merge only the first occurrence. Go on to the end of the list.", _first_only),
-        Mistake(
-            "Occurrences overlap in your result: a symbol that was merged is used again. After a merge, go on *two* "
-            "symbols further.",
-            _overlapping,
+    mistakes={
+        "first_only": _first_only,
+        "overlapping": _overlapping,
+        "second_half_again": lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, step=1),
+        "from_the_right": _from_the_right,
+        "either_order": lambda s, p: _merge_where(s, lambda x, y: {x, y} == set(p)),
+        "joined_text": lambda s, p: _merge_where(s, lambda x, y: x + y == "".join(p)),
+        "spaced_text": _through_text,
+        "spaced_pattern": _through_pattern,
+        "pattern": _through_whole_symbols,
+        "spaced_symbol": lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + " " + y),
+        "pair_as_pair": lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: (x, y)),
+        "pair_dropped": lambda s, p: [
+            x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: None) if x is not None
+        ],
+        "empty_dropped": lambda s, p: [x for x in merge(s, p) if x],
+        "marks_cut_off": lambda s, p: _merge_where(
+            s, lambda x, y: (x, y) == p, glue=lambda x, y: x + y.removeprefix("##")
         ),
-        Mistake(
-            "You add the merged symbol and then its second half once more. After a merge, go on *two* symbols "
-            "further. In a `for` loop, changing the position has no effect; use `while`.",
-            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, step=1),
-        ),
-        Mistake(
-            "You merge from the right. In a row of three equal symbols, the first two belong together.", _from_the_right
-        ),
-        Mistake(
-            "You merge the pair in either order. `(a, b)` is another pair than `(b, a)`.",
-            lambda s, p: _merge_where(s, lambda x, y: {x, y} == set(p)),
-        ),
-        Mistake(
-            "You compare letters, not symbols: `ab` + `c` gives the same text as `a` + `bc` but is another pair. "
-            "Compare both symbols.",
-            lambda s, p: _merge_where(s, lambda x, y: x + y == "".join(p)),
-        ),
-        Mistake(
-            "You search in a text with spaces, and `a b` is found inside `da b` too. Compare whole symbols: go "
-            "through the list.",
-            _through_text,
-        ),
-        Mistake(
-            "You search in a text with spaces, and in a pattern `.` stands for any character. Compare whole "
-            "symbols: go through the list.",
-            _through_pattern,
-        ),
-        Mistake(
-            "In a pattern, `.` stands for any character, so `re.sub` merges other symbols too. Compare whole "
-            "symbols: go through the list.",
-            _through_whole_symbols,
-        ),
-        Mistake(
-            "You put a space inside the new symbol. The two texts are written together: `pair[0] + pair[1]`.",
-            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + " " + y),
-        ),
-        Mistake(
-            "You put the pair into the list as a pair. The new symbol is one text: `pair[0] + pair[1]`.",
-            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: (x, y)),
-        ),
-        Mistake(
-            "The pair disappears from your result. Put the new symbol `pair[0] + pair[1]` in its place.",
-            lambda s, p: [
-                x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: None) if x is not None
-            ],
-        ),
-        Mistake(
-            "Empty symbols disappear from your result. An empty text is a symbol like any other: keep it.",
-            lambda s, p: [x for x in merge(s, p) if x],
-        ),
-        Mistake(
-            "You cut the `##` off the second text. Here the two texts are put together as they are.",
-            lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + y.removeprefix("##")),
-        ),
-        *(
-            Mistake(
-                "You look only at the end of the left symbol and the start of the right one. Compare whole symbols, "
-                "with `==`.",
-                lambda s, p, glue=glue: _merge_where(
-                    s, lambda x, y: x.endswith(p[0]) and y.startswith(p[1]), glue=lambda x, y: glue(x, y, p)
-                ),
+        "ends_only": [
+            lambda s, p, glue=glue: _merge_where(
+                s, lambda x, y: x.endswith(p[0]) and y.startswith(p[1]), glue=lambda x, y: glue(x, y, p)
             )
             for glue in (lambda x, y, p: x + y, lambda x, y, p: "".join(p))
+        ],
+        "separator": (
+            *(_with_separator(z, whole) for z in (" ", "\0", "\n", ",", "|", "\t") for whole in (True, False)),
+            _through_split,
         ),
-        *(
-            Mistake(_SEPARATOR, _with_separator(z, whole))
-            for z in (" ", "\0", "\n", ",", "|", "\t")
-            for whole in (True, False)
-        ),
-        Mistake(_SEPARATOR, _through_split),
-        Mistake(
-            "The last symbol gets lost when it is not part of a pair. It has no right neighbour, but it must be kept.",
-            _without_last,
-        ),
-        *(Mistake(_NO_NEIGHBOUR, _beyond_the_end(fits, step)) for fits in _NEIGHBOURS for step in (1, 2)),
-        Mistake(
-            "You return the list as it was: no pair is merged. Do you compare a list with a tuple? They are never "
-            "equal.",
-            lambda s, p: list(s),
-        ),
-        Mistake("You join everything into one text. Return a list or tuple of symbols.", lambda s, p: "".join(s)),
-        Mistake(
-            "You put the symbols into an array. NumPy drops null characters at the end of a text; use a list or tuple.",
-            lambda s, p: np.array(merge(s, p)).tolist(),
-        ),
-    ),
-    hints=(
-        "Build a new list. Walk over the old one with a position that moves on by 1, or by 2 after a merge. A `for` "
-        "loop cannot do that; a `while` loop can.",
-        "`tuple(symbols[position:position + 2]) == pair` is also safe at the last symbol: the slice is shorter "
-        "there, so it is not equal.",
-        "If the two fit: append `pair[0] + pair[1]` and add 2 to the position. Else: append `symbols[position]` and "
-        "add 1.",
-    ),
+        "last_lost": _without_last,
+        "beyond_the_end": [_beyond_the_end(fits, step) for fits in _NEIGHBOURS for step in (1, 2)],
+        "nothing_merged": lambda s, p: list(s),
+        "one_text": lambda s, p: "".join(s),
+        "array": lambda s, p: np.array(merge(s, p)).tolist(),
+    },
 )
 
 

@@ -5,7 +5,8 @@ import math
 import torch
 
 from ..pooling import normalise
-from .framework import Case, Exercise, Mistake, normal
+from .model import Case, normal
+from .words import exercise
 
 
 def _word_cases(rng):
@@ -44,128 +45,45 @@ def _total(rows):
     return sum(rows) / len(rows)
 
 
-WORD_0_IS_FALSY = (
-    "Word number 0 gets lost: 0 counts as false in `if word`. Ask for `word is not None`, or compare with `index` only."
-)
-LAST_PIECE_LOST = (
-    "The word's last piece gets lost: a slice ends *before* its second number. Add 1 to the position of the last "
-    "piece, or index with the list of positions."
-)
-
-WORD_VECTOR = Exercise(
-    id="03-word-vector",
-    title="The vector of a word",
+WORD_VECTOR = exercise(
+    "03-word-vector",
     arguments=("hidden_states", "word_ids", "index"),
     cases=_word_cases,
     reference=_word_vector,
     minutes=10,
     difficulty=1,
-    mistakes=(
-        Mistake(
-            "You take the token at position `index`. That is a position among tokens; `index` counts words. [CLS] "
-            "and the pieces of earlier words stand before it: look the word up in `word_ids`.",
-            lambda h, w, i: h[i],
+    mistakes={
+        "token_position": lambda h, w, i: h[i],
+        "only_cls_added": lambda h, w, i: h[i + 1],
+        "first_piece": lambda h, w, i: h[w.index(i)],
+        "last_piece": lambda h, w, i: h[_pieces(w, i)[-1]],
+        "sum": lambda h, w, i: h[_pieces(w, i)].sum(dim=0),
+        "divided_by_all": lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / len(w),
+        "divided_by_all_words": lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / sum(x is not None for x in w),
+        "maximum": lambda h, w, i: h[_pieces(w, i)].amax(dim=0),
+        "pieces_returned": lambda h, w, i: h[_pieces(w, i)],
+        "kept_dimension": lambda h, w, i: h[_pieces(w, i)].mean(dim=0, keepdim=True),
+        "inside_vectors": lambda h, w, i: h[_pieces(w, i)].mean(dim=1),
+        "one_number": lambda h, w, i: h[_pieces(w, i)].mean(),
+        "all_tokens": lambda h, w, i: h.mean(dim=0),
+        "all_words": lambda h, w, i: h[[x is not None for x in w]].mean(dim=0),
+        "other_words": lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0),
+        "list_compared": lambda h, w, i: h[w == i].mean(dim=0),
+        "word_zero_lost": (
+            lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0),
+            lambda h, w, i: torch.stack([h[p] for p, x in enumerate(w) if x and x == i]).mean(dim=0),
+            lambda h, w, i: _total(h[p] for p, x in enumerate(w) if x and x == i),
         ),
-        Mistake(
-            "You add 1 for [CLS], but earlier words may have several pieces, too. Look the word up in `word_ids`.",
-            lambda h, w, i: h[i + 1],
+        "last_piece_lost": (
+            lambda h, w, i: h[_pieces(w, i)[0] : _pieces(w, i)[-1]].mean(dim=0),
+            lambda h, w, i: torch.stack([h[p] for p in _pieces(w, i)[:-1]]).mean(dim=0),
         ),
-        Mistake(
-            "You take the first piece only. Take the mean over all pieces of the word.", lambda h, w, i: h[w.index(i)]
-        ),
-        Mistake(
-            "You take the last piece only. Take the mean over all pieces of the word.",
-            lambda h, w, i: h[_pieces(w, i)[-1]],
-        ),
-        Mistake(
-            "You add the pieces up but do not divide: this is the sum, not the mean.",
-            lambda h, w, i: h[_pieces(w, i)].sum(dim=0),
-        ),
-        Mistake(
-            "You add up the word's pieces but divide by the number of all tokens. Divide by the number of its pieces.",
-            lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / len(w),
-        ),
-        Mistake(
-            "You add up the word's pieces but divide by the number of tokens that belong to any word. Divide by the "
-            "number of its own pieces.",
-            lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / sum(x is not None for x in w),
-        ),
-        Mistake(
-            "You take the largest value of each dimension. The mean over the pieces is asked for.",
-            lambda h, w, i: h[_pieces(w, i)].amax(dim=0),
-        ),
-        Mistake(
-            "You return the vectors of the pieces. Take their mean, over `dim=0`, so that one vector of shape "
-            "(hidden,) is left.",
-            lambda h, w, i: h[_pieces(w, i)],
-        ),
-        Mistake(
-            "The right numbers in the wrong shape: (1, hidden). Drop the first dimension; one vector has the shape "
-            "(hidden,).",
-            lambda h, w, i: h[_pieces(w, i)].mean(dim=0, keepdim=True),
-        ),
-        Mistake(
-            "You average over the numbers inside each vector. Pieces are dimension 0: use `dim=0`.",
-            lambda h, w, i: h[_pieces(w, i)].mean(dim=1),
-        ),
-        Mistake(
-            "You average everything into one number. Say over which dimension: `mean(dim=0)`.",
-            lambda h, w, i: h[_pieces(w, i)].mean(),
-        ),
-        Mistake(
-            "You average over all tokens. Only the pieces of the word with the number `index` count.",
-            lambda h, w, i: h.mean(dim=0),
-        ),
-        Mistake(
-            "You average over all words. Only the pieces of the word with the number `index` count.",
-            lambda h, w, i: h[[x is not None for x in w]].mean(dim=0),
-        ),
-        Mistake(
-            "You average all the *other* words. Keep the positions where `word_ids` equals `index`.",
-            lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0),
-        ),
-        Mistake(
-            "`word_ids == index` compares the list as a whole with a number, which is never true. Compare item by "
-            "item: `[word == index for word in word_ids]`.",
-            lambda h, w, i: h[w == i].mean(dim=0),
-        ),
-        Mistake(WORD_0_IS_FALSY, lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0)),
-        Mistake(
-            WORD_0_IS_FALSY, lambda h, w, i: torch.stack([h[p] for p, x in enumerate(w) if x and x == i]).mean(dim=0)
-        ),
-        Mistake(WORD_0_IS_FALSY, lambda h, w, i: _total(h[p] for p, x in enumerate(w) if x and x == i)),
-        Mistake(LAST_PIECE_LOST, lambda h, w, i: h[_pieces(w, i)[0] : _pieces(w, i)[-1]].mean(dim=0)),
-        Mistake(LAST_PIECE_LOST, lambda h, w, i: torch.stack([h[p] for p in _pieces(w, i)[:-1]]).mean(dim=0)),
-        Mistake(
-            "You treat special tokens as word 0: `None` is not 0. Compare `word == index` without changing `None`.",
-            lambda h, w, i: h[[p for p, x in enumerate(w) if (x or 0) == i]].mean(dim=0),
-        ),
-        Mistake(
-            "You count words from 1. `word_ids` counts from 0: the first word has the number 0.",
-            lambda h, w, i: _word_vector(h, w, i - 1),
-        ),
-        Mistake(
-            "You take the word after the one asked for. `word_ids` and `index` both count words from 0: no 1 is "
-            "needed.",
-            lambda h, w, i: _word_vector(h, w, i + 1),
-        ),
-        Mistake(
-            "The positions are off by one: you skip [CLS] when you count but not when you look up. `word_ids` has "
-            "an entry for [CLS] already.",
-            lambda h, w, i: h[1:][_pieces(w[:-1], i)].mean(dim=0),
-        ),
-        Mistake(
-            "The positions are off by one: you drop `None` from `word_ids`, so every position moves.",
-            lambda h, w, i: h[_pieces([x for x in w if x is not None], i)].mean(dim=0),
-        ),
-    ),
-    hints=(
-        "`word_ids` is as long as the sentence has tokens. At which positions does it say `index`? There may be "
-        "several, always side by side.",
-        "Collect the positions with `enumerate`, then index the tensor with that list: `hidden_states[positions]` "
-        "has the shape (pieces, hidden).",
-        "The mean of those rows over `dim=0` is the answer.",
-    ),
+        "none_as_zero": lambda h, w, i: h[[p for p, x in enumerate(w) if (x or 0) == i]].mean(dim=0),
+        "counted_from_one": lambda h, w, i: _word_vector(h, w, i - 1),
+        "next_word": lambda h, w, i: _word_vector(h, w, i + 1),
+        "cls_skipped_once": lambda h, w, i: h[1:][_pieces(w[:-1], i)].mean(dim=0),
+        "none_dropped": lambda h, w, i: h[_pieces([x for x in w if x is not None], i)].mean(dim=0),
+    },
 )
 
 
@@ -176,19 +94,6 @@ def _cosines(v):
 
 def _products(unit):
     return unit @ unit.T
-
-
-COPIES_LOST = (
-    "You leave out cells by their value. A row that stands there twice also has the cosine 1 with its copy, and that "
-    "is a pair like any other. Choose the diagonal by its place: `torch.eye(n, dtype=torch.bool)`."
-)
-WRONG_DIMENSION = (
-    "You divide each *column* by its length. Divide each row by its own length: `norm(dim=1, keepdim=True)`."
-)
-NO_KEEPDIM = (
-    "`norm(dim=1)` has the shape (n,), and PyTorch lays it along the columns, so it fits only by accident. Keep the "
-    "dimension: `norm(dim=1, keepdim=True)`, of shape (n, 1)."
-)
 
 
 def _turned(rng, rows):
@@ -334,138 +239,59 @@ def _among_later(v, senses):
     return sum(senses[i + 1 + c[i, i + 1 :].argmax()] == senses[i] for i in range(len(v) - 1)) / len(v)
 
 
-STARTS_AT_0 = (
-    "Your largest cosine so far starts at 0, but all cosines of a row can be negative, and then no row beats it. "
-    "Start from minus infinity."
-)
-
-FROM_MINUS_1 = (
-    "You set a row's cosine with itself to −1, but another row's cosine can be −1, too, and then the row finds itself. "
-    "Use minus infinity."
-)
-SECOND = (
-    "You take the second largest cosine of each row. If two rows are equal, both their cosines are 1, and the second "
-    "may be the row itself. Leave the row out by its position."
-)
-
-NEAREST_SENSE = Exercise(
-    id="03-nearest-sense",
-    title="The nearest neighbour's sense",
+NEAREST_SENSE = exercise(
+    "03-nearest-sense",
     arguments=("vectors", "senses"),
     cases=_nearest_cases,
     reference=_nearest_sense,
     minutes=15,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(COPIES_LOST, lambda v, s: _share((c := _cosines(v)).masked_fill(c > 0.9999, float("-inf")), s)),
-        Mistake(
-            "Every row finds itself: its cosine with itself is 1, so your share is always 1. Take the diagonal out "
-            "before you look for the largest.",
-            lambda v, s: _share(_cosines(v), s),
+    mistakes={
+        "cells_by_value": lambda v, s: _share((c := _cosines(v)).masked_fill(c > 0.9999, float("-inf")), s),
+        "finds_itself": lambda v, s: _share(_cosines(v), s),
+        "zero_for_itself": lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
+        "without_sign": lambda v, s: _share(_without_self(_cosines(v).abs(), -1.0), s),
+        "minus_one_for_itself": lambda v, s: _share(_without_self(_cosines(v), -1.0), s),
+        "second_largest": (
+            lambda v, s: _share(_cosines(v), s, lambda row: row.topk(2).indices[1]),
+            lambda v, s: _share(_cosines(v), s, lambda row: row.argsort()[-2]),
+            lambda v, s: _share(_cosines(v), s, lambda row: row.argsort(descending=True)[1]),
         ),
-        Mistake(
-            "You set the diagonal to 0, but cosines can be negative, and then 0 is the largest and the row finds "
-            "itself. Use minus infinity.",
-            lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
+        "starts_at_zero": (
+            lambda v, s: _running_maximum(v, s, lambda senses: None),
+            lambda v, s: _running_maximum(v, s, lambda senses: senses[0]),
+            lambda v, s: _running_maximum(v, s, lambda senses: senses[None]),
         ),
-        Mistake(
-            "You take the cosine that is furthest from 0, whatever its sign. A cosine near −1 means opposite rows. "
-            "Take the largest.",
-            lambda v, s: _share(_without_self(_cosines(v).abs(), -1.0), s),
-        ),
-        Mistake(FROM_MINUS_1, lambda v, s: _share(_without_self(_cosines(v), -1.0), s)),
-        Mistake(SECOND, lambda v, s: _share(_cosines(v), s, lambda row: row.topk(2).indices[1])),
-        Mistake(SECOND, lambda v, s: _share(_cosines(v), s, lambda row: row.argsort()[-2])),
-        Mistake(SECOND, lambda v, s: _share(_cosines(v), s, lambda row: row.argsort(descending=True)[1])),
-        Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: None)),
-        Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: senses[0])),
-        Mistake(STARTS_AT_0, lambda v, s: _running_maximum(v, s, lambda senses: senses[None])),
-        Mistake(
-            "`senses` is a list, and a list takes one position at a time, not a tensor of many. Go through them: "
-            "`for n in nearest.tolist()`, then `senses[n]`.",
-            lambda v, s: s[_cosines(v).argmax(dim=1)],
-        ),
-        Mistake(NO_KEEPDIM, lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s)),
-        Mistake(
-            "The vectors are not normalised row by row, so long rows are preferred. Divide each row by its "
-            "own length first.",
-            lambda v, s: _share(_without_self(v @ v.T), s),
-        ),
-        Mistake(
-            "The vectors are not normalised, and a row can find itself. Divide each row by its length, and take the "
-            "diagonal out.",
-            lambda v, s: _share(v @ v.T, s),
-        ),
-        *(
-            Mistake(
-                "You subtract a mean before you compare (`corrcoef` does, too). The cosine takes the rows as they are.",
-                lambda v, s, dim=dim: _share(_without_self(_cosines(v - v.mean(dim=dim, keepdim=True))), s),
-            )
+        "list_of_places": lambda v, s: s[_cosines(v).argmax(dim=1)],
+        "lengths_along_columns": lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s),
+        "not_normalised": lambda v, s: _share(_without_self(v @ v.T), s),
+        "not_normalised_and_itself": lambda v, s: _share(v @ v.T, s),
+        "mean_subtracted": [
+            lambda v, s, dim=dim: _share(_without_self(_cosines(v - v.mean(dim=dim, keepdim=True))), s)
             for dim in (0, 1)
-        ),
-        Mistake(
-            "You look for the smallest distance between rows as they are, so short rows attract each other. Use the "
-            "cosine.",
-            lambda v, s: _share(-_without_self(torch.cdist(v, v), float("inf")), s),
-        ),
-        Mistake(WRONG_DIMENSION, lambda v, s: _share(_without_self(_products(v / v.norm(dim=0))), s)),
-        Mistake(
-            "You take the *least* similar row. The most similar one is asked for: `argmax`.",
+        ],
+        "distance": lambda v, s: _share(-_without_self(torch.cdist(v, v), float("inf")), s),
+        "columns_divided": lambda v, s: _share(_without_self(_products(v / v.norm(dim=0))), s),
+        "least_similar": (
             lambda v, s: _share(_without_self(_cosines(v), float("inf")), s, torch.Tensor.argmin),
-        ),
-        Mistake(
-            "You take the *least* similar row. The most similar one is asked for: `argmax`.",
             lambda v, s: _share(
                 _without_self(_cosines(v)).masked_fill(torch.eye(len(v), dtype=torch.bool), 2.0), s, torch.Tensor.argmin
             ),
         ),
-        Mistake(
-            "You return the share of rows whose nearest row has *another* sense. Subtract it from 1.",
-            lambda v, s: 1 - _nearest_sense(v, s),
-        ),
-        Mistake(
-            "You return how many rows are right. Divide by the number of rows for the share.",
-            lambda v, s: _nearest_sense(v, s) * len(s),
-        ),
-        Mistake("You return a percentage. The share is a number from 0 to 1.", lambda v, s: 100 * _nearest_sense(v, s)),
-        Mistake(
-            "You return one true or false per row. Return their mean, one number.",
-            lambda v, s: [s[i] == sense for i, sense in zip(_without_self(_cosines(v)).argmax(dim=1), s, strict=True)],
-        ),
-        Mistake(
-            "You return the positions of the nearest rows. Compare their senses with those of the rows, and return "
-            "the share that agrees.",
-            lambda v, s: _without_self(_cosines(v)).argmax(dim=1),
-        ),
-        Mistake(
-            "You return the senses of the nearest rows. Compare them with those of the rows, and return the share "
-            "that agrees.",
-            lambda v, s: [s[i] for i in _without_self(_cosines(v)).argmax(dim=1)],
-        ),
-        Mistake(
-            "You divide by n − 1. Every one of the n rows has a nearest row, so n rows are judged.",
-            lambda v, s: _nearest_sense(v, s) * len(s) / (len(s) - 1),
-        ),
-        Mistake("You compare each row only with the rows after it. All other rows are candidates.", _among_later),
-        Mistake(
-            "You compare with the mean vector of each sense, and the row itself is in one of these means. Compare "
-            "row with row.",
-            lambda v, s: _by_centre(v, s, leave_out=False),
-        ),
-        Mistake(
-            "You compare with the mean vector of each sense. Compare row with row: the one most similar other row "
-            "decides.",
-            lambda v, s: _by_centre(v, s, leave_out=True),
-        ),
-    ),
-    hints=(
-        "Divide each row by its length: then `unit @ unit.T` is the table of all cosines. In row i, the largest cell "
-        "is that of the nearest row. Which cell must not win?",
-        "`masked_fill(torch.eye(n, dtype=torch.bool), float('-inf'))` returns a copy whose diagonal never wins. "
-        "`argmax(dim=1)` then gives one position per row.",
-        "Count the rows for which `senses[nearest[i]] == senses[i]`, and divide by the number of rows.",
-    ),
+        "other_sense_share": lambda v, s: 1 - _nearest_sense(v, s),
+        "count": lambda v, s: _nearest_sense(v, s) * len(s),
+        "percentage": lambda v, s: 100 * _nearest_sense(v, s),
+        "per_row": lambda v, s: [
+            s[i] == sense for i, sense in zip(_without_self(_cosines(v)).argmax(dim=1), s, strict=True)
+        ],
+        "positions_returned": lambda v, s: _without_self(_cosines(v)).argmax(dim=1),
+        "senses_returned": lambda v, s: [s[i] for i in _without_self(_cosines(v)).argmax(dim=1)],
+        "divided_by_n_minus_one": lambda v, s: _nearest_sense(v, s) * len(s) / (len(s) - 1),
+        "later_rows_only": _among_later,
+        "sense_means_with_itself": lambda v, s: _by_centre(v, s, leave_out=False),
+        "sense_means": lambda v, s: _by_centre(v, s, leave_out=True),
+    },
 )
 
 
@@ -569,112 +395,44 @@ def _no_tanh_at_the_end(e, layers, layer, position, vector):
     return _patch_where(lambda n, layer: n == layer, step=step)(e, layers, layer, position, vector)
 
 
-NOT_READ = (
-    "You replace the vector only after all layers have run, so no layer reads it. Replace it in the loop, before the "
-    "next layer is computed."
-)
-
-PATCH = Exercise(
-    id="03-patch",
-    title="Change one vector and run on",
+PATCH = exercise(
+    "03-patch",
     arguments=("embeddings", "layers", "layer", "position", "vector"),
     cases=_patch_cases,
     reference=_patched,
     minutes=20,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "You return the hidden states of a run without any patch. Replace the vector at `position` in hidden state "
-            "`layer`.",
-            lambda e, ls, k, p, v: torch.stack(_run(e, ls)),
+    mistakes={
+        "no_patch": lambda e, ls, k, p, v: torch.stack(_run(e, ls)),
+        "patched_at_the_end": _patch_after_the_run,
+        "stored_before_patch": _patch_not_shown,
+        "one_too_high": _patch_where(lambda n, layer: n == layer + 1),
+        "one_too_low": _patch_where(lambda n, layer: n == layer - 1),
+        "never_state_zero": _patch_where(lambda n, layer: n == layer and n > 0),
+        "never_last_state": lambda e, ls, k, p, v: torch.stack(
+            _run(e, ls, lambda n, state: _with(state, p, v) if n == k < len(ls) else state)
         ),
-        Mistake(NOT_READ, _patch_after_the_run),
-        Mistake(
-            "The hidden state `layer` that you return is the one without the patch. Replace the vector before you "
-            "store the hidden state, also in the last one, which no layer reads.",
-            _patch_not_shown,
-        ),
-        Mistake(
-            "You patch one hidden state too high: hidden state 0 is `embeddings`, hidden state 1 is what the first "
-            "layer returns.",
-            _patch_where(lambda n, layer: n == layer + 1),
-        ),
-        Mistake(
-            "You patch one hidden state too low: hidden state `layer` is the *output* of layer `layer`, not its input.",
-            _patch_where(lambda n, layer: n == layer - 1),
-        ),
-        Mistake(
-            "Hidden state 0 is never patched. With `layer` = 0, replace the vector in (a copy of) `embeddings`, before "
-            "the first layer.",
-            _patch_where(lambda n, layer: n == layer and n > 0),
-        ),
-        Mistake(
-            "The last hidden state is never patched: `layer` may be `len(layers)`.",
-            lambda e, ls, k, p, v: torch.stack(
-                _run(e, ls, lambda n, state: _with(state, p, v) if n == k < len(ls) else state)
-            ),
-        ),
-        Mistake(
-            "You replace the vector in hidden state `layer` and in each one above it. Replace it once, and let the "
-            "layers above compute theirs.",
-            _patch_where(lambda n, layer: n >= layer),
-        ),
-        Mistake(
-            "You replace the vector in hidden states below `layer`, too. These stay what they are without the patch.",
-            _patch_where(lambda n, layer: n <= layer),
-        ),
-        Mistake(
-            "You replace the vector in every hidden state. Only hidden state `layer` is patched.",
-            _patch_where(lambda n, layer: True),
-        ),
-        Mistake(
-            "You replace the vectors of all tokens. Only the one at `position` is replaced.",
-            _patch_by(lambda state, p, v: v.expand_as(state)),
-        ),
-        Mistake(
-            "You add `vector` to the vector at `position`. It takes its place.",
-            _patch_by(lambda state, p, v: _with(state, p, state[p] + v)),
-        ),
-        Mistake(
-            "You return the last hidden state only. Collect all of them and stack them.",
-            lambda *args: _patched(*args)[-1],
-        ),
-        Mistake(
-            "Hidden state 0 is missing from what you return. The list begins with the embeddings.",
-            lambda *args: _patched(*args)[1:],
-        ),
-        Mistake("Every layer uses the matrices of the first one. Take each layer's own pair.", _first_matrices),
-        Mistake(
-            "The layers compute without `torch.tanh`.",
-            _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: mix @ state @ weight),
-        ),
-        Mistake("The last layer computes without `torch.tanh`. All layers are of the same kind.", _no_tanh_at_the_end),
-        Mistake(
-            "Your layers leave `mix` out, so that no token reads another one: `torch.tanh(mix @ state @ weight)`.",
-            _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(state @ weight)),
-        ),
-        Mistake(
-            "Your layers use `mix` or `weight` transposed: `torch.tanh(mix @ state @ weight)`.",
+        "above_too": _patch_where(lambda n, layer: n >= layer),
+        "below_too": _patch_where(lambda n, layer: n <= layer),
+        "every_state": _patch_where(lambda n, layer: True),
+        "all_tokens": _patch_by(lambda state, p, v: v.expand_as(state)),
+        "added": _patch_by(lambda state, p, v: _with(state, p, state[p] + v)),
+        "last_only": lambda *args: _patched(*args)[-1],
+        "embeddings_missing": lambda *args: _patched(*args)[1:],
+        "first_matrices": _first_matrices,
+        "no_tanh": _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: mix @ state @ weight),
+        "last_without_tanh": _no_tanh_at_the_end,
+        "no_mix": _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(state @ weight)),
+        "transposed": (
             _patch_where(
                 lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix.T @ state @ weight)
             ),
-        ),
-        Mistake(
-            "Your layers use `mix` or `weight` transposed: `torch.tanh(mix @ state @ weight)`.",
             _patch_where(
                 lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix @ state @ weight.T)
             ),
         ),
-    ),
-    hints=(
-        "First write the run without a patch: `state = embeddings`, and a loop over the pairs in `layers` that "
-        "computes the next `state`. Collect every state, the first one included.",
-        "A state has its number before the next layer reads it: `embeddings` is number 0, and after the pair "
-        "`layers[k - 1]` comes number k. There, ask whether the number is `layer`.",
-        "`state = state.clone()` and then `state[position] = vector` change a copy. Do it before the state is "
-        "collected and before the next layer.",
-    ),
+    },
 )
 
 EXERCISES = (WORD_VECTOR, NEAREST_SENSE, PATCH)

@@ -3,7 +3,8 @@
 import torch
 
 from ..pooling import max_pool, mean_pool, normalise
-from .framework import Case, Exercise, Mistake, normal
+from .model import Case, normal
+from .words import exercise
 
 
 def _padded(rng, lengths, width, hidden):
@@ -76,22 +77,6 @@ def _both_low(one, other):
     )
 
 
-_UNSQUEEZE = (
-    "The mask and the vectors do not line up: the mask has one number per token, (batch, tokens), and the vectors "
-    "have `hidden` numbers per token. Give the mask a last dimension of size 1 with `unsqueeze(-1)`."
-)
-_FIRST_TOKEN = "You return the vector of the first token. That is CLS pooling; here all real tokens take part."
-_RIGHT_ONLY = (
-    "You cut each row after as many tokens as are real. With padding on the left, that cuts real tokens off: use the "
-    "mask."
-)
-_ALONG_HIDDEN = (
-    "You work along the last dimension, over the numbers inside one token's vector. Tokens are dimension 1: use "
-    "`dim=1`."
-)
-_ALONG_BATCH = "You work along dimension 0, over the sentences of the batch. Tokens are dimension 1: use `dim=1`."
-
-
 def _weighted(t, m):
     return t * m.unsqueeze(-1)
 
@@ -100,179 +85,85 @@ def _count(m):
     return m.sum(dim=1, keepdim=True)
 
 
-MEAN = Exercise(
-    id="04-mean-pool",
+MEAN = exercise(
+    "04-mean-pool",
     strict=True,
-    title="Mean pooling",
     arguments=("token_embeddings", "attention_mask"),
     cases=_mean_cases,
     reference=mean_pool,
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "You average over all positions, padding too. The mask is not used: the vector of a sentence now "
-            "depends on how much padding its batch has.",
-            lambda t, m: t.mean(dim=1),
+    mistakes={
+        "padding_averaged": lambda t, m: t.mean(dim=1),
+        "padded_length": lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1],
+        "padding_added": lambda t, m: t.sum(dim=1) / _count(m),
+        "nonzero_counted": lambda t, m: (
+            _weighted(t, m).sum(dim=1) / (_weighted(t, m) != 0).any(dim=-1).sum(dim=1, keepdim=True)
         ),
-        Mistake(
-            "You add up only real tokens, but you divide by the padded length. Divide by the number of real tokens, "
-            "`attention_mask.sum(dim=1)`.",
-            lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1],
+        "sum": lambda t, m: _weighted(t, m).sum(dim=1),
+        "always_float32": lambda t, m: mean_pool(t, m).float(),
+        "real_in_batch": lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(),
+        "upside_down": lambda t, m: _weighted(t, 1 - m.long()).sum(dim=1) / _count(1 - m.long()),
+        "right_only": lambda t, m: torch.stack(
+            [v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]
         ),
-        Mistake(
-            "You add up padding too, and divide by the number of real tokens. Multiply by the mask before you add.",
-            lambda t, m: t.sum(dim=1) / _count(m),
+        "special_left_out": lambda t, m: torch.stack(
+            [v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]
         ),
-        Mistake(
-            "You divide by a count of what is not zero. A real token may hold zeros, too: divide by the number of real "
-            "tokens, `attention_mask.sum(dim=1)`.",
-            lambda t, m: _weighted(t, m).sum(dim=1) / (_weighted(t, m) != 0).any(dim=-1).sum(dim=1, keepdim=True),
+        "batch_averaged": lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
+        "first_token": lambda t, m: t[:, 0],
+        "along_hidden": (lambda t, m: t.mean(dim=-1), lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m)),
+        "along_batch": (
+            lambda t, m: t.mean(dim=0),
+            lambda t, m: _weighted(t, m).sum(dim=0) / m.sum(dim=0).unsqueeze(-1),
         ),
-        Mistake(
-            "You add the real tokens up but do not divide: this is the sum, not the mean.",
-            lambda t, m: _weighted(t, m).sum(dim=1),
-        ),
-        Mistake(
-            "Your result is always float32. It should have the dtype of the token vectors, which may be float64: turn "
-            "the mask into that dtype, `attention_mask.to(token_embeddings.dtype)`.",
-            lambda t, m: mean_pool(t, m).float(),
-        ),
-        Mistake(
-            "You divide by the number of real tokens in the whole batch. Each sentence has its own number: "
-            "`attention_mask.sum(dim=1)`.",
-            lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(),
-        ),
-        Mistake(
-            "The mask is upside down: you average the padding. 1 marks a real token.",
-            lambda t, m: _weighted(t, 1 - m.long()).sum(dim=1) / _count(1 - m.long()),
-        ),
-        Mistake(
-            _RIGHT_ONLY,
-            lambda t, m: torch.stack([v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
-        ),
-        Mistake(
-            "You leave out the first and the last real token. [CLS] and [SEP] are real tokens here: their mask is "
-            "1, and the library counts them.",
-            lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]),
-        ),
-        Mistake(
-            "You average the averages over sentences too: the batch dimension is gone. Each sentence keeps its own "
-            "row.",
-            lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
-        ),
-        Mistake(_FIRST_TOKEN, lambda t, m: t[:, 0]),
-        Mistake(_ALONG_HIDDEN, lambda t, m: t.mean(dim=-1)),
-        Mistake(_ALONG_HIDDEN, lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m)),
-        Mistake(_ALONG_BATCH, lambda t, m: t.mean(dim=0)),
-        Mistake(_ALONG_BATCH, lambda t, m: _weighted(t, m).sum(dim=0) / m.sum(dim=0).unsqueeze(-1)),
-        Mistake(_UNSQUEEZE, lambda t, m: (t * m).sum(dim=1) / _count(m)),
-        Mistake(_UNSQUEEZE, lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
-        Mistake(
-            "The sum is right, but the division does not line up: `attention_mask.sum(dim=1)` has the shape "
-            "(batch,) and the sum (batch, hidden). Keep the dimension with `keepdim=True`.",
-            lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
-        ),
-    ),
-    hints=(
-        "Start from the loop in the section above. What does multiplying a vector by 0 or by 1 do to a sum?",
-        "The mask has the shape (batch, tokens). With `attention_mask.unsqueeze(-1)` it becomes (batch, tokens, 1) "
-        "and multiplies whole vectors.",
-        "Add up over `dim=1`, then divide by the number of real tokens of each sentence, kept in the shape (batch, 1).",
-    ),
+        "no_unsqueeze": (lambda t, m: (t * m).sum(dim=1) / _count(m), lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
+        "no_keepdim": lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
+    },
 )
 
-MAX = Exercise(
-    id="04-max-pool",
+MAX = exercise(
+    "04-max-pool",
     strict=True,
     alike=_both_low,
-    title="Max pooling",
     arguments=("token_embeddings", "attention_mask"),
     cases=_max_cases,
     reference=max_pool,
     minutes=8,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake("You take the maximum over padding too. The mask is not used.", lambda t, m: t.amax(dim=1)),
-        Mistake(
-            "Padding counts as 0 in your function, and 0 is larger than every negative number. For a "
-            "maximum, padding must become minus infinity.",
-            lambda t, m: _weighted(t, m).amax(dim=1),
+    mistakes={
+        "padding_compared": lambda t, m: t.amax(dim=1),
+        "padding_as_zero": lambda t, m: _weighted(t, m).amax(dim=1),
+        "values_and_places": lambda t, m: tuple(t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).max(dim=1)),
+        "places_returned": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1),
+        "upside_down": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1),
+        "not_low_enough": [
+            lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1) for low in (-1.0, -1e9)
+        ],
+        "zeros_as_padding": lambda t, m: (k := _weighted(t, m)).masked_fill(k == 0, float("-inf")).amax(dim=1),
+        "always_float32": lambda t, m: max_pool(t, m).float(),
+        "nan_by_infinity": lambda t, m: (t + (1 - m.long().unsqueeze(-1)) * float("-inf")).amax(dim=1),
+        "one_minus_bool": lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1),
+        "bitwise_not": lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1),
+        "fill_with_numbers": lambda t, m: t.masked_fill(~m.unsqueeze(-1), float("-inf")).amax(dim=1),
+        "right_only": lambda t, m: torch.stack(
+            [v[:n].amax(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]
         ),
-        Mistake(
-            "`max(dim=1)` returns two things, the values and where they stand. Take `.values`, or use `amax(dim=1)`.",
-            lambda t, m: tuple(t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).max(dim=1)),
+        "minimum": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("inf")).amin(dim=1),
+        "first_token_competes": lambda t, m: t[:, 0],
+        "along_hidden": (
+            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=-1),
+            lambda t, m: t.amax(dim=-1),
         ),
-        Mistake(
-            "You return where the maximum stands, not the maximum. Take `.values`, or use `amax(dim=1)`.",
-            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1),
+        "along_batch": lambda t, m: t.amax(dim=0),
+        "whole_batch": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=(0, 1)),
+        "no_unsqueeze": (
+            lambda t, m: t.masked_fill(m == 0, float("-inf")).amax(dim=1),
+            lambda t, m: (t * m).amax(dim=1),
         ),
-        Mistake(
-            "The mask is upside down: you take the maximum of the padding. 1 marks a real token.",
-            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1),
-        ),
-        *(
-            Mistake(
-                "A number that you put in is not low enough: real tokens may hold smaller ones, and then yours wins. "
-                "Use minus infinity, `float('-inf')`, and only at padding, with `masked_fill`.",
-                lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1),
-            )
-            for low in (-1.0, -1e9)
-        ),
-        Mistake(
-            "You treat each 0 in the product with the mask as padding. A real token may hold zeros, too: fill where "
-            "the mask is 0, `attention_mask.unsqueeze(-1) == 0`.",
-            lambda t, m: (k := _weighted(t, m)).masked_fill(k == 0, float("-inf")).amax(dim=1),
-        ),
-        Mistake(
-            "Your result is always float32. It should have the dtype of the token vectors, which may be float64.",
-            lambda t, m: max_pool(t, m).float(),
-        ),
-        Mistake(
-            "The result holds NaN, because minus infinity times 0 is not a number. Do not multiply by infinity: fill "
-            "it in where the mask is 0, with `masked_fill`.",
-            lambda t, m: (t + (1 - m.long().unsqueeze(-1)) * float("-inf")).amax(dim=1),
-        ),
-        Mistake(
-            "`1 - attention_mask` does not work with a mask of true and false. Write `attention_mask == 0`.",
-            lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1),
-        ),
-        Mistake(
-            "`~` turns true and false round, but of the whole numbers 1 and 0 it makes -2 and -1, which both count "
-            "as true. Write `attention_mask == 0`.",
-            lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1),
-        ),
-        Mistake(
-            "`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
-            lambda t, m: t.masked_fill(~m.unsqueeze(-1), float("-inf")).amax(dim=1),
-        ),
-        Mistake(
-            _RIGHT_ONLY,
-            lambda t, m: torch.stack([v[:n].amax(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
-        ),
-        Mistake(
-            "You return the minimum, not the maximum.",
-            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("inf")).amin(dim=1),
-        ),
-        Mistake(_FIRST_TOKEN.replace("take part", "compete"), lambda t, m: t[:, 0]),
-        Mistake(_ALONG_HIDDEN, lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=-1)),
-        Mistake(_ALONG_HIDDEN, lambda t, m: t.amax(dim=-1)),
-        Mistake(_ALONG_BATCH, lambda t, m: t.amax(dim=0)),
-        Mistake(
-            "You take one maximum over the whole batch. Each sentence keeps its own row.",
-            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=(0, 1)),
-        ),
-        Mistake(_UNSQUEEZE, lambda t, m: t.masked_fill(m == 0, float("-inf")).amax(dim=1)),
-        Mistake(_UNSQUEEZE, lambda t, m: (t * m).amax(dim=1)),
-    ),
-    hints=(
-        "Padding must never be the largest. Which number is smaller than all others?",
-        "`tensor.masked_fill(where, value)` returns a copy with `value` wherever `where` is true. `where` needs the "
-        "shape (batch, tokens, 1).",
-        "Fill padding with `float('-inf')`, then take `amax(dim=1)`.",
-    ),
+    },
 )
 
 
@@ -305,82 +196,36 @@ def _normalise_cases(rng):
     ]
 
 
-NORMALISE = Exercise(
-    id="04-normalise",
+NORMALISE = exercise(
+    "04-normalise",
     strict=True,
     alike=_only_short_rows_differ,
-    title="Normalising",
     arguments=("vectors",),
     cases=_normalise_cases,
     reference=normalise,
     minutes=5,
     difficulty=1,
-    mistakes=(
-        Mistake(
-            "Nearly: a row of zeros becomes NaN, because 0 is divided by 0. Keep the length from being 0, for "
-            "example with `clamp(min=1e-12)`.",
-            lambda v: v / v.norm(dim=1, keepdim=True),
-        ),
-        *(
-            Mistake(
-                "Your bound, or what you add to the lengths, is too large for short rows: they do not get length 1. "
-                "Use a lower bound such as `clamp(min=1e-12)`, and add nothing.",
-                lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more),
-            )
-            for more in (1e-9, 1e-4, 1e-2, 1.0)
-        ),
-        Mistake(
-            "Your result is always float32. It should have the dtype of `vectors`, which may be float64.",
-            lambda v: normalise(v).float(),
-        ),
-        Mistake(
-            "You divide everything by one length, that of the whole tensor. Each row has its own: `dim=1, "
-            "keepdim=True`.",
-            lambda v: v / v.norm(),
-        ),
-        Mistake(
-            "You scale the columns. Rows are sentences: take the length along `dim=1`.",
+    mistakes={
+        "nan_for_zeros": lambda v: v / v.norm(dim=1, keepdim=True),
+        "bound_too_large": [
+            lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more) for more in (1e-9, 1e-4, 1e-2, 1.0)
+        ],
+        "always_float32": lambda v: normalise(v).float(),
+        "one_length": lambda v: v / v.norm(),
+        "columns_scaled": (
             lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12),
-        ),
-        Mistake(
-            "You scale the columns. Rows are sentences: take the length along `dim=1`.",
             lambda v: v / v.norm(dim=0, keepdim=True),
         ),
-        Mistake(
-            "You divide by the squared length. Take the root: `vectors.norm(dim=1, keepdim=True)`.",
+        "squared_length": (
             lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12),
-        ),
-        Mistake(
-            "You divide by the squared length. Take the root: `vectors.norm(dim=1, keepdim=True)`.",
             lambda v: v / (v * v).sum(dim=1, keepdim=True),
         ),
-        Mistake(
-            "You make the numbers of each row add up to 1. Length 1 means that their *squares* add up to 1.",
-            lambda v: v / v.sum(dim=1, keepdim=True),
-        ),
-        Mistake(
-            "You divide by the sum of absolute values. Length is the root of the sum of squares.",
-            lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
-        ),
-        Mistake(
-            "You divide by the largest value of each row. Length is the root of the sum of squares.",
-            lambda v: v / v.amax(dim=1, keepdim=True),
-        ),
-        Mistake(
-            "The lengths lost their dimension: (n,) does not line up with (n, hidden). Use `keepdim=True`.",
-            lambda v: v / v.norm(dim=1),
-        ),
-        Mistake(
-            "The lengths lost their dimension: (n,) does not line up with (n, hidden). Use `keepdim=True`.",
-            lambda v: v / v.norm(dim=1).clamp(min=1e-12),
-        ),
-        Mistake("You return the lengths. Divide the vectors by them.", lambda v: v.norm(dim=1, keepdim=True)),
-    ),
-    hints=(
-        "The length of a row is the root of the sum of its squares; torch has it as `norm`.",
-        "With `keepdim=True` the lengths have the shape (n, 1) and divide whole rows. `clamp(min=...)` keeps a "
-        "number from falling below a bound.",
-    ),
+        "sum_of_row": lambda v: v / v.sum(dim=1, keepdim=True),
+        "absolute_sum": lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
+        "largest_value": lambda v: v / v.amax(dim=1, keepdim=True),
+        "no_keepdim": (lambda v: v / v.norm(dim=1), lambda v: v / v.norm(dim=1).clamp(min=1e-12)),
+        "lengths_returned": lambda v: v.norm(dim=1, keepdim=True),
+    },
 )
 
 
@@ -477,92 +322,37 @@ def _nearest_way(v, t, m):
     return max(_ways(), key=lambda name: torch.cosine_similarity(v, _ways()[name](t, m)).min().item())
 
 
-HOW = Exercise(
-    id="04-how-pooled",
-    title="How were these pooled?",
+HOW = exercise(
+    "04-how-pooled",
     arguments=("vectors", "token_embeddings", "attention_mask"),
     cases=_how_cases,
     reference=_how,
     minutes=12,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "You compare numbers as they are. Some of these vectors were scaled to length 1 afterwards, and then no "
-            "pooling fits. Compare directions, by cosine.",
-            _fits(lambda v, pooled: bool((v - pooled).abs().max() <= 1e-2)),
+    mistakes={
+        "not_rescaled": _fits(lambda v, pooled: bool((v - pooled).abs().max() <= 1e-2)),
+        "always_other": lambda v, t, m: "other",
+        "too_exact": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 1 - 1e-5).all())),
+        "too_generous": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
+        "along_batch": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled, dim=0) > 0.999).all())),
+        "padded_rows_only": lambda v, t, m: _how(*(x[(m == 0).any(dim=1)] for x in (v, t, m))),
+        "mean_cosine": _fits(lambda v, pooled: bool(torch.cosine_similarity(v, pooled).mean() > 0.999)),
+        "one_cosine": _fits(
+            lambda v, pooled: bool(torch.cosine_similarity(v.flatten(), pooled.flatten(), dim=0) > 0.999)
         ),
-        Mistake(
-            'You always return "other". If you compare for equality, that is too exact: the numbers were stored with '
-            "few digits. A cosine above 0.999 fits.",
-            lambda v, t, m: "other",
-        ),
-        Mistake(
-            "Your comparison is too exact: a cosine of 0.9992 fits, too. The limit is 0.999.",
-            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 1 - 1e-5).all())),
-        ),
-        Mistake(
-            "Your comparison is too generous: a cosine of 0.9988 does not fit. The limit is 0.999.",
-            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
-        ),
-        Mistake(
-            "You take cosines along dimension 0, over the sentences of the batch. Take one for each row: `dim=1`.",
-            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled, dim=0) > 0.999).all())),
-        ),
-        Mistake(
-            "You look only at rows with padding. Every row has to fit.",
-            lambda v, t, m: _how(*(x[(m == 0).any(dim=1)] for x in (v, t, m))),
-        ),
-        Mistake(
-            "You compare the rows' mean cosine with 0.999. One row that does not fit hides in a mean: compare the "
-            "lowest.",
-            _fits(lambda v, pooled: bool(torch.cosine_similarity(v, pooled).mean() > 0.999)),
-        ),
-        Mistake(
-            "You take one cosine over all rows together. Take one for each row (`dim=1`): every row has to fit, and "
-            "each may have a length of its own.",
-            _fits(lambda v, pooled: bool(torch.cosine_similarity(v.flatten(), pooled.flatten(), dim=0) > 0.999)),
-        ),
-        Mistake(
-            "You look at the first row only. A row without padding has the same mean either way, and a later row may "
-            "fit nothing: every row has to fit.",
-            lambda v, t, m: _how(v[:1], t[:1], m[:1]),
-        ),
-        Mistake(
-            "You look at the first row and the last one only. Every row has to fit.",
-            lambda v, t, m: _how(v[[0, -1]], t[[0, -1]], m[[0, -1]]),
-        ),
-        Mistake(
-            "You are content if one row fits. A row without padding has the same mean either way: every row has to "
-            "fit.",
-            _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).any())),
-        ),
-        Mistake(
-            "You take position 0 for CLS. With padding on the left the first *real* token stands further right; "
-            "`cls_pool` of the course finds it.",
-            lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
-        ),
-        *(
-            Mistake(_RIGHT_ONLY, lambda *a, names=names: _how(*a, ways=_ways(**{name: _RIGHT[name] for name in names})))
+        "first_row_only": lambda v, t, m: _how(v[:1], t[:1], m[:1]),
+        "first_and_last_only": lambda v, t, m: _how(v[[0, -1]], t[[0, -1]], m[[0, -1]]),
+        "one_row_fits": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).any())),
+        "position_zero": lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
+        "right_only": [
+            lambda *a, names=names: _how(*a, ways=_ways(**{name: _RIGHT[name] for name in names}))
             for names in (("mean", "max"), ("mean",), ("max",))
-        ),
-        Mistake("Your maximum includes padding.", lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1)))),
-        Mistake(
-            "You return the pooling that fits best, even if it does not fit. If no way has a cosine above 0.999 in "
-            'every row, the answer is "other".',
-            _nearest_way,
-        ),
-        Mistake(
-            '"mean" and "careless" are the wrong way round: "careless" counts padding.',
-            lambda *a: {"mean": "careless", "careless": "mean"}.get(_how(*a), _how(*a)),
-        ),
-    ),
-    hints=(
-        "Pool the token vectors in each of the four ways, and compare each result with `vectors`, row by row.",
-        "Scaling a row changes its length and not its direction. "
-        "`torch.nn.functional.cosine_similarity(a, b, dim=1)` gives one number for each row.",
-        'The smallest of these numbers decides: if it is above 0.999, every row fits. If no way fits, return "other".',
-    ),
+        ],
+        "maximum_with_padding": lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1))),
+        "best_fit": _nearest_way,
+        "names_swapped": lambda *a: {"mean": "careless", "careless": "mean"}.get(_how(*a), _how(*a)),
+    },
 )
 
 
@@ -594,71 +384,27 @@ def _baseline(v):
     return ((c.sum() - n) / (n * (n - 1))).item()
 
 
-BASELINE = Exercise(
-    id="04-baseline",
-    title="The random baseline",
+BASELINE = exercise(
+    "04-baseline",
     arguments=("vectors",),
     cases=_baseline_cases,
     reference=_baseline,
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "Each vector's similarity to itself, always 1, is in your mean. Leave the diagonal out.",
-            lambda v: _cosines(v).mean().item(),
-        ),
-        Mistake(
-            "You take the diagonal out of the sum but still divide by n × n. There are n × (n − 1) pairs of "
-            "different rows.",
-            lambda v: ((_cosines(v).sum() - len(v)) / len(v) ** 2).item(),
-        ),
-        Mistake(
-            "You divide by the number of pairs counted once, n × (n − 1) / 2, but add every pair twice.",
-            lambda v: 2 * _baseline(v),
-        ),
-        Mistake(
-            "You add every pair once and divide by n × (n − 1), which counts every pair twice.",
-            lambda v: _baseline(v) / 2,
-        ),
-        Mistake(
-            "The vectors are not normalised, so your products mix direction and length. Divide each row by its "
-            "length first.",
-            lambda v: ((v @ v.T).sum() - (v * v).sum()).item() / (len(v) * (len(v) - 1)),
-        ),
-        Mistake(
-            "The vectors are not normalised, and each vector's product with itself is in your mean too.",
-            lambda v: (v @ v.T).mean().item(),
-        ),
-        Mistake(
-            "You take n away from the sum, but the diagonal holds 1 only after normalising. Divide each row by its "
-            "length first.",
-            lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1)),
-        ),
-        Mistake(
-            "You leave out cells by their value. Two equal rows also give 1, and they are a pair. Leave out the "
-            "diagonal, by position.",
-            lambda v: _cosines(v)[_cosines(v) < 0.9999].mean().item(),
-        ),
-        Mistake(
-            "You compare only neighbours, row i with row i + 1. Every pair of different rows counts.",
-            lambda v: _cosines(v).diagonal(1).mean().item(),
-        ),
-        Mistake(
-            "You return the whole table of cosines. One number is asked for: the mean over pairs of different rows.",
-            _cosines,
-        ),
-        Mistake(
-            "You return the sum over pairs. Divide by their number for the mean.",
-            lambda v: (_cosines(v).sum() - len(v)).item(),
-        ),
-    ),
-    hints=(
-        "After normalising, `unit @ unit.T` is the table of all cosines, (n, n). Which of its cells compare a row "
-        "with itself?",
-        "The n cells on the diagonal are 1. Take them out of the sum; n × (n − 1) cells are left. `.item()` makes a "
-        "plain number.",
-    ),
+    mistakes={
+        "diagonal_in_mean": lambda v: _cosines(v).mean().item(),
+        "divided_by_n_squared": lambda v: ((_cosines(v).sum() - len(v)) / len(v) ** 2).item(),
+        "counted_once_added_twice": lambda v: 2 * _baseline(v),
+        "added_once_counted_twice": lambda v: _baseline(v) / 2,
+        "not_normalised": lambda v: ((v @ v.T).sum() - (v * v).sum()).item() / (len(v) * (len(v) - 1)),
+        "not_normalised_with_diagonal": lambda v: (v @ v.T).mean().item(),
+        "n_subtracted": lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1)),
+        "cells_by_value": lambda v: _cosines(v)[_cosines(v) < 0.9999].mean().item(),
+        "neighbours_only": lambda v: _cosines(v).diagonal(1).mean().item(),
+        "table_returned": _cosines,
+        "sum": lambda v: (_cosines(v).sum() - len(v)).item(),
+    },
 )
 
 EXERCISES = (MEAN, MAX, NORMALISE, HOW, BASELINE)

@@ -6,7 +6,9 @@ import torch
 
 from .._support.values import layer_maker
 from ..attention import attention_weights, patching_map
-from .framework import Case, Exercise, Mistake, difference, normal
+from .comparing import difference
+from .model import Case, normal
+from .words import exercise
 
 
 def _split(x, heads):
@@ -59,115 +61,38 @@ def _bug_cases(rng):
     ]
 
 
-AXIS = (
-    "The softmax still runs over the wrong dimension. `dim=1` of (heads, tokens, tokens) is the token that *looks*, "
-    "so columns add up to 1. Each row must."
-)
-SPLIT = (
-    "`reshape(heads, tokens, size)` has the right shape and cuts in the wrong places: a head then holds numbers of "
-    "several tokens. Which dimension must be cut, before heads and tokens change places?"
-)
-JOIN = (
-    "The heads are put together in the wrong order: from (heads, tokens, size), first swap heads and tokens with "
-    "`transpose(0, 1)`, then `reshape(tokens, hidden)`."
-)
-
-FIND_THE_BUG = Exercise(
-    id="05-find-the-bug",
-    title="Find the bug",
+FIND_THE_BUG = exercise(
+    "05-find-the-bug",
     arguments=("queries", "keys", "values", "heads"),
     cases=_bug_cases,
     reference=_heads,
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "Both mistakes are still there. The first is before the weights, the second in the line that computes "
-            "them.",
-            lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
+    mistakes={
+        "both_left": lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
+        "split_left": lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly),
+        "axis_left": lambda q, k, v, h: _heads(q, k, v, h, dim=1),
+        "softmax_over_heads": lambda q, k, v, h: _heads(q, k, v, h, dim=0),
+        "softmax_over_heads_and_split": lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly),
+        "join_wrong": lambda q, k, v, h: _heads(q, k, v, h, join=_join_wrongly),
+        "join_wrong_and_axis": lambda q, k, v, h: _heads(q, k, v, h, dim=1, join=_join_wrongly),
+        "join_undone": lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, join=_join_wrongly),
+        "heads_alternate": lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved),
+        "heads_alternate_both_ways": lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved),
+        "root_of_32": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(32)),
+        "root_of_32_and_split": lambda q, k, v, h: _heads(
+            q, k, v, h, split=_split_wrongly, divide=lambda size: math.sqrt(32)
         ),
-        Mistake(
-            f"One mistake is fixed, the other is not. {SPLIT}",
-            lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly),
-        ),
-        Mistake(f"One mistake is fixed, the other is not. {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1)),
-        Mistake(
-            "The softmax runs over the heads. Heads work apart; each *row* of a head adds up to 1.",
-            lambda q, k, v, h: _heads(q, k, v, h, dim=0),
-        ),
-        Mistake(
-            "The softmax runs over the heads, where each *row* of a head should add up to 1. And the other mistake "
-            f"is still there. {SPLIT}",
-            lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly),
-        ),
-        Mistake(JOIN, lambda q, k, v, h: _heads(q, k, v, h, join=_join_wrongly)),
-        Mistake(f"{JOIN} {AXIS}", lambda q, k, v, h: _heads(q, k, v, h, dim=1, join=_join_wrongly)),
-        Mistake(
-            f"The softmax is right now. {SPLIT} The way back was right before: swap, then `reshape(tokens, hidden)`.",
-            lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, join=_join_wrongly),
-        ),
-        Mistake(
-            "The numbers of your heads alternate in the vector. A head owns `size` numbers that stand "
-            "side by side: `reshape(tokens, heads, size)`, then `transpose(0, 1)`.",
-            lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved),
-        ),
-        Mistake(
-            "The numbers of your heads alternate in the vector, and they are put back in the same way. A "
-            "head owns `size` numbers that stand side by side: heads come before `size` when you cut, and when you "
-            "join.",
-            lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved),
-        ),
-        Mistake(
-            "You divide by the root of 32, which is right for this model only. The number under the root is `size`.",
-            lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(32)),
-        ),
-        Mistake(
-            f"You divide by the root of 32, which is right for this model only. And one mistake is left. {SPLIT}",
-            lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, divide=lambda size: math.sqrt(32)),
-        ),
-        Mistake(
-            f"You divide by the root of 32, which is right for this model only. And one mistake is left. {AXIS}",
-            lambda q, k, v, h: _heads(q, k, v, h, dim=1, divide=lambda size: math.sqrt(32)),
-        ),
-        Mistake(
-            "You swap heads and tokens without cutting by heads first, so that tokens or heads are mixed. "
-            "`reshape(tokens, heads, size)` first, then `transpose(0, 1)`.",
-            lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1)),
-        ),
-        Mistake(
-            "The division by the root of `size` is gone. It was right; keep it.",
-            lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: 1),
-        ),
-        Mistake(
-            "You divide by `size`. Its root was right.", lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: size)
-        ),
-        Mistake(
-            "You divide by the root of `hidden`. The products add up `size` numbers: the root of `size` was right.",
-            lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(size * h)),
-        ),
-        Mistake(
-            "The vectors are not cut into heads: you compute one large head. Each head has weights of its own.",
-            lambda q, k, v, h: _heads(q, k, v, 1),
-        ),
-        Mistake(
-            "Queries and keys are swapped: rows now stand for the token that is looked at. `q @ k.transpose(-1, "
-            "-2)` was right.",
-            lambda q, k, v, h: _heads(k, q, v, h),
-        ),
-        Mistake(
-            "The heads are not put together: return (tokens, hidden). Swap heads and tokens, then `reshape(tokens, "
-            "hidden)`.",
-            lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
-        ),
-    ),
-    hints=(
-        "Follow one token, say the third. After the line that splits, where are its numbers? And along "
-        "which direction of the table should weights add up to 1?",
-        "Compare with the lesson's `split_heads`: it cuts the last dimension first. And compare the softmax with "
-        "the lesson's `sum(dim=-1, keepdim=True)`.",
-        "`x.reshape(tokens, heads, size).transpose(0, 1)` and `softmax(dim=-1)`.",
-    ),
+        "root_of_32_and_axis": lambda q, k, v, h: _heads(q, k, v, h, dim=1, divide=lambda size: math.sqrt(32)),
+        "mixed_by_swap": lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1)),
+        "no_root": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: 1),
+        "divided_by_size": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: size),
+        "root_of_hidden": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(size * h)),
+        "one_large_head": lambda q, k, v, h: _heads(q, k, v, 1),
+        "swapped": lambda q, k, v, h: _heads(k, q, v, h),
+        "not_joined": lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
+    },
 )
 
 
@@ -225,19 +150,8 @@ def _only_real_rows(q, k, m):
     return attention_weights(q, k, m) * (m != 0).unsqueeze(-1)
 
 
-NOT_A_ZERO = (
-    "You give padding the score 0 before the softmax, and e to the power of 0 is 1: padding keeps some weight. Its "
-    "score must be minus infinity."
-)
-
-NOT_LOW_ENOUGH = (
-    "The score that you give padding is not low enough: where the other scores are low, padding gets weight. Use minus "
-    "infinity."
-)
-
-ATTENTION_WEIGHTS = Exercise(
-    id="05-attention-weights",
-    title="Attention weights",
+ATTENTION_WEIGHTS = exercise(
+    "05-attention-weights",
     arguments=("queries", "keys", "attention_mask"),
     cases=_weight_cases,
     reference=attention_weights,
@@ -245,166 +159,58 @@ ATTENTION_WEIGHTS = Exercise(
     minutes=12,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake("The mask has no effect: padding gets attention.", lambda q, k, m: attention_weights(q, k)),
-        Mistake(
-            "The mask has no effect, and the scores are not divided by the root of d.",
-            lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1),
+    mistakes={
+        "mask_unused": lambda q, k, m: attention_weights(q, k),
+        "mask_and_root_unused": lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1),
+        "zeroed_after_softmax": lambda q, k, m: _scores(q, k).softmax(-1) * m,
+        "infinity_after_softmax": lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m),
+        "rescaled_after_softmax": lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True),
+        "underflow": lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True).clamp(min=1e-6),
+        "overflow": lambda q, k, m: (e := _scores(q, k).exp() * m) / e.sum(-1, keepdim=True),
+        "score_zero": lambda q, k, m: (_scores(q, k) * m).softmax(-1),
+        "mask_added": lambda q, k, m: (_scores(q, k) + m).softmax(-1),
+        "score_zero_both_ways": lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1),
+        "rows_masked": lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1),
+        "rows_masked_too": lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1),
+        "not_low_enough": (
+            *(
+                lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1)
+                for low in (-10, -1e4, -1e6)  # -20 or -100,000, filled in or added, give the same as -1e4
+            ),
+            lambda q, k, m: (_scores(q, k) + (1 - m) * -10).softmax(-1),
         ),
-        Mistake(
-            "You set the weights of padding to 0 *after* the softmax, so rows no longer add up to 1. Put minus "
-            "infinity into the scores, before the softmax.",
-            lambda q, k, m: _scores(q, k).softmax(-1) * m,
+        "nan_throughout": lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1),
+        "not_divided": lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1),
+        "divided_by_d": lambda q, k, m: _lowered(_scores(q, k, lambda d: d), m).softmax(-1),
+        "root_of_32": lambda q, k, m: _lowered(_scores(q, k, lambda d: 32**0.5), m).softmax(-1),
+        "multiplied": lambda q, k, m: _lowered(_scores(q, k, lambda d: 1 / math.sqrt(d)), m).softmax(-1),
+        "root_of_tokens": lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1),
+        "root_of_real_tokens": lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(m.sum())), m).softmax(-1),
+        "root_of_all_heads": lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(len(q) * d)), m).softmax(-1),
+        "head_zero": lambda q, k, m: attention_weights(q, k, m)[:1].expand(len(q), -1, -1),
+        "divided_after_softmax": lambda q, k, m: (
+            _lowered(_scores(q, k, lambda d: 1), m).softmax(-1) / math.sqrt(q.shape[-1])
         ),
-        Mistake(
-            "You put minus infinity into the weights, after the softmax. It belongs into the scores, before the "
-            "softmax.",
-            lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m),
+        "down_columns": lambda q, k, m: _lowered(_scores(q, k), m).softmax(-2),
+        "over_heads": lambda q, k, m: _lowered(_scores(q, k), m).softmax(0),
+        "scores_returned": lambda q, k, m: _lowered(_scores(q, k), m),
+        "divided_by_sum": lambda q, k, m: (s := _scores(q, k) * m) / s.sum(-1, keepdim=True),
+        "inverted": lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1),
+        "rows_of_infinity": lambda q, k, m: (
+            _scores(q, k).masked_fill((m == 0).unsqueeze(-1), float("-inf")).softmax(-1)
         ),
-        Mistake(
-            "You take padding away after the softmax and rescale the rest. Where padding has by far the highest score, "
-            "the rest is 0, and 0 / 0 is NaN. Put minus infinity into the scores, before the softmax.",
-            lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True),
+        "rows_and_columns": lambda q, k, m: (
+            _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1)
         ),
-        Mistake(
-            "Where padding has by far the highest score, all weights in your rows are 0, and a row should add up to 1. "
-            "Put minus infinity into the scores, before the softmax.",
-            lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True).clamp(min=1e-6),
+        "rows_set_to_zero": _only_real_rows,
+        "swapped": lambda q, k, m: attention_weights(k, q, m),
+        "transposed": lambda q, k, m: attention_weights(q, k, m).transpose(-1, -2),
+        "fill_with_numbers": lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1),
+        "turned_all_dimensions": lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(
+            -1
         ),
-        Mistake(
-            "Very high or very low scores make your rows NaN: e to the power of a high score is infinite, and that of "
-            "a low one is 0. Use `softmax`, which subtracts the highest first, on scores that are minus infinity at "
-            "padding.",
-            lambda q, k, m: (e := _scores(q, k).exp() * m) / e.sum(-1, keepdim=True),
-        ),
-        Mistake(NOT_A_ZERO, lambda q, k, m: (_scores(q, k) * m).softmax(-1)),
-        Mistake(
-            "Adding the mask to the scores (or taking 1 away at padding) favours real tokens a little, but padding "
-            "keeps some weight. Its score must be minus infinity.",
-            lambda q, k, m: (_scores(q, k) + m).softmax(-1),
-        ),
-        Mistake(
-            "The scores of padding become 0, in rows and in columns, and e to the power of 0 is 1: padding keeps some "
-            "weight. Mask the columns only, and with minus infinity.",
-            lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1),
-        ),
-        Mistake(
-            "Your mask acts on the rows of padding tokens, which become even, and padding is still looked at. What "
-            "must not be looked at are columns: the mask lines up with the last dimension.",
-            lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1),
-        ),
-        Mistake(
-            "Your mask acts on the rows of padding tokens, too, which become even. They stay: mask the columns of the "
-            "scores, and nothing else.",
-            lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1),
-        ),
-        *(
-            Mistake(NOT_LOW_ENOUGH, lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1))
-            for low in (-10, -1e4, -1e6)  # -20 or -100,000, filled in or added, give the same as -1e4
-        ),
-        Mistake(NOT_LOW_ENOUGH, lambda q, k, m: (_scores(q, k) + (1 - m) * -10).softmax(-1)),
-        Mistake(
-            "Your result is NaN throughout. `(1 - attention_mask) * -inf` does this: at real tokens it is 0 times "
-            "infinity, which is not a number. Fill with minus infinity only at padding: `masked_fill`.",
-            lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1),
-        ),
-        Mistake(
-            "The scores are not divided: divide by the root of d, the last dimension of `queries`.",
-            lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1),
-        ),
-        Mistake(
-            "You divide by d. Divide by its root.", lambda q, k, m: _lowered(_scores(q, k, lambda d: d), m).softmax(-1)
-        ),
-        Mistake(
-            "You divide by the root of 32, which is right for this model only. d is the last dimension of "
-            "`queries`: `queries.shape[-1]`.",
-            lambda q, k, m: _lowered(_scores(q, k, lambda d: 32**0.5), m).softmax(-1),
-        ),
-        Mistake(
-            "You multiply by the root of d. Divide by it.",
-            lambda q, k, m: _lowered(_scores(q, k, lambda d: 1 / math.sqrt(d)), m).softmax(-1),
-        ),
-        Mistake(
-            "You divide by the root of the number of tokens. d is the last dimension of `queries`: the products add "
-            "up d numbers.",
-            lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1),
-        ),
-        Mistake(
-            "You divide by the root of the number of real tokens. d is the last dimension of `queries`: the products "
-            "add up d numbers.",
-            lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(m.sum())), m).softmax(-1),
-        ),
-        Mistake(
-            "You divide by the root of heads times d. Each product adds up d numbers: divide by the root of d.",
-            lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(len(q) * d)), m).softmax(-1),
-        ),
-        Mistake(
-            "All heads get the weights of head 0. Each head has queries and keys of its own.",
-            lambda q, k, m: attention_weights(q, k, m)[:1].expand(len(q), -1, -1),
-        ),
-        Mistake(
-            "You divide by the root of d after the softmax, so rows do not add up to 1. Divide the scores.",
-            lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1) / math.sqrt(q.shape[-1]),
-        ),
-        Mistake(
-            "You take the softmax down the columns. Each *row* is divided over the tokens that are looked at: "
-            "`dim=-1`.",
-            lambda q, k, m: _lowered(_scores(q, k), m).softmax(-2),
-        ),
-        Mistake(
-            "You take the softmax over the heads. Each row of each head adds up to 1: `dim=-1`.",
-            lambda q, k, m: _lowered(_scores(q, k), m).softmax(0),
-        ),
-        Mistake("You return the scores. Softmax makes weights of them.", lambda q, k, m: _lowered(_scores(q, k), m)),
-        Mistake(
-            "You divide each row of scores by its sum. Scores can be negative: softmax takes e to their power first.",
-            lambda q, k, m: (s := _scores(q, k) * m) / s.sum(-1, keepdim=True),
-        ),
-        Mistake(
-            "The mask is inverted: real tokens get no weight. 0 marks padding.",
-            lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1),
-        ),
-        Mistake(
-            "You mask the *rows* of padding tokens. What must not be looked at are columns: the mask lines up with "
-            "the last dimension.",
-            lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1), float("-inf")).softmax(-1),
-        ),
-        Mistake(
-            "You mask rows *and* columns. A row in which everything is minus infinity becomes NaN. Only columns are "
-            "masked; the rows of padding tokens stay.",
-            lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1),
-        ),
-        Mistake("The rows of padding tokens are set to 0. They stay: every row adds up to 1.", _only_real_rows),
-        Mistake(
-            "Queries and keys are swapped: row i must belong to the query of token i.",
-            lambda q, k, m: attention_weights(k, q, m),
-        ),
-        Mistake(
-            "Rows and columns of your result are exchanged: row i must say how token i divides its attention.",
-            lambda q, k, m: attention_weights(q, k, m).transpose(-1, -2),
-        ),
-        Mistake(
-            "`masked_fill` needs true and false, and the mask holds the numbers 1 and 0. Write `attention_mask == 0`.",
-            lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1),
-        ),
-        Mistake(
-            "`keys.T` turns all three dimensions around: (d, tokens, heads). Swap the last two only: "
-            "`keys.transpose(-1, -2)`.",
-            lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(-1),
-        ),
-        Mistake(
-            "The shapes do not fit: `queries` and `keys` are both (heads, tokens, d). Swap the last two dimensions "
-            "of the keys with `transpose(-1, -2)`.",
-            lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1),
-        ),
-    ),
-    hints=(
-        "Follow the lesson: scores from one matrix product, divided by the root of d, then softmax. d is the last "
-        "dimension of `queries`.",
-        "The mask acts between the division and the softmax. Which score becomes the weight 0?",
-        "`scores.masked_fill(attention_mask == 0, float('-inf'))` fills columns, since the mask lines up with the "
-        "last dimension. Then `softmax(dim=-1)`.",
-    ),
+        "keys_not_turned": lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1),
+    },
 )
 
 
@@ -480,153 +286,51 @@ def _patched(
     return torch.stack(rows)
 
 
-PATCHING_MAP = Exercise(
-    id="05-patching-map",
-    title="The patching map",
+PATCHING_MAP = exercise(
+    "05-patching-map",
     arguments=("target", "source", "layers"),
     cases=_patching_cases,
     reference=patching_map,
     minutes=20,
     difficulty=3,
     points=2,
-    mistakes=(
-        Mistake(
-            "Patches stay: when token 1 is patched, token 0 still holds the source's vector. Start from a fresh copy "
-            "(`clone`) of the target's hidden state for each token.",
-            lambda t, s, f: _patched(t, s, f, patch=_replace_up_to),
-        ),
-        *(
-            Mistake(
-                "Patches stay, in a row and from row to row: you copy the target once, before all loops. Start each "
-                "patch from a fresh copy (`clone`) of the target's hidden state k.",
-                lambda t, s, f, ahead=ahead: _from_state_0(t, s, f, ahead=ahead),
-            )
-            for ahead in (False, True)
-        ),
-        Mistake(
-            "You patch the target's hidden state 0, whatever k is. For hidden state k, patch a copy of the target's "
-            "hidden state k.",
-            lambda t, s, f: _from_state_0(t, s, f, fresh=True),
-        ),
-        Mistake(
-            "You add the source's vector to the target's. Put it in its place.",
-            lambda t, s, f: _patched(t, s, f, patch=_add),
-        ),
-        Mistake(
-            "You set the vector to 0. Replace it by the source's.", lambda t, s, f: _patched(t, s, f, patch=_silence)
-        ),
-        Mistake(
-            "You replace all vectors but that of token i. Replace this one, and leave the others as they are.",
-            lambda t, s, f: _patched(t, s, f, patch=_replace_all_others),
-        ),
-        Mistake(
-            "You average the lengths of the tokens' changes. Take the mean over the tokens first, then the length.",
-            lambda t, s, f: _patched(t, s, f, pool=lambda h: h, measure=lambda x: _norm(x).mean(-1)),
-        ),
-        Mistake(
-            "You take the length of the change of all tokens together. Take the mean over the tokens first.",
-            lambda t, s, f: _patched(t, s, f, pool=lambda h: h.flatten(1)),
-        ),
-        Mistake(
-            "You take the vector from hidden state 0 of the source, whatever hidden state is patched. For hidden state "
-            "k, take it from the source's hidden state k.",
-            lambda t, s, f: _patched(t, s, f, at=0),
-        ),
-        Mistake(
-            "You take the vector from the source's last hidden state. For hidden state k, take it from the source's "
-            "hidden state k.",
-            lambda t, s, f: _patched(t, s, f, at=-1),
-        ),
-        Mistake(
-            "After hidden state k is patched, you run layer k once more. It has run already: the next one is layer "
-            "k + 1, which is `layers[k]`.",
-            lambda t, s, f: _patched(t, s, f, after=-1),
-        ),
-        Mistake(
-            "After hidden state k is patched, layer k + 1 is left out. It is `layers[k]`, since the list counts from "
-            "0.",
-            lambda t, s, f: _patched(t, s, f, after=1),
-        ),
-        Mistake(
-            "No layer runs after the patch. Let the layers after hidden state k work on the patched vectors.",
-            lambda t, s, f: _patched(t, s, f, after=len(f)),
-        ),
-        Mistake(
-            "You run all layers after each patch. From hidden state k on, only layers k + 1 to the last are left: "
-            "`layers[k:]`.",
-            lambda t, s, f: _patched(t, s, f, after=-len(f)),
-        ),
-        Mistake(
-            "Hidden state 0, the one that comes in, is missing: it gets the first row.",
-            lambda t, s, f: _patched(t, s, f, first=1),
-        ),
-        Mistake(
-            "The last hidden state is missing: it gets the last row, although no layer comes after it.",
-            lambda t, s, f: _patched(t, s, f)[:-1],
-        ),
-        Mistake(
-            "Rows and columns are exchanged: a row for each hidden state, a column for each token.",
-            lambda t, s, f: _patched(t, s, f).T,
-        ),
-        Mistake(
-            "You compare with the source's sentence vector. Compare with the target's, without any patch.",
-            lambda t, s, f: _patched(t, s, f, base="source"),
-        ),
-        Mistake(
-            "Source and target are exchanged: the target runs, and gets single vectors of the source.",
-            lambda t, s, f: _patched(s, t, f),
-        ),
-        Mistake(
-            "You measure the squared length of the change. Take the root.",
-            lambda t, s, f: _patched(t, s, f, measure=lambda x: x.square().sum(-1)),
-        ),
-        Mistake(
-            "You add up (or average) absolute differences. The Euclidean length is asked for: the root of the sum of "
-            "squares.",
+    mistakes={
+        "patches_stay": lambda t, s, f: _patched(t, s, f, patch=_replace_up_to),
+        "patches_stay_throughout": [
+            lambda t, s, f, ahead=ahead: _from_state_0(t, s, f, ahead=ahead) for ahead in (False, True)
+        ],
+        "target_state_zero": lambda t, s, f: _from_state_0(t, s, f, fresh=True),
+        "added": lambda t, s, f: _patched(t, s, f, patch=_add),
+        "zeroed": lambda t, s, f: _patched(t, s, f, patch=_silence),
+        "all_but_one": lambda t, s, f: _patched(t, s, f, patch=_replace_all_others),
+        "mean_of_lengths": lambda t, s, f: _patched(t, s, f, pool=lambda h: h, measure=lambda x: _norm(x).mean(-1)),
+        "length_of_all": lambda t, s, f: _patched(t, s, f, pool=lambda h: h.flatten(1)),
+        "source_state_zero": lambda t, s, f: _patched(t, s, f, at=0),
+        "source_last_state": lambda t, s, f: _patched(t, s, f, at=-1),
+        "layer_run_again": lambda t, s, f: _patched(t, s, f, after=-1),
+        "layer_left_out": lambda t, s, f: _patched(t, s, f, after=1),
+        "no_layer_runs": lambda t, s, f: _patched(t, s, f, after=len(f)),
+        "all_layers_run": lambda t, s, f: _patched(t, s, f, after=-len(f)),
+        "first_row_missing": lambda t, s, f: _patched(t, s, f, first=1),
+        "last_row_missing": lambda t, s, f: _patched(t, s, f)[:-1],
+        "exchanged": lambda t, s, f: _patched(t, s, f).T,
+        "compared_with_source": lambda t, s, f: _patched(t, s, f, base="source"),
+        "source_and_target_exchanged": lambda t, s, f: _patched(s, t, f),
+        "squared": lambda t, s, f: _patched(t, s, f, measure=lambda x: x.square().sum(-1)),
+        "absolute_differences": (
             lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().sum(-1)),
-        ),
-        Mistake(
-            "You add up (or average) absolute differences. The Euclidean length is asked for: the root of the sum of "
-            "squares.",
             lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().mean(-1)),
         ),
-        Mistake(
-            "You subtract two lengths. Subtract the two sentence vectors first, and take the length of the difference.",
-            lambda t, s, f: (_norm(_vectors(t, s, f)) - _norm(_last(t, f).mean(1))).abs(),
+        "lengths_subtracted": lambda t, s, f: (_norm(_vectors(t, s, f)) - _norm(_last(t, f).mean(1))).abs(),
+        "cosine": lambda t, s, f: 1 - torch.cosine_similarity(_vectors(t, s, f), _last(t, f).mean(1), dim=-1),
+        "first_token": lambda t, s, f: _patched(t, s, f, pool=lambda h: h[:, 0]),
+        "inside_vectors": lambda t, s, f: _patched(t, s, f, pool=lambda h: h.mean(-1)),
+        "sum": lambda t, s, f: _patched(t, s, f, pool=lambda h: h.sum(1)),
+        "normalised": lambda t, s, f: _patched(
+            t, s, f, pool=lambda h: torch.nn.functional.normalize(h.mean(1), dim=-1)
         ),
-        Mistake(
-            "You measure 1 minus the cosine. The length of the difference is asked for.",
-            lambda t, s, f: 1 - torch.cosine_similarity(_vectors(t, s, f), _last(t, f).mean(1), dim=-1),
-        ),
-        Mistake(
-            "You measure the change at the first token. The sentence vector is the mean over all tokens.",
-            lambda t, s, f: _patched(t, s, f, pool=lambda h: h[:, 0]),
-        ),
-        Mistake(
-            "You take the mean over the numbers of each vector. The sentence vector is the mean over the tokens.",
-            lambda t, s, f: _patched(t, s, f, pool=lambda h: h.mean(-1)),
-        ),
-        Mistake(
-            "Your sentence vector is the sum over the tokens. Take the mean.",
-            lambda t, s, f: _patched(t, s, f, pool=lambda h: h.sum(1)),
-        ),
-        Mistake(
-            "You scale the sentence vectors to length 1. They are compared as they are.",
-            lambda t, s, f: _patched(t, s, f, pool=lambda h: torch.nn.functional.normalize(h.mean(1), dim=-1)),
-        ),
-        Mistake(
-            "You divide by the change that replacing the whole text makes. The length itself is asked for.",
-            lambda t, s, f: _patched(t, s, f) / _norm(_last(s, f).mean(1) - _last(t, f).mean(1)),
-        ),
-    ),
-    hints=(
-        "Run both texts first, and keep all their hidden states in two lists. `layers[k:]` are the layers after hidden "
-        "state k.",
-        "For hidden state k and token i: clone the target's hidden state k, write the source's vector over token i, "
-        "run `layers[k:]` on the copy, take the mean over the tokens, subtract, take `norm()`.",
-        "Two loops: `for k in range(len(layers) + 1)`, inside it `for i in range(target.shape[1])`. The patch is "
-        "`state = targets[k].clone(); state[0, i] = sources[k][0, i]`.",
-    ),
+        "share_of_whole_change": lambda t, s, f: _patched(t, s, f) / _norm(_last(s, f).mean(1) - _last(t, f).mean(1)),
+    },
 )
 
 
@@ -691,105 +395,47 @@ def _negated(w):
     return -_entropy(w)
 
 
-ZERO_TIMES_INFINITY = (
-    "A weight of 0 makes your result NaN: its logarithm is minus infinity, and 0 times infinity is not a number. "
-    "Such weights must add nothing."
-)
-WITHOUT_WEIGHTS = "The logarithms are added up without their weights. Each is multiplied by its own weight first."
-NATS = "These are nats, the unit of the natural logarithm `log`. Bits come from `log2`."
-
-ENTROPY = Exercise(
-    id="05-entropy",
-    title="The entropy of a head",
+ENTROPY = exercise(
+    "05-entropy",
     arguments=("weights",),
     cases=_entropy_cases,
     reference=_entropy,
     minutes=8,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(ZERO_TIMES_INFINITY, _naive),
-        Mistake(NATS, lambda w: torch.special.entr(w).sum(-1)),
-        Mistake(
-            f"{NATS} And a weight of 0 makes your result NaN, since 0 times infinity is not a number.",
-            lambda w: _naive(w, torch.log),
+    mistakes={
+        "nan_for_zero": _naive,
+        "nats": lambda w: torch.special.entr(w).sum(-1),
+        "nats_and_nan": lambda w: _naive(w, torch.log),
+        "log10": lambda w: torch.special.entr(w).sum(-1) / math.log(10),
+        "log10_and_nan": lambda w: _naive(w, torch.log10),
+        "no_sign": _negated,
+        "no_sign_and_nan": lambda w: -_naive(w),
+        "over_columns": lambda w: torch.special.entr(w).sum(-2) / math.log(2),
+        "over_dimension_zero": lambda w: torch.special.entr(w).sum(0) / math.log(2),
+        "one_sum": lambda w: _entropy(w).sum(),
+        "mean_of_rows": lambda w: _entropy(w).mean(-1),
+        "mean_of_all": lambda w: _entropy(w).mean(),
+        "mean_over_row": lambda w: torch.special.entr(w).mean(-1) / math.log(2),
+        "normalised": lambda w: _entropy(w) / math.log2(w.shape[-1]),
+        "perplexity": lambda w: 2 ** _entropy(w),
+        "logarithms_only": (
+            *(lambda w, low=low: -w.clamp(min=low).log2().sum(-1) for low in (0, 1e-30, 1e-12, 1e-10, 1e-9)),
+            *(lambda w, low=low: -(w + low).log2().sum(-1) for low in (1e-10, 1e-9)),
+            lambda w: torch.where(w > 0, -w.log2(), 0.0).sum(-1),
         ),
-        Mistake("You use `log10`. Bits come from `log2`.", lambda w: torch.special.entr(w).sum(-1) / math.log(10)),
-        Mistake(
-            "You use `log10`, and a weight of 0 makes your result NaN. Bits come from `log2`; keep the logarithm "
-            "finite.",
-            lambda w: _naive(w, torch.log10),
-        ),
-        Mistake(
-            "The sign is missing: logarithms of numbers below 1 are negative, and entropy is not. Put a minus "
-            "before the sum.",
-            _negated,
-        ),
-        Mistake(
-            "The sign is missing, and a weight of 0 makes your result NaN. Put a minus before the sum, and keep the "
-            "logarithm finite.",
-            lambda w: -_naive(w),
-        ),
-        Mistake(
-            "You add up over the columns. A row is one division of attention: `sum(dim=-1)`.",
-            lambda w: torch.special.entr(w).sum(-2) / math.log(2),
-        ),
-        Mistake(
-            "You add up over dimension 0. A row is one division of attention, along the *last* dimension: "
-            "`sum(dim=-1)`.",
-            lambda w: torch.special.entr(w).sum(0) / math.log(2),
-        ),
-        Mistake(
-            "You add up everything into one number. Each row has its own entropy: `sum(dim=-1)`.",
-            lambda w: _entropy(w).sum(),
-        ),
-        Mistake("You average the rows. Return one number for each row.", lambda w: _entropy(w).mean(-1)),
-        Mistake("You average all rows into one number. Return one number for each row.", lambda w: _entropy(w).mean()),
-        Mistake(
-            "You take the mean over a row. Entropy is the sum.", lambda w: torch.special.entr(w).mean(-1) / math.log(2)
-        ),
-        Mistake(
-            "You divide by the maximum, log2(n). Entropy in bits is asked for, without that.",
-            lambda w: _entropy(w) / math.log2(w.shape[-1]),
-        ),
-        Mistake(
-            "You return 2 to the power of the entropy, the perplexity. Return the entropy itself.",
-            lambda w: 2 ** _entropy(w),
-        ),
-        *(
-            Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -w.clamp(min=low).log2().sum(-1))
-            for low in (0, 1e-30, 1e-12, 1e-10, 1e-9)
-        ),
-        *(Mistake(WITHOUT_WEIGHTS, lambda w, low=low: -(w + low).log2().sum(-1)) for low in (1e-10, 1e-9)),
-        Mistake(WITHOUT_WEIGHTS, lambda w: torch.where(w > 0, -w.log2(), 0.0).sum(-1)),
-        *(
-            Mistake(
-                "What you add to the weights, or their bound, is too large and changes the result. 1e-30 is small "
-                "enough.",
-                imitate,
-            )
+        "bound_too_large": [
+            imitate
             for low in (1e-3, 1e-4, 1e-5, 1e-6)
             for imitate in (
                 lambda w, low=low: -(w * (w + low).log2()).sum(-1),
                 lambda w, low=low: -((w + low) * (w + low).log2()).sum(-1),
                 lambda w, low=low: -(w.clamp(min=low) * w.clamp(min=low).log2()).sum(-1),
             )
-        ),
-        Mistake(
-            "The right numbers in the wrong shape: drop the last dimension (no `keepdim`).",
-            lambda w: _entropy(w).unsqueeze(-1),
-        ),
-        Mistake(
-            "For one row alone, return the number itself, without a dimension. You return a row that holds it.",
-            lambda w: torch.atleast_1d(_entropy(w)),
-        ),
-    ),
-    hints=(
-        "For each weight p of a row: p times the logarithm (base 2) of p. Add up, and turn the sign.",
-        "What is `0 * torch.tensor(0.).log2()`? Make the logarithm finite before you multiply: any finite number "
-        "times 0 is 0.",
-        "`-(weights * weights.clamp(min=1e-30).log2()).sum(dim=-1)`",
-    ),
+        ],
+        "kept_dimension": lambda w: _entropy(w).unsqueeze(-1),
+        "row_for_one": lambda w: torch.atleast_1d(_entropy(w)),
+    },
 )
 
 EXERCISES = [FIND_THE_BUG, ATTENTION_WEIGHTS, ENTROPY, PATCHING_MAP]

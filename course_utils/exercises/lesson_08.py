@@ -7,7 +7,9 @@ import re
 import numpy as np
 from scipy.stats import kendalltau, rankdata
 
-from .framework import Case, Exercise, Mistake, difference
+from .comparing import difference
+from .model import Case
+from .words import exercise
 
 
 def _distinct(rng, n, low=-50, high=50):
@@ -68,87 +70,35 @@ def _cosine_of_ranks(x, y):
 
 SORTS = ("stable", "quicksort")  # the second is NumPy's default, and may change the order of equal numbers
 
-SHARE = "Equal numbers must share a rank, the mean of the places that they take: 3, 3, 7 have the ranks 1.5, 1.5, 3. "
 
-SPEARMAN = Exercise(
-    id="08-spearman",
-    title="Spearman's correlation",
+SPEARMAN = exercise(
+    "08-spearman",
     arguments=("x", "y"),
     cases=_spearman_cases,
     reference=_of_ranks("average"),
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "This is Pearson's correlation of the numbers themselves. Replace each number by its rank first.",
-            _correlation,
-        ),
-        *(
-            Mistake("You replace the numbers of one list by their ranks. Do it for both lists.", imitate)
-            for imitate in (lambda x, y: _correlation(rankdata(x), y), lambda x, y: _correlation(x, rankdata(y)))
-        ),
-        *(
-            Mistake(
-                "`argsort` gives the places of the sorted numbers, not the rank of each number. (Its argsort again "
-                "does, if no numbers are equal.)",
-                lambda x, y, kind=kind: _correlation(np.argsort(x, kind=kind), np.argsort(y, kind=kind)),
-            )
+    mistakes={
+        "pearson": _correlation,
+        "one_ranked": (lambda x, y: _correlation(rankdata(x), y), lambda x, y: _correlation(x, rankdata(y))),
+        "argsort": [
+            lambda x, y, kind=kind: _correlation(np.argsort(x, kind=kind), np.argsort(y, kind=kind)) for kind in SORTS
+        ],
+        "ties_by_order": [
+            lambda x, y, kind=kind: _correlation(*(np.argsort(np.argsort(c, kind=kind)) for c in (x, y)))
             for kind in SORTS
-        ),
-        *(
-            Mistake(
-                SHARE + "Yours get different ranks.",
-                lambda x, y, kind=kind: _correlation(*(np.argsort(np.argsort(c, kind=kind)) for c in (x, y))),
-            )
-            for kind in SORTS
-        ),
-        Mistake(SHARE + "Yours all get the lowest of these places.", _of_ranks("min")),
-        Mistake(SHARE + "Yours all get the highest of these places.", _of_ranks("max")),
-        Mistake(
-            SHARE
-            + (
-                "Yours are numbered without gaps, so that a value that comes three times counts as much as one that "
-                "comes once."
-            ),
-            _of_ranks("dense"),
-        ),
-        Mistake(
-            "The short formula, 1 − 6Σd²/(n³ − n), holds only if no two numbers are equal. Compute Pearson's "
-            "correlation of the ranks.",
-            _short_formula,
-        ),
-        Mistake(
-            "You multiply ranks without taking their means away. Pearson's correlation centres both columns first.",
-            _cosine_of_ranks,
-        ),
-        Mistake(
-            "One of your columns is ranked from the top and the other from the bottom, which turns the sign round.",
-            lambda x, y: -_of_ranks("average")(x, y),
-        ),
-        Mistake(
-            "You return the square of the correlation, which cannot be negative.",
-            lambda x, y: _of_ranks("average")(x, y) ** 2,
-        ),
-        *(
-            Mistake(
-                "You round. Return the number as it is.",
-                lambda x, y, digits=digits: round(_of_ranks("average")(x, y), digits),
-            )
-            for digits in (2, 3, 4)
-        ),
-        Mistake(
-            "This is Kendall's tau, which counts pairs in the same order. Spearman's is Pearson's correlation of "
-            "the ranks.",
-            lambda x, y: float(kendalltau(x, y).statistic),
-        ),
-    ),
-    hints=(
-        "Two steps: a rank for each number of each column, then Pearson's correlation of the two columns of ranks.",
-        "The rank of a number is how many numbers of its column are smaller, plus half of the others that are equal "
-        "to it, plus 1.",
-        "`scipy.stats.rankdata` gives such ranks, and `np.corrcoef(a, b)[0, 1]` is Pearson's correlation.",
-    ),
+        ],
+        "ties_lowest": _of_ranks("min"),
+        "ties_highest": _of_ranks("max"),
+        "ties_dense": _of_ranks("dense"),
+        "short_formula": _short_formula,
+        "not_centred": _cosine_of_ranks,
+        "opposite_ends": lambda x, y: -_of_ranks("average")(x, y),
+        "squared": lambda x, y: _of_ranks("average")(x, y) ** 2,
+        "rounded": [lambda x, y, digits=digits: round(_of_ranks("average")(x, y), digits) for digits in (2, 3, 4)],
+        "kendall": lambda x, y: float(kendalltau(x, y).statistic),
+    },
 )
 
 
@@ -405,133 +355,45 @@ def _threshold_cases(rng):
             return cases
 
 
-THRESHOLD = Exercise(
-    id="08-threshold",
-    title="A threshold, chosen honestly",
+THRESHOLD = exercise(
+    "08-threshold",
     arguments=("train_values", "train_labels", "test_values", "test_labels"),
     cases=_threshold_cases,
     reference=_held_out,
     minutes=12,
     difficulty=2,
     points=2,
-    mistakes=(
-        *(
-            Mistake(
-                "You choose the threshold on the test pairs, and measure on the same ones. The best of many tries "
-                "looks better than it is: choose it on the training pairs.",
-                OTHER_THRESHOLDS[name],
-            )
-            for name in ("tuned on test", "tuned on test, of training values")
-        ),
-        Mistake(
-            "You choose the threshold on training and test pairs together. The test pairs must have no say in it.",
-            OTHER_THRESHOLDS["on both"],
-        ),
-        Mistake(
-            "You return the accuracy on the training pairs, on which the threshold was chosen. Measure on the test "
-            "pairs.",
-            OTHER_THRESHOLDS["training accuracy"],
-        ),
-        Mistake(
-            "You return the threshold. The accuracy on the test pairs at this threshold is asked for.",
-            lambda train, labels, *_: _threshold(train, labels),
-        ),
-        Mistake(
-            "Your threshold is tried with `>`. A value equal to the threshold counts as similar: `>=`.",
-            OTHER_THRESHOLDS["above"],
-        ),
-        Mistake(
-            "The threshold is chosen with `>=`, and the test pairs are judged with `>`. Use `>=` for both.",
-            OTHER_THRESHOLDS["mixed"],
-        ),
-        Mistake(
-            "The threshold is chosen with `>`, and the test pairs are judged with `>=`. Use `>=` for both.",
-            OTHER_THRESHOLDS["mixed the other way"],
-        ),
-        *(
-            Mistake(
-                "You try only the values of similar training pairs, or take the threshold with the highest F1. All "
-                "training values are candidates, and the best one has the highest accuracy.",
-                OTHER_THRESHOLDS[name],
-            )
-            for name in ("values of similar pairs", "best F1")
-        ),
-        *(
-            Mistake(
-                "You count as if the training pairs were sorted by their values. The lists are not sorted: sort values "
-                "and labels together, or judge each value by itself.",
-                OTHER_THRESHOLDS[name],
-            )
-            for name in ("taken as sorted", "values sorted alone", "values sorted, not labels")
-        ),
-        *(
-            Mistake(
-                "You try a threshold above all training values, which calls no training pair similar. Only the "
-                "training values are candidates.",
-                OTHER_THRESHOLDS[name],
-            )
-            for name in ("beyond", "just beyond")
-        ),
-        Mistake(
-            "Of equally good thresholds you take the one that comes first in the list. The lowest is asked for: sort "
-            "the training values first.",
-            OTHER_THRESHOLDS["first"],
-        ),
-        *(
-            Mistake(
-                "Your threshold lies between two training values. Only the training values themselves are candidates; "
-                "a test value just below one of them falls on the other side.",
-                OTHER_THRESHOLDS[name],
-            )
+    mistakes={
+        "chosen_on_test": [OTHER_THRESHOLDS[name] for name in ("tuned on test", "tuned on test, of training values")],
+        "chosen_on_both": OTHER_THRESHOLDS["on both"],
+        "training_accuracy": OTHER_THRESHOLDS["training accuracy"],
+        "threshold_returned": lambda train, labels, *_: _threshold(train, labels),
+        "greater_only": OTHER_THRESHOLDS["above"],
+        "greater_on_test": OTHER_THRESHOLDS["mixed"],
+        "greater_on_training": OTHER_THRESHOLDS["mixed the other way"],
+        "f1": [OTHER_THRESHOLDS[name] for name in ("values of similar pairs", "best F1")],
+        "assumed_sorted": [
+            OTHER_THRESHOLDS[name] for name in ("taken as sorted", "values sorted alone", "values sorted, not labels")
+        ],
+        "above_all": [OTHER_THRESHOLDS[name] for name in ("beyond", "just beyond")],
+        "first_of_ties": OTHER_THRESHOLDS["first"],
+        "between_values": [
+            OTHER_THRESHOLDS[name]
             for name in ("between", "between and lowest", "between and beyond", "between and just beyond")
-        ),
-        *(
-            Mistake(
-                "You try numbers that are no training values, such as the test values, or numbers from 0 to 1 in "
-                "even steps. Only the training values are candidates.",
-                OTHER_THRESHOLDS[name],
-            )
-            for name in ("test values", "test values only", "grid", "grid of products")
-        ),
-        *(
-            Mistake(
-                "You cut between equal training values. A threshold has all of them on one side: judge each training "
-                "value with `>=`.",
-                OTHER_THRESHOLDS[name],
-            )
-            for name in ("between equal values", "between equal values as listed")
-        ),
-        Mistake(
-            "You keep one training pair for each value, as a `dict` does. Pairs with equal values all count.",
-            OTHER_THRESHOLDS["one pair per value"],
-        ),
-        Mistake(
-            "Of equally good thresholds you take the highest. The lowest is asked for.", OTHER_THRESHOLDS["highest"]
-        ),
-        Mistake(
-            "Your threshold is the mean of the training values, whatever their labels are. Try each value, and keep "
-            "the one that is right most often.",
-            OTHER_THRESHOLDS["mean"],
-        ),
-        Mistake(
-            "Your threshold is 0.5. Cosines have no natural middle: try each training value, and keep the one that "
-            "is right most often.",
-            OTHER_THRESHOLDS["half"],
-        ),
-        Mistake("You return the share of pairs that are judged wrongly.", OTHER_THRESHOLDS["wrong share"]),
-        Mistake(
-            "You return how many test pairs are right. The accuracy is their share: divide by the number of test "
-            "pairs.",
-            lambda train, labels, test, test_labels: _held_out(train, labels, test, test_labels) * len(test),
-        ),
-    ),
-    hints=(
-        "The candidates are the training values, tried from the lowest to the highest. For each, in how many "
-        "*training* pairs is (value >= candidate) the label?",
-        "Keep a candidate only if it is strictly better than the best so far: then the lowest of equally good ones "
-        "stays.",
-        "At the end, judge the test pairs with the candidate that you kept, and return the share of right ones.",
-    ),
+        ],
+        "other_candidates": [
+            OTHER_THRESHOLDS[name] for name in ("test values", "test values only", "grid", "grid of products")
+        ],
+        "equal_values_cut": [
+            OTHER_THRESHOLDS[name] for name in ("between equal values", "between equal values as listed")
+        ],
+        "values_once": OTHER_THRESHOLDS["one pair per value"],
+        "highest_of_ties": OTHER_THRESHOLDS["highest"],
+        "mean_of_values": OTHER_THRESHOLDS["mean"],
+        "one_half": OTHER_THRESHOLDS["half"],
+        "share_wrong": OTHER_THRESHOLDS["wrong share"],
+        "count": lambda train, labels, test, test_labels: _held_out(train, labels, test, test_labels) * len(test),
+    },
 )
 
 
@@ -680,14 +542,8 @@ def _normal_ends(*args):
     return (values.mean() + np.array([-1.96, 1.96]) * values.std()).tolist()
 
 
-PAIRED = (
-    "Both models judged the same rows: for each resample, take the difference of the two correlations, and then the "
-    "percentiles of these differences."
-)
-
-GROUPS = Exercise(
-    id="08-groups",
-    title="Rows that are not independent",
+GROUPS = exercise(
+    "08-groups",
     arguments=("gold", "a", "b", "groups", "draws"),
     cases=_groups_cases,
     reference=_grouped_gain,
@@ -695,76 +551,29 @@ GROUPS = Exercise(
     minutes=15,
     difficulty=3,
     points=2,
-    mistakes=(
-        Mistake(
-            "You use the numbers in `draws` as row numbers. They are numbers of groups: collect all rows of each drawn "
-            "group.",
-            _with_rows(lambda groups, drawn: np.array(drawn)),
+    mistakes={
+        "draws_as_rows": _with_rows(lambda groups, drawn: np.array(drawn)),
+        "groups_once": _with_rows(lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
+        "one_row_each": _with_rows(
+            lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])
         ),
-        Mistake(
-            "You take each drawn group once. A group that was drawn twice counts twice.",
-            _with_rows(lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
+        "group_means": _of_group_means,
+        "far_ends": _far_ends,
+        "end_from_end": _end_from_end,
+        "other_resamples": _not_paired,
+        "pearson": lambda *args: _ends(_gains(*args, ranked=False)),
+        "subtracted_reversed": lambda gold, a, b, groups, draws: _grouped_gain(gold, b, a, groups, draws),
+        "ninety_percent": lambda *args: _grouped_gain(*args, level=90),
+        "whole_range": lambda *args: _grouped_gain(*args, level=100),
+        "percentiles_as_quantiles": lambda *args: np.percentile(_gains(*args), [0.025, 0.975]).tolist(),
+        "equal_rows_once": _without_copies,
+        "equal_resamples_once": lambda gold, a, b, groups, draws: _grouped_gain(
+            gold, a, b, groups, sorted(set(map(_in_order, draws)))
         ),
-        Mistake(
-            "You take one row of each drawn group. All rows of the group belong to the resample.",
-            _with_rows(lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])),
-        ),
-        Mistake(
-            "You average the rows of each group and correlate the means. All rows of a drawn group belong to the "
-            "resample.",
-            _of_group_means,
-        ),
-        Mistake("You make an interval for each model and subtract their far ends. " + PAIRED, _far_ends),
-        Mistake("You make an interval for each model and subtract end from end. " + PAIRED, _end_from_end),
-        Mistake("The two models are measured on different resamples. " + PAIRED, _not_paired),
-        Mistake(
-            "These are differences of Pearson's correlations. Spearman's are asked for.",
-            lambda *args: _ends(_gains(*args, ranked=False)),
-        ),
-        Mistake(
-            "You subtract the first model's correlation from the second's. That of `a` minus that of `b` is asked for.",
-            lambda gold, a, b, groups, draws: _grouped_gain(gold, b, a, groups, draws),
-        ),
-        Mistake(
-            "Your interval holds 90% of the differences. For 95%, cut off 2.5% at each end.",
-            lambda *args: _grouped_gain(*args, level=90),
-        ),
-        Mistake(
-            "Your interval goes from the smallest to the largest difference. By default, `np.percentile` interpolates: "
-            "with few resamples, too, its percentiles 2.5 and 97.5 lie a little inside.",
-            lambda *args: _grouped_gain(*args, level=100),
-        ),
-        Mistake(
-            "`np.percentile` counts to 100: the percentiles are 2.5 and 97.5, not 0.025 and 0.975, which are for "
-            "`np.quantile`.",
-            lambda *args: np.percentile(_gains(*args), [0.025, 0.975]).tolist(),
-        ),
-        Mistake(
-            "You use equal rows once. All rows of a drawn group belong to the resample, also those that are equal.",
-            _without_copies,
-        ),
-        Mistake(
-            "You use resamples that draw the same groups once. Each resample gives a difference.",
-            lambda gold, a, b, groups, draws: _grouped_gain(gold, a, b, groups, sorted(set(map(_in_order, draws)))),
-        ),
-        Mistake("You return the ends in the wrong order: the low one first.", lambda *args: _grouped_gain(*args)[::-1]),
-        Mistake(
-            "You take the absolute value of the differences, so that no interval can hold 0. Keep the signs.",
-            lambda *args: _ends(np.abs(_gains(*args))),
-        ),
-        Mistake(
-            "You use the mean and 1.96 standard deviations, as if the differences had a normal distribution. Take "
-            "the percentiles 2.5 and 97.5.",
-            _normal_ends,
-        ),
-    ),
-    hints=(
-        "Copies of one pair are right or wrong together. What was drawn independently here: rows, or groups?",
-        "For one resample: go through the drawn group numbers, and for each add all rows of that group to a list. A "
-        "group that comes twice adds its rows twice.",
-        "With `rows = np.concatenate([np.flatnonzero(np.array(groups) == g) for g in drawn])`, take `spearman` of the "
-        "scores and each model on these rows, and subtract. One difference for each resample; then `np.percentile`.",
-    ),
+        "ends_reversed": lambda *args: _grouped_gain(*args)[::-1],
+        "absolute": lambda *args: _ends(np.abs(_gains(*args))),
+        "normal_interval": _normal_ends,
+    },
 )
 
 EXERCISES = (SPEARMAN, THRESHOLD, GROUPS)

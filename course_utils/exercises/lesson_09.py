@@ -7,7 +7,9 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .framework import Case, Exercise, Mistake, difference, normal
+from .comparing import difference
+from .model import Case, normal
+from .words import exercise
 
 
 def _tokens_cases(rng):
@@ -60,9 +62,8 @@ def _tokens(lengths):
     return [sum(lengths), _pairs_sum(lengths, -1)]
 
 
-TOKENS = Exercise(
-    id="09-tokens",
-    title="Count the tokens",
+TOKENS = exercise(
+    "09-tokens",
     arguments=("lengths",),
     cases=_tokens_cases,
     reference=_tokens,
@@ -70,91 +71,26 @@ TOKENS = Exercise(
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "A pair is read as [CLS] one [SEP] other [SEP], with *three* special tokens. Two sentences alone have "
-            "four: one has to go.",
-            lambda x: [sum(x), _pairs_sum(x, 0)],
-        ),
-        Mistake(
-            "You count three special tokens *more* for each pair. The lengths have two each already: together four, "
-            "and three are needed.",
-            lambda x: [sum(x), _pairs_sum(x, 3)],
-        ),
-        Mistake(
-            "You leave out all special tokens of a pair. It has three: [CLS] one [SEP] other [SEP].",
-            lambda x: [sum(x), _pairs_sum(x, -4)],
-        ),
-        Mistake(
-            "You count only two special tokens for a pair. It has three: [CLS] one [SEP] other [SEP].",
-            lambda x: [sum(x), _pairs_sum(x, -2)],
-        ),
-        Mistake(
-            "You count each pair twice, once in each order. For a similarity, one order is enough.",
-            lambda x: [sum(x), 2 * _pairs_sum(x, -1)],
-        ),
-        Mistake(
-            "You pair each sentence also with itself.",
-            lambda x: [sum(x), _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
-        ),
-        Mistake(
-            "You take every sentence with every sentence, in both orders and with itself: n times n. There are n(n "
-            "− 1)/2 pairs.",
-            lambda x: [sum(x), 2 * _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
-        ),
-        Mistake(
-            "You pair each sentence with the next one only. *Every* two sentences make a pair.",
-            lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))],
-        ),
-        Mistake(
-            "You count passes. The tokens that are read in all passes together are asked for.",
-            lambda x: [len(x), len(x) * (len(x) - 1) // 2],
-        ),
-        Mistake(
-            "Sentences of equal length are a pair, too: compare places, not lengths.",
-            lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b) // 2],
-        ),
-        Mistake(
-            "The lengths hold [CLS] and [SEP] already. Do not add them again.",
-            lambda x: [sum(x) + 2 * len(x), _pairs_sum(x, 3)],
-        ),
-        Mistake(
-            "A pass reads [CLS] and [SEP] as well. Do not subtract them.",
-            lambda x: [sum(x) - 2 * len(x), _pairs_sum(x, -1)],
-        ),
-        Mistake(
-            "Each sentence is in n − 1 pairs, not in n.",
-            lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2],
-        ),
-        Mistake(
-            "Two things: you count each pair in both orders, and a pair has three special tokens, not four.",
-            lambda x: [sum(x), 2 * _pairs_sum(x, 0)],
-        ),
-        Mistake(
-            "You count padding: the shorter sentence of a pair as if it were as long as the other. No padding is "
-            "counted, so a pair has `lengths[i] + lengths[j] - 1` tokens.",
-            lambda x: [sum(x), sum(2 * max(a, b) - 1 for a, b in combinations(x, 2))],
-        ),
-        Mistake(
-            "You count every sentence as if it were as long as the longest. No padding is counted.",
-            lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
-        ),
-        Mistake(
-            "The two numbers are in the wrong order: one pass for each sentence comes first.",
-            lambda x: _tokens(x)[::-1],
-        ),
-        Mistake(
-            "You return only the second number. Return both: tokens of all sentences, tokens of all pairs.",
-            lambda x: _tokens(x)[1],
-        ),
-    ),
-    hints=(
-        "The first number is the sum of the lengths. For the second, go through all pairs i < j. How many tokens "
-        "has [CLS] one [SEP] other [SEP]?",
-        "A pair has `lengths[i] + lengths[j] - 1` tokens: four special tokens become three.",
-        "Two loops do: `for i in range(len(lengths)): for j in range(i): ...`. (Without loops: each length appears "
-        "in n − 1 pairs.)",
-    ),
+    mistakes={
+        "four_special": lambda x: [sum(x), _pairs_sum(x, 0)],
+        "three_more": lambda x: [sum(x), _pairs_sum(x, 3)],
+        "no_special": lambda x: [sum(x), _pairs_sum(x, -4)],
+        "two_special": lambda x: [sum(x), _pairs_sum(x, -2)],
+        "both_orders": lambda x: [sum(x), 2 * _pairs_sum(x, -1)],
+        "with_itself": lambda x: [sum(x), _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
+        "all_with_all": lambda x: [sum(x), 2 * _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
+        "neighbours_only": lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))],
+        "passes": lambda x: [len(x), len(x) * (len(x) - 1) // 2],
+        "equal_lengths_skipped": lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b) // 2],
+        "special_added": lambda x: [sum(x) + 2 * len(x), _pairs_sum(x, 3)],
+        "special_subtracted": lambda x: [sum(x) - 2 * len(x), _pairs_sum(x, -1)],
+        "in_n_pairs": lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2],
+        "both_orders_and_four": lambda x: [sum(x), 2 * _pairs_sum(x, 0)],
+        "padding_of_pairs": lambda x: [sum(x), sum(2 * max(a, b) - 1 for a, b in combinations(x, 2))],
+        "padding_of_all": lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
+        "order_of_results": lambda x: _tokens(x)[::-1],
+        "pairs_only": lambda x: _tokens(x)[1],
+    },
 )
 
 
@@ -230,115 +166,48 @@ def _unclipped(clip_question=False, clip_corpus=False, negated=False):
     return imitate
 
 
-CAN_SKIP = Exercise(
-    id="09-can-skip",
-    title="Skip for certain",
+CAN_SKIP = exercise(
+    "09-can-skip",
     arguments=("query_pivot", "corpus_pivot", "best"),
     cases=_can_skip_cases,
     reference=_can_skip,
     minutes=12,
     difficulty=3,
     points=2,
-    mistakes=(
-        Mistake(
-            "You compare the *lowest* cosine that is possible, that of the sum of the angles. A sentence can be "
-            "skipped only if even the highest one is not above `best`.",
-            lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
+    mistakes={
+        "lowest_possible": lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
+        "inverted": lambda q, c, best: _highest(q, c) > best,
+        "equal_kept": lambda q, c, best: _highest(q, c) < best,
+        "false_outside_range": _unclipped(),
+        "false_for_query": _unclipped(clip_corpus=True),
+        "false_for_corpus": _unclipped(clip_question=True),
+        "true_outside_range": _unclipped(negated=True),
+        "true_for_query": _unclipped(clip_corpus=True, negated=True),
+        "true_for_corpus": _unclipped(clip_question=True, negated=True),
+        "clipped_too_far": lambda q, c, best: (
+            _highest(np.clip(q, -1 + 1e-6, 1 - 1e-6), np.clip(c, -1 + 1e-6, 1 - 1e-6)) <= best
         ),
-        Mistake(
-            "True and False are exchanged: True is for a sentence that can be skipped.",
-            lambda q, c, best: _highest(q, c) > best,
+        "cosines_subtracted": lambda q, c, best: 1 - np.abs(q - c) <= best,
+        "cosines_multiplied": lambda q, c, best: q * c <= best,
+        "chord_bound": lambda q, c, best: 1 - (_chord(q) - _chord(c)) ** 2 / 2 <= best,
+        "farther_only": lambda q, c, best: (lambda x, y: (y >= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
+        "nearer_only": lambda q, c, best: (lambda x, y: (y <= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
+        "angle_with_cosine": (
+            lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) <= best,
+            lambda q, c, best: np.subtract(*_clipped(q, c)) <= best,
+            lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) >= best,
         ),
-        Mistake(
-            "A sentence that can only equal `best` cannot be above it. Skip it too.",
-            lambda q, c, best: _highest(q, c) < best,
+        "stored_compared": lambda q, c, best: c <= best,
+        "absolute": (
+            lambda q, c, best: np.abs(_highest(q, c)) <= best,
+            lambda q, c, best: np.maximum(0, _highest(q, c)) <= best,
+            lambda q, c, best: _highest(np.abs(q), np.abs(c)) <= best,
         ),
-        *(
-            Mistake(
-                f"{where} just outside −1 to 1, your function returns {negated}. Count such a number as 1 or −1: "
-                "`np.clip(..., -1, 1)`. (NumPy gives NaN for its arccos, and `<=` or `>` with NaN is False.)",
-                _unclipped(negated=negated, **clipped),
-            )
-            for negated in (False, True)
-            for where, clipped in (
-                ("Where rounding put a cosine with the pivot", {}),
-                ("For every sentence, if rounding put `query_pivot`", {"clip_corpus": True}),
-                ("For a sentence whose number in `corpus_pivot` rounding put", {"clip_question": True}),
-            )
-        ),
-        Mistake(
-            "You clip to a little less than 1, and so you miss some sentences when question or sentence has a cosine "
-            "of 1 with the pivot. Clip to 1 and −1: both have an arccos.",
-            lambda q, c, best: _highest(np.clip(q, -1 + 1e-6, 1 - 1e-6), np.clip(c, -1 + 1e-6, 1 - 1e-6)) <= best,
-        ),
-        Mistake(
-            "You subtract cosines. What the text says holds for angles: turn both cosines into angles first.",
-            lambda q, c, best: 1 - np.abs(q - c) <= best,
-        ),
-        Mistake(
-            "You multiply the two cosines. A sentence can have a higher cosine with the question than this product.",
-            lambda q, c, best: q * c <= best,
-        ),
-        Mistake(
-            "Your bound is never too low, but a lower one holds: it uses the straight distances between the vectors. "
-            "Use the angles.",
-            lambda q, c, best: 1 - (_chord(q) - _chord(c)) ** 2 / 2 <= best,
-        ),
-        Mistake(
-            "You skip only sentences farther from the pivot than the question. One that is much nearer to the "
-            "pivot than the question can be skipped as well.",
-            lambda q, c, best: (lambda x, y: (y >= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
-        ),
-        Mistake(
-            "You skip only sentences nearer to the pivot than the question. One that is much farther from the "
-            "pivot than the question can be skipped as well.",
-            lambda q, c, best: (lambda x, y: (y <= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
-        ),
-        *(
-            Mistake("You compare an angle with the cosine `best`. Turn the angle into a cosine first.", imitate)
-            for imitate in (
-                lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) <= best,
-                lambda q, c, best: np.subtract(*_clipped(q, c)) <= best,
-                lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) >= best,
-            )
-        ),
-        Mistake(
-            "You compare the stored cosines with `best`. They are cosines with the pivot, and the question is "
-            "somewhere else.",
-            lambda q, c, best: c <= best,
-        ),
-        *(
-            Mistake("A cosine can be negative, and −0.9 is not high: take no absolute value and no 0 in its place.", f)
-            for f in (
-                lambda q, c, best: np.abs(_highest(q, c)) <= best,
-                lambda q, c, best: np.maximum(0, _highest(q, c)) <= best,
-                lambda q, c, best: _highest(np.abs(q), np.abs(c)) <= best,
-            )
-        ),
-        Mistake(
-            "You return the places of the sentences that can be skipped. A truth value for each sentence is asked for.",
-            lambda q, c, best: np.flatnonzero(_can_skip(q, c, best)),
-        ),
-        Mistake(
-            "You return how many sentences can be skipped. A truth value for each sentence is asked for.",
-            lambda q, c, best: sum(_can_skip(q, c, best)),
-        ),
-        Mistake(
-            "You return one truth value for all sentences. Each sentence has its own.",
-            lambda q, c, best: all(_can_skip(q, c, best)),
-        ),
-        Mistake(
-            "You return the highest cosines that are possible. Compare them with `best`.",
-            lambda q, c, best: _highest(q, c),
-        ),
-    ),
-    hints=(
-        "Draw a circle with the pivot at the top, and the question at the angle x from it. A sentence is at the angle "
-        "y from the pivot, on the left or on the right. Where is it nearest to the question?",
-        "The smallest possible angle gives the highest possible cosine. `np.arccos` turns a cosine into an angle, "
-        "`np.cos` an angle into a cosine.",
-        "Can a cosine of 1.000001 be turned into an angle? Bring it back with `np.clip(..., -1, 1)` first.",
-    ),
+        "places": lambda q, c, best: np.flatnonzero(_can_skip(q, c, best)),
+        "count": lambda q, c, best: sum(_can_skip(q, c, best)),
+        "one_value": lambda q, c, best: all(_can_skip(q, c, best)),
+        "bounds_returned": lambda q, c, best: _highest(q, c),
+    },
 )
 
 
@@ -418,19 +287,8 @@ def _closest_problem(vectors, outcome):
     return _not_integers(outcome) if None in problems else problems[0]
 
 
-# The returned pair does not show which cells were filled, or with what.
-_ZERO = (
-    "Where your table holds no pair, on the diagonal or below it, it holds 0. That is not low: if all cosines are "
-    "negative, 0 is the highest. Fill with something below −1."
-)
-_MINUS_ONE = (
-    "Where your table holds no pair, its number is not low enough. Opposite vectors have a cosine of −1: fill with "
-    "less, such as −2."
-)
-
-CLOSEST = Exercise(
-    id="09-find-the-bug",
-    title="Find the bug: the closest pair",
+CLOSEST = exercise(
+    "09-find-the-bug",
     arguments=("vectors",),
     cases=_closest_cases,
     reference=_closest,
@@ -439,43 +297,20 @@ CLOSEST = Exercise(
     minutes=8,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "You find a vector and itself: the diagonal of the table holds the cosine of each vector with itself, "
-            "1. Leave it out.",
-            lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool()),
+    mistakes={
+        "itself": lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool()),
+        "zeros_outside": (
+            lambda v: _closest(v, fill=0.0, keep=_off_diagonal),
+            lambda v: _closest(v, fill=0.0),
+            lambda v: _closest(v, less=1.0),
         ),
-        Mistake(_ZERO, lambda v: _closest(v, fill=0.0, keep=_off_diagonal)),
-        Mistake(_ZERO, lambda v: _closest(v, fill=0.0)),
-        Mistake(_ZERO, lambda v: _closest(v, less=1.0)),
-        Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0, keep=_off_diagonal)),
-        Mistake(_MINUS_ONE, lambda v: _closest(v, fill=-1.0)),
-        *(
-            Mistake("You take the absolute value, so that opposite vectors count as close.", imitate)
-            for imitate in (lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0))
-        ),
-        Mistake(
-            "You leave out every pair with a cosine of 1. Equal vectors in different places are a pair; only the "
-            "diagonal has to go.",
-            lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool()),
-        ),
-        Mistake("You find the pair that is farthest apart.", lambda v: _farthest(v)),
-        Mistake(
-            "You return the number that `argmax` gives for the table as one long row. Its row is this number // n, "
-            "its column the rest.",
-            lambda v: (lambda i: i[0] * len(v) + i[1])(_closest(v)),
-        ),
-        Mistake(
-            "You compare each vector with the next one only. Every two vectors make a pair.",
-            lambda v: (lambda i: [i, i + 1])((v[:-1] * v[1:]).sum(dim=1).argmax().item()),
-        ),
-    ),
-    hints=(
-        "What is the largest number of the table, always? Print `vectors @ vectors.T` for three vectors.",
-        "Take the diagonal out before `argmax`, with a value that no cosine can have: `table.fill_diagonal_(-2)`.",
-        "The rest of the function with the bug can stay: a row is the number that `argmax` gives, `// len(table)`, "
-        "a column the rest.",
-    ),
+        "not_low_enough": (lambda v: _closest(v, fill=-1.0, keep=_off_diagonal), lambda v: _closest(v, fill=-1.0)),
+        "absolute": (lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0)),
+        "ones_left_out": lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool()),
+        "farthest": lambda v: _farthest(v),
+        "flat_index": lambda v: (lambda i: i[0] * len(v) + i[1])(_closest(v)),
+        "neighbours_only": lambda v: (lambda i: [i, i + 1])((v[:-1] * v[1:]).sum(dim=1).argmax().item()),
+    },
 )
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 
 from .._support.values import linear_maker
-from .framework import Case, Exercise, Mistake, normal
+from .model import Case, normal
+from .words import exercise
 
 
 def _schedule_cases(rng):
@@ -38,92 +39,39 @@ def _way(share):
     return lambda step, steps, warmup, peak: peak * (step / warmup if step < warmup else share(step, steps, warmup))
 
 
-SCHEDULE = Exercise(
-    id="10-schedule",
-    title="Learning rate with a warm-up",
+SCHEDULE = exercise(
+    "10-schedule",
     arguments=("step", "steps", "warmup", "peak"),
     cases=_schedule_cases,
     reference=_rate,
     minutes=8,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake("After step `steps` your rate is below 0. It stays 0.", _way(lambda i, n, w: (n - i) / (n - w))),
-        Mistake(
-            "The rate starts at the peak and only falls. For the first `warmup` steps it rises from 0.",
-            lambda i, n, w, p: p * max(0, n - i) / n,
+    mistakes={
+        "below_zero": _way(lambda i, n, w: (n - i) / (n - w)),
+        "no_warmup": lambda i, n, w, p: p * max(0, n - i) / n,
+        "no_warmup_and_below_zero": lambda i, n, w, p: p * (n - i) / n,
+        "no_fall": _way(lambda i, n, w: 1),
+        "jump_after_warmup": _way(lambda i, n, w: max(0, n - i) / n),
+        "jump_and_below_zero": _way(lambda i, n, w: (n - i) / n),
+        "divided_by_steps": _way(lambda i, n, w: max(0, 1 - (i - w) / n)),
+        "steps_done": (_way(lambda i, n, w: (i - w) / (n - w)), _way(lambda i, n, w: min(1, (i - w) / (n - w)))),
+        "zero_too_early": _way(lambda i, n, w: max(0, n - 1 - i) / (n - 1 - w)),
+        "zero_without_warmup": (
+            lambda i, n, w, p: _rate(i, n, w, p) if w or i else 0.0,
+            lambda i, n, w, p: _rate(i, n, max(1, w), p),
         ),
-        Mistake(
-            "The rate starts at the peak and only falls, and below 0 in the end. For the first `warmup` steps it "
-            "rises from 0; at the end it stays 0.",
-            lambda i, n, w, p: p * (n - i) / n,
+        "divided_by_zero": (
+            lambda i, n, w, p: p * (i / w) if i <= w else _rate(i, n, w, p),
+            lambda i, n, w, p: float(p) * i / w if i <= w else _rate(i, n, w, p),
         ),
-        Mistake(
-            "The rate rises, and then stays at the peak. It should fall from there, to 0 at step `steps`.",
-            _way(lambda i, n, w: 1),
+        "no_peak": lambda i, n, w, p: _rate(i, n, w, 1.0),
+        "no_peak_and_below_zero": lambda i, n, w, p: i / w if i < w else (n - i) / (n - w),
+        "first_step_above_zero": lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
+        "first_step_and_below_zero": lambda i, n, w, p: (
+            _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w)
         ),
-        Mistake(
-            "After the warm-up, the rate jumps below the peak: divide what is left by `steps - warmup`, not by "
-            "`steps`.",
-            _way(lambda i, n, w: max(0, n - i) / n),
-        ),
-        Mistake(
-            "After the warm-up, the rate jumps below the peak, and it ends below 0: divide what is left by `steps - "
-            "warmup`, and stop at 0.",
-            _way(lambda i, n, w: (n - i) / n),
-        ),
-        Mistake(
-            "On the way down, divide by `steps - warmup`: so many steps lie between the peak and 0.",
-            _way(lambda i, n, w: max(0, 1 - (i - w) / n)),
-        ),
-        Mistake(
-            "On the way down, count the steps that are *left*: `steps - step`.", _way(lambda i, n, w: (i - w) / (n - w))
-        ),
-        Mistake(
-            "On the way down, count the steps that are *left*: `steps - step`.",
-            _way(lambda i, n, w: min(1, (i - w) / (n - w))),
-        ),
-        Mistake(
-            "Your rate reaches 0 one step too early: it is 0 at `steps`, not at `steps - 1`.",
-            _way(lambda i, n, w: max(0, n - 1 - i) / (n - 1 - w)),
-        ),
-        *(
-            Mistake("Without a warm-up, the rate at step 0 is the peak, and yours is 0.", rate)
-            for rate in (
-                lambda i, n, w, p: _rate(i, n, w, p) if w or i else 0.0,
-                lambda i, n, w, p: _rate(i, n, max(1, w), p),
-            )
-        ),
-        *(
-            Mistake(
-                "With `warmup` 0 you divide by 0 at step 0. The rate there is the peak: only steps *below* `warmup` "
-                "belong to the rise.",
-                division,
-            )
-            for division in (
-                lambda i, n, w, p: p * (i / w) if i <= w else _rate(i, n, w, p),
-                lambda i, n, w, p: float(p) * i / w if i <= w else _rate(i, n, w, p),
-            )
-        ),
-        Mistake("The peak is missing: these are shares of it.", lambda i, n, w, p: _rate(i, n, w, 1.0)),
-        Mistake(
-            "The peak is missing: these are shares of it. (And after step `steps`, the rate stays 0.)",
-            lambda i, n, w, p: i / w if i < w else (n - i) / (n - w),
-        ),
-        Mistake(
-            "The first step has the rate 0: `step / warmup`, not `(step + 1) / warmup`.",
-            lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
-        ),
-        Mistake(
-            "The first step has the rate 0: `step / warmup`, not `(step + 1) / warmup`. (And after step `steps`, "
-            "the rate stays 0.)",
-            lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w),
-        ),
-    ),
-    hints=(
-        "Two straight lines: from 0 to `peak` over `warmup` steps, then from `peak` to 0 over the rest.",
-        "`if step < warmup: return peak * step / warmup`. For the way down, which share of `steps - warmup` is left?",
-    ),
+    },
 )
 
 
@@ -214,37 +162,21 @@ def _leaks(train, test, key=_one_form, of_train=None):
     return [text for text in test if key(text) in seen]
 
 
-LEAKS = Exercise(
-    id="10-leaks",
-    title="What stands in both parts",
+LEAKS = exercise(
+    "10-leaks",
     arguments=("train", "test"),
     cases=_leak_cases,
     reference=_leaks,
     minutes=8,
     difficulty=1,
     points=2,
-    mistakes=(
-        Mistake(
-            "You compare the texts as they are written. Capital letters and white space must not make a difference.",
-            lambda train, test: _leaks(train, test, lambda text: text),
-        ),
-        Mistake(
-            'Capital letters no longer count for you, but white space does. `" ".join(text.split())` makes them alike.',
-            lambda train, test: _leaks(train, test, str.lower),
-        ),
-        Mistake(
-            "You make the white space alike, and leave capital letters as they are.",
-            lambda train, test: _leaks(train, test, lambda text: " ".join(text.split())),
-        ),
-        Mistake(
-            "You strip the ends only. White space inside a text may differ, too.",
-            lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
-        ),
-        *(
-            Mistake(
-                "You bring the texts of `test` into one form, but not those of `train`. Do the same to both.",
-                lambda train, test, form=form: _leaks(train, test, of_train=form),
-            )
+    mistakes={
+        "as_written": lambda train, test: _leaks(train, test, lambda text: text),
+        "space_counts": lambda train, test: _leaks(train, test, str.lower),
+        "capitals_count": lambda train, test: _leaks(train, test, lambda text: " ".join(text.split())),
+        "ends_stripped_only": lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
+        "only_test_normalised": [
+            lambda train, test, form=form: _leaks(train, test, of_train=form)
             for form in (
                 lambda text: text,
                 str.lower,
@@ -252,59 +184,30 @@ LEAKS = Exercise(
                 lambda text: " ".join(text.split()),
                 lambda text: re.sub(" +", " ", text.lower()).strip(),
             )
+        ],
+        "only_train_normalised": lambda train, test: _leaks(train, test, lambda text: text, _one_form),
+        "two_spaces_only": lambda train, test: _leaks(
+            train, test, lambda text: text.lower().replace("  ", " ").strip()
         ),
-        Mistake(
-            "You bring the texts of `train` into one form, but not those of `test`. Do the same to both.",
-            lambda train, test: _leaks(train, test, lambda text: text, _one_form),
+        "sets_of_words": lambda train, test: _leaks(train, test, lambda text: frozenset(text.lower().split())),
+        "all_space_removed": lambda train, test: _leaks(train, test, lambda text: "".join(text.lower().split())),
+        "punctuation_removed": lambda train, test: _leaks(
+            train, test, lambda text: " ".join(re.findall(r"\w+", text.lower()))
         ),
-        Mistake(
-            "You replace two spaces by one. Three spaces, tabs and line ends are left: `split()` without an "
-            "argument splits at any white space.",
-            lambda train, test: _leaks(train, test, lambda text: text.lower().replace("  ", " ").strip()),
-        ),
-        Mistake(
-            "You compare sets of words. Texts with the same words in another order, or with a word repeated, differ.",
-            lambda train, test: _leaks(train, test, lambda text: frozenset(text.lower().split())),
-        ),
-        Mistake(
-            "You remove all white space, so `now here` becomes `nowhere`. Leave one space between words.",
-            lambda train, test: _leaks(train, test, lambda text: "".join(text.lower().split())),
-        ),
-        Mistake(
-            "You leave punctuation out. Only capital letters and white space may differ.",
-            lambda train, test: _leaks(train, test, lambda text: " ".join(re.findall(r"\w+", text.lower()))),
-        ),
-        Mistake(
-            "You return the texts after you changed them. Return the texts of `test` as they are written there.",
-            lambda train, test: [" ".join(text.lower().split()) for text in _leaks(train, test)],
-        ),
-        Mistake("These are texts of `train`. Return those of `test`.", lambda train, test: _leaks(test, train)),
-        Mistake(
-            "A text that appears twice in `test` is listed twice, and you list it once.",
-            lambda train, test: list(dict.fromkeys(_leaks(train, test))),
-        ),
-        Mistake(
-            "A text that appears twice in `train` makes you list it twice. What counts is how often `test` has it.",
-            lambda train, test: [text for text in test for other in train if _leaks([other], [text])],
-        ),
-        Mistake(
-            "A text of `test` also counts for you if it is part of a longer text of `train`. Compare whole texts.",
-            lambda train, test: [
-                text
-                for text in test
-                if any(" ".join(text.lower().split()) in " ".join(other.lower().split()) for other in train)
-            ],
-        ),
-        Mistake(
-            "These are the texts that are not in `train`. Return those that are.",
-            lambda train, test: [text for text in test if text not in _leaks(train, test)],
-        ),
-        Mistake("You return a number. Return the texts.", lambda train, test: len(_leaks(train, test))),
-    ),
-    hints=(
-        "Bring every text of `train` into one form, and keep the results in a set. Then go through `test`.",
-        '`" ".join(text.lower().split())` has no capital letters, and one space between words.',
-    ),
+        "changed_texts": lambda train, test: [" ".join(text.lower().split()) for text in _leaks(train, test)],
+        "train_returned": lambda train, test: _leaks(test, train),
+        "listed_once": lambda train, test: list(dict.fromkeys(_leaks(train, test))),
+        "listed_for_each_in_train": lambda train, test: [
+            text for text in test for other in train if _leaks([other], [text])
+        ],
+        "part_of_longer": lambda train, test: [
+            text
+            for text in test
+            if any(" ".join(text.lower().split()) in " ".join(other.lower().split()) for other in train)
+        ],
+        "not_in_train": lambda train, test: [text for text in test if text not in _leaks(train, test)],
+        "number": lambda train, test: len(_leaks(train, test)),
+    },
 )
 
 
@@ -499,95 +402,37 @@ def _above_the_one_before(first):
     return keep
 
 
-DIAGNOSE = Exercise(
-    id="10-diagnose",
-    title="Diagnose: the best epoch is lost",
+DIAGNOSE = exercise(
+    "10-diagnose",
     arguments=("make", "batches", "validation", "epochs"),
     cases=_best_cases,
     reference=_best,
     minutes=12,
     difficulty=2,
     points=3,
-    mistakes=(
-        Mistake(
-            "The weights that you return are those of the last epoch, whichever was the best. Tensors taken from "
-            "the model, by `state_dict()` or otherwise, are its own: each later step changes them, and a new "
-            "dictionary holds the same ones.",
-            lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
+    mistakes={
+        "last_weights": lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
+        "last_of_ties": lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
+        "compared_with_previous": [_above_the_one_before(first) for first in (-1, 0)],
+        "lowest_accuracy": lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: s.index(min(s))),
+        "lowest_loss": _lowest_loss,
+        "first_weights": lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: 0),
+        "weights_before": _weights_of_before,
+        "accuracy_before": _untrained_first,
+        "nothing_right": _none_if_all_wrong,
+        "accuracy_on_batches": _on_the_batches,
+        "gradients_add_up": _other_training(lambda step, b: [step(*batch, clear=False) for batch in b]),
+        "cleared_each_epoch": _other_training(
+            lambda step, b: [step(*batch, clear=place == 0) for place, batch in enumerate(b)]
         ),
-        Mistake(
-            "Of epochs that are equally good you keep the last. Keep the earliest.",
-            lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
+        "last_batch_left_out": _other_training(lambda step, b: [step(*batch) for batch in b[:-1]]),
+        "batches_repeated": _other_training(lambda step, b: [step(*batch) for batch in [*b, *b]]),
+        "fresh_each_epoch": lambda m, b, v, e: _best(
+            m, b, v, e, lambda make, batches, n: _states(make, batches, 1) * n
         ),
-        *(
-            Mistake(
-                "You compare each accuracy with that of the epoch before, so a small rise after a fall replaces the "
-                "best weights. Compare it with the highest so far.",
-                _above_the_one_before(first),
-            )
-            for first in (-1, 0)
-        ),
-        Mistake(
-            "You keep the weights of the epoch with the *lowest* accuracy.",
-            lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: s.index(min(s))),
-        ),
-        Mistake(
-            "You keep the weights of the epoch with the lowest *loss* on `validation`. The highest accuracy "
-            "may be that of another epoch.",
-            _lowest_loss,
-        ),
-        Mistake(
-            "You keep the weights of the first epoch, whichever was the best.",
-            lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: 0),
-        ),
-        Mistake(
-            "The weights that you return are those from *before* the best epoch. Copy them after its last step.",
-            _weights_of_before,
-        ),
-        Mistake(
-            "Your accuracies are those before each epoch, the first of a model that has learned nothing. Measure after "
-            "the epoch.",
-            _untrained_first,
-        ),
-        Mistake(
-            "If no epoch gets anything right, you return no weights. The earliest epoch is the best then, too.",
-            _none_if_all_wrong,
-        ),
-        Mistake("Your accuracies are those on the batches. Measure on `validation`.", _on_the_batches),
-        Mistake(
-            "Gradients add up from step to step: `backward` adds to what is there. Keep `optimizer.zero_grad()`.",
-            _other_training(lambda step, b: [step(*batch, clear=False) for batch in b]),
-        ),
-        Mistake(
-            "You clear the gradients once an epoch, so they add up from batch to batch. Clear them for each batch.",
-            _other_training(lambda step, b: [step(*batch, clear=place == 0) for place, batch in enumerate(b)]),
-        ),
-        Mistake(
-            "You leave out the last batch of each epoch.",
-            _other_training(lambda step, b: [step(*batch) for batch in b[:-1]]),
-        ),
-        Mistake(
-            "You go through the batches more than once in an epoch.",
-            _other_training(lambda step, b: [step(*batch) for batch in [*b, *b]]),
-        ),
-        Mistake(
-            "Each epoch starts from a fresh model. Call `make()` before the epochs, and train this one model.",
-            lambda m, b, v, e: _best(m, b, v, e, lambda make, batches, n: _states(make, batches, 1) * n),
-        ),
-        Mistake(
-            "You return the weights only. Return two things: the accuracies, and the weights.",
-            lambda m, b, v, e: _best(m, b, v, e)[1],
-        ),
-        Mistake(
-            "You return the best accuracy. Return all of them, one for each epoch.",
-            lambda m, b, v, e: (max(_best(m, b, v, e)[0]), _best(m, b, v, e)[1]),
-        ),
-    ),
-    hints=(
-        "Compare the accuracy of the kept weights with the list of accuracies. Which epoch has that accuracy?",
-        "Print `best['bias']` at the end of each epoch. Does it stay as it was when it was kept?",
-        "`copy.deepcopy(model.state_dict())`, or `{name: weights.clone() for name, weights in ...}`.",
-    ),
+        "weights_only": lambda m, b, v, e: _best(m, b, v, e)[1],
+        "best_accuracy_only": lambda m, b, v, e: (max(_best(m, b, v, e)[0]), _best(m, b, v, e)[1]),
+    },
 )
 
 
@@ -682,74 +527,32 @@ def _by_size(pairs):
     return [order.index(group) for group in groups]
 
 
-SPLIT_PAIRS = Exercise(
-    id="10-split-pairs",
-    title="Pairs that stay together",
+SPLIT_PAIRS = exercise(
+    "10-split-pairs",
     arguments=("pairs",),
     cases=_group_cases,
     reference=_groups,
     minutes=12,
     difficulty=3,
     points=3,
-    mistakes=(
-        Mistake(
-            "You compare the first sentences only. A pair has two, and either may be in another pair.",
-            lambda pairs: _counted([one for one, _ in pairs]),
-        ),
-        Mistake(
-            "You compare the second sentences only. A pair has two, and either may be in another pair.",
-            lambda pairs: _counted([other for _, other in pairs]),
-        ),
-        Mistake(
-            "You compare first sentences with first ones and second with second ones. A sentence may stand first in "
-            "one pair and second in another.",
-            _positions,
-        ),
-        *(
-            Mistake(
-                "A pair whose sentences are already in two groups joins these two into one. You put it into one of "
-                "them and leave the other as it is.",
-                _greedy(order),
-            )
-            for order in (1, -1)
-        ),
-        Mistake(
-            "You stop at pairs that have a sentence in common. Follow the chain: what belongs to one of them belongs "
-            "to both.",
-            _neighbours,
-        ),
-        Mistake(
-            "Only equal pairs are together in your answer. One sentence in common is enough.",
-            lambda pairs: _counted([tuple(pair) for pair in pairs]),
-        ),
-        Mistake(
-            "Only equal pairs are together in your answer, in either order. One sentence in common is enough.",
-            lambda pairs: _counted([frozenset(pair) for pair in pairs]),
-        ),
-        Mistake("The groups are right, but numbers are left out. Count them 0, 1, 2 and so on.", _linked),
-        Mistake("The groups are right, but the first number is 0.", lambda pairs: [n + 1 for n in _groups(pairs)]),
-        Mistake(
-            "The groups are right, but you number them from the last. The first pair is in group 0.",
-            lambda pairs: _counted(_linked(pairs)[::-1])[::-1],
-        ),
-        Mistake("The groups are right, but you number the largest first. The first pair is in group 0.", _by_size),
-        Mistake(
-            "You make sentences alike before you compare them. Here they are compared as they are written.",
-            lambda pairs: _groups([tuple(map(_one_form, pair)) for pair in pairs]),
-        ),
-        Mistake(
-            "Capital letters no longer count for you. Here sentences are compared as they are written.",
-            lambda pairs: _groups([tuple(map(str.lower, pair)) for pair in pairs]),
-        ),
-        Mistake("You return the places of the pairs of each group. Return one number for each pair.", _lists),
-        Mistake("You return how many groups there are. Return one number for each pair.", lambda p: len(_lists(p))),
-        Mistake("All pairs are in one group in your answer.", lambda pairs: [0 for _ in pairs]),
-    ),
-    hints=(
-        "Keep a dictionary from each sentence to the number of its group, and go through the pairs once.",
-        "If the two sentences of a pair are in two groups, give every sentence of the one group the other's number.",
-        "At the end, number the groups anew: `dict.fromkeys(numbers)` has each number once, in the order of first use.",
-    ),
+    mistakes={
+        "first_sentences": lambda pairs: _counted([one for one, _ in pairs]),
+        "second_sentences": lambda pairs: _counted([other for _, other in pairs]),
+        "same_side_only": _positions,
+        "not_joined": [_greedy(order) for order in (1, -1)],
+        "chain_not_followed": _neighbours,
+        "equal_pairs": lambda pairs: _counted([tuple(pair) for pair in pairs]),
+        "equal_pairs_either_order": lambda pairs: _counted([frozenset(pair) for pair in pairs]),
+        "numbers_left_out": _linked,
+        "numbered_from_one": lambda pairs: [n + 1 for n in _groups(pairs)],
+        "numbered_from_last": lambda pairs: _counted(_linked(pairs)[::-1])[::-1],
+        "largest_first": _by_size,
+        "sentences_normalised": lambda pairs: _groups([tuple(map(_one_form, pair)) for pair in pairs]),
+        "capitals_ignored": lambda pairs: _groups([tuple(map(str.lower, pair)) for pair in pairs]),
+        "places_returned": _lists,
+        "count": lambda p: len(_lists(p)),
+        "one_group": lambda pairs: [0 for _ in pairs],
+    },
 )
 
 EXERCISES = (LEAKS, SCHEDULE, DIAGNOSE, SPLIT_PAIRS)

@@ -8,7 +8,8 @@ import torch
 from torch.nn.functional import cosine_similarity, cross_entropy
 
 from ..pooling import normalise
-from .framework import Case, Exercise, Mistake, normal
+from .model import Case, normal
+from .words import exercise
 
 
 def _triplet_cases(rng):
@@ -38,93 +39,39 @@ def _triplet(
     return mean(loss.clamp(min=0) if floor else loss)
 
 
-TRIPLET = Exercise(
-    id="11-triplet-loss",
-    title="Triplet loss",
+TRIPLET = exercise(
+    "11-triplet-loss",
     arguments=("anchor", "positive", "negative", "margin"),
     cases=_triplet_cases,
     reference=_triplet,
     minutes=10,
     difficulty=2,
     points=3,
-    mistakes=(
-        Mistake(
-            "Triplets that are right by more than the margin make your loss smaller. Each costs at least 0: clamp "
-            "*before* the mean.",
-            lambda a, p, n, m: _triplet(a, p, n, m, floor=False),
+    mistakes={
+        "not_clamped": lambda a, p, n, m: _triplet(a, p, n, m, floor=False),
+        "mean_clamped": lambda a, p, n, m: _triplet(a, p, n, m, floor=False).clamp(min=0),
+        "no_margin": lambda a, p, n, m: _triplet(a, p, n, 0),
+        "margin_subtracted": lambda a, p, n, m: _triplet(a, p, n, -m),
+        "swapped": lambda a, p, n, m: _triplet(a, n, p, m),
+        "squared": lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
+        "sum": lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum),
+        "from_positive": lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
+        "cosines": lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
+        "one_distance": lambda a, p, n, m: ((a - p).norm() - (a - n).norm() + m).clamp(min=0),
+        "per_column": lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).norm(dim=0)),
+        "all_positives": lambda a, p, n, m: _triplet(a, p, n, m, torch.cdist),
+        "nearest_negative": lambda a, p, n, m: (
+            ((a - p).norm(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean()
         ),
-        Mistake(
-            "You clamp the mean. Each triplet costs at least 0: clamp first, then take the mean.",
-            lambda a, p, n, m: _triplet(a, p, n, m, floor=False).clamp(min=0),
+        "normalised": lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
+        "margin_of_one": lambda a, p, n, m: _triplet(a, p, n, 1.0),
+        "margin_of_half": lambda a, p, n, m: _triplet(a, p, n, 0.5),
+        "single_costs": lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x),
+        "mean_of_costly": lambda a, p, n, m: _triplet(
+            a, p, n, m, mean=lambda x: x[x > 0].mean() if (x > 0).any() else x.sum()
         ),
-        Mistake(
-            "The margin is missing: a triplet must be right by at least `margin`.",
-            lambda a, p, n, m: _triplet(a, p, n, 0),
-        ),
-        Mistake(
-            "The margin has the wrong sign. It is added, so that a triplet that is right by only a little still costs.",
-            lambda a, p, n, m: _triplet(a, p, n, -m),
-        ),
-        Mistake(
-            "Positive and negative are swapped: this loss pushes the positive away.",
-            lambda a, p, n, m: _triplet(a, n, p, m),
-        ),
-        Mistake(
-            "These are squared distances. Take the root: `norm(dim=1)`.",
-            lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
-        ),
-        Mistake(
-            "This is the sum over the batch. Return the mean.", lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum)
-        ),
-        Mistake(
-            "These are distances from the positive to the negative. Both distances start at the anchor.",
-            lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
-        ),
-        Mistake(
-            "These are cosines. The distance here is Euclidean.",
-            lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
-        ),
-        Mistake(
-            "You take one distance over the whole batch. Each row has its own: `norm(dim=1)`.",
-            lambda a, p, n, m: ((a - p).norm() - (a - n).norm() + m).clamp(min=0),
-        ),
-        Mistake(
-            "`norm(dim=0)` gives one distance for each column. Each row has its own: `norm(dim=1)`.",
-            lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).norm(dim=0)),
-        ),
-        Mistake(
-            "You compare every anchor with every positive. Each row is a triplet of its own.",
-            lambda a, p, n, m: _triplet(a, p, n, m, torch.cdist),
-        ),
-        Mistake(
-            "You take the nearest negative of the whole batch. Each row is a triplet of its own: row i of `negative` "
-            "belongs to row i of `anchor`.",
-            lambda a, p, n, m: ((a - p).norm(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean(),
-        ),
-        Mistake(
-            "Do not normalise here: the distances are those of the vectors as they are given.",
-            lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
-        ),
-        Mistake("`margin` is not used: yours is always 1.", lambda a, p, n, m: _triplet(a, p, n, 1.0)),
-        Mistake("`margin` is not used: yours is always 0.5.", lambda a, p, n, m: _triplet(a, p, n, 0.5)),
-        Mistake(
-            "These are the costs of the single triplets. Return their mean.",
-            lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x),
-        ),
-        Mistake(
-            "You take the mean over the triplets that cost something. Those that cost 0 count as well.",
-            lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x[x > 0].mean() if (x > 0).any() else x.sum()),
-        ),
-        Mistake(
-            "These are sums of absolute differences. The distance here is Euclidean: `norm(dim=1)`.",
-            lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).abs().sum(dim=1)),
-        ),
-    ),
-    hints=(
-        "Two distances for each row: anchor to positive, anchor to negative. The first should be smaller, by `margin`.",
-        "`(anchor - positive).norm(dim=1)` has one distance for each row.",
-        "`torch.relu(...)` or `.clamp(min=0)` sets what is below 0 to 0. The mean comes last.",
-    ),
+        "absolute": lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).abs().sum(dim=1)),
+    },
 )
 
 
@@ -165,99 +112,39 @@ def _ranking(anchor, positive, scale, scores=_cosines, **how):
     return cross_entropy(scale * scores(anchor, positive), torch.arange(len(anchor)), **how)
 
 
-RANKING = Exercise(
-    id="11-ranking-loss",
-    title="Multiple-negatives ranking loss",
+RANKING = exercise(
+    "11-ranking-loss",
     arguments=("anchor", "positive", "scale"),
     cases=_ranking_cases,
     reference=_ranking,
     minutes=12,
     difficulty=3,
     points=3,
-    mistakes=(
-        Mistake(
-            "These are dot products. Divide by both lengths: cosines are asked for.",
-            lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T),
-        ),
-        Mistake(
-            "Only the anchors are normalised.",
-            lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / x.norm(dim=1, keepdim=True)),
-        ),
-        Mistake(
-            "Only the positives are normalised.",
-            lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / y.norm(dim=1)),
-        ),
-        Mistake(
-            "The scale is missing: cosines lie between −1 and 1, and are multiplied by `scale` before the softmax.",
-            lambda a, p, s: _ranking(a, p, 1.0),
-        ),
-        Mistake("You divide by the scale. Multiply by it.", lambda a, p, s: _ranking(a, p, 1 / s)),
-        Mistake(
-            "Your loss is right only until a p is rounded to 0: its logarithm is then lost, in float64 too. Take the "
-            "logarithm and the softmax in one step, as `log_softmax`, `logsumexp` and `cross_entropy` do.",
-            lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
-        ),
-        Mistake(
-            "Your loss is right for small scales only: e to the power of a large logit overflows. Take the logarithm "
-            "and the softmax in one step, as `log_softmax`, `logsumexp` and `cross_entropy` do.",
-            lambda a, p, s: _exponentials(s * _cosines(a, p)),
-        ),
-        Mistake(
-            "This is a logarithm to the base 2. Take the natural one.", lambda a, p, s: _ranking(a, p, s) / math.log(2)
-        ),
-        Mistake(
-            "Your softmax runs over the anchors. Each anchor chooses among the positives: a row of the table.",
-            lambda a, p, s: _ranking(p, a, s),
-        ),
-        Mistake("This is the sum over the batch. Return the mean.", lambda a, p, s: _ranking(a, p, s, reduction="sum")),
-        Mistake(
-            "Your function takes the first column as the right answer of each row. Row i has its positive in column i.",
-            lambda a, p, s: cross_entropy(s * _cosines(a, p), torch.zeros(len(a), dtype=torch.int64)),
-        ),
-        Mistake(
-            "The logarithm is missing: this is the mean probability of the right positive.",
-            lambda a, p, s: (s * _cosines(a, p)).softmax(dim=1).diagonal().mean(),
-        ),
-        Mistake(
-            "The minus sign is missing: the logarithm of a probability is negative, and a loss is not.",
-            lambda a, p, s: -_ranking(a, p, s),
-        ),
-        Mistake(
-            "The softmax is taken twice: `cross_entropy` already contains one.",
-            lambda a, p, s: cross_entropy((s * _cosines(a, p)).softmax(dim=1), torch.arange(len(a))),
-        ),
-        Mistake(
-            "You take the logarithm of the mean probability. Take the logarithm of each, then the mean.",
+    mistakes={
+        "dot_products": lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T),
+        "anchors_normalised": lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / x.norm(dim=1, keepdim=True)),
+        "positives_normalised": lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / y.norm(dim=1)),
+        "no_scale": lambda a, p, s: _ranking(a, p, 1.0),
+        "divided_by_scale": lambda a, p, s: _ranking(a, p, 1 / s),
+        "underflow": lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
+        "overflow": lambda a, p, s: _exponentials(s * _cosines(a, p)),
+        "base_two": lambda a, p, s: _ranking(a, p, s) / math.log(2),
+        "over_anchors": lambda a, p, s: _ranking(p, a, s),
+        "sum": lambda a, p, s: _ranking(a, p, s, reduction="sum"),
+        "first_column": lambda a, p, s: cross_entropy(s * _cosines(a, p), torch.zeros(len(a), dtype=torch.int64)),
+        "mean_probability": lambda a, p, s: (s * _cosines(a, p)).softmax(dim=1).diagonal().mean(),
+        "no_sign": lambda a, p, s: -_ranking(a, p, s),
+        "softmax_twice": lambda a, p, s: cross_entropy((s * _cosines(a, p)).softmax(dim=1), torch.arange(len(a))),
+        "log_of_mean": (
             lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().mean().log(),
-        ),
-        Mistake(
-            "You take the logarithm of the mean probability. Take the logarithm of each, then the mean.",
             lambda a, p, s: math.log(len(a)) - (s * _cosines(a, p)).log_softmax(dim=1).diagonal().logsumexp(dim=0),
         ),
-        Mistake(
-            "This is the mean over the whole table. Only the diagonal counts: each anchor with its own positive.",
-            lambda a, p, s: -(s * _cosines(a, p)).log_softmax(dim=1).mean(),
-        ),
-        Mistake(
-            "You normalise columns, `dim=0`. Each *row* is a vector: `dim=1`.",
-            lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
-        ),
-        Mistake(
-            "You compare the own positive with one other text only. The softmax runs over all positives of the batch.",
-            _hardest,
-        ),
-        Mistake("`scale` is not used: yours is always 20.", lambda a, p, s: _ranking(a, p, 20.0)),
-        Mistake(
-            "You return the losses of the single rows. Return their mean.",
-            lambda a, p, s: _ranking(a, p, s, reduction="none"),
-        ),
-    ),
-    hints=(
-        "First a table of cosines: row i, column j holds the cosine of anchor i to positive j. Normalise both, then "
-        "one matrix product.",
-        "Each row is a choice with one right answer, as in lesson 07: the right column of row i is i.",
-        "`torch.nn.functional.cross_entropy(scale * table, torch.arange(len(table)))`.",
-    ),
+        "whole_table": lambda a, p, s: -(s * _cosines(a, p)).log_softmax(dim=1).mean(),
+        "columns_normalised": lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
+        "one_other": _hardest,
+        "fixed_scale": lambda a, p, s: _ranking(a, p, 20.0),
+        "single_losses": lambda a, p, s: _ranking(a, p, s, reduction="none"),
+    },
 )
 
 
@@ -301,90 +188,32 @@ def _over_texts(positives):
     return sum(math.log(positives.count(text)) for text in texts) / len(texts)
 
 
-STUCK = Exercise(
-    id="11-stuck-loss",
-    title="A loss that gets stuck",
+STUCK = exercise(
+    "11-stuck-loss",
     arguments=("positives",),
     cases=_stuck_cases,
     reference=_lowest,
     minutes=15,
     difficulty=3,
     points=3,
-    mistakes=(
-        Mistake(
-            "Yours is 0 for every batch. An encoder gives equal texts equal vectors, so an anchor cannot tell its own "
-            "positive from a copy of it elsewhere in the batch.",
-            lambda positives: 0.0,
-        ),
-        Mistake(
-            "This is the loss of a guess among all texts of the batch. The encoder can put an anchor's positive ahead "
-            "of all texts that differ from it.",
-            lambda positives: math.log(len(positives)),
-        ),
-        Mistake(
-            "This is the logarithm of the number of different texts. What an anchor cannot tell apart are the copies "
-            "of its own positive: count these.",
-            lambda positives: math.log(len(set(positives))),
-        ),
-        Mistake(
-            "You take the mean over the different texts. The loss is the mean over the rows of the batch: a text that "
-            "comes five times counts five times.",
-            _over_texts,
-        ),
-        Mistake(
-            "This is the logarithm of how often a text comes on average. Take the logarithm for each row, of how often "
-            "its own positive comes, and then the mean over the rows.",
-            lambda positives: math.log(len(positives) / len(set(positives))),
-        ),
-        Mistake(
-            "You take the logarithm of the mean. Take the logarithm for each row, then the mean.",
-            lambda positives: math.log(_lowest(positives, float)),
-        ),
-        Mistake(
-            "This is how many equal positives a row has, on average. The loss of a row is −log p: which p does the "
-            "row's own positive get if it shares the first place with its copies?",
-            lambda positives: _lowest(positives, float),
-        ),
-        Mistake(
-            "This is the mean probability of the right positive. The loss is the mean of −log p.",
-            lambda positives: _lowest(positives, lambda count: 1 / count),
-        ),
-        Mistake(
-            "The minus sign is missing: the logarithm of a probability is negative, and a loss is not.",
-            lambda positives: -_lowest(positives),
-        ),
-        Mistake(
-            "This is a logarithm to the base 2. Take the natural one, as the loss does.",
-            lambda positives: _lowest(positives, math.log2),
-        ),
-        Mistake("This is the sum over the batch. Return the mean.", lambda positives: _lowest(positives, mean=sum)),
-        Mistake(
-            "Yours is the loss of the worst row. The loss of a batch is the mean over its rows.",
-            lambda positives: _lowest(positives, mean=max),
-        ),
-        Mistake(
-            "You treat all texts that differ from the first one as one text. Count the copies of each text.",
-            _first_and_rest,
-        ),
-        Mistake(
-            "You take texts for equal that differ in capitals or spaces. An encoder may place them apart: compare the "
-            "texts as they are.",
-            lambda positives: _lowest([" ".join(text.lower().split()) for text in positives]),
-        ),
-        Mistake("You only count copies that follow each other. Equal texts may come anywhere in the batch.", _runs),
-        Mistake(
-            "You count only the *other* copies of a row's positive. The positive itself shares the probability with "
-            "them, so it counts too.",
-            lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),
-        ),
-    ),
-    hints=(
-        "Take a batch of four pairs in which three positives are the same word. Which vectors do these three get? "
-        "Which logits does each of the four anchors see?",
-        "With a large scale, the softmax leaves probability only to the columns with the highest logit. If k columns "
-        "are equal, each gets 1/k.",
-        "The loss is the mean over the rows: each row adds −log p of its own positive.",
-    ),
+    mistakes={
+        "zero": lambda positives: 0.0,
+        "guess_among_all": lambda positives: math.log(len(positives)),
+        "different_texts": lambda positives: math.log(len(set(positives))),
+        "mean_of_texts": _over_texts,
+        "mean_count": lambda positives: math.log(len(positives) / len(set(positives))),
+        "log_of_mean_count": lambda positives: math.log(_lowest(positives, float)),
+        "copies_counted": lambda positives: _lowest(positives, float),
+        "mean_probability": lambda positives: _lowest(positives, lambda count: 1 / count),
+        "no_sign": lambda positives: -_lowest(positives),
+        "base_two": lambda positives: _lowest(positives, math.log2),
+        "sum": lambda positives: _lowest(positives, mean=sum),
+        "worst_row": lambda positives: _lowest(positives, mean=max),
+        "two_texts": _first_and_rest,
+        "texts_normalised": lambda positives: _lowest([" ".join(text.lower().split()) for text in positives]),
+        "runs_only": _runs,
+        "other_copies": lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),
+    },
 )
 
 
@@ -474,120 +303,45 @@ def _at(place, test):
     return place, test[place]
 
 
-EPOCH = Exercise(
-    id="11-pick-epoch",
-    title="Pick an epoch",
+EPOCH = exercise(
+    "11-pick-epoch",
     arguments=("dev", "test", "n"),
     cases=_epoch_cases,
     reference=_epoch,
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "You let the test part pick the epoch. Its score is then the luckiest one, and says too much about new "
-            "sentences. The development part picks.",
-            lambda dev, test, n: _epoch(test, test, n, 0),
+    mistakes={
+        "test_picks": lambda dev, test, n: _epoch(test, test, n, 0),
+        "test_picks_with_error": lambda dev, test, n: _epoch(test, test, n),
+        "best_test_of_good": lambda dev, test, n: _at(max(_good_enough(dev, n), key=test.__getitem__), test),
+        "test_breaks_ties": lambda dev, test, n: _at(max(range(len(dev)), key=lambda i: (dev[i], test[i])), test),
+        # p(1 − p)/n is less than 1/n, so no other epoch is within it
+        "highest": lambda dev, test, n: _epoch(dev, test, n, 0),
+        "latest_good": lambda dev, test, n: _at(_good_enough(dev, n)[-1], test),
+        "lowest_good": lambda dev, test, n: _at(min(_good_enough(dev, n), key=dev.__getitem__), test),
+        "all_between": lambda dev, test, n: _at(_unbroken(dev, n), test),
+        "last_error": lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: _error(dev[-1], n)),
+        "best_test_returned": lambda dev, test, n: (_epoch(dev, test, n)[0], max(test)),
+        "development_returned": lambda dev, test, n: (_epoch(dev, test, n)[0], dev[_epoch(dev, test, n)[0]]),
+        "two_errors": lambda dev, test, n: _epoch(dev, test, n, 2),
+        "spread_of_epochs": lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / n**0.5),
+        "strictly_within": lambda dev, test, n: _at(
+            next(i for i, p in enumerate(dev) if p > max(dev) - _error(max(dev), n) or p == max(dev)), test
         ),
-        Mistake(
-            "You let the test part pick the epoch, with one standard error. The development part picks.",
-            lambda dev, test, n: _epoch(test, test, n),
+        "rounded": lambda dev, test, n: (_epoch(dev, test, n)[0], round(_epoch(dev, test, n)[1], 2)),
+        "not_divided_by_n": lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: _error(p, 1)),
+        "divided_by_epochs": lambda dev, test, n: _epoch(dev, test, len(dev)),
+        "divided_by_n_minus_one": lambda dev, test, n: _epoch(dev, test, max(n - 1, 1)),
+        "own_errors": lambda dev, test, n: _at(
+            next(i for i, share in enumerate(dev) if share >= max(dev) - _error(share, n)), test
         ),
-        Mistake(
-            "Of the epochs that are good enough on the development part, you take the one with the best test score. "
-            "Then the test part has picked. Take the earliest.",
-            lambda dev, test, n: _at(max(_good_enough(dev, n), key=test.__getitem__), test),
-        ),
-        Mistake(
-            "Where epochs share the best development score, you take the one with the best test score. Then the test "
-            "part has picked.",
-            lambda dev, test, n: _at(max(range(len(dev)), key=lambda i: (dev[i], test[i])), test),
-        ),
-        Mistake(
-            # p(1 − p)/n is less than 1/n, so no other epoch is within it
-            "You keep the epoch with the highest development score. Keep the earliest that is lower by one standard "
-            "error at most, √(p(1 − p)/n). Without the root, no other epoch is ever near enough.",
-            lambda dev, test, n: _epoch(dev, test, n, 0),
-        ),
-        Mistake(
-            "Of the epochs that are good enough, you take the latest. Take the earliest.",
-            lambda dev, test, n: _at(_good_enough(dev, n)[-1], test),
-        ),
-        Mistake(
-            "Of the epochs that are good enough, you take the one with the lowest development score. Take the "
-            "earliest.",
-            lambda dev, test, n: _at(min(_good_enough(dev, n), key=dev.__getitem__), test),
-        ),
-        Mistake(
-            "You want all epochs from yours to the best one to be good enough. The earliest good one counts, even if "
-            "the score falls after it.",
-            lambda dev, test, n: _at(_unbroken(dev, n), test),
-        ),
-        Mistake(
-            "You take the standard error of the last epoch's score. Take that of the best one.",
-            lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: _error(dev[-1], n)),
-        ),
-        Mistake(
-            "Your epoch is right. The score is not: return the test score of that epoch, not the highest one.",
-            lambda dev, test, n: (_epoch(dev, test, n)[0], max(test)),
-        ),
-        Mistake(
-            "You return the development score. It was used to pick, so it is too high: return the test score of that "
-            "epoch.",
-            lambda dev, test, n: (_epoch(dev, test, n)[0], dev[_epoch(dev, test, n)[0]]),
-        ),
-        Mistake("You allow two standard errors. Allow one.", lambda dev, test, n: _epoch(dev, test, n, 2)),
-        Mistake(
-            "You take the spread of the epochs' scores. The standard error is √(p(1 − p)/n), with p the best score.",
-            lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / n**0.5),
-        ),
-        Mistake(
-            "You leave out an epoch that is lower by exactly one standard error. The text says *at most*: it counts.",
-            lambda dev, test, n: _at(
-                next(i for i, p in enumerate(dev) if p > max(dev) - _error(max(dev), n) or p == max(dev)), test
-            ),
-        ),
-        Mistake(
-            "Your epoch is right, and its test score is rounded. Return the score as it stands in `test`.",
-            lambda dev, test, n: (_epoch(dev, test, n)[0], round(_epoch(dev, test, n)[1], 2)),
-        ),
-        Mistake(
-            "You do not divide by `n`: this is the standard deviation of a single triplet.",
-            lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: _error(p, 1)),
-        ),
-        Mistake(
-            "You divide by the number of epochs. `n` is the number of triplets in the development part.",
-            lambda dev, test, n: _epoch(dev, test, len(dev)),
-        ),
-        Mistake(
-            "You divide by `n` − 1. The text asks for √(p(1 − p)/n).",
-            lambda dev, test, n: _epoch(dev, test, max(n - 1, 1)),
-        ),
-        Mistake(
-            "You take the standard error of each epoch's own score. Take that of the best one.",
-            lambda dev, test, n: _at(
-                next(i for i, share in enumerate(dev) if share >= max(dev) - _error(share, n)), test
-            ),
-        ),
-        Mistake(
-            "You take the last epoch, whatever the development part says.",
-            lambda dev, test, n: (len(dev) - 1, test[-1]),
-        ),
-        Mistake(
-            "You count epochs from 1. Count them from 0, as places in the list.",
-            lambda dev, test, n: (_epoch(dev, test, n)[0] + 1, _epoch(dev, test, n)[1]),
-        ),
-        Mistake("You return only the epoch. Return (epoch, test score).", lambda dev, test, n: _epoch(dev, test, n)[0]),
-        Mistake("You return only the score. Return (epoch, test score).", lambda dev, test, n: _epoch(dev, test, n)[1]),
-        Mistake(
-            "You return (test score, epoch). The epoch comes first.", lambda dev, test, n: _epoch(dev, test, n)[::-1]
-        ),
-    ),
-    hints=(
-        "Two lists, one number an epoch. Which of them may you look at while you still choose?",
-        "First the highest development score, then its standard error, then the first place in `dev` that is at least "
-        "the difference of the two.",
-    ),
+        "last_epoch": lambda dev, test, n: (len(dev) - 1, test[-1]),
+        "counted_from_one": lambda dev, test, n: (_epoch(dev, test, n)[0] + 1, _epoch(dev, test, n)[1]),
+        "epoch_only": lambda dev, test, n: _epoch(dev, test, n)[0],
+        "score_only": lambda dev, test, n: _epoch(dev, test, n)[1],
+        "reversed": lambda dev, test, n: _epoch(dev, test, n)[::-1],
+    },
 )
 
 EXERCISES = (TRIPLET, RANKING, STUCK, EPOCH)

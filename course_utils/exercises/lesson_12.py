@@ -2,7 +2,8 @@
 
 from math import log2
 
-from .framework import Case, Exercise, Mistake
+from .model import Case
+from .words import exercise
 
 
 def _score_cases(rng):
@@ -24,45 +25,30 @@ def _score(count, length, mean_length, k1, b):
     return count / (count + k1 * (1 - b + b * length / mean_length)) if count else 0.0
 
 
-SCORE = Exercise(
-    id="12-word-score",
-    title="What a word is worth in a text",
+SCORE = exercise(
+    "12-word-score",
     arguments=("count", "length", "mean_length", "k1", "b"),
     cases=_score_cases,
     reference=_score,
     minutes=8,
     difficulty=1,
     points=2,
-    mistakes=(
-        Mistake("The length of the text is missing. Multiply k1 by 1 - b + b * length / mean_length.",
-                lambda f, n, m, k, b: f / (f + k) if f else 0.0),
-        Mistake("The length counts in full, whatever b is. b mixes 1 and length / mean_length: 1 - b + b * ratio.",
-                lambda f, n, m, k, b: f / (f + k * n / m) if f else 0.0),
-        Mistake("The ratio of lengths is upside down. A long text has the larger denominator: length / mean_length.",
-                lambda f, n, m, k, b: f / (f + k * (1 - b + b * m / n)) if f else 0.0),
-        Mistake("b and 1 - b are exchanged. With b = 0 the length must not count.",
-                lambda f, n, m, k, b: f / (f + k * (b + (1 - b) * n / m)) if f else 0.0),
-        Mistake("This has the factor k1 + 1, which some books have. Formula 12.1 leaves it out.",
-                lambda f, n, m, k, b: f * (k + 1) / (f + k * (1 - b + b * n / m)) if f else 0.0),
-        Mistake("k1 multiplies only a part of the bracket. It multiplies all of 1 - b + b * length / mean_length.",
-                lambda f, n, m, k, b: f / (f + k * (1 - b) + b * n / m) if f else 0.0),
-        Mistake("k1 multiplies only a part of the bracket. It multiplies all of 1 - b + b * length / mean_length.",
-                lambda f, n, m, k, b: f / (f + (1 - b) + k * b * n / m) if f else 0.0),
-        Mistake("The 1 is missing in the bracket: 1 - b + b * length / mean_length.",
-                lambda f, n, m, k, b: f / (f + k * (-b + b * n / m)) if f else 0.0),
-        Mistake("The length is divided by nothing. It counts relative to mean_length.",
-                lambda f, n, m, k, b: f / (f + k * (1 - b + b * n)) if f else 0.0),
-        Mistake("This is the denominator alone. The count stands above it.",
-                lambda f, n, m, k, b: f + k * (1 - b + b * n / m)),
-        Mistake("With k1 = 0 and a count of 0 this is 0 / 0. A text that does not have the word scores 0.",
-                lambda f, n, m, k, b: 0 / 0 if not f and not k else _score(f, n, m, k, b)),
-    ),
-    hints=(
-        "Put the bracket into a variable of its own: 1 - b + b * length / mean_length. It is 1 for a text of mean "
-        "length.",
-        "`count / (count + k1 * bracket)`, and 0 for a count of 0.",
-    ),
-)  # fmt: skip
+    mistakes={
+        "no_length": lambda f, n, m, k, b: f / (f + k) if f else 0.0,
+        "b_unused": lambda f, n, m, k, b: f / (f + k * n / m) if f else 0.0,
+        "ratio_upside_down": lambda f, n, m, k, b: f / (f + k * (1 - b + b * m / n)) if f else 0.0,
+        "b_exchanged": lambda f, n, m, k, b: f / (f + k * (b + (1 - b) * n / m)) if f else 0.0,
+        "extra_factor": lambda f, n, m, k, b: f * (k + 1) / (f + k * (1 - b + b * n / m)) if f else 0.0,
+        "k1_on_part": (
+            lambda f, n, m, k, b: f / (f + k * (1 - b) + b * n / m) if f else 0.0,
+            lambda f, n, m, k, b: f / (f + (1 - b) + k * b * n / m) if f else 0.0,
+        ),
+        "no_one": lambda f, n, m, k, b: f / (f + k * (-b + b * n / m)) if f else 0.0,
+        "length_undivided": lambda f, n, m, k, b: f / (f + k * (1 - b + b * n)) if f else 0.0,
+        "denominator_alone": lambda f, n, m, k, b: f + k * (1 - b + b * n / m),
+        "zero_by_zero": lambda f, n, m, k, b: 0 / 0 if not f and not k else _score(f, n, m, k, b),
+    },
+)
 
 
 def _ndcg_cases(rng):
@@ -95,58 +81,40 @@ def _of(places, grades):
     return [grades.get(place, 0) for place in places]
 
 
-NDCG = Exercise(
-    id="12-ndcg",
-    title="Normalised discounted cumulative gain",
+NDCG = exercise(
+    "12-ndcg",
     arguments=("places", "grades", "k"),
     cases=_ndcg_cases,
     reference=_ndcg,
     minutes=15,
     difficulty=3,
     points=3,
-    mistakes=(
-        Mistake("You divide by the best order of the texts *found*. Divide by that of all graded texts: a search that "
-                "finds one poor text is not perfect.",
-                lambda p, g, k: (
-                    _dcg(_of(p[:k], g)) / best
-                    if (best := _dcg(sorted(_of(p[:k], g), reverse=True))) else 0.0
-                )),
-        Mistake("The best possible list has k places, too: cut the sorted grades at k.",
-                lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True))),
-        Mistake("You count results beyond the first k.",
-                lambda p, g, k: _dcg(_of(p, g)) / _dcg(sorted(g.values(), reverse=True)[:k])),
-        Mistake("You leave out the division by the best possible order: this is the discounted gain, not the "
-                "normalised one.",
-                lambda p, g, k: _dcg(_of(p[:k], g))),
-        Mistake("The best order has the highest grade first. Yours has it last.",
-                lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values())[:k])),
-        Mistake("The grades are taken as 0 or 1. A grade of 2 gains twice as much as one of 1.",
-                lambda p, g, k: _dcg([place in g for place in p[:k]]) / _dcg([1] * min(k, len(g)))),
-        Mistake("You take 2 ** grade - 1 as the gain, as some libraries do. Formula 12.3 takes the grade itself.",
-                lambda p, g, k: _dcg([2 ** v - 1 for v in _of(p[:k], g)])
-                / _dcg([2 ** v - 1 for v in sorted(g.values(), reverse=True)[:k]])),
-        Mistake("You divide by the rank. The discount is log2(1 + rank), which grows more slowly.",
-                lambda p, g, k: _dcg(_of(p[:k], g), lambda x: x - 1)
-                / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: x - 1)),
-        Mistake("The first place is discounted already: ranks count from 1, and log2(1 + 1) is 1.",
-                lambda p, g, k: _dcg(_of(p[:k], g), first=2) / _dcg(sorted(g.values(), reverse=True)[:k], first=2)),
-        Mistake("No place is discounted. Divide each grade by log2(1 + rank).",
-                lambda p, g, k: sum(_of(p[:k], g)) / sum(sorted(g.values(), reverse=True)[:k])),
-        Mistake("Texts without a grade are left out before the ranks are counted. They count 0, and they take a "
-                "place.",
-                lambda p, g, k: _dcg([g[x] for x in p[:k] if x in g]) / _dcg(sorted(g.values(), reverse=True)[:k])),
-        Mistake("`grades[place]` raises an error for a text without a grade. `grades.get(place, 0)` gives 0.",
-                lambda p, g, k: _dcg([g[x] for x in p[:k]]) / _dcg(sorted(g.values(), reverse=True)[:k])),
-        Mistake("This is the share of the graded texts that were found. The order and the grades count as well.",
-                lambda p, g, k: len({*p[:k]} & {*g}) / len(g)),
-    ),
-    hints=(
-        "Write a helper `gain(values)` first: the sum of value / log2(1 + rank), with ranks from 1.",
-        "You need it twice: for the grades of the first k results, in their order, and for the k highest grades, "
-        "the highest first.",
-        "`grades.get(place, 0)` is the grade of a place, 0 if nobody judged it.",
-    ),
-)  # fmt: skip
+    mistakes={
+        "best_of_found": lambda p, g, k: (
+            _dcg(_of(p[:k], g)) / best if (best := _dcg(sorted(_of(p[:k], g), reverse=True))) else 0.0
+        ),
+        "ideal_too_long": lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)),
+        "beyond_k": lambda p, g, k: _dcg(_of(p, g)) / _dcg(sorted(g.values(), reverse=True)[:k]),
+        "not_normalised": lambda p, g, k: _dcg(_of(p[:k], g)),
+        "worst_order": lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values())[:k]),
+        "binary": lambda p, g, k: _dcg([place in g for place in p[:k]]) / _dcg([1] * min(k, len(g))),
+        "exponential": lambda p, g, k: (
+            _dcg([2**v - 1 for v in _of(p[:k], g)]) / _dcg([2**v - 1 for v in sorted(g.values(), reverse=True)[:k]])
+        ),
+        "divided_by_rank": lambda p, g, k: (
+            _dcg(_of(p[:k], g), lambda x: x - 1) / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: x - 1)
+        ),
+        "discounted_too_early": lambda p, g, k: (
+            _dcg(_of(p[:k], g), first=2) / _dcg(sorted(g.values(), reverse=True)[:k], first=2)
+        ),
+        "not_discounted": lambda p, g, k: sum(_of(p[:k], g)) / sum(sorted(g.values(), reverse=True)[:k]),
+        "ungraded_left_out": lambda p, g, k: (
+            _dcg([g[x] for x in p[:k] if x in g]) / _dcg(sorted(g.values(), reverse=True)[:k])
+        ),
+        "keyerror": lambda p, g, k: _dcg([g[x] for x in p[:k]]) / _dcg(sorted(g.values(), reverse=True)[:k]),
+        "recall": lambda p, g, k: len({*p[:k]} & {*g}) / len(g),
+    },
+)
 
 
 def _fuse_cases(rng):
@@ -190,51 +158,38 @@ def _all(one, other):
     return list(dict.fromkeys([*one, *other]))
 
 
-FUSE = Exercise(
-    id="12-fuse",
-    title="Reciprocal rank fusion",
+FUSE = exercise(
+    "12-fuse",
     arguments=("one", "other", "c"),
     cases=_fuse_cases,
     reference=_fuse,
     minutes=12,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake("Your ranks count from 0. The first place has the rank 1.",
-                lambda a, b, c: _ordered(_sums(a, b, c, first=0))),
-        Mistake("The worst comes first: sort by descending sums.",
-                lambda a, b, c: sorted(sums := _sums(a, b, c), key=sums.get)),
-        Mistake("You keep only the texts that are in both lists. A text in one list has one reciprocal.",
-                lambda a, b, c: [x for x in _fuse(a, b, c) if x in a and x in b]),
-        Mistake("You put one list behind the other. The sums decide.", lambda a, b, c: _all(a, b)),
-        Mistake("You put one list behind the other. The sums decide.", lambda a, b, c: _all(b, a)),
-        Mistake("You take places from the lists in turn, or the better of two ranks. The two reciprocals are added.",
-                lambda a, b, c: list(dict.fromkeys(
-                    x for at in range(max(len(a), len(b), 0)) for x in (*a[at:at + 1], *b[at:at + 1])))),
-        Mistake("You leave out c. Without it, the first place of one list counts as much as two second places.",
-                lambda a, b, c: _ordered(_sums(a, b, 0))),
-        Mistake("You always take c = 60. It is an argument.", lambda a, b, c: _ordered(_sums(a, b, 60))),
-        Mistake("You add ranks, not their reciprocals.",
-                lambda a, b, c: sorted(_all(a, b), key=lambda x: _rank(a, x, len(a) + 1) + _rank(b, x, len(b) + 1))),
-        Mistake("A text that is missing from a list adds nothing for it. You treat it as if it stood behind the end.",
-                lambda a, b, c: sorted(_all(a, b), key=lambda x: -(
-                    1 / (c + _rank(a, x, len(a) + 1)) + 1 / (c + _rank(b, x, len(b) + 1))))),
-        Mistake("You return the sums. The places are asked for, by descending sum.",
-                lambda a, b, c: sorted(_sums(a, b, c).values(), reverse=True)),
-        Mistake("The second list overwrites the sums of the first. Add to what is there: `sums.get(place, 0) + ...`.",
-                lambda a, b, c: _ordered(
-                    {x: 1 / (c + _rank(b, x, 0) if x in b else c + _rank(a, x, 0)) for x in _all(a, b)})),
-        Mistake("Of two texts with equal sums, the one from `one` comes first. You let the smaller place decide.",
-                lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], x))),
-        Mistake("Of two texts with equal sums, the one from `one` comes first. You begin with `other`.",
-                lambda a, b, c: _fuse(b, a, c)),
-    ),
-    hints=(
-        "Keep a dictionary {place: sum}. Go through both lists, and add 1 / (c + rank) for each place.",
-        "`enumerate(places, start=1)` counts the ranks. A dictionary keeps the order in which its keys came, and "
-        "`sorted` keeps the order of equal keys.",
-    ),
-)  # fmt: skip
+    mistakes={
+        "ranks_from_zero": lambda a, b, c: _ordered(_sums(a, b, c, first=0)),
+        "worst_first": lambda a, b, c: sorted(sums := _sums(a, b, c), key=sums.get),
+        "in_both_only": lambda a, b, c: [x for x in _fuse(a, b, c) if x in a and x in b],
+        "one_after_other": (lambda a, b, c: _all(a, b), lambda a, b, c: _all(b, a)),
+        "in_turn": lambda a, b, c: list(
+            dict.fromkeys(x for at in range(max(len(a), len(b), 0)) for x in (*a[at : at + 1], *b[at : at + 1]))
+        ),
+        "no_c": lambda a, b, c: _ordered(_sums(a, b, 0)),
+        "fixed_c": lambda a, b, c: _ordered(_sums(a, b, 60)),
+        "ranks_added": lambda a, b, c: sorted(
+            _all(a, b), key=lambda x: _rank(a, x, len(a) + 1) + _rank(b, x, len(b) + 1)
+        ),
+        "missing_as_last": lambda a, b, c: sorted(
+            _all(a, b), key=lambda x: -(1 / (c + _rank(a, x, len(a) + 1)) + 1 / (c + _rank(b, x, len(b) + 1)))
+        ),
+        "sums_returned": lambda a, b, c: sorted(_sums(a, b, c).values(), reverse=True),
+        "overwritten": lambda a, b, c: _ordered(
+            {x: 1 / (c + _rank(b, x, 0) if x in b else c + _rank(a, x, 0)) for x in _all(a, b)}
+        ),
+        "ties_by_place": lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], x)),
+        "ties_from_other": lambda a, b, c: _fuse(b, a, c),
+    },
+)
 
 
 def _texts_cases(rng):
@@ -267,41 +222,27 @@ def _most(places, owners, k):
     return sorted(dict.fromkeys(of), key=lambda text: -of.count(text))[:k]
 
 
-TEXTS = Exercise(
-    id="12-find-the-bug",
-    title="Find the bug: ten results, or three",
+TEXTS = exercise(
+    "12-find-the-bug",
     arguments=("places", "owners", "k"),
     cases=_texts_cases,
     reference=_texts_of,
     minutes=8,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake("The list is cut to k chunks before the repeated texts are removed, so fewer than k texts are left. "
-                "Remove first, then cut.",
-                lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k]))),
-        Mistake("Two faults: the list is cut before the repeated texts are removed, and a sorted set has lost the "
-                "order of the results.",
-                lambda p, o, k: sorted({o[x] for x in p[:k]})),
-        Mistake("Two faults: the list is cut before the repeated texts are removed, and a set has lost the "
-                "order of the results.",
-                lambda p, o, k: list({o[x] for x in p[:k]})),
-        Mistake("A set, or a sorted one, loses the order: the best text has to stay first.",
-                lambda p, o, k: sorted({o[x] for x in p})[:k]),
-        Mistake("The repeated texts are still there.", lambda p, o, k: [o[x] for x in p][:k]),
-        Mistake("You return places of chunks. Their texts are asked for: `owners[place]`.",
-                lambda p, o, k: list(p)[:k]),
-        Mistake("You keep the first chunk of each text, but return the chunk. Its text is asked for: `owners[place]`.",
-                lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k]),
-        Mistake("You keep the last place of each text. Its first, the best chunk, decides.", _last_seen),
-        Mistake("You put the text with the most chunks first. The best chunk decides.", _most),
-        Mistake("The list is in the opposite order.", lambda p, o, k: _texts_of(p, o, k)[::-1]),
-        Mistake("You return all texts. The first k are asked for.", lambda p, o, k: _texts_of(p, o, None)),
-    ),
-    hints=(
-        "Run it in your head on three chunks of one text with k = 2. How many texts come back?",
-        "`dict.fromkeys(...)` removes what is repeated and keeps the order. Cut the list after that.",
-    ),
-)  # fmt: skip
+    mistakes={
+        "cut_first": lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k])),
+        "cut_first_and_sorted_set": lambda p, o, k: sorted({o[x] for x in p[:k]}),
+        "cut_first_and_set": lambda p, o, k: list({o[x] for x in p[:k]}),
+        "set_order": lambda p, o, k: sorted({o[x] for x in p})[:k],
+        "repeated": lambda p, o, k: [o[x] for x in p][:k],
+        "chunks_returned": lambda p, o, k: list(p)[:k],
+        "chunks_of_first": lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
+        "last_place": _last_seen,
+        "most_chunks": _most,
+        "reversed": lambda p, o, k: _texts_of(p, o, k)[::-1],
+        "all_returned": lambda p, o, k: _texts_of(p, o, None),
+    },
+)
 
 EXERCISES = (SCORE, NDCG, TEXTS, FUSE)

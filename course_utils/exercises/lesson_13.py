@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from .framework import Case, Exercise, Mistake, difference
+from .comparing import difference
+from .model import Case
+from .words import exercise
 
 
 def _numbers(rng, rows, columns, draw):
@@ -71,9 +73,8 @@ def _of_one_byte(outcome):
     return f"the numbers are right, but your result has the dtype {kind}, and one byte each is the point: int8"
 
 
-INT8 = Exercise(
-    id="13-int8",
-    title="Eight bits a number",
+INT8 = exercise(
+    "13-int8",
     arguments=("vectors", "low", "high"),
     cases=_int8_cases,
     reference=_int8,
@@ -81,61 +82,21 @@ INT8 = Exercise(
     minutes=12,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "Numbers outside the range wrap around: 300 becomes 44 in eight bits. Clip the step to 0 to 255 first.",
-            lambda v, low, high: _int8(v, low, high, clip=False),
-        ),
-        Mistake(
-            "You leave the steps at 0 to 255. int8 holds −128 to 127: subtract 128.",
-            lambda v, low, high: _int8(v, low, high, shift=0).view(np.uint8),
-        ),
-        Mistake(
-            "Steps of 128 and more do not fit into int8 and wrap around. Subtract 128 first.",
-            lambda v, low, high: _int8(v, low, high, shift=0),
-        ),
-        Mistake(
-            "You subtract 127, and the highest step, 255, does not fit: 128 wraps around to −128. Subtract 128.",
-            lambda v, low, high: _int8(v, low, high, shift=-127),
-        ),
-        Mistake(
-            "You round to the nearest step. A number belongs to the step that it lies in: round down, `np.floor`.",
-            lambda v, low, high: _int8(v, low, high, rounding=np.round),
-        ),
-        Mistake(
-            "You divide the range by 256. It has 255 steps here, as in the library.",
-            lambda v, low, high: _int8(v, low, high, steps=256),
-        ),
-        Mistake(
-            "You take the ranges from the vectors that you are given. They were measured before, on others: use `low` "
-            "and `high`.",
-            lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
-        ),
-        Mistake(
-            "You use one range for all dimensions. Each dimension has its own `low` and `high`.",
-            lambda v, low, high: _int8(v, low.min(), high.max()),
-        ),
-        Mistake(
-            "Where `low` equals `high`, you divide 0 by 0. Let the step be 1 there.",
-            lambda v, low, high: _unsafe(v, low, high),
-        ),
-        Mistake(
-            "You scale around 0, as lesson 09 did. Here each dimension's range goes from `low` to `high`.",
-            lambda v, low, high: np.clip(
-                np.round(v * 127 / np.maximum(np.abs(low), np.abs(high)).max()), -128, 127
-            ).astype(np.int8),
-        ),
-        Mistake(
-            "You forget to subtract `low`: the step is counted from 0 and not from the lowest number.",
-            lambda v, low, high: _int8(v + low, low, high),
-        ),
-    ),
-    hints=(
-        "How long is a step, in each dimension? And how many whole steps lie between `low` and the number?",
-        "`np.floor((vectors - low) / step)`, then `np.clip(..., 0, 255)`, then minus 128, and only then "
-        "`.astype(np.int8)`.",
-        "For a dimension with `low == high`, `np.where(step == 0, 1, step)` keeps the division out of trouble.",
-    ),
+    mistakes={
+        "wraps_around": lambda v, low, high: _int8(v, low, high, clip=False),
+        "not_shifted": lambda v, low, high: _int8(v, low, high, shift=0).view(np.uint8),
+        "shifted_too_late": lambda v, low, high: _int8(v, low, high, shift=0),
+        "shifted_by_127": lambda v, low, high: _int8(v, low, high, shift=-127),
+        "nearest_step": lambda v, low, high: _int8(v, low, high, rounding=np.round),
+        "divided_by_256": lambda v, low, high: _int8(v, low, high, steps=256),
+        "own_ranges": lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
+        "one_range": lambda v, low, high: _int8(v, low.min(), high.max()),
+        "zero_by_zero": lambda v, low, high: _unsafe(v, low, high),
+        "around_zero": lambda v, low, high: np.clip(
+            np.round(v * 127 / np.maximum(np.abs(low), np.abs(high)).max()), -128, 127
+        ).astype(np.int8),
+        "low_not_subtracted": lambda v, low, high: _int8(v + low, low, high),
+    },
 )
 
 
@@ -170,62 +131,27 @@ def _opened(query, corpus):
     return np.unpackbits(query).astype(int), np.unpackbits(corpus, axis=1).astype(int)
 
 
-HAMMING = Exercise(
-    id="13-hamming",
-    title="Count the bits that differ",
+HAMMING = exercise(
+    "13-hamming",
     arguments=("query", "corpus"),
     cases=_hamming_cases,
     reference=lambda query, corpus: _hamming(query, corpus).tolist(),
     minutes=8,
     difficulty=1,
     points=1,
-    mistakes=(
-        Mistake(
-            "You count the *bytes* that differ. Two bytes differ in one to eight bits: count those.",
-            lambda q, c: (q != c).sum(axis=1),
-        ),
-        Mistake(
-            "Your sum is kept in eight bits, which hold no more than 255. Sum in larger numbers: `dtype=int`.",
-            lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
-        ),
-        Mistake(
-            "You count the bits that are *equal*. The distance counts those that differ.",
-            lambda q, c: 8 * len(q) - _hamming(q, c),
-        ),
-        Mistake(
-            "You count the bits that are 1 in both (`&`). A bit differs if it is 1 in one of the two: `^`.",
-            lambda q, c: np.bitwise_count(q & c).sum(axis=1, dtype=int),
-        ),
-        Mistake(
-            "You count the bits that are 1 in either (`|`), also where both are 1. Exclusive or is `^`.",
-            lambda q, c: np.bitwise_count(q | c).sum(axis=1, dtype=int),
-        ),
-        Mistake(
-            "You subtract the bytes. The bits of a difference are not the bits that differ: use `^`.",
-            lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
-        ),
-        Mistake(
-            "You add up the bytes of `query ^ corpus`. Count the ones among their bits: `np.bitwise_count`.",
-            lambda q, c: (q ^ c).sum(axis=1, dtype=int),
-        ),
-        Mistake(
-            "You return one number for all. Each row of `corpus` has its own distance: sum along `axis=1`.",
-            lambda q, c: int(_hamming(q, c).sum()),
-        ),
-        Mistake("You return a share of the bits. Return their number.", lambda q, c: _hamming(q, c) / (8 * len(q))),
-        Mistake(
-            "You return the bits that differ for each byte. Add them up for each row.",
-            lambda q, c: np.bitwise_count(q ^ c),
-        ),
-        Mistake(
-            "You compare how many bits are 1 in each. Two vectors with equally many ones can differ in all of them.",
-            lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
-        ),
-    ),
-    hints=(
-        "`query ^ corpus` has a 1 wherever the two differ, byte by byte, for all rows at once.",
-        "`np.bitwise_count` counts the ones of each byte; `np.unpackbits(..., axis=1)` shows them.",
-    ),
+    mistakes={
+        "bytes_counted": lambda q, c: (q != c).sum(axis=1),
+        "eight_bit_sum": lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
+        "equal_bits": lambda q, c: 8 * len(q) - _hamming(q, c),
+        "both_ones": lambda q, c: np.bitwise_count(q & c).sum(axis=1, dtype=int),
+        "either_one": lambda q, c: np.bitwise_count(q | c).sum(axis=1, dtype=int),
+        "bytes_subtracted": lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
+        "bytes_added": lambda q, c: (q ^ c).sum(axis=1, dtype=int),
+        "one_number": lambda q, c: int(_hamming(q, c).sum()),
+        "share": lambda q, c: _hamming(q, c) / (8 * len(q)),
+        "per_byte": lambda q, c: np.bitwise_count(q ^ c),
+        "ones_compared": lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
+    },
 )
 
 
@@ -271,68 +197,27 @@ def _cosine_order(q, c, candidates, k):
     return candidates[np.argsort(-scores)[:k]]
 
 
-RESCORE = Exercise(
-    id="13-rescore",
-    title="Find the bug: rescoring",
+RESCORE = exercise(
+    "13-rescore",
     arguments=("query", "corpus", "candidates", "k"),
     cases=_rescore_cases,
     reference=lambda *args: _rescored(*args).tolist(),
     minutes=8,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "You return places in the list of candidates: 0 for the first of them. The caller needs places in "
-            "`corpus`: `candidates[...]`.",
-            lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
-        ),
-        Mistake(
-            "You return the lowest scores first. `argsort` sorts upwards: sort the negative scores.",
-            lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
-        ),
-        Mistake(
-            "You return the right candidates, the best of them last. Turn the order round.",
-            lambda q, c, candidates, k: _rescored(q, c, candidates, k)[::-1],
-        ),
-        Mistake(
-            "You score the whole corpus. The saving is to compare with the candidates only.",
-            lambda q, c, candidates, k: np.argsort(-(c @ q))[:k],
-        ),
-        Mistake(
-            "You rescore only the first k candidates, which cannot bring in a new one. Rescore all, and keep k.",
-            lambda q, c, candidates, k: _rescored(q, c, candidates[:k], k),
-        ),
-        Mistake(
-            "You return the candidates as they came. Order them by their scores.",
-            lambda q, c, candidates, k: candidates[:k],
-        ),
-        Mistake(
-            "You return the scores. Return the places in `corpus`.",
-            lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
-        ),
-        Mistake(
-            "You return all candidates in order. Keep the first k.",
-            lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
-        ),
-        Mistake(
-            "You take the absolute value of the scores, so that opposite vectors count as near.",
-            lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
-        ),
-        Mistake(
-            "You divide by the lengths of the rows. The score is the dot product, for rows of any length.",
-            _cosine_order,
-        ),
-        Mistake(
-            "You sort the k places by number. Their order is that of the scores, the highest first.",
-            lambda q, c, candidates, k: np.sort(_rescored(q, c, candidates, k)),
-        ),
-    ),
-    hints=(
-        "Print what the function returns for candidates such as [7, 3, 9]. Which numbers can come out?",
-        "`np.argsort` gives places in the array that it sorted. Which array was that, and which one does the caller "
-        "know?",
-        "`candidates[order[:k]]`: look the places up.",
-    ),
+    mistakes={
+        "places_in_candidates": lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
+        "lowest_first": lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
+        "best_last": lambda q, c, candidates, k: _rescored(q, c, candidates, k)[::-1],
+        "whole_corpus": lambda q, c, candidates, k: np.argsort(-(c @ q))[:k],
+        "first_k_only": lambda q, c, candidates, k: _rescored(q, c, candidates[:k], k),
+        "not_ordered": lambda q, c, candidates, k: candidates[:k],
+        "scores_returned": lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
+        "all_returned": lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
+        "absolute": lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
+        "normalised": _cosine_order,
+        "sorted_by_place": lambda q, c, candidates, k: np.sort(_rescored(q, c, candidates, k)),
+    },
 )
 
 EXERCISES = (INT8, HAMMING, RESCORE)

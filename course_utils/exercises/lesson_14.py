@@ -8,7 +8,8 @@ import numpy as np
 
 from .._support.values import is_array
 from ..models import ENV_VAR, another_is_set
-from .framework import Case, Exercise, Mistake, normal
+from .model import Case, normal
+from .words import exercise
 
 CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
 # The three targets lie below what the course's plain search reaches, and were set after that was measured.
@@ -61,101 +62,51 @@ def _judge_cases(rng):
     ]  # fmt: skip
 
 
-JUDGE = Exercise(
-    id="14-judge",
-    title="A measure for graded judgements",
+JUDGE = exercise(
+    "14-judge",
     arguments=("found", "grades", "k"),
     cases=_judge_cases,
     reference=_mean_ndcg,
     minutes=12,
     difficulty=2,
     points=3,
-    mistakes=(
-        Mistake(
-            "You count a query without a relevant text as 0. No list can be good or bad for it: leave it out of the "
-            "mean.",
-            lambda f, g, k: float(
-                sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())) / max(len(g), 1)
+    mistakes={
+        "unanswered_as_zero": lambda f, g, k: float(
+            sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())) / max(len(g), 1)
+        ),
+        "unsearched_left_out": lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if q in f}, k),
+        "empty_left_out": lambda f, g, k: (
+            sum(values) / len(values)
+            if (values := [v for q, of in g.items() if any(of.values()) and (v := _ndcg(f.get(q, []), of, k))])
+            else 0.0
+        ),
+        "ungraded_removed": lambda f, g, k: _mean_ndcg(
+            {q: [n for n in names if n in g.get(q, {})] for q, names in f.items()}, g, k
+        ),
+        "ideal_of_found": lambda f, g, k: _mean_ndcg(
+            f,
+            g,
+            k,
+            ideal=lambda n, of, k: (
+                sorted((of.get(x, 0) for x in n[:k]), reverse=True) if any(of.get(x, 0) for x in n[:k]) else [1]
             ),
         ),
-        Mistake(
-            "You leave out a query that was not searched for. It counts 0, or a search that skips the hard ones would "
-            "look good.",
-            lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if q in f}, k),
+        "ideal_too_long": lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: sorted(of.values(), reverse=True)),
+        "whole_list": lambda f, g, k: _mean_ndcg(
+            dict(f.items()), g, 10**6, ideal=lambda n, of, _: sorted(of.values(), reverse=True)[:k]
         ),
-        Mistake(
-            "You leave out queries whose list is empty or holds nothing relevant. They count 0, and they count.",
-            lambda f, g, k: (
-                sum(values) / len(values)
-                if (values := [v for q, of in g.items() if any(of.values()) and (v := _ndcg(f.get(q, []), of, k))])
-                else 0.0
-            ),
+        "no_ideal": lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [1]),
+        "exponential": lambda f, g, k: _mean_ndcg(f, g, k, gain=_exponential),
+        "divided_by_rank": lambda f, g, k: _mean_ndcg(
+            f, g, k, gain=lambda v: sum(x / rank for rank, x in enumerate(v, start=1))
         ),
-        Mistake(
-            "Texts without a grade are removed from your lists, and the others move up. They stay, and count 0.",
-            lambda f, g, k: _mean_ndcg({q: [n for n in names if n in g.get(q, {})] for q, names in f.items()}, g, k),
+        "discounted_too_early": lambda f, g, k: _mean_ndcg(
+            f, g, k, gain=lambda v: sum(x / math.log2(2 + rank) for rank, x in enumerate(v, start=1))
         ),
-        Mistake(
-            "Your best possible order holds only the texts that were found. It holds all texts with a grade, also "
-            "those that the search missed.",
-            lambda f, g, k: _mean_ndcg(
-                f,
-                g,
-                k,
-                ideal=lambda n, of, k: (
-                    sorted((of.get(x, 0) for x in n[:k]), reverse=True) if any(of.get(x, 0) for x in n[:k]) else [1]
-                ),
-            ),
-        ),
-        Mistake(
-            "Your best possible order is longer than k. With more relevant texts than places, even the best list then "
-            "stays below 1.",
-            lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: sorted(of.values(), reverse=True)),
-        ),
-        Mistake(
-            "You count the whole list. Only the first k results count.",
-            lambda f, g, k: _mean_ndcg(
-                dict(f.items()), g, 10**6, ideal=lambda n, of, _: sorted(of.values(), reverse=True)[:k]
-            ),
-        ),
-        Mistake(
-            "You do not divide by the best possible order. Queries with many relevant texts then count more.",
-            lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [1]),
-        ),
-        Mistake(
-            "Your gains are 2^grade - 1, as in some papers. Here a gain is the grade itself.",
-            lambda f, g, k: _mean_ndcg(f, g, k, gain=_exponential),
-        ),
-        Mistake(
-            "You divide by the rank. Divide by log2(1 + rank), which falls more slowly.",
-            lambda f, g, k: _mean_ndcg(f, g, k, gain=lambda v: sum(x / rank for rank, x in enumerate(v, start=1))),
-        ),
-        Mistake(
-            "Your discount is log2(2 + rank): the ranks count from 1, so the first divisor is log2(2) = 1.",
-            lambda f, g, k: _mean_ndcg(
-                f, g, k, gain=lambda v: sum(x / math.log2(2 + rank) for rank, x in enumerate(v, start=1))
-            ),
-        ),
-        Mistake(
-            "You count grades of 1 and 2 alike. A text that answers counts more than one that only helps.",
-            lambda f, g, k: _mean_ndcg(f, {q: {n: min(v, 1) for n, v in of.items()} for q, of in g.items()}, k),
-        ),
-        Mistake(
-            "This is the sum. The mean over the queries is asked for.",
-            lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())),
-        ),
-        Mistake(
-            "These are the values of the single queries. Return their mean.",
-            lambda f, g, k: [_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())],
-        ),
-    ),
-    hints=(
-        "Write the gain of one list of grades first: each grade divided by log2(1 + rank), added up. You need it twice "
-        "for each query: for what was found, and for the best possible order.",
-        "`of.get(name, 0)` is the grade of a name that may have none. The best possible order is "
-        "`sorted(of.values(), reverse=True)[:k]`.",
-        "Go over `grades.items()`, skip a query if `any(of.values())` is false, and take `found.get(query, [])`.",
-    ),
+        "binary": lambda f, g, k: _mean_ndcg(f, {q: {n: min(v, 1) for n, v in of.items()} for q, of in g.items()}, k),
+        "sum": lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())),
+        "single_values": lambda f, g, k: [_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())],
+    },
 )
 
 
@@ -210,60 +161,24 @@ def _strictly(answered, unanswered, threshold):
     return shown + sum(score <= threshold for score in unanswered) * len(answered)
 
 
-THRESHOLD = Exercise(
-    id="14-threshold",
-    title='A threshold for "I found nothing"',
+THRESHOLD = exercise(
+    "14-threshold",
     arguments=("answered", "unanswered"),
     cases=_threshold_cases,
     reference=_threshold,
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(
-        Mistake(
-            "You count right decisions. With many queries in one group, the other hardly matters then: add the two "
-            "*shares*.",
-            lambda a, u: _threshold(a, u, value=_counted),
-        ),
-        Mistake(
-            "Of several equally good thresholds, you return the lowest. The highest is asked for.",
-            lambda a, u: _threshold(a, u, last=False),
-        ),
-        Mistake(
-            "A score equal to the threshold is shown: write `score >= threshold`.",
-            lambda a, u: _threshold(a, u, value=_strictly),
-        ),
-        Mistake(
-            "You return the lowest score of a query with an answer. It turns nothing away that has one, however many "
-            "others it lets through.",
-            lambda a, u: min(a),
-        ),
-        Mistake(
-            "You return the highest score of a query without an answer. It turns away most of them, however many "
-            "answers are lost.",
-            lambda a, u: max(u),
-        ),
-        Mistake(
-            "You return the middle between the two means. Try each score as a threshold, and count.",
-            lambda a, u: (sum(a) / len(a) + sum(u) / len(u)) / 2,
-        ),
-        Mistake(
-            "The groups are exchanged: queries *with* an answer should score at the threshold or above.",
-            lambda a, u: _threshold(u, a),
-        ),
-        Mistake(
-            "You return how good the threshold is. The threshold itself is asked for.",
-            lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)),
-        ),
-    ),
-    hints=(
-        "There are not many candidates: between two scores, nothing changes. Try each score of both lists as the "
-        "threshold.",
-        "For one threshold: `np.mean(answered >= threshold) + np.mean(unanswered < threshold)`, with arrays. Keep the "
-        "best, and on a tie the higher one.",
-        "Shares such as 2/3 are rounded. `fractions.Fraction`, or the counts times the size of the other group, "
-        "compare exactly.",
-    ),
+    mistakes={
+        "decisions_counted": lambda a, u: _threshold(a, u, value=_counted),
+        "lowest_of_ties": lambda a, u: _threshold(a, u, last=False),
+        "equal_hidden": lambda a, u: _threshold(a, u, value=_strictly),
+        "lowest_answered": lambda a, u: min(a),
+        "highest_unanswered": lambda a, u: max(u),
+        "middle": lambda a, u: (sum(a) / len(a) + sum(u) / len(u)) / 2,
+        "groups_exchanged": lambda a, u: _threshold(u, a),
+        "value_returned": lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)),
+    },
 )
 
 
@@ -465,9 +380,8 @@ def _alike(one, other):
     return one.shape == other.shape and float(np.mean(np.isclose(one, other, atol=1e-5))) > 0.9
 
 
-FIND = Exercise(
-    id="14-search",
-    title="A search that reaches its target",
+FIND = exercise(
+    "14-search",
     arguments=("queries", "texts", "k"),
     cases=_find_cases,
     reference=_find,
@@ -479,74 +393,23 @@ FIND = Exercise(
     difficulty=3,
     points=4,
     seconds=60,
-    mistakes=(
-        Mistake(
-            "You search with [CLS] vectors. This encoder was trained so that the *mean* of its tokens can be "
-            "compared (lesson 04).",
-            lambda q, t, k: _best(_cosines(q, t, "cls"), k),
-        ),
-        Mistake(
-            "You search with the maximum over tokens. This encoder was trained so that their *mean* can be compared "
-            "(lesson 04).",
-            lambda q, t, k: _best(_cosines(q, t, "max"), k),
-        ),
-        Mistake(
-            "Queries and texts are pooled in different ways. Use the same pooling, the mean, for both.",
+    mistakes={
+        "cls_vectors": lambda q, t, k: _best(_cosines(q, t, "cls"), k),
+        "maximum": lambda q, t, k: _best(_cosines(q, t, "max"), k),
+        "mixed_poolings": (
             lambda q, t, k: _best(_cosines(q, t, "mean", "cls"), k),
-        ),
-        Mistake(
-            "Queries and texts are pooled in different ways. Use the same pooling, the mean, for both.",
             lambda q, t, k: _best(_cosines(q, t, "cls", "mean"), k),
         ),
-        Mistake(
-            "These are dot products of vectors of any length, so long ones win. Cosines need vectors of length 1.",
-            lambda q, t, k: _best(_cosines(q, t, normalize=False), k),
-        ),
-        Mistake(
-            "These are the *least* similar texts: sort from the highest cosine down.",
-            lambda q, t, k: _best(-_cosines(q, t), k),
-        ),
-        Mistake(
-            "`[::-1]` turns the *queries* round. To turn the places of each query round, write `[:, ::-1]`.",
-            lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
-        ),
-        Mistake(
-            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors of "
-            "the encoder.",
-            _by_words(False),
-        ),
-        Mistake(
-            "You search by words, and the queries are in other words than the texts. Compare meanings: vectors of "
-            "the encoder.",
-            _by_words(True),
-        ),
-        Mistake(
-            "The best k are there, with the best one last. Sort from the highest cosine down.",
-            lambda q, t, k: [places[::-1] for places in _find(q, t, k)],
-        ),
-        Mistake(
-            "You return the cosines. The places of the best texts are asked for.",
-            lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k],
-        ),
-        Mistake(
-            "You return the texts. Their places in `texts` are asked for.",
-            lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)],
-        ),
-        Mistake(
-            "You return the same places for every query: those of the first one.",
-            lambda q, t, k: [_find(q[:1], t, k)[0] for _ in q],
-        ),
-        Mistake(
-            "Places in `texts` count from 0. Yours count from 1.",
-            lambda q, t, k: [[place + 1 for place in places] for places in _find(q, t, k)],
-        ),
-    ),
-    hints=(
-        "Three steps that you know: a vector for each text and each query (`embed`), all cosines (a matrix "
-        "product), the k highest of each row.",
-        "The course's own `search(queries, corpus, k)` of lesson 09 takes vectors, and does the last two steps.",
-        "`places, cosines = search(embed(queries), embed(texts), k)`, and `places.tolist()` is a list of lists.",
-    ),
+        "dot_products": lambda q, t, k: _best(_cosines(q, t, normalize=False), k),
+        "least_similar": lambda q, t, k: _best(-_cosines(q, t), k),
+        "queries_reversed": lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
+        "by_words": (_by_words(False), _by_words(True)),
+        "best_last": lambda q, t, k: [places[::-1] for places in _find(q, t, k)],
+        "cosines_returned": lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k],
+        "texts_returned": lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)],
+        "same_for_all": lambda q, t, k: [_find(q[:1], t, k)[0] for _ in q],
+        "counted_from_one": lambda q, t, k: [[place + 1 for place in places] for places in _find(q, t, k)],
+    },
 )
 
 
@@ -658,76 +521,33 @@ def _diagnose_cases(rng):
     ]
 
 
-DIAGNOSE = Exercise(
-    id="14-diagnose",
-    title="What is wrong with this search?",
+DIAGNOSE = exercise(
+    "14-diagnose",
     arguments=("queries", "texts", "found"),
     cases=_diagnose_cases,
     reference=_diagnose,
     minutes=15,
     difficulty=3,
     points=3,
-    mistakes=(
-        Mistake(
-            "You look at the first query only. Its list is right in a search that is stuck, and may be right where the "
-            "lengths count. Compare the lists of all queries.",
-            lambda q, t, f: _diagnose(q[:1], t, f[:1]),
+    mistakes={
+        "first_query_only": lambda q, t, f: _diagnose(q[:1], t, f[:1]),
+        "dot_products_as_right": lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(
+            _diagnose(q, t, f), _diagnose(q, t, f)
         ),
-        Mistake(
-            "You take the dot products for the right scores, so `fine` and `lengths` are swapped. Cosines need "
-            "vectors of length 1.",
-            lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(_diagnose(q, t, f), _diagnose(q, t, f)),
+        "reversed_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "lengths", "shifted", "stuck")),
+        "order_ignored": lambda q, t, f: _told_by_texts(q, t, f, "fine"),
+        "any_order_reversed": lambda q, t, f: _told_by_texts(q, t, f, "reversed"),
+        "first_places": _told_by_first_places,
+        "places_looked_up": lambda q, t, f: (
+            [scores[places] for scores, places in zip(q @ t.T, f)] and _diagnose(q, t, f)
         ),
-        Mistake(
-            "You miss lists in which the best comes last. Their texts are right, and only the order is wrong.",
-            lambda q, t, f: _diagnose(q, t, f, told=("fine", "lengths", "shifted", "stuck")),
-        ),
-        Mistake(
-            "You compare which texts were found, not in which order. In a reversed list the texts are right, and they "
-            "may be right where the lengths count.",
-            lambda q, t, f: _told_by_texts(q, t, f, "fine"),
-        ),
-        Mistake(
-            "You take each list of the right texts in another order for a reversed one. Where the lengths count, the "
-            "texts may be right, too: compare the order.",
-            lambda q, t, f: _told_by_texts(q, t, f, "reversed"),
-        ),
-        Mistake(
-            "Your answer goes by the first places, and they may be right where the lengths count: compare whole lists.",
-            _told_by_first_places,
-        ),
-        Mistake(
-            "You look the scores of the places up, and a shifted place may lie behind the last text. Compare places "
-            "instead.",
-            lambda q, t, f: [scores[places] for scores, places in zip(q @ t.T, f)] and _diagnose(q, t, f),
-        ),
-        Mistake("You find every search fine. Compare the lists with those of a right search.", lambda q, t, f: "fine"),
-        Mistake(
-            "You take each search for fine or reversed. Three other things can be wrong.",
-            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed")),
-        ),
-        Mistake(
-            "You miss lists that are ordered by the dot product: they look like the right ones for some queries.",
-            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "shifted", "stuck")),
-        ),
-        Mistake(
-            "You miss places that are one too high. Such a list equals the right one plus 1.",
-            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "stuck")),
-        ),
-        Mistake(
-            "You miss searches that are stuck. Each of their lists equals the right list of the first query.",
-            lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "shifted")),
-        ),
-        Mistake(
-            "You return whether the search is fine. One of the five words is asked for.",
-            lambda q, t, f: _diagnose(q, t, f) == "fine",
-        ),
-    ),
-    hints=(
-        "Build the right lists first: cosines, then the k highest of each query. What would each of the five searches "
-        "have returned?",
-        "Compute all five results, and return the word whose lists equal `found`: `np.array_equal(lists, found)`.",
-    ),
+        "always_fine": lambda q, t, f: "fine",
+        "two_words_only": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed")),
+        "lengths_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "shifted", "stuck")),
+        "shift_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "stuck")),
+        "stuck_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "shifted")),
+        "fine_or_not": lambda q, t, f: _diagnose(q, t, f) == "fine",
+    },
 )
 
 EXERCISES = (JUDGE, FIND, THRESHOLD, DIAGNOSE)

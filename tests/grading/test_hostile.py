@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from course_utils.exercises import framework
+from course_utils.exercises import judging
 from course_utils.tools.grading import submissions
 from course_utils.tools.grading.marking import STATES, Marker
 from course_utils.tools.grading.sandbox import Sandbox, why_not
@@ -28,7 +28,7 @@ def marker(one_thread):
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
     with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=5, memory=2**30, cold=False) as sandbox:
-        patch.setattr(framework, "SECONDS", 1)
+        patch.setattr(judging, "SECONDS", 1)
         patch.setattr(Marker, "sandbox_patience", 3)
         marker = Marker(sandbox, ("04",), seed=4, seconds=5)
         marker.filtered = sandbox.wait()

@@ -14,8 +14,8 @@ import psutil
 import pytest
 import torch
 
-from course_utils.exercises import find, framework
-from course_utils.exercises.framework import MOST_RETURNED, examine
+from course_utils.exercises import find, judging
+from course_utils.exercises.judging import MOST_RETURNED, examine
 from course_utils.tools.grading import marking
 from course_utils.tools.grading.fleet import Shard
 from course_utils.tools.grading.marking import Marker, fingerprint
@@ -210,7 +210,7 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
         f"os.kill({os.getpid()}, signal.SIGCONT)"
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(framework, "SECONDS", 2)
+        patch.setattr(judging, "SECONDS", 2)
         other = subprocess.Popen([sys.executable, "-c", script])
         mark = marker.mark(notebook)["exercises"][ID]
         other.wait()

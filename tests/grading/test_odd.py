@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from course_utils.exercises import framework
+from course_utils.exercises import judging
 from course_utils.tools.grading.marking import Marker
 from course_utils.tools.grading.sandbox import Sandbox, why_not
 
@@ -17,7 +17,7 @@ def marker(one_thread):
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
     with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=10, memory=2**30, cold=False) as sandbox:
-        patch.setattr(framework, "SECONDS", 2)
+        patch.setattr(judging, "SECONDS", 2)
         patch.setattr(Marker, "sandbox_patience", 3)
         marker = Marker(sandbox, ("04",), seed=4, seconds=10)
         sandbox.wait()

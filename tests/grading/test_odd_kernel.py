@@ -38,7 +38,10 @@ from .odd import ODD
 
 COURSE = Path(__file__).resolve().parents[2] / "course_utils"
 RECORD = Path(__file__).with_name("odd_kernel.txt")
-SOURCES = (COURSE / "pooling.py", *(COURSE / f"exercises/{name}.py" for name in ("__init__", "framework", "lesson_04")))
+SOURCES = (
+    COURSE / "pooling.py",
+    *(COURSE / f"exercises/{name}.py" for name in ("__init__", "model", "judging", "comparing", "words", "lesson_04")),
+)
 DECIDES = "\n".join(
     [
         *platform.python_version_tuple()[:2],

@@ -14,7 +14,7 @@ from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import NOTEBOOKS
 from ..._support.renamed import NEW_IDS, RENAMED
 from ...exercises import LESSONS, find
-from ...exercises.framework import OutOfTime, examine
+from ...exercises.judging import OutOfTime, examine
 from . import wire
 from .program import checksum
 from .sandbox import PACKAGE, Ended, SandboxError, Session
@@ -142,7 +142,7 @@ def fit(text, most=2000):
 
 
 def call_in_sandbox(answer, args, seconds):
-    """As `framework.here`, but in the sandbox."""
+    """As `judging.call_directly`, but in the sandbox."""
     try:
         return answer.call(args, seconds)
     except OutOfTime:

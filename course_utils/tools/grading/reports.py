@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..._support.files import write_whole
-from ...exercises.framework import _code_marks
+from ...exercises.model import code_marks
 from ...plots import HATCHES, STYLE
 
 LONGEST = 2000  # default limit of a text, in characters
@@ -66,7 +66,7 @@ def cut(text, longest):
 
 def sentence(text, longest=LONGEST):
     """A sentence as HTML, with its parts in backticks as code."""
-    return Markup(_code_marks(clean(text, longest)))
+    return Markup(code_marks(clean(text, longest)))
 
 
 PAGES = Environment(

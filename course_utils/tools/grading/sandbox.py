@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from ..._support.notebooks import INSTALLED
-from ...exercises.framework import OutOfTime
+from ...exercises.judging import OutOfTime
 from . import sandbox_server, wire
 
 PACKAGE = Path(__file__).resolve().parents[2]

@@ -4,7 +4,6 @@ A note's guid is made from the term's anchor, or from the exercise and the first
 version of the course updates the cards that a learner has and keeps their schedule.
 """
 
-import collections
 import io
 import re
 import zipfile
@@ -18,14 +17,6 @@ from .question_banks import BREAK, MARK, ExportError, xhtml
 
 # drawn once; Anki finds decks and note types of an earlier import by these
 TERMS, MISTAKES, NOTE_TYPE = 1_734_209_511, 1_734_209_512, 1_734_209_513
-# A mistake's message: what the answer does, and then, in further sentences, why that is wrong and what is right.
-MESSAGE = re.compile(r"((?:`[^`]*`|[^`])+?[.?!][)\"']?)\s+(\S.+)", re.DOTALL)
-# Messages about what one exercise happens to ask for, or about how far a learner has come: not worth remembering.
-OF_THE_MOMENT = re.compile(
-    r"asked for|\breturn\b|mistakes? is|mistakes are|other mistake|bug is still|^Nearly|^Two faults|[.?!] Here\b",
-    re.IGNORECASE,
-)
-LEAST = 7  # words that explain; fewer only turn the first sentence round ("Take the root.")
 FRONT = (
     '<p class="about">{{About}}</p>{{Front}}'
     "{{#More}}<details><summary>The exercise</summary>{{More}}</details>{{/More}}"
@@ -71,8 +62,8 @@ def term_cards(lessons):
 def mistake_cards(lessons):
     """The exercises' mistakes as {id: (tag, about, front, back, the exercise's text)}.
 
-    Left out are mistakes whose message is one sentence, explains in fewer than LEAST words, is about the form of an
-    answer or the learner's progress, begins as another of the same exercise does, or explains what another explained.
+    Left out are mistakes whose words explain nothing, and those that their exercise names under `no_card`: about the
+    form of an answer or the learner's progress, or with the same beginning or explanation as another.
     """
     texts = {}
     for notebook in lessons.values():
@@ -82,20 +73,15 @@ def mistake_cards(lessons):
     marks = MarkdownIt("zero").enable(["backticks", "emphasis"])
     cards = {}
     for exercise in all_exercises().values():
-        told = dict.fromkeys(mistake.message for mistake in exercise.mistakes)
-        parts = [found.groups() for message in told if (found := MESSAGE.fullmatch(message))]
-        times = collections.Counter(what for what, _ in parts)
-        explained = set()
-        for what, why in parts:
-            if OF_THE_MOMENT.search(f"{what} {why}") or len(why.split()) < LEAST or times[what] > 1 or why in explained:
+        for mistake in exercise.mistakes:
+            if not mistake.card:
                 continue
-            explained.add(why)
-            cards[f"{exercise.id} {what}"] = (
+            cards[f"{exercise.id} {mistake.does}"] = (
                 f"lesson-{exercise.lesson}",
                 f"Exercise: {exercise.title} (lesson {exercise.lesson})",
-                f"An answer gets this message from the check:<blockquote>{marks.renderInline(what)}</blockquote>"
-                "Why is that wrong, or what is right?",
-                marks.renderInline(why),
+                "An answer gets this message from the check:"
+                f"<blockquote>{marks.renderInline(mistake.does)}</blockquote>Why is that wrong, or what is right?",
+                marks.renderInline(mistake.because),
                 texts.get(exercise.id, ""),
             )
     return cards

@@ -1,0 +1,160 @@
+"""What an exercise is: cases that test properties, known mistakes, and the report of a check."""
+
+import html
+import math
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .comparing import copied
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: `label` states the tested property to the learner; `args` are the arguments.
+
+    secret: what an answer returns or raises on these arguments is not shown to the learner.
+    """
+
+    label: str
+    args: tuple
+    secret: bool = False
+    known: dict = field(default_factory=dict, compare=False, repr=False)
+
+    def outcome_of(self, function):
+        """What the reference or the imitation of a mistake returns or raises here, computed once."""
+        if function in self.known:
+            return self.known[function]
+        outcome = _outcome_of(function, self.args)
+        if not isinstance(outcome, MemoryError):  # there may be enough next time
+            self.known[function] = outcome
+        return outcome
+
+
+def _outcome_of(function, args):
+    try:
+        return function(*copied(args))
+    except Exception as error:  # some mistakes raise
+        return error
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake: what an answer does that makes it, and why that is wrong or what is right.
+
+    imitations: functions that return what answers with this mistake would; several, where it has several forms.
+    breaks: words of the exercise's text that such an answer breaks. card: whether it is worth a card to learn with.
+    """
+
+    name: str
+    does: str
+    because: str
+    imitations: tuple[Callable, ...]
+    breaks: tuple[str, ...] = ()
+    card: bool = True
+
+    @property
+    def message(self):
+        return f"{self.does} {self.because}".rstrip()
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: `cases(rng)` draws the calls, `reference` gives the right results, `mistakes` are common ones.
+
+    `arguments` names the parameters in messages; `points` is the exercise's score. Where many results are right,
+    `judge(args, outcome)` says in a few words what is wrong with one, or returns None, and `alike(one, other)` says
+    whether two results come from the same mistake. `strict`: the text asks for a tensor of a certain dtype, and nothing
+    else is right; without it a list or a NumPy array of the same numbers is. `seconds` limits one call of an answer.
+
+    `held_out(rng)` draws cases that `check` does not use and the grader adds; `measured(args, outcome)` is a sentence
+    about each of these that passed.
+    """
+
+    id: str
+    title: str
+    arguments: tuple[str, ...]
+    cases: Callable[[random.Random], list[Case]]
+    reference: Callable
+    mistakes: tuple[Mistake, ...]
+    hints: tuple[str, ...]
+    minutes: int
+    difficulty: int  # 1 a line or two, 2 a few lines, 3 needs thought
+    points: int = 1
+    judge: Callable | None = None
+    alike: Callable | None = None
+    strict: bool = False
+    seconds: int | None = None
+    held_out: Callable[[random.Random], list[Case]] | None = None
+    measured: Callable | None = None
+
+    @property
+    def lesson(self):
+        return self.id[:2]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of `check`. `status` is "passed", "failed" or "not attempted"; `messages` are sentences."""
+
+    exercise_id: str
+    title: str
+    status: str
+    messages: tuple[str, ...] = ()
+    seed: int | None = None
+    discreet: tuple[str, ...] = ()  # the messages without inputs and expected values, for a page that others may read
+    mistake: str = ""  # the known mistake's message, if one matched
+
+    @property
+    def passed(self):
+        return self.status == "passed"
+
+    @property
+    def headline(self):
+        sign = {"passed": "✓ passed", "failed": "✗ not there yet", "not attempted": "○ not attempted yet"}
+        return f"{self.title}: {sign[self.status]}"
+
+    def __repr__(self):
+        again = [f"(To repeat these inputs: {self._again})"] if self._again else []
+        return "\n".join([self.headline, *(f"  - {m}" for m in self.messages), *again])
+
+    @property
+    def _again(self):
+        """The call that draws the same inputs, for a failed report that had inputs."""
+        drew_inputs = self.status == "failed" and self.seed is not None
+        return f"check({self.exercise_id!r}, ..., seed={self.seed})" if drew_inputs else ""
+
+    def _repr_html_(self):
+        colour = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494"}[self.status]
+        items = "".join(f"<li>{code_marks(m)}</li>" for m in self.messages)
+        again = f"<p><small>To repeat these inputs: <code>{self._again}</code></small></p>" if self._again else ""
+        return (
+            f'<div style="border-left: 6px solid {colour}; padding: 0.3em 1em">'
+            f"<strong>{html.escape(self.headline)}</strong>{f'<ul>{items}</ul>' if items else ''}{again}</div>"
+        )
+
+
+@dataclass(frozen=True)
+class Note:
+    """A piece of Markdown, which displays as such and prints as text."""
+
+    text: str
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_markdown_(self):
+        return self.text
+
+
+def code_marks(message):
+    """A message as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(message))
+
+
+def normal(rng, *shape):
+    """A float32 tensor of standard normal numbers, drawn with a `random.Random`."""
+    import torch
+
+    return torch.tensor([rng.gauss(0, 1) for _ in range(math.prod(shape))]).reshape(shape)

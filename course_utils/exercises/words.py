@@ -1,0 +1,61 @@
+"""The words of exercises: titles, hints and messages stand in lesson_NN.toml, one table for each exercise.
+
+A mistake is named there as in the code. `does` says what the answer does, `because` why that is wrong or what is right,
+and `breaks` lists words of the exercise's text that such an answer breaks. Mistakes of several exercises of a lesson
+have their words in the table `shared`. `no_card` names the mistakes that make no card to learn with: their words help
+only while one writes this answer.
+"""
+
+import functools
+import tomllib
+from pathlib import Path
+
+from .model import Exercise, Mistake
+
+FOLDER = Path(__file__).parent
+OF_AN_EXERCISE, OF_A_MISTAKE = {"title", "hints", "mistakes", "no_card"}, {"does", "because", "breaks"}
+
+
+class WordsError(ValueError):
+    """The words of an exercise do not fit its code. The message says which, in one sentence."""
+
+
+@functools.cache
+def words_of(lesson, folder=FOLDER):
+    """The words of a lesson's exercises, as its file has them. Raises WordsError for a missing or damaged file."""
+    path = folder / f"lesson_{lesson}.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WordsError(f"{path.name} cannot be read: {error}") from None
+
+
+def exercise(exercise_id, mistakes, words=None, **fields):
+    """An Exercise whose words stand in its lesson's file.
+
+    mistakes: for the name of each mistake, its imitation or several. They are tried in this order.
+    words: in place of those of the lesson's file. fields: what `Exercise` has beside these.
+
+    Raises WordsError for words that are missing, empty, unknown or of no mistake.
+    """
+    words = words_of(exercise_id[:2]) if words is None else words
+    own, shared = words.get(exercise_id, {}), words.get("shared", {}).get("mistakes", {})
+    told, no_card = own.get("mistakes", {}), own.get("no_card", "").split()
+
+    def refuse(why):
+        raise WordsError(f"lesson_{exercise_id[:2]}.toml, {exercise_id}: {why}")
+
+    for name in ("title", "hints"):
+        if not own.get(name):
+            refuse(f"there is no {name}")
+    if unknown := [*(own.keys() - OF_AN_EXERCISE), *(told.keys() - mistakes), *(set(no_card) - mistakes.keys())]:
+        refuse(f"{sorted(unknown)[0]!r} is neither a mistake in the code nor one of {sorted(OF_AN_EXERCISE)}")
+    known = []
+    for name, imitations in mistakes.items():
+        one = {**shared.get(name, {}), **told.get(name, {})}
+        if not one.get("does") or one.keys() - OF_A_MISTAKE:
+            refuse(f"the mistake {name!r} must have `does`, and may have `because` and `breaks`; it has {sorted(one)}")
+        imitations = (imitations,) if callable(imitations) else tuple(imitations)
+        breaks, card = tuple(one.get("breaks", ())), bool(one.get("because")) and name not in no_card
+        known.append(Mistake(name, one["does"], one.get("because", ""), imitations, breaks, card))
+    return Exercise(id=exercise_id, title=own["title"], hints=tuple(own["hints"]), mistakes=tuple(known), **fields)

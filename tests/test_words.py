@@ -1,0 +1,68 @@
+"""The words of exercises fit their code, and where they do not, one sentence says so."""
+
+import pytest
+
+from course_utils.exercises import all_exercises
+from course_utils.exercises.words import WordsError, exercise, words_of
+
+WORDS = {
+    "shared": {"mistakes": {"sum": {"does": "You add.", "because": "Divide."}}},
+    "04-x": {
+        "title": "X",
+        "hints": ["Think."],
+        "no_card": "sum",
+        "mistakes": {"sum": {"breaks": ["the mean"]}, "half": {"does": "You halve."}},
+    },
+}
+FIELDS = {"arguments": (), "cases": None, "reference": None, "minutes": 1, "difficulty": 1}
+
+
+def built(words=WORDS, names=("sum", "half"), **changes):
+    own = {**words["04-x"], **changes}
+    return exercise("04-x", dict.fromkeys(names, abs), {**words, "04-x": own}, **FIELDS)
+
+
+def test_a_mistake_has_its_words_shared_or_own_and_all_its_imitations():
+    one, other = built().mistakes
+    assert one.message == "You add. Divide." and one.breaks == ("the mean",) and not one.card
+    assert other.message == "You halve." and not other.card  # a card would explain nothing
+    assert [mistake.imitations for mistake in (one, other)] == [(abs,), (abs,)]
+    (several,) = exercise(
+        "04-x", {"sum": [abs, min]}, {**WORDS, "04-x": {**WORDS["04-x"], "mistakes": {}}}, **FIELDS
+    ).mistakes
+    assert several.imitations == (abs, min)
+
+
+@pytest.mark.parametrize(
+    "changes, sentence",
+    [
+        ({"title": ""}, "there is no title"),
+        ({"hints": []}, "there is no hints"),
+        ({"hint": ["Think."]}, "'hint' is neither a mistake in the code nor one of"),
+        ({"no_card": "summ"}, "'summ' is neither a mistake"),
+        ({"mistakes": {"half": {"does": "You halve."}, "third": {"does": "?"}}}, "'third' is neither a mistake"),
+        ({"mistakes": {}}, "the mistake 'half' must have `does`"),
+        ({"mistakes": {"half": {"does": "", "because": "No."}}}, "the mistake 'half' must have `does`"),
+        ({"mistakes": {"half": {"does": "You halve.", "why": "No."}}}, r"it has \['does', 'why'\]"),
+    ],
+)
+def test_words_that_do_not_fit_the_code_are_named(changes, sentence):
+    with pytest.raises(WordsError, match=f"^lesson_04.toml, 04-x: .*{sentence}"):
+        built(**changes)
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
+    (tmp_path / "lesson_04.toml").write_text("[04-x\n")
+    for lesson in ("04", "05"):
+        with pytest.raises(WordsError, match=f"^lesson_{lesson}.toml cannot be read: "):
+            words_of(lesson, tmp_path)
+
+
+def test_no_words_are_left_over():
+    exercises = all_exercises()
+    for lesson in sorted({one.lesson for one in exercises.values()}):
+        words = words_of(lesson)
+        shared = words.get("shared", {}).get("mistakes", {})
+        assert words.keys() - {"shared"} == {one.id for one in exercises.values() if one.lesson == lesson}
+        users = [mistake.name for one in exercises.values() if one.lesson == lesson for mistake in one.mistakes]
+        assert all(users.count(name) > 1 for name in shared)
