@@ -3,13 +3,14 @@
 import ast
 import re
 import shutil
+import tomllib
 
 import nbformat
 import pytest
 from click.testing import CliRunner
 
 from course_utils.tools import authoring, cli
-from course_utils.tools.authoring import EXERCISES, NOTEBOOKS, ROOT, renew
+from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew
 
 
 @pytest.fixture
@@ -21,10 +22,21 @@ def course(tmp_path, monkeypatch):
     """
     for name in ("04_pooling.ipynb", "05_attention.ipynb"):
         shutil.copy(NOTEBOOKS / name, tmp_path)
-    shutil.copy(EXERCISES / "lesson_04.py", tmp_path)
+    for source in (EXERCISES / "lesson_04.py", EXERCISES / "lesson_04.toml"):
+        shutil.copy(source, tmp_path)
+    (tmp_path / "answers").mkdir()
+    shutil.copy(ANSWERS / "lesson_04.py", tmp_path / "answers")
     shutil.copy(ROOT / "README.md", tmp_path)
-    places = {"folder": tmp_path, "exercises": tmp_path, "readme": tmp_path / "README.md"}
-    for command, defaults in (("new_exercise", ("folder", "exercises")), ("new_lesson", ("folder", "readme"))):
+    places = {
+        "folder": tmp_path,
+        "exercises": tmp_path,
+        "answers": tmp_path / "answers",
+        "readme": tmp_path / "README.md",
+    }
+    for command, defaults in (
+        ("new_exercise", ("folder", "exercises", "answers")),
+        ("new_lesson", ("folder", "readme")),
+    ):
         write = getattr(authoring, command)
         rest = {name: places[name] for name in defaults}
         monkeypatch.setattr(authoring, command, lambda *words, write=write, rest=rest: write(*words, **rest))
@@ -34,7 +46,9 @@ def course(tmp_path, monkeypatch):
         done = CliRunner().invoke(cli.main, words)
         return done.output, done.exit_code
 
-    run.files = lambda: {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    run.files = lambda: {
+        str(path.relative_to(tmp_path)): path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.*")
+    }
     return run
 
 
@@ -48,7 +62,12 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     said, status = course("new-exercise", "04", "skeleton-of-tests")
     assert status == 0 and "make lesson L=04" in said
     after = course.files()
-    assert {name for name in after if after[name] != before[name]} == {"04_pooling.ipynb", "lesson_04.py"}
+    assert {name for name in after if after[name] != before[name]} == {
+        "04_pooling.ipynb",
+        "lesson_04.py",
+        "lesson_04.toml",
+        "answers/lesson_04.py",
+    }
     notebook = nbformat.reads(after["04_pooling.ipynb"], as_version=4)
     nbformat.validate(notebook)
     ids = [cell.id for cell in notebook.cells]
@@ -57,7 +76,12 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     assert ids[place - 1 : place + 3] == [f"ex-{new}", f"04-{new}", f"04-{new}-check", "recap"]
     last = ast.parse(after["lesson_04.py"]).body[-1]
     assert [name.id for name in last.value.elts] == [*old, "SKELETON_OF_TESTS"]
-    assert "Skeleton of tests" in after["lesson_04.py"]
+    assert tomllib.loads(after["lesson_04.toml"])[f"04-{new}"]["title"] == "Skeleton of tests"
+    tables = {}
+    exec(compile(after["answers/lesson_04.py"], "answers", "exec"), tables)
+    for table in ("RIGHT", "WRONG", "PROMISES"):
+        assert list(tables[table])[-1] == f"04-{new}" and len(tables[table]) == len(old) + 1
+    assert "PROMISES are required" in said
 
     changed = renew("04", ".", authoring.Path("README.md"))
     assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
@@ -80,7 +104,12 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     said, status = course("new-exercise", "98", "first")
     assert (status, "is a page, which has no exercises" in said) == ((1, True) if kind == "page" else (0, False))
     if kind != "page":
-        assert course.files()["lesson_98.py"].endswith("\nEXERCISES = (FIRST,)\n")
+        files = course.files()
+        assert files["lesson_98.py"].endswith("\nEXERCISES = (FIRST,)\n")
+        assert (
+            files["lesson_98.toml"].startswith("# The words of lesson 98")
+            and "98-first" in files["answers/lesson_98.py"]
+        )
 
 
 @pytest.mark.parametrize(

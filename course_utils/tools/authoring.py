@@ -10,6 +10,7 @@ from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, ROOT, kind_of
 from .workspace.overview import Overview, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
+ANSWERS = ROOT / "tests" / "answers"
 COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 EXERCISE = """
@@ -18,24 +19,61 @@ def _{name}_cases(rng):
     return (Case("TODO: the property that this case shows.", (normal(rng, 3, 4),)),)
 
 
-{constant} = Exercise(
-    id="{id}",
-    title="{title}",
+{constant} = exercise(
+    "{id}",
     arguments=("vectors",),
     cases=_{name}_cases,
     reference=lambda vectors: vectors,
     minutes=10,
     difficulty=2,
     points=2,
-    mistakes=(Mistake("TODO: what went wrong, in one sentence.", lambda vectors: -vectors),),
-    hints=("TODO: a first hint.", "TODO: a more direct one."),
+    mistakes={{
+        "todo_1": lambda vectors: -vectors,
+        "todo_2": lambda vectors: 2 * vectors,
+        "todo_3": lambda vectors: vectors + 1,
+        "todo_4": lambda vectors: vectors[:1],
+        "todo_5": lambda vectors: vectors.T,
+    }},
 )
 """
+WORDS = """
+[{id}]
+title = "{title}"
+hints = [
+    "TODO: a first hint.",
+    "TODO: a more direct one.",
+]
+
+[{id}.mistakes]
+todo_1.does = "TODO: what such an answer does, in one sentence."
+todo_1.because = "TODO: why that is wrong, or what is right."
+todo_1.breaks = ["TODO: words of the exercise's text that such an answer breaks"]
+todo_2.does = "TODO"
+todo_3.does = "TODO"
+todo_4.does = "TODO"
+todo_5.does = "TODO"
+"""
+TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
+    "RIGHT": "lambda vectors: vectors,  # TODO: other correct solutions, as learners write them",
+    "WRONG": '(lambda vectors: None, "`return`"),  # TODO: a wrong one, and words of what it is told',
+    "PROMISES": '("TODO: words of the text", lambda vectors: None),  # and an answer that breaks only these',
+}
 HEAD = '''"""Exercises of lesson {number}: TODO."""
 
-from .framework import Case, Exercise, Mistake, normal
+from .model import Case, normal
+from .words import exercise
 {exercise}
 EXERCISES = ({constant},)
+'''
+
+
+ANSWERS_HEAD = '''"""Right and wrong answers to lesson {number}, as learners write them."""
+
+RIGHT = {{}}
+
+WRONG = {{}}
+
+PROMISES = {{}}
 '''
 
 
@@ -43,11 +81,11 @@ class AuthoringError(ValueError):
     """A skeleton cannot be written. The message is one sentence; nothing was changed."""
 
 
-def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES):
-    """Write the skeleton of an exercise and return the two paths that changed.
+def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES, answers=ANSWERS):
+    """Write the skeleton of an exercise and return the four paths that changed.
 
-    Its text, answer and check go into the lesson, before "What you have seen", and its cases and mistakes into the
-    lesson's exercise file.
+    Its text, answer and check go into the lesson, before "What you have seen", its cases and mistakes into the lesson's
+    exercise file, their words into the file beside it, and right and wrong answers into the tests.
 
     lesson: such as "04".
     name: such as "weighted-pool".
@@ -115,9 +153,26 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
             raise AuthoringError(f"{code} has no line that begins with EXERCISES = (")
         others = rest[: rest.index(")")].strip().rstrip(",")
         source = f"{before}{added}\nEXERCISES = ({others}, {names['constant']}){rest[rest.index(')') + 1 :]}"
+    words, tests = code.with_suffix(".toml"), answers / code.name
+    told = (
+        words.read_text(encoding="utf-8")
+        if words.exists()
+        else f"# The words of lesson {lesson}'s exercises: see words.py.\n"
+    )
+    tried = tests.read_text(encoding="utf-8") if tests.exists() else ANSWERS_HEAD.format(**names)
+    for table, example in TABLES.items():
+        if not re.search(rf"^{table} = {{", tried, re.MULTILINE):
+            raise AuthoringError(f"{tests} has no line that begins with {table} = {{")
+        tried = re.sub(
+            rf"^{table} = {{(.*?)\n?}}$",
+            lambda found: f'{table} = {{{found[1]}\n    "{exercise_id}": [\n        {example}\n    ],\n}}',  # noqa: B023
+            tried, count=1, flags=re.MULTILINE | re.DOTALL,
+        )  # fmt: skip
     write_whole(code, source)
+    write_whole(words, told + WORDS.format(**names))
+    write_whole(tests, tried)
     write_whole(path, nbformat.writes(notebook) + "\n")
-    return path, code
+    return path, code, words, tests
 
 
 def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "README.md"):

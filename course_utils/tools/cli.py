@@ -748,13 +748,16 @@ def new_exercise(lesson, name, title):
 
     _in_a_clone()
     try:
-        path, code = authoring.new_exercise(lesson, name, title)
+        path, code, words, answers = authoring.new_exercise(lesson, name, title)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"Written: text, answer and check in {_short(path)}; cases, mistakes and hints in {_short(code)}.")
     click.echo(
-        f"Fill in everything marked TODO, then: make lesson L={lesson}. Put other correct solutions into "
-        "tests/answers/."
+        f"Written: text, answer and check in {_short(path)}; cases and mistakes in {_short(code)}; title, hints and "
+        f"messages in {_short(words)}; right and wrong answers in {_short(answers)}."
+    )
+    click.echo(
+        f"Fill in everything marked TODO, then: make lesson L={lesson}. PROMISES are required: for each promise of the "
+        "text an answer that breaks only this, or a mistake whose `breaks` has its words."
     )
 
 

@@ -209,30 +209,6 @@ def harmful_or_unknown(word, pieces):
     return harmful_last(word, pieces)
 
 
-def harmful_only_starts(word, pieces):
-    for end in range(1, len(word)):
-        if len(wordpiece_max(word, pieces | {word[:end]})) > len(wordpiece_max(word, pieces)):
-            return word[:end]
-    return ""
-
-
-def harmful_only_inside(word, pieces):
-    before = len(wordpiece_two_whiles(word, pieces))
-    for end in range(len(word), 0, -1):
-        for start in range(1, end):
-            if len(wordpiece_two_whiles(word, pieces | {"##" + word[start:end]})) > before:
-                return "##" + word[start:end]
-
-
-def harmful_from_two_starts(word, pieces):
-    cut = wordpiece_max(word, pieces)
-    for start in (0, len(cut[0])):
-        for end in range(start + 1, len(word) + 1):
-            entry = ("##" if start else "") + word[start:end]
-            if len(wordpiece_max(word, pieces | {entry})) > len(cut):
-                return entry
-
-
 def harmful_or_equal(word, pieces):
     before = wordpiece_max(word, pieces)
     for start in range(len(word)):
@@ -300,50 +276,8 @@ def encode_sorted(words, vocabulary):
     return sorted(encode_by_loop(words, vocabulary))
 
 
-def encode_nested(words, vocabulary):
-    ids = [[vocabulary.get(p, vocabulary["[UNK]"]) for p in w] for w in words]
-    return [vocabulary["[CLS]"], *ids, vocabulary["[SEP]"]]
-
-
-def encode_or(words, vocabulary):
-    inside = [vocabulary.get(p) or vocabulary["[UNK]"] for w in words for p in w]
-    return [vocabulary["[CLS]"], *inside, vocabulary["[SEP]"]]
-
-
 def encode_not_empty(words, vocabulary):
     return encode_by_loop(words, vocabulary) if words[0] else []
-
-
-def encode_berts_unknown(words, vocabulary):
-    return [vocabulary["[CLS]"], *[vocabulary.get(p, 100) for w in words for p in w], vocabulary["[SEP]"]]
-
-
-def encode_drops_unknown(words, vocabulary):
-    return [vocabulary[p] for p in ["[CLS]", *sum(words, []), "[SEP]"] if p in vocabulary]
-
-
-def encode_separates_words(words, vocabulary):
-    inside = [p for w in words for p in [*w, "[SEP]"]]
-    return [vocabulary.get(p, vocabulary["[UNK]"]) for p in ["[CLS]", *inside]] or []
-
-
-def encode_lower(words, vocabulary):
-    return encode_by_loop([[p.lower() for p in w] for w in words], vocabulary)
-
-
-def encode_first_pieces(words, vocabulary):
-    return encode_by_loop([w[:1] for w in words], vocabulary)
-
-
-def encode_stops_at_unknown(words, vocabulary):
-    ids = [vocabulary["[CLS]"]]
-    for word in words:
-        for piece in word:
-            if piece not in vocabulary:
-                ids.append(vocabulary["[UNK]"])
-                break
-            ids.append(vocabulary[piece])
-    return ids + [vocabulary["[SEP]"]]
 
 
 def encode_one_unknown_for_many(words, vocabulary):
@@ -378,73 +312,8 @@ def wordpiece_goes_back(word, pieces, mark=""):
     return ["[UNK]"]
 
 
-def wordpiece_keeps_what_it_found(word, pieces):
-    found, rest = [], word
-    while rest:
-        fit = [n for n in range(len(rest), 0, -1) if ("##" if found else "") + rest[:n] in pieces]
-        if not fit:
-            return [*found, "[UNK]"]
-        found.append(("##" if found else "") + rest[: fit[0]])
-        rest = rest[fit[0] :]
-    return found
-
-
 def wordpiece_with_a_limit(most):
     return lambda word, pieces: ["[UNK]"] if len(word) > most else wordpiece_two_whiles(word, pieces)
-
-
-def wordpiece_fewest(word, pieces):
-    """The fewest pieces, by dynamic programming from the left."""
-    best = [[]] + [None] * len(word)
-    for end in range(1, len(word) + 1):
-        for start in range(end):
-            name = ("##" if start else "") + word[start:end]
-            if best[start] is not None and name in pieces:
-                if best[end] is None or len(best[start]) + 1 < len(best[end]):
-                    best[end] = [*best[start], name]
-    return best[-1] or ["[UNK]"]
-
-
-def wordpiece_mark_in_the_rest(word, pieces):
-    out = []
-    while word:
-        i = len(word)
-        while i > 0 and word[:i] not in pieces:
-            i -= 1
-        if i == 0:
-            return ["[UNK]"]
-        out.append(word[:i])
-        if i == len(word):
-            break
-        word = "##" + word[i:]
-    return out
-
-
-def wordpiece_unknown_as_text(word, pieces):
-    tokens = wordpiece_two_whiles(word, pieces)
-    return ("[UNK]") if tokens == ["[UNK]"] else tuple(tokens)
-
-
-def wordpiece_lower(word, pieces):
-    return wordpiece_two_whiles(word.lower(), pieces)
-
-
-def wordpiece_from_the_end(word, pieces):
-    out, rest = [], word
-    while rest:
-        for start in range(len(rest)):
-            name = ("##" if start else "") + rest[start:]
-            if name in pieces:
-                out.insert(0, name)
-                rest = rest[:start]
-                break
-        else:
-            return ["[UNK]"]
-    return out
-
-
-def wordpiece_unmarked(word, pieces):
-    return [piece.replace("##", "") for piece in wordpiece_two_whiles(word, pieces)]
 
 
 def wordpiece_any_start(word, pieces):
@@ -470,19 +339,6 @@ def wordpiece_in_one_text(word, pieces):
     return " ".join(wordpiece_two_whiles(word, pieces))
 
 
-def merge_overlapping(symbols, pair):
-    both = [left + right for left, right in zip(symbols, symbols[1:]) if (left, right) == pair]
-    kept, i = [], 0
-    while i < len(symbols):
-        if tuple(symbols[i : i + 2]) == pair:
-            kept.append(both[0])
-            i += 1 if tuple(symbols[i + 1 : i + 3]) == pair else 2
-        else:
-            kept.append(symbols[i])
-            i += 1
-    return kept
-
-
 def merge_into_the_last(symbols, pair):
     out = []
     for symbol in symbols:
@@ -505,28 +361,8 @@ def merge_any_case(symbols, pair):
     return out
 
 
-def merge_from_the_right(symbols, pair):
-    return [s[::-1] for s in merge_by_memory([s[::-1] for s in symbols[::-1]], (pair[1][::-1], pair[0][::-1]))][::-1]
-
-
-def merge_on_glued(symbols, pair):
-    out, i = [], 0
-    while i < len(symbols):
-        if "".join(symbols[i : i + 2]) == "".join(pair) and len(symbols[i : i + 2]) == 2:
-            out.append("".join(pair))
-            i += 2
-        else:
-            out.append(symbols[i])
-            i += 1
-    return out
-
-
 def merge_one_letter_only(symbols, pair):
     return merge_by_memory(symbols, pair) if len(pair[0] + pair[1]) == 2 else list(symbols)
-
-
-def merge_with_a_pattern(symbols, pair):
-    return re.sub(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)", pair[0] + pair[1], " ".join(symbols)).split()
 
 
 def merge_with_separator(z):
@@ -542,14 +378,6 @@ def merge_with_separator(z):
     return merge
 
 
-def merge_without_empty(symbols, pair):
-    return [symbol for symbol in merge_by_memory(symbols, pair) if symbol]
-
-
-def merge_as_wordpiece(symbols, pair):
-    return merge_by_loop(symbols, pair, pair[0] + pair[1].removeprefix("##"))
-
-
 def merge_by_loop(symbols, pair, new):
     out, i = [], 0
     while i < len(symbols):
@@ -559,24 +387,8 @@ def merge_by_loop(symbols, pair, new):
     return out
 
 
-def merge_by_ends(symbols, pair):
-    out, i = [], 0
-    while i < len(symbols):
-        if i + 1 < len(symbols) and symbols[i].endswith(pair[0]) and symbols[i + 1].startswith(pair[1]):
-            out.append(symbols[i] + symbols[i + 1])
-            i += 2
-        else:
-            out.append(symbols[i])
-            i += 1
-    return out
-
-
 def merge_the_same_list(symbols, pair):
     return merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
-
-
-def merge_into_a_pair(symbols, pair):
-    return [pair if symbol == pair[0] + pair[1] else symbol for symbol in merge_by_memory(symbols, pair)]
 
 
 RIGHT = {
@@ -597,58 +409,30 @@ WRONG = {
         (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "`[CLS]` and `[SEP]` are missing"),
         (encode_in_place, "changes `words`"),
         (encode_writes_unknown, "changes `vocabulary`"),
-        (encode_stops_at_unknown, "the rest of a word"),
         (lambda words, v: print(end=""), "`return`"),
     ],
     "01-wordpiece": [
         (wordpiece_shortest, "shortest"),
         (wordpiece_changes_pieces, "changes `pieces`"),
-        (wordpiece_with_a_limit(100), "no limit of 100"),
-        (wordpiece_with_a_limit(150), "no limit of 100"),
-        (wordpiece_fewest, "the fewest pieces"),
-        (wordpiece_from_the_end, "from the end of the word"),
-        (wordpiece_lower, "lower-case"),
-        (wordpiece_mark_in_the_rest, "its first `#`"),
-        (wordpiece_unknown_as_text, "Put it into a list or tuple"),
         (lambda word, pieces: wordpiece_two_whiles(word, pieces)[0], "a str where a list is expected"),
     ],
     "01-harmful-entry": [
         (harmful_or_equal, "which is not more than"),
-        (harmful_only_starts, "inside the word"),
-        (harmful_from_two_starts, "Try all parts inside the word"),
-        (harmful_only_inside, "at the start of the word"),
         (harmful_changes_pieces, "changes `pieces`"),
         (harmful_or_unknown, "the word becomes [UNK]"),
         (harmful_known_piece, "is in `pieces` already"),
     ],
-    "01-merge": [
-        (merge_once, "only the first occurrence"),
-        (merge_in_place, "changes `symbols`"),
-        (merge_by_ends, "Compare whole symbols"),
-        (merge_without_empty, "Empty symbols disappear"),
-        (merge_as_wordpiece, "put together as they are"),
-        (merge_with_separator(" "), "with a separator"),
-        (merge_with_separator("\0"), "with a separator"),
-        (lambda symbols, pair: np.array(merge_by_memory(symbols, pair)), "an array"),
-    ],
+    "01-merge": [(merge_once, "only the first occurrence"), (merge_in_place, "changes `symbols`")],
 }
 
 PROMISES = {
     "01-encode": [
         ("`words` may be empty", encode_not_empty),
-        ("in one flat list, tuple or array", encode_nested),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_sorted),
-        ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_separates_words),
-        ("all pieces", encode_first_pieces),
-        ("all pieces in order", encode_stops_at_unknown),
         ("all pieces in order", encode_one_unknown_for_many),
         ("all pieces in order", encode_one_unknown_for_the_word),
-        ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_drops_unknown),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: p.strip("#"))),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: "##" + p)),
-        ("An id is a whole number, 0 or greater", encode_or),
-        ("`A` and `a` are different letters", encode_lower),
-        ("The vocabulary in the check is not BERT's", encode_berts_unknown),
         ("Change neither argument", encode_in_place),
         ("Change neither argument", encode_writes_unknown),
     ],
@@ -656,17 +440,6 @@ PROMISES = {
         ("a text of at least one letter", wordpiece_not_one_letter),
         ("with `##` where they continue a word", wordpiece_any_start),
         ("Return the pieces in order, in a list or tuple", wordpiece_in_one_text),
-        ("`A` and `a` are different letters", wordpiece_lower),
-        ("Take the longest known start", wordpiece_shortest),
-        ("Take the longest known start", wordpiece_fewest),
-        ("Take the longest known start", wordpiece_from_the_end),
-        ("the longest known continuation (with `##`)", wordpiece_unmarked),
-        ("Never go back", wordpiece_goes_back),
-        ("If nothing fits", wordpiece_mark_in_the_rest),
-        ("the *whole* word is unknown", wordpiece_keeps_what_it_found),
-        ("There is no limit of 100 characters here", wordpiece_with_a_limit(100)),
-        ("a word can have up to 200", wordpiece_with_a_limit(150)),
-        ("a word can have up to 200", wordpiece_with_a_limit(199)),
         ("and leave it as it is", wordpiece_changes_pieces),
     ],
     "01-harmful-entry": [
@@ -678,29 +451,19 @@ PROMISES = {
         ("If it is added to `pieces`, greedy search", harmful_rest_as_before),
         ("into *more* pieces than before", harmful_or_equal),
         ("An entry that continues a word carries `##`", harmful_unmarked),
-        ("In some words, only such an entry does harm", harmful_only_starts),
-        ("in others, only one at the start", harmful_only_inside),
         ("The word must not become `[UNK]`", harmful_or_unknown),
         ("Do not change `pieces`", harmful_changes_pieces),
     ],
     "01-merge": [
         ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
-        ("every occurrence", merge_once),
         ("every occurrence of the pair", merge_into_the_last),
         ("every occurrence of the pair", merge_any_case),
-        ("of the pair", merge_on_glued),
-        ("one symbol, the two texts put together", merge_into_a_pair),
         ("A symbol may be longer than a letter", merge_one_letter_only),
-        ("any text can be one", merge_with_a_pattern),
         *(
             ("any text can be one", merge_with_separator(z))
             for z in (" ", "\0", "\n", "\t", ",", "|", "#", "##", "_", "\x1f", "§", "→", "\ue000")
         ),
-        ("the empty text too", merge_without_empty),
-        ("put together as they are", merge_as_wordpiece),
         ("put together as they are", lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower())),
-        ("Occurrences do not overlap", merge_overlapping),
-        ("the left one comes first", merge_from_the_right),
         ("Change neither argument", merge_in_place),
     ],
 }

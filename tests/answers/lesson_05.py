@@ -90,32 +90,8 @@ def weights_added(q, k, m):
     return F.softmax(torch.matmul(q, k.permute(0, 2, 1)) * q.size(2) ** -0.5 + (1.0 - m.float()) * -1e9, dim=2)
 
 
-def weights_then_again(q, k, m, least=0.0):
-    w = torch.softmax(scores(q, k), -1) * m
-    return w / w.sum(-1, keepdim=True).clamp(min=least)
-
-
-def weights_by_exp(q, k, m):
-    e = torch.exp(scores(q, k)) * m
-    return e / e.sum(-1, keepdim=True)
-
-
-def weights_as_in_the_lesson(q, k, m):
-    scaled = scores(q, k).masked_fill(m == 0, -math.inf)
-    return scaled.exp() / scaled.exp().sum(dim=-1, keepdim=True)
-
-
 def weights_filled(q, k, m, low):
     return F.softmax(torch.where(m.bool(), scores(q, k), low), -1)
-
-
-def rows_filled(q, k, m):
-    return F.softmax(scores(q, k).masked_fill(m[:, None] == 0, -1e30), -1)
-
-
-def rows_and_columns_filled(q, k, m):
-    s = scores(q, k).masked_fill(m[:, None] == 0, -1e30)
-    return F.softmax(s.masked_fill(m == 0, -math.inf), -1)
 
 
 def scores(q, k, d=None):
@@ -167,21 +143,6 @@ def map_by_loops(target, source, layers, number=None, swap=None, pool=None, leng
     return rows
 
 
-def map_from_one_copy(target, source, layers, ahead=False, fresh=False):
-    before, other = run(target, layers).mean(1), source
-    copy, found = target.clone(), torch.zeros(len(layers) + 1, target.shape[1])
-    for k in range(len(layers) + 1):
-        for i in range(target.shape[1]):
-            if fresh:
-                copy = target.clone()
-            copy[0, i] = other[0, i]
-            found[k, i] = torch.linalg.norm(run(copy, layers[k:]).mean(1) - before)
-        if k < len(layers):
-            other = layers[k](other)
-            copy = layers[k](copy) if ahead else copy
-    return found
-
-
 def map_recursively(target, source, layers):
     def below(state, other, left):
         end = run(state, left).mean(1)
@@ -217,20 +178,12 @@ def map_that_pops(target, source, layers):
     return found
 
 
-def swap_up_to(patched, other, i):
-    patched[0, : i + 1] = other[0, : i + 1]
-
-
 def swap_first_number(patched, other, i):
     patched[0, i, :-1] = other[0, i, :-1]
 
 
 def swap_shifted(patched, other, i):
     patched[0, i] = other[0, i - 1]
-
-
-def swap_added(patched, other, i):
-    patched[0, i] += other[0, i]
 
 
 def entropy_by_where(weights):
@@ -335,20 +288,7 @@ WRONG = {
     ],
     "05-attention-weights": [
         (lambda q, k, m: F.softmax(scores(q, k), -1), "The mask has no effect: padding"),
-        (lambda q, k, m: weights_filled(q, k, m, -50.0), "not low enough"),
-        (lambda q, k, m: F.softmax(scores(q, k) + (1 - m) * -1e5, -1), "not low enough"),
-        (lambda q, k, m: F.softmax(low(scores(q, k, len(q) * q.size(-1)), m), -1), "the root of heads times d"),
-        (lambda q, k, m: F.softmax(low(scores(q, k, int(m.sum())), m), -1), "the number of real tokens"),
-        (lambda q, k, m: torch.stack([weights_of_real_tokens(q, k, m)[0]] * len(q)), "All heads get the weights"),
-        (weights_then_again, "0 / 0 is NaN"),
-        (lambda q, k, m: weights_then_again(q, k, m, 1e-9), "all weights in your rows are 0"),
-        (weights_by_exp, "e to the power of a high score is infinite"),
-        (weights_as_in_the_lesson, "Use `softmax`, which subtracts the highest first"),
-        (lambda q, k, m: weights_filled(q, k, m, -1e6), "not low enough"),
-        (lambda q, k, m: weights_of_real_tokens(q, k, m).mT, "Rows and columns of your result are exchanged"),
         (lambda q, k, m: weights_of_real_tokens(q, k, m).clamp(min=1e-6), "padding gets the weight 1e-06"),
-        (rows_filled, "acts on the rows of padding tokens, which become even, and padding is still"),
-        (rows_and_columns_filled, "acts on the rows of padding tokens, too"),
         (weights_in_place, "changes `queries`"),
         (mask_in_place, "changes `attention_mask`"),
     ],
@@ -357,17 +297,9 @@ WRONG = {
         (entropy_in_place, "changes `weights`"),
         (lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1), "Small weights count, too"),
         (lambda w: entropy_by_where(torch.where(w < 1e-3, 0, w)), "Small weights count, too"),
-        (lambda w: -(w * (w + 1e-5).log2()).sum(-1), "is too large"),
-        (lambda w: torch.atleast_1d(entropy_by_where(w)), "without a dimension"),
     ],
     "05-patching-map": [
         (lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f), "You run all layers after each patch"),
-        (lambda t, s, f: map_by_loops(t, s, f, number=lambda k: 0), "hidden state 0 of the source"),
-        (lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to), "Patches stay"),
-        (lambda t, s, f: map_by_loops(t, s, f, pool=lambda h: h[0].mean(1)), "over the numbers of each vector"),
-        (map_from_one_copy, "in a row and from row to row"),
-        (lambda t, s, f: map_from_one_copy(t, s, f, ahead=True), "in a row and from row to row"),
-        (lambda t, s, f: map_from_one_copy(t, s, f, fresh=True), "patch the target's hidden state 0"),
         (map_in_place, "changes `target`"),
         (map_that_pops, "changes `layers`"),
     ],
@@ -375,9 +307,6 @@ WRONG = {
 
 PROMISES = {
     "05-find-the-bug": [
-        ("without the two mistakes", lambda q, k, v, n: joined(q, k, v, n, dim=1)),
-        ("without the two mistakes", lambda q, k, v, n: joined(q, k, v, n, split="wrong")),
-        ("what the lesson computed as `joined`", lambda q, k, v, n: joined(q, k, v, n, root=False)),
         ("the numbers (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).unflatten(-1, (n, -1))),
         ("the numbers (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).T),
         ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n).squeeze(0)),
@@ -387,24 +316,12 @@ PROMISES = {
     ],
     "05-attention-weights": [
         ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
-        ("\\operatorname{softmax}(Q K^\\top / \\sqrt{d})", lambda q, k, m: F.softmax(low(scores(q, k, 1), m), -1)),
-        ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, 32), m), -1)),
         ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
         ("1 for real tokens and 0 for padding", lambda q, k, m: weights_of_real_tokens(q, k, 1 - m)),
         ("which may be on the right, on the left or on both sides", weights_for_padding_on_the_right),
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
         ("(heads, tokens, tokens)", lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1)),
-        ("row i is how token i divides its attention", lambda q, k, m: weights_of_real_tokens(k, q, m)),
-        ("row i is how token i divides its attention", lambda q, k, m: weights_of_real_tokens(q, k, m).mT),
-        ("and adds up to 1", lambda q, k, m: F.softmax(scores(q, k), -1) * m),
-        ("and adds up to 1", weights_then_again),
-        ("and adds up to 1", lambda q, k, m: weights_then_again(q, k, m, 1e-9)),
-        ("and adds up to 1", weights_by_exp),
-        ("even where all other scores are as low as minus a million", lambda q, k, m: weights_filled(q, k, m, -1e6)),
-        ("even where all other scores are as low as minus a million", lambda q, k, m: weights_filled(q, k, m, -50.0)),
-        ("even where all other scores are as low as minus a million", weights_as_in_the_lesson),
         ("Padding gets the weight 0", lambda q, k, m: weights_of_real_tokens(q, k, m).clamp(min=1e-6)),
-        ("they look at real tokens", lambda q, k, m: weights_of_real_tokens(q, k, m) * m[:, None]),
         (
             "they look at real tokens",
             lambda q, k, m: torch.where(m[:, None] == 0, torch.eye(len(m)), weights_of_real_tokens(q, k, m)),
@@ -413,17 +330,10 @@ PROMISES = {
         ("The arguments stay as they are", mask_in_place),
     ],
     "05-entropy": [
-        ("of any shape", lambda w: entropy_by_where(w if w.ndim > 1 else w[None])),
         ("of any shape", lambda w: entropy_by_where(w.flatten(0, -3) if w.ndim > 3 else w)),
-        ("the entropy in bits", lambda w: entropy_by_where(w) * math.log(2)),
         ("the entropy in bits", lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1)),
         ("the entropy in bits", lambda w: entropy_by_where(torch.where(w < 1e-6, 0, w))),
         ("of each row", lambda w: entropy_by_where(w.transpose(-1, -2) if w.ndim > 1 else w)),
-        ("of each row", lambda w: entropy_by_where(w).mean(-1)),
-        ("the last dimension is gone", lambda w: entropy_by_where(w)[..., None]),
-        ("the last dimension is gone", lambda w: torch.atleast_1d(entropy_by_where(w))),
-        ("A weight can be exactly 0", lambda w: -(w * w.log2()).sum(-1)),
-        ("Such a weight adds nothing", lambda w: entropy_by_where(w.clamp(min=1e-3))),
         ("`weights` stays as it is", entropy_in_place),
     ],
     "05-patching-map": [
@@ -432,30 +342,10 @@ PROMISES = {
         ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:6])),
         ("layer k is `layers[k - 1]`", lambda t, s, f: map_by_loops(t, s, f[:1] * len(f))),
         ("two texts with the same number of tokens", lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)]),
-        ("a row for each hidden state from 0", lambda t, s, f: map_by_loops(t, s, f)[1:]),
-        ("to the last", lambda t, s, f: map_by_loops(t, s, f)[:-1]),
-        ("the numbers (len(layers) + 1, tokens)", lambda t, s, f: map_in_numpy(t, s, f).T),
-        ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_up_to)),
-        ("replace only the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_added)),
-        ("replace only the vector of token i", map_from_one_copy),
-        ("target's hidden state k", lambda t, s, f: map_from_one_copy(t, s, f, fresh=True)),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_shifted)),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_first_number)),
-        ("in the source's hidden state k", lambda t, s, f: map_by_loops(t, s, f, number=lambda k: 0)),
-        ("in the source's hidden state k", lambda t, s, f: map_by_loops(t, s, f, number=lambda k: -1)),
         ("run the layers after it", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1])),
-        ("run the layers after it", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[max(k - 1, 0) :])),
-        (
-            "the mean of the last hidden state over its tokens",
-            lambda t, s, f: map_by_loops(t, s, f, pool=lambda h: h[0].sum(0)),
-        ),
-        (
-            "the mean of the last hidden state over its tokens",
-            lambda t, s, f: map_by_loops(t, s, f, pool=lambda h: h[0, 0]),
-        ),
         ("the Euclidean length of its change", lambda t, s, f: map_by_loops(t, s, f, length=lambda v: v.abs().max())),
-        ("the Euclidean length of its change", lambda t, s, f: map_by_loops(t, s, f, length=lambda v: v @ v)),
-        ("against the target without any patch", lambda t, s, f: map_by_loops(s, t, f)),
         ("The arguments stay as they are", map_in_place),
         ("The arguments stay as they are", map_that_pops),
     ],

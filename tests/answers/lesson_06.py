@@ -85,12 +85,6 @@ def mean_cosine_in_place(means, counts):
     return ((s @ s - n) / (n * (n - 1))).item()
 
 
-def once_per_mean(means, counts):
-    kept = torch.unique(means, dim=0)
-    places = [next(i for i, m in enumerate(means) if torch.equal(m, row)) for row in kept]
-    return mean_cosine_in_numpy(means[places], [counts[i] for i in places])
-
-
 def centred_by_loop(first, second, background):
     m = torch.zeros(background.shape[1])
     for row in background:
@@ -146,39 +140,6 @@ def without_single(means, counts):
     return means[kept], [counts[place] for place in kept]
 
 
-def across(means, counts):
-    """Only pairs from different batches, if there are any."""
-    if len(counts) == 1:
-        return mean_cosine_in_numpy(means, counts)
-    weights = np.outer(counts, counts) - np.diag(np.square(counts))
-    return np.average((means @ means.T).numpy(), weights=weights)
-
-
-def within(means, counts):
-    """Only pairs within a batch, if there are any."""
-    inside = [(mean_cosine_in_numpy(m[None], [n]), n * (n - 1)) for m, n in zip(means, counts) if n > 1]
-    if not inside:
-        return mean_cosine_in_numpy(means, counts)
-    return sum(cosine * pairs for cosine, pairs in inside) / sum(pairs for _, pairs in inside)
-
-
-def less_squares(means, counts):
-    c = torch.tensor(counts, dtype=means.dtype)
-    s, n = (c[:, None] * means).sum(0), c.sum()
-    return (s @ s - (c * means.norm(dim=1) ** 2).sum()) / (n * n - n)
-
-
-def across_without_guard(means, counts):
-    n = torch.tensor(counts).float()
-    total, inside = n @ means, (n**2 * (means**2).sum(1)).sum()
-    return (total @ total - inside) / (n.sum() ** 2 - (n**2).sum())
-
-
-def within_without_guard(means, counts):
-    n = torch.tensor(counts).double()
-    return ((n**2 * (means.double() ** 2).sum(1) - n).sum() / (n * (n - 1)).sum()).item()
-
-
 def centred(f, s, b, middle=None):
     """A right answer, with a place to break one sentence of the text."""
     m = b.mean(0) if middle is None else middle
@@ -209,41 +170,14 @@ RIGHT = {
 }
 
 WRONG = {
-    "06-cosine": [
-        (cosine_plain, "different dtypes"),
-        (cosine_in_place, "changes `a`"),
-        *(
-            (answer, "Very short vectors")
-            for small in (1e-6, 1e-12, 1e-16)
-            for answer in (
-                lambda a, b, small=small: a.double() @ b.double() / (a.double().norm() * b.double().norm() + small),
-                lambda a, b, small=small: (
-                    a.double() @ b.double() / (a.double().norm() * b.double().norm()).clamp(min=small)
-                ),
-            )
-        ),
-        (lambda a, b: F.normalize(a.double(), dim=0) @ F.normalize(b.double(), dim=0), "Very short vectors"),
-    ],
+    "06-cosine": [(cosine_plain, "different dtypes"), (cosine_in_place, "changes `a`")],
     "06-mean-cosine": [
         (lambda m, c: ((m.mean(0) ** 2).sum()).item(), "weight each by its count"),
-        (lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum(), "each sentence with itself"),
         (lambda m, c: (F.normalize(m) @ F.normalize(m).T).mean(), "Batches of different sizes"),
-        (across, "only the pairs across batches"),
-        (within, "only the pairs within a batch"),
-        (across_without_guard, "only the pairs across batches"),
-        (within_without_guard, "only the pairs within a batch"),
-        (less_squares, "squared lengths of the means"),
-        (once_per_mean, "count batches with equal means once"),
         (mean_cosine_in_place, "changes `means`"),
     ],
     "06-centre": [
         (lambda f, s, b: F.cosine_similarity(f, s), "do not subtract the mean"),
-        (lambda f, s, b: centred(f, s, b, f.mean(0)), "the mean of one set of sentences from both"),
-        (lambda f, s, b: centred_with_units(f, s, s), "the mean of one set of sentences from both"),
-        (lambda f, s, b: centred(f, s, b, b[0]), "the first vector of the background"),
-        (lambda f, s, b: centred(f, s, b, torch.from_numpy(np.median(b.numpy(), axis=0))), "the median"),
-        (lambda f, s, b: 1 - centred(f, s, b), "1 minus the cosine"),
-        (lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1e-3), "vectors as short as 1e-4"),
         (centred_in_place, "changes `first`"),
     ],
     "06-project": [
@@ -261,21 +195,12 @@ PROMISES = {
             "or whole numbers, down to int8",
             lambda a, b: (lambda d: d / (a.double().norm() * b.double().norm()) if d else 0.0)((a * b).sum().double()),
         ),
-        ("very long", lambda a, b: cosine_of(a.float(), b.float()) if a.abs().max() > 1 else cosine_of(*wide(a, b))),
-        ("very short (1e-17)", lambda a, b: 0.0 if a.double().norm() < 1e-12 else cosine_of(*wide(a, b))),
         ("If either is all zeros", lambda a, b: math.nan if not a.any() and b.any() else cosine_of(*wide(a, b))),
         ("If either is all zeros", lambda a, b: math.nan if not b.any() and a.any() else cosine_of(*wide(a, b))),
-        ("all zeros", lambda a, b: 0.0 if 0 in a or 0 in b else cosine_of(*wide(a, b))),
-        ("the answer is 0.0", lambda a, b: cosine_of(*wide(a, b)) if a.any() or b.any() else 1.0),
         ("Return one number", lambda a, b: a.double() * b.double() / (a.double().norm() * b.double().norm() + 1e-300)),
     ],
     "06-mean-cosine": [
-        ("how many there were", lambda m, c: mean_cosine_in_numpy(m, [sum(c) / len(c)] * len(c))),
         ("a batch may hold a single sentence", lambda m, c: mean_cosine_in_numpy(*without_single(m, c))),
-        ("all pairs of *different* sentences", lambda m, c: (np.average(m.numpy(), axis=0, weights=c) ** 2).sum()),
-        ("The formula above also counts each sentence with itself; here it must not", less_squares),
-        ("within a batch and across batches", across),
-        ("within a batch and across batches", within),
         (
             "Two sentences with the same text are different sentences",
             lambda m, c: mean_cosine_in_numpy(*map(np.array, zip(*{(tuple(x), n) for x, n in zip(m.tolist(), c)}))),
@@ -284,24 +209,13 @@ PROMISES = {
     ],
     "06-centre": [
         ("(n, hidden), (n, hidden) and (m, hidden)", lambda f, s, b: centred(f, s, b[: len(f)])),
-        ("the mean vector of `background`", lambda f, s, b: centred(f, s, b, torch.cat([f, s]).mean(0))),
-        ("from the rows of both others", lambda f, s, b: F.cosine_similarity(f - b.mean(0), s)),
-        ("Normalise nothing before that", lambda f, s, b: centred(F.normalize(f), F.normalize(s), F.normalize(b))),
-        ("all vectors keep the lengths that they have", lambda f, s, b: centred(f, s, F.normalize(b))),
         ("row i of `first` with row i of `second`", lambda f, s, b: centred(f, s.flip(0), b)),
         ("the cosine of row i", lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1.0)),
-        (
-            "lengths may be as small as 1e-4",
-            lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1e-3),
-        ),
         ("in the shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
         ("for all rows", lambda f, s, b: centred(f, s, b)[:1]),
     ],
     "06-project": [
-        ("without its bug", lambda f, s: cdist(PCA(2).fit_transform(f), PCA(2).fit_transform(s))),
         ("(n, hidden) and (m, hidden)", lambda f, s: distances_in(f, s)[: len(s)]),
-        ("rows for `first`, columns for `second`", lambda f, s: distances_in(s, f)),
-        ("There is one plane", lambda f, s: distances_in(f, s, components=min(3, len(f) + len(s)))),
         (
             "the rows of both sets together",
             lambda f, s: distances_in(f, s, rows=f if len(f) > 1 else np.vstack([f, s])),
