@@ -13,7 +13,7 @@ import pytest
 from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS
 from course_utils.tools.grading import gradebook
 from course_utils.tools.grading.marking import Marker, assignment
-from course_utils.tools.grading.sandbox import Sandbox, read_only, why_not
+from course_utils.tools.grading.sandbox import Sandbox, isolation_problem, read_only
 from course_utils.tools.workspace.copies import learner_copy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,7 +25,7 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/dev
 
 def isolation():
     """Skip the test where submissions cannot be isolated; on CI, fail it."""
-    if reason := why_not():
+    if reason := isolation_problem():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
 

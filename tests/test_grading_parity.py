@@ -10,8 +10,8 @@ import pytest
 from course_utils.exercises import find
 from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import Marker, assignment, cases_of
-from course_utils.tools.grading.program import checksum
-from course_utils.tools.grading.sandbox import Sandbox, why_not
+from course_utils.tools.grading.program import cell_checksum
+from course_utils.tools.grading.sandbox import Sandbox, isolation_problem
 
 from .answers import ANSWERS
 
@@ -47,7 +47,7 @@ def notebook(lesson, kind, exercises):
 
 @pytest.fixture(scope="module")
 def sandbox():
-    if reason := why_not():
+    if reason := isolation_problem():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
     with Sandbox(cold=False) as sandbox:
@@ -60,7 +60,7 @@ def marker(sandbox, lesson):
     marker, own = Marker(sandbox, (lesson,), SEED), Path(ANSWERS[lesson].__file__).read_text()
     sandbox.prepare([own])
     # the answers' file is not a learner's cell, so failures are not retried
-    marker.work = {**marker.work, "by_hand": {}, "known": {checksum(own): own}}
+    marker.work = {**marker.work, "by_hand": {}, "known": {cell_checksum(own): own}}
     return marker
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from course_utils.tools.grading.program import CellUnreadable, checksum
+from course_utils.tools.grading.program import CellUnreadable, cell_checksum
 from course_utils.tools.grading.sandbox_server import Submission
 
 
@@ -29,7 +29,7 @@ def told(*cells, ids=None, name="f", run="slice", known=()):
     submission.cells = [
         {"kind": "code", "source": source, "grade_id": (ids or {}).get(number)} for number, source in enumerate(cells)
     ]
-    submission.open(["00-f"], [], [checksum(one) for one in known])
+    submission.open(["00-f"], [], [cell_checksum(one) for one in known])
     return submission.define("00-f", name, run), submission.answers.get("00-f")
 
 

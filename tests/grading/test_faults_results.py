@@ -22,7 +22,7 @@ from course_utils.tools import cli
 from course_utils.tools.grading import gradebook, store
 from course_utils.tools.grading.fleet import mark_here
 from course_utils.tools.grading.gradebook import grade
-from course_utils.tools.grading.marking import fingerprint
+from course_utils.tools.grading.marking import marking_fingerprint
 from course_utils.tools.grading.sandbox import SandboxError
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import read_table
@@ -32,7 +32,7 @@ from ..test_gradebook import ALL_04, FULL, result
 
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 PYTHON = os.path.realpath(sys.executable)
-MADE_WITH = f"{fingerprint()} 04 120 {2 * 2**30} False"
+MADE_WITH = f"{marking_fingerprint()} 04 120 {2 * 2**30} False"
 
 
 @pytest.fixture(autouse=True)

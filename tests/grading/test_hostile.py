@@ -14,7 +14,7 @@ import pytest
 from course_utils.exercises import judging
 from course_utils.tools.grading import submissions
 from course_utils.tools.grading.marking import STATES, Marker
-from course_utils.tools.grading.sandbox import Sandbox, why_not
+from course_utils.tools.grading.sandbox import Sandbox, isolation_problem
 
 from .hostile import ADAS, EVES, FULL, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
 
@@ -24,7 +24,7 @@ WATCHED = [*OPEN, REPOSITORY, *(REPOSITORY / name for name in ("tests", "noteboo
 
 @pytest.fixture(scope="module")
 def marker(one_thread):
-    if reason := why_not():
+    if reason := isolation_problem():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
     with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=5, memory=2**30, cold=False) as sandbox:

@@ -18,7 +18,7 @@ from course_utils.exercises import find, judging
 from course_utils.exercises.judging import MOST_RETURNED, examine
 from course_utils.tools.grading import marking
 from course_utils.tools.grading.fleet import Shard
-from course_utils.tools.grading.marking import Marker, fingerprint
+from course_utils.tools.grading.marking import Marker, marking_fingerprint
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 from course_utils.tools.grading.shard import read
 
@@ -111,8 +111,8 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
         ignore=shutil.ignore_patterns("*.safetensors", "__pycache__", "publish"),
     )
     monkeypatch.setattr(marking, "PACKAGE", package)
-    fingerprint.cache_clear()
-    seen = {fingerprint()}
+    marking_fingerprint.cache_clear()
+    seen = {marking_fingerprint()}
     changed = [
         "pooling.py",
         "attention.py",
@@ -127,12 +127,12 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
     for name in changed:
         with open(package / name, "a") as handle:
             handle.write("# changed\n")
-        fingerprint.cache_clear()
-        seen.add(fingerprint())
+        marking_fingerprint.cache_clear()
+        seen.add(marking_fingerprint())
     monkeypatch.setattr(marking, "version", lambda name: "0")
-    fingerprint.cache_clear()
-    seen.add(fingerprint())
-    fingerprint.cache_clear()
+    marking_fingerprint.cache_clear()
+    seen.add(marking_fingerprint())
+    marking_fingerprint.cache_clear()
     assert len(seen) == len(changed) + 2
 
 

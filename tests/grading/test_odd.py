@@ -6,14 +6,14 @@ import pytest
 
 from course_utils.exercises import judging
 from course_utils.tools.grading.marking import Marker
-from course_utils.tools.grading.sandbox import Sandbox, why_not
+from course_utils.tools.grading.sandbox import Sandbox, isolation_problem
 
 from .odd import ODD
 
 
 @pytest.fixture(scope="module")
 def marker(one_thread):
-    if reason := why_not():
+    if reason := isolation_problem():
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
     with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=10, memory=2**30, cold=False) as sandbox:

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from .sandbox import STARTING, SandboxError
+from .sandbox import ONE_THREAD, STARTING, SandboxError
 
 NOT_MARKED = {
     "status": "not marked",
@@ -29,13 +29,7 @@ class Shard:
     """A marking process, as a context manager."""
 
     def __init__(self, settings):
-        environment = {
-            **os.environ,
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-            "TOKENIZERS_PARALLELISM": "false",
-        }
+        environment = {**os.environ, **ONE_THREAD}
         self.folder = (
             None
             if settings["isolated"]

@@ -17,15 +17,15 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from ... import __version__
-from ..._support.files import write_whole
+from ..._support.files import file_sha256, write_whole
 from ...exercises import LESSONS
 from ..workspace.copies import REPORT_STUB
 from .fleet import NOT_MARKED, mark_here, mark_on_cluster
-from .marking import STATES, assignment, fingerprint
+from .marking import STATES, assignment, marking_fingerprint
 from .reports import write_feedback, write_summary
-from .sandbox import why_not
+from .sandbox import isolation_problem
 from .store import Damaged, GradeError, Store
-from .submissions import alike, checksum, gather, read_roster, read_table
+from .submissions import alike, gather, read_roster, read_table
 
 STORE, RESULTS, MANUAL, GRADES, LEFT_OUT = "results.sqlite", "results.jsonl", "manual.csv", "grades.csv", "left_out.csv"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
@@ -65,7 +65,7 @@ def grade(
     message.
     """
     out, work = Path(out), assignment(tuple(lessons or LESSONS))
-    if isolated and scheduler is None and (reason := why_not()):
+    if isolated and scheduler is None and (reason := isolation_problem()):
         raise GradeError(
             f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To run them with your "
             "own rights anyway: --unsafe-no-isolation."
@@ -78,7 +78,7 @@ def grade(
         "seconds": seconds,
         "memory": memory,
     }
-    made_with = f"{fingerprint()} {' '.join(settings['lessons'])} {seconds} {memory} {isolated}"
+    made_with = f"{marking_fingerprint()} {' '.join(settings['lessons'])} {seconds} {memory} {isolated}"
     for folder in (out, *map(Path, beside)):
         if _within(folder, source):
             raise GradeError(
@@ -120,7 +120,7 @@ def grade(
         held.enter_context(closing(results))  # whatever stops the run also ends its marking processes
         for key, result in progress(results, len(listed)):
             one = jobs[key]
-            if one.path.exists() and checksum(one.path) != one.sha256:
+            if one.path.exists() and file_sha256(one.path) != one.sha256:
                 result = {**NOT_MARKED, "reason": "it changed while the class was being marked"}
             store.put(
                 {
@@ -365,8 +365,8 @@ def page_name(key):
         letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)
     ).lower()
     slug = re.sub(r"[^a-z0-9]+", "-", spelled)[:49].strip("-")
-    checksum = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-    return f"{slug if re.search('[a-z]', slug) else 'learner'}-{checksum}.html"
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{slug if re.search('[a-z]', slug) else 'learner'}-{digest}.html"
 
 
 PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")

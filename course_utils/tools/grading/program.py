@@ -87,7 +87,7 @@ def _grade_id(cell):
     return cell.get("grade_id")
 
 
-def checksum(source):
+def cell_checksum(source):
     """A checksum of a cell's text, independent of line ends, to recognise cells that the learner left unchanged."""
     return hashlib.sha256(source.replace("\r\n", "\n").strip().encode(errors="replace")).hexdigest()[:16]
 
@@ -190,7 +190,7 @@ class Program:
                 self._note_future(statement)
             self.bodies[number] = body
             self.statements += [(number, part) for part in parts]
-            if checksum(cell["source"]) not in known:
+            if cell_checksum(cell["source"]) not in known:
                 self.mine.add(number)
         self.binding = [bound(statement) for _, statement in self.statements]
         self.calls = [(number, node) for number, statement in self.statements for node in calls_of_check(statement)]

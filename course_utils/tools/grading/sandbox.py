@@ -39,6 +39,10 @@ VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
 # if set to anything, the server imports nothing in advance: it starts sooner, and each submission takes longer
 COLD = "COURSE_COLD_SANDBOX"
+ONE_THREAD = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "TOKENIZERS_PARALLELISM": "false",
+}
 STARTING = 300  # seconds allowed for the server to warm up, on a slow disk
 
 
@@ -58,7 +62,7 @@ class Ended(BaseException):
         self.state, self.reason = state, reason
 
 
-def why_not():
+def isolation_problem():
     """Why this machine cannot isolate a submission, in one sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
         return f"the grader cannot isolate programs on this system ({sys.platform}): use Linux, or a Linux container"
@@ -86,26 +90,11 @@ def why_not():
 
 def walls():
     """Bubblewrap's command line: what the sandbox can see and do."""
-    command = [
-        "bwrap",
-        "--die-with-parent",
-        "--new-session",
-        "--as-pid-1",
-        "--clearenv",
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-        "--hostname",
-        "sandbox",
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-    ]
+    command = "bwrap --die-with-parent --new-session --as-pid-1 --clearenv".split()
+    command += "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try".split()
+    command += "--hostname sandbox --proc /proc --dev /dev".split()
     if os.geteuid() == 0:
-        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        command += "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID".split()
     else:
         command += ["--unshare-user"]
     shown = made_of()
@@ -186,10 +175,7 @@ def surroundings(folder):
         "PYTHONPATH": str(PACKAGE.parent),
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        "TOKENIZERS_PARALLELISM": "false",
+        **ONE_THREAD,
         "RAYON_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
         "HF_HOME": folder,
@@ -222,7 +208,7 @@ FORMS = {
 }
 
 
-def well_formed(reply):
+def checked_reply(reply):
     """A reply, once its parts are known to be well-formed: a learner's code may have written it. Raises WireError."""
     for name, part in reply.items():
         if name not in FORMS or not FORMS[name](part):
@@ -411,7 +397,7 @@ class Session:
         deadline = time.monotonic() + seconds
         try:
             text, arrays = wire.lengths(self._received(wire.HEADER.size, deadline))
-            reply = well_formed(wire.unpack(bytes(self._received(text, deadline)), self._received(arrays, deadline)))
+            reply = checked_reply(wire.unpack(bytes(self._received(text, deadline)), self._received(arrays, deadline)))
         except TimeoutError:
             raise OutOfTime from None
         except (EOFError, ConnectionError):
@@ -423,18 +409,17 @@ class Session:
         return reply
 
     def _received(self, size, deadline):
-        data, late = bytearray(), 0
-        while len(data) < size:
+        late = 0
+
+        def limit_wait():
+            nonlocal late
             left = deadline - time.monotonic()
             late += left <= 0
             if late > MOST_LATE:
                 raise TimeoutError
             self.line.settimeout(max(left, 0.01))  # read what arrived even if we were suspended
-            part = self.line.recv(min(size - len(data), 2**20))
-            if not part:
-                raise EOFError
-            data += part
-        return data
+
+        return wire.receive(self.line, size, limit_wait)
 
     def _gone(self):
         how = self.close(gone=True)

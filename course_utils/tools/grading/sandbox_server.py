@@ -24,11 +24,11 @@ try:
 except ImportError:  # Windows: nothing is run there, but `course release` reads the lessons' points
     resource = None
 
+from ..._support.namespaces import NEW_IPC, NEW_MOUNTS, NEW_NETWORK, NEW_PROCESSES, call_libc, own_users
 from ..._support.values import notebook_data
 from .. import warm
 from . import program, wire
 
-NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_IPC, NEW_NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x08000000, 0x40000000
 PRIVATE_RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_PROGRAMS = 0x44000, 1, 2, 4, 8
 SCRATCH = "/scratch"  # the only folder where a submission may write
 NOT_SHUT_IN = 77  # exit status of a child that could not isolate itself
@@ -147,13 +147,13 @@ def serve_submission(line):
         if len(header) < wire.HEADER.size:
             return
         text, size = wire.HEADER.unpack(header)
-        text = bytes(_received(line, text))
+        text = bytes(wire.receive(line, text))
         if files:
             size = os.fstat(files[0]).st_size
             arrays = mmap.mmap(files[0], size) if size else b""
             os.close(files[0])
         else:
-            arrays = _received(line, size)
+            arrays = wire.receive(line, size)
         try:
             if text == b"notebook":
                 submission.cells = program.read_notebook(arrays)
@@ -176,35 +176,7 @@ def serve_submission(line):
         line.sendall(reply)
 
 
-def _received(line, size):
-    data = bytearray()
-    while len(data) < size:
-        part = line.recv(min(size - len(data), 2**20))
-        if not part:
-            raise EOFError
-        data += part
-    return data
-
-
 # ---------------------------------------------------------------- the walls
-
-
-def _libc(name, *args):
-    if ctypes.CDLL(None, use_errno=True)[name](*args) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
-
-
-def own_users(new=0):
-    """Create a user namespace for this process, which keeps its user and gets all capabilities, and other namespaces.
-
-    new: flags of the other namespaces.
-    """
-    user, group = os.getuid(), os.getgid()
-    _libc("unshare", NEW_USER | new)
-    for file, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-        with open(f"/proc/self/{file}", "w") as handle:
-            handle.write(text)
 
 
 def fork_apart(home):
@@ -212,36 +184,48 @@ def fork_apart(home):
 
     home: a descriptor of this process's own PID namespace, to which its next child belongs again.
     """
-    _libc("unshare", NEW_PROCESSES)
+    call_libc("unshare", NEW_PROCESSES)
     child = os.fork()
     if child:
-        _libc("setns", home, NEW_PROCESSES)
+        call_libc("setns", home, NEW_PROCESSES)
     return child
 
 
 def shut_in():
     """Isolate this process: new user, mount, IPC and network namespaces, and empty folders over writable places."""
     own_users(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
-    _libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
+    call_libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
     with contextlib.suppress(OSError):  # mount_setattr (Linux 5.12+): also protects times and modes of device files
-        _libc("syscall", 442, -100, b"/", 0x8000, (ctypes.c_uint64 * 4)(READ_ONLY), ctypes.c_size_t(32))
+        call_libc("syscall", 442, -100, b"/", 0x8000, (ctypes.c_uint64 * 4)(READ_ONLY), ctypes.c_size_t(32))
     tame = NO_SUID | NO_DEVICES | NO_PROGRAMS
-    _libc("mount", b"tmpfs", b"/proc", b"tmpfs", ctypes.c_ulong(tame | READ_ONLY), b"size=4k,mode=555")
-    _libc("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", ctypes.c_ulong(tame), b"size=64m,nr_inodes=4096,mode=700")
+    call_libc("mount", b"tmpfs", b"/proc", b"tmpfs", ctypes.c_ulong(tame | READ_ONLY), b"size=4k,mode=555")
+    call_libc("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", ctypes.c_ulong(tame), b"size=64m,nr_inodes=4096,mode=700")
 
 
 def give_up_rights():
     """Drop all capabilities, and prevent gaining any by running a program."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the call, for this process
-    _libc("capset", header, (ctypes.c_uint32 * 6)())
-    _libc("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    call_libc("capset", header, (ctypes.c_uint32 * 6)())
+    call_libc("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+
+
+# system calls that start programs, create processes, namespaces or sockets, or inspect other processes
+DENIED = """
+    execve execveat fork vfork socket connect bind listen accept accept4 ptrace process_vm_readv
+    process_vm_writev process_madvise pidfd_open pidfd_getfd pidfd_send_signal unshare setns mount umount2
+    move_mount fsmount fsopen fsconfig fspick open_tree mount_setattr pivot_root chroot bpf perf_event_open
+    io_uring_setup io_uring_enter io_uring_register userfaultfd keyctl add_key request_key kexec_load
+    kexec_file_load init_module finit_module delete_module open_by_handle_at name_to_handle_at kcmp personality
+    quotactl acct swapon swapoff reboot sethostname setdomainname settimeofday clock_settime adjtimex
+    clock_adjtime vhangup syslog memfd_create memfd_secret shmget shmat msgget semget mq_open vmsplice mknod
+    mknodat
+"""
 
 
 def system_call_filter():
     """A filter of the system calls denied to learners' code.
 
-    These start programs, create processes, namespaces or sockets, or inspect other processes. Returns None if
-    libseccomp is missing: namespaces and limits are then the only isolation.
+    Returns None if libseccomp is missing: namespaces and limits are then the only isolation.
     """
     import ctypes.util
 
@@ -256,79 +240,7 @@ def system_call_filter():
         ctypes.util.find_library = find
     rules = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
     refuse = pyseccomp.ERRNO(1)
-    for call in (
-        "execve",
-        "execveat",
-        "fork",
-        "vfork",
-        "socket",
-        "connect",
-        "bind",
-        "listen",
-        "accept",
-        "accept4",
-        "ptrace",
-        "process_vm_readv",
-        "process_vm_writev",
-        "process_madvise",
-        "pidfd_open",
-        "pidfd_getfd",
-        "pidfd_send_signal",
-        "unshare",
-        "setns",
-        "mount",
-        "umount2",
-        "move_mount",
-        "fsmount",
-        "fsopen",
-        "fsconfig",
-        "fspick",
-        "open_tree",
-        "mount_setattr",
-        "pivot_root",
-        "chroot",
-        "bpf",
-        "perf_event_open",
-        "io_uring_setup",
-        "io_uring_enter",
-        "io_uring_register",
-        "userfaultfd",
-        "keyctl",
-        "add_key",
-        "request_key",
-        "kexec_load",
-        "kexec_file_load",
-        "init_module",
-        "finit_module",
-        "delete_module",
-        "open_by_handle_at",
-        "name_to_handle_at",
-        "kcmp",
-        "personality",
-        "quotactl",
-        "acct",
-        "swapon",
-        "swapoff",
-        "reboot",
-        "sethostname",
-        "setdomainname",
-        "settimeofday",
-        "clock_settime",
-        "adjtimex",
-        "clock_adjtime",
-        "vhangup",
-        "syslog",
-        "memfd_create",
-        "memfd_secret",
-        "shmget",
-        "shmat",
-        "msgget",
-        "semget",
-        "mq_open",
-        "vmsplice",
-        "mknod",
-        "mknodat",
-    ):
+    for call in DENIED.split():
         try:
             rules.add_rule(refuse, call)
         except (ValueError, OSError, RuntimeError):  # not a system call of this processor
@@ -361,7 +273,7 @@ def end_with_parent():
     """Have the kernel kill this process when the thread that started it ends, however it ends (Linux)."""
     if sys.platform == "linux":
         parent = os.getppid()
-        _libc("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+        call_libc("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:  # it has already ended; in a container, 1 is an ordinary parent
             os._exit(1)
 
@@ -519,7 +431,7 @@ def leave_root():
         os.setgroups([])
         os.setresgid(65534, 65534, 65534)
         os.setresuid(65534, 65534, 65534)
-        _libc("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, so that children may write their user maps
+        call_libc("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, so that children may write their user maps
 
 
 def settle():

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from ..._support.files import file_sha256
 from ..workspace.copies import GLOSSARY
 from .owners import Owners, alike, fitted, own_part, shown, stem_of  # noqa: F401
 
@@ -394,13 +395,7 @@ def _in_place(path, parts):
         return _refused(parts, f"it is larger than {LARGEST // 2**20} MB")
     if not (path.suffix.lower() == ".ipynb" or eligible and _holds_notebook(path)):
         return Found(parts, len(parts), None)
-    return Found(parts, len(parts), path, checksum(path), about.st_mtime)
-
-
-def checksum(path):
-    """The SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return Found(parts, len(parts), path, file_sha256(path), about.st_mtime)
 
 
 def _may_be_notebook(name):

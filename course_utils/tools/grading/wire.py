@@ -103,6 +103,21 @@ def lengths(header, largest=LARGEST_REPLY, largest_json=LARGEST_REPLY_JSON):
     return text, arrays
 
 
+def receive(line, size, before_each=lambda: None):
+    """Read this many bytes from a socket. Raises EOFError if it is closed first.
+
+    before_each: called before each part is read; may set a timeout.
+    """
+    data = bytearray()
+    while len(data) < size:
+        before_each()
+        part = line.recv(min(size - len(data), 2**20))
+        if not part:
+            raise EOFError
+        data += part
+    return data
+
+
 def _encoded(value, arrays, depth):
     kind = type(value)
     if value is None or kind is bool or kind is float or kind is str or (kind is int and abs(value) < 10**4000):
