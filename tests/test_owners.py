@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils.tools.grading import submissions
-from course_utils.tools.grading.owners import Owners, fitted
+from course_utils.tools.grading.owners import Owners
 from course_utils.tools.grading.submissions import HandInError, Learner, gather, read_roster
+from course_utils.tools.grading.untrusted import for_keys
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
 
@@ -315,7 +316,7 @@ def test_a_learners_key_does_not_depend_on_others(collect, tmp_path):
         for file in ["ada\u202e/x.ipynb", *others]:
             (tmp_path / str(number) / "class" / file).parent.mkdir(parents=True)
             (tmp_path / str(number) / "class" / file).write_text(NOTEBOOK)
-        assert fitted("ada\u202e") in {one.learner for one in gather(tmp_path / str(number) / "class", tmp_path)}
+        assert for_keys("ada\u202e") in {one.learner for one in gather(tmp_path / str(number) / "class", tmp_path)}
 
 
 def test_two_texts_never_become_one():
@@ -332,13 +333,13 @@ def test_two_texts_never_become_one():
         "ad\udce9",
         "",
         " ",
-        fitted("ada "),
-        fitted("ada\u202e"),
+        for_keys("ada "),
+        for_keys("ada\u202e"),
     ]
     assert (
-        len({fitted(text) for text in texts}) == len(texts)
-        and all(len(fitted(text)) <= 120 for text in texts)
-        and fitted("ada") == "ada"
+        len({for_keys(text) for text in texts}) == len(texts)
+        and all(len(for_keys(text)) <= 120 for text in texts)
+        and for_keys("ada") == "ada"
     )
 
 

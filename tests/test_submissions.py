@@ -8,8 +8,9 @@ import zipfile
 import pytest
 
 from course_utils.tools.grading import submissions
-from course_utils.tools.grading.owners import own_part, shown
+from course_utils.tools.grading.owners import own_part
 from course_utils.tools.grading.submissions import HandInError, gather, read_roster
+from course_utils.tools.grading.untrusted import for_messages
 
 NOTEBOOK = '{"cells": []}'
 
@@ -292,9 +293,9 @@ def test_nothing_to_mark(tmp_path, make, words):
         gather(tmp_path / "source", tmp_path)
 
 
-def test_names_are_fit_to_be_shown():
-    assert shown("ada\x00\n\u202egnp") == "ada\ufffd\ufffd\ufffdgnp"
-    assert len(shown("a" * 500)) == 120
+def test_names_are_fit_to_be_for_messages():
+    assert for_messages("ada\x00\n\u202egnp") == "ada\ufffd\ufffd\ufffdgnp"
+    assert len(for_messages("a" * 500)) == 120
     assert (
         own_part("04_pooling-ada (2)") == "ada"
         and own_part("04_pooling - Copy") == ""

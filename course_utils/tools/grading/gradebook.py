@@ -22,10 +22,12 @@ from ...exercises import LESSONS
 from ..workspace.copies import REPORT_STUB
 from .fleet import NOT_MARKED, mark_here, mark_on_cluster
 from .marking import STATES, assignment, marking_fingerprint
+from .owners import normalised
 from .reports import write_feedback, write_summary
 from .sandbox import isolation_problem
 from .store import Damaged, GradeError, Store
-from .submissions import alike, gather, read_roster, read_table
+from .submissions import gather, read_roster, read_table
+from .untrusted import for_cells, from_cells
 
 STORE, RESULTS, MANUAL, GRADES, LEFT_OUT = "results.sqlite", "results.jsonl", "manual.csv", "grades.csv", "left_out.csv"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
@@ -230,7 +232,7 @@ def _know(only, found, people):
     names = {one.learner for one in found} | set(people)
     for wanted in only:
         if wanted not in names:
-            near = [name for name in sorted(names) if alike(wanted) in alike(name)][:3]
+            near = [name for name in sorted(names) if normalised(wanted) in normalised(name)][:3]
             raise GradeError(
                 f"--only {wanted}: there is no such learner{'; similar: ' + ', '.join(near) if near else ''}."
             )
@@ -456,7 +458,7 @@ def read_manual(path, learners):
     kept, columns = {}, list(MANUAL_COLUMNS)
     rows = [
         {
-            _unguarded(column) if isinstance(column, str) else column: _unguarded(value)
+            from_cells(column) if isinstance(column, str) else column: from_cells(value)
             if isinstance(value, str)
             else value
             for column, value in row.items()
@@ -535,9 +537,9 @@ def unclaimed(out, learners):
     """The lines of manual.csv that have points but belong to no learner of this run."""
     path, known = Path(out) / MANUAL, {learner["learner"] for learner in learners}
     return [
-        _unguarded(row["learner"])
+        from_cells(row["learner"])
         for row in (read_table(path) if path.exists() else [])
-        if _unguarded(row["points"]) and _unguarded(row["learner"]) not in known
+        if from_cells(row["points"]) and from_cells(row["learner"]) not in known
     ]
 
 
@@ -657,33 +659,6 @@ def in_a_sentence(learner):
     return text + (f" {learner['waiting']} points are still to be marked by hand." if learner["waiting"] else "")
 
 
-def guarded(value):
-    """A cell that no spreadsheet takes for a formula and no terminal for a command.
-
-    This holds whether the program separates cells at commas, semicolons or tabs.
-    """
-    if not isinstance(value, str):
-        return "" if value is None else value
-    return FORMULA.sub(r"\1'\2", CONTROLS.sub("\N{REPLACEMENT CHARACTER}", value))
-
-
-def _unguarded(value):
-    return GUARDED.sub(r"\1\2", value or "")
-
-
-# The start of a cell may be followed by invisible characters, or by a quotation mark, which closes another one where
-# semicolons separate cells. A cell that already begins with '= gets one more quote, which is removed on reading.
-INVISIBLE = (
-    r"\s\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
-    r"\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-SIGNS = r"=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
-FORMULA = re.compile(rf"((?:^|[;\t\n\r\u2028\u2029])[{INVISIBLE}\"]*)('*[{SIGNS}])")
-GUARDED = re.compile(rf"((?:^|[;\t\n\r\u2028\u2029])[{INVISIBLE}\"]*)'('*[{SIGNS}])")
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f]")
-
-
 def _write_table(path, header, rows, mark=""):
     """Write a CSV file. mark: its first characters; spreadsheets read a file with a byte order mark as UTF-8."""
     write_whole(path, mark + "".join(map(_line, [header, *rows])))
@@ -692,5 +667,5 @@ def _write_table(path, header, rows, mark=""):
 def _line(row):
     text = io.StringIO()
     # so that it quotes both line ends
-    csv.writer(text, lineterminator="\r\n").writerow([guarded(value) for value in row])
+    csv.writer(text, lineterminator="\r\n").writerow([for_cells(value) for value in row])
     return text.getvalue()[:-2] + "\n"

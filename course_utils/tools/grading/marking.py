@@ -18,6 +18,7 @@ from ...exercises.judging import OutOfTime, examine
 from . import wire
 from .program import cell_checksum
 from .sandbox import PACKAGE, Ended, SandboxError, Session
+from .untrusted import for_files
 
 # the first that occurs is the submission's state
 STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")
@@ -127,11 +128,6 @@ class Answer:
         return wire.raised(name, text), after
 
 
-def fit(text, most=2000):
-    """A text from a submission, made safe to write to a file: no lone surrogates, and not too long."""
-    return str(text)[:most].encode("utf-8", "replace").decode()
-
-
 def call_in_sandbox(answer, args, seconds):
     """As `judging.call_directly`, but in the sandbox."""
     try:
@@ -173,8 +169,8 @@ class Marker:
             facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
             facts["problems"] += _of_earlier_versions(facts["present"])
-            problems = [fit(problem, 300) for problem in facts["problems"][:20]]
-            texts = {one: fit(text, 50_000) for one, text in facts["texts"].items() if one in known}
+            problems = [for_files(problem, 300) for problem in facts["problems"][:20]]
+            texts = {one: for_files(text, 50_000) for one, text in facts["texts"].items() if one in known}
             marks = {
                 one: self.exercise(notebook, one, deadline) for one in self.work["exercises"] if one[:2] in lessons
             }
@@ -184,7 +180,7 @@ class Marker:
                     "The system killed a sandbox process, probably for lack of memory: free some, or use fewer "
                     "--workers. What was marked is kept; run the command again."
                 ) from None
-            reason = fit(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
+            reason = for_files(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
             return {
                 "status": "unreadable",
                 "reason": reason,
@@ -280,9 +276,9 @@ class Marker:
                 "points": most if status == "passed" else 0,
                 "of": most,
                 "state": state,
-                "reason": fit(reason, 300),
-                "messages": [fit(text) for text in messages],
-                "discreet": [fit(text) for text in discreet or messages],
+                "reason": for_files(reason, 300),
+                "messages": [for_files(text) for text in messages],
+                "discreet": [for_files(text) for text in discreet or messages],
                 "mistake": mistake,
                 "seed": self.seed,
             }

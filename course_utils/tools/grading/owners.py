@@ -5,7 +5,6 @@ What a learner can choose never decides. Moodle names `Full Name_ID_assignsubmis
 entry may have two readings; if another learner's number is among them, it is given to no learner.
 """
 
-import hashlib
 import os
 import re
 import unicodedata
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from ..._support.notebooks import NOTEBOOKS
 from ..._support.renamed import RENAMED
+from .untrusted import for_keys, for_messages
 
 MOODLE = re.compile(r"_(\d+)_assignsubmission_(?=.)", re.DOTALL)
 CANVAS = re.compile(r"(?=_([1-9]\d*)_([1-9]\d{2,})_.)", re.DOTALL)  # the numbers may overlap: _812_813_99002_
@@ -23,10 +23,9 @@ DATE = re.compile(r"(?<!\d)(?:(?:19|20)\d\d_\d\d?_\d\d?|\d\d?_\d\d?_(?:19|20)\d\
 LONG_DATE = re.compile(r"(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d")
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)?[-_ ]?(\d{1,2})", re.IGNORECASE)
 SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
-FITTED = re.compile(r".*~[0-9a-f]{8}", re.DOTALL)
 
 
-def alike(text):
+def normalised(text):
     """A text without the differences between spellings of one name: case, accents, spaces, punctuation."""
     text = unicodedata.normalize("NFKD", str(text)).casefold()
     return "".join(
@@ -34,22 +33,6 @@ def alike(text):
         for letter in text
         if letter.isalnum() or unicodedata.category(letter)[0] == "M" and not "\u0300" <= letter <= "\u036f"
     )
-
-
-def shown(text, most=120):
-    """An untrusted text, made safe to show: no control characters, no change of writing direction, not too long."""
-    text = "".join(
-        letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
-    )
-    return text.strip()[:most]
-
-
-def fitted(text, most=120):
-    """`shown`, but different for different texts: a changed text ends in a checksum of the original."""
-    result = shown(text, most)
-    if result == text and not FITTED.fullmatch(text):
-        return text
-    return f"{shown(text, most - 9).strip()}~{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 @lru_cache(2**14)
@@ -114,9 +97,9 @@ class Roster:
         self.exact = {_raw(person): person for person in self.people}
         self.folded = self._claimed(lambda person: [_folded(_raw(person))])
         self.spellings = {
-            **self._claimed(lambda person: map(alike, _rotations(person.name))),
-            **self._claimed(lambda person: [alike(person.email), alike(person.email.partition("@")[0])]),
-            **self._claimed(lambda person: [alike(_raw(person))]),
+            **self._claimed(lambda person: map(normalised, _rotations(person.name))),
+            **self._claimed(lambda person: [normalised(person.email), normalised(person.email.partition("@")[0])]),
+            **self._claimed(lambda person: [normalised(_raw(person))]),
         }
 
     def _claimed(self, forms):
@@ -132,7 +115,7 @@ class Roster:
         if text in self.exact:
             return self.exact[text]
         folded = _folded(text)
-        return self.folded[folded] if folded in self.folded else self.spellings.get(alike(text))
+        return self.folded[folded] if folded in self.folded else self.spellings.get(normalised(text))
 
     def among(self, text, exact=False):
         """All learners named by words of a text; the longest run of words counts. exact: match only exact ids."""
@@ -150,7 +133,7 @@ class Roster:
 
 def _beside(reading):
     """What must agree in all entries with the same number. In Moodle's names, only the number is reliable."""
-    return reading.platform, alike(reading.name) if reading.platform == "canvas" else ""
+    return reading.platform, normalised(reading.name) if reading.platform == "canvas" else ""
 
 
 def _raw(person):
@@ -222,12 +205,14 @@ class Owners:
                     "",
                     "",
                     (
-                        f"its name matches {_list(person.learner for person in named)}; rename it so that it "
+                        f"its name matches {_in_words(person.learner for person in named)}; rename it so that it "
                         "matches one learner"
                     ),
                 )
             person = next(iter(named), None)
-        return (person.learner, person.name, "", "") if person else (fitted(own or self.root or "nameless"), "", "", "")
+        return (
+            (person.learner, person.name, "", "") if person else (for_keys(own or self.root or "nameless"), "", "", "")
+        )
 
     def _doubt(self, found):
         """Why these readings do not identify an entry's learner; empty if they do."""
@@ -249,8 +234,8 @@ class Owners:
             )
         ):
             return (
-                f"its name can be read as a hand-in of {_list([first.id, *(one.id for one in clash)])}; rename it so "
-                "that it matches one learner"
+                f"its name can be read as a hand-in of {_in_words([first.id, *(one.id for one in clash)])}; rename it "
+                "so that it matches one learner"
             )
         if first.id not in self.roster.exact and (len(names) > 1 or name not in names):
             return (
@@ -274,16 +259,16 @@ class Owners:
                     "",
                     (
                         f"{person.learner} on the roster has the same name as "
-                        f"{_list(number for _, number in self.contested[person])}; put the platform's numbers into "
+                        f"{_in_words(number for _, number in self.contested[person])}; put the platform's numbers into "
                         "the roster's column id"
                     ),
                 )
         platform = f"{first.platform} {first.id}"
         own = first.name.replace("_", " ")
         return (
-            (person.learner, person.name or shown(own), platform, "")
+            (person.learner, person.name or for_messages(own), platform, "")
             if person
-            else (fitted(first.id), shown(own), platform, "")
+            else (for_keys(first.id), for_messages(own), platform, "")
         )
 
     def _entry(self, one):
@@ -367,12 +352,9 @@ def _lessons():
     return {stem[:2] for stem in _stems()}
 
 
-def _list(names):
-    names = sorted(set(names))
-    return (
-        (f"{', '.join(map(shown, names[:4]))} and {shown(names[4]) if len(names) == 5 else f'{len(names) - 4} others'}")
-        if len(names) > 4
-        else " and ".join([", ".join(map(shown, names[:-1])), shown(names[-1])])
-        if len(names) > 1
-        else shown(names[0])
-    )
+def _in_words(names):
+    """A list in a sentence: at most five of the names."""
+    names = [for_messages(name) for name in sorted(set(names))]
+    if len(names) > 5:
+        names[4:] = [f"{len(names) - 4} others"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -7,7 +7,6 @@ import base64
 import io
 import os
 import statistics
-import unicodedata
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
@@ -18,8 +17,8 @@ from markupsafe import Markup, escape
 from ..._support.files import write_whole
 from ...exercises.model import code_marks
 from ...plots import HATCHES, STYLE
+from .untrusted import LONGEST_ON_A_PAGE, for_pages
 
-LONGEST = 2000  # default limit of a text, in characters
 WORDS = {
     "passed": ("✓", "passed"),
     "failed": ("✗", "not there yet"),
@@ -42,31 +41,16 @@ STATUSES = {  # in plain words, for the learner
     "missing exercise": "At least one exercise has no answer to mark.",
     "nothing handed in": "Nothing was handed in under this name.",
 }
-KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and Indic scripts
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, lone surrogates, unusual line ends
-
-
-def clean(text, longest=LONGEST):
-    """A text that is safe to show: shortened, with invisible and direction-changing characters as code points."""
-    text = str(text)
-    left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""
-    text = text[:longest].replace("\r\n", "\n")
-    return (
-        "".join(
-            f"⟨U+{ord(one):04X}⟩" if one not in KEPT and unicodedata.category(one) in HIDDEN else one for one in text
-        )
-        + left_off
-    )
 
 
 def cut(text, longest):
     """Clean a text and cut it to a given length instead of the default, for templates."""
-    return escape(clean(text, longest))
+    return escape(for_pages(text, longest))
 
 
-def sentence(text, longest=LONGEST):
+def sentence(text, longest=LONGEST_ON_A_PAGE):
     """A sentence as HTML, with its parts in backticks as code."""
-    return Markup(code_marks(clean(text, longest)))
+    return Markup(code_marks(for_pages(text, longest)))
 
 
 PAGES = Environment(
@@ -76,7 +60,7 @@ PAGES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
     # every value that a template writes, unless it is markup
-    finalize=lambda value: clean(value) if type(value) is str else value,
+    finalize=lambda value: for_pages(value) if type(value) is str else value,
 )
 PAGES.filters.update(
     cut=cut,
@@ -239,7 +223,7 @@ def _pictures(scores, exercises):
                 xlim=(0, max(left)),
                 ylim=(len(exercises) - 0.4, -0.6),
             )
-            axes.set_yticks(places, [clean(row["id"][:30]) for row in exercises])
+            axes.set_yticks(places, [for_pages(row["id"][:30]) for row in exercises])
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)

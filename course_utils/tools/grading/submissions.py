@@ -21,7 +21,8 @@ from pathlib import Path, PurePosixPath
 
 from ..._support.files import file_sha256
 from ..workspace.copies import GLOSSARY
-from .owners import Owners, alike, fitted, own_part, shown, stem_of  # noqa: F401
+from .owners import Owners, normalised, stem_of
+from .untrusted import for_keys, for_messages
 
 LARGEST = 256 * 2**20  # bytes per notebook
 LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
@@ -107,7 +108,7 @@ class Found:
 
     @property
     def file(self):
-        return fitted("/".join(self.parts), 300)
+        return for_keys("/".join(self.parts), 300)
 
 
 @dataclass(frozen=True)
@@ -146,15 +147,15 @@ def read_roster(path):
     try:
         rows = read_table(path)
     except UnicodeDecodeError:
-        raise HandInError(f"The roster {shown(path, 300)} is not in UTF-8; save it as CSV in UTF-8.") from None
+        raise HandInError(f"The roster {for_messages(path, 300)} is not in UTF-8; save it as CSV in UTF-8.") from None
     except (OSError, csv.Error) as error:
         raise HandInError(
-            f"The roster {shown(path, 300)} cannot be read: {getattr(error, 'strerror', None) or error}."
+            f"The roster {for_messages(path, 300)} cannot be read: {getattr(error, 'strerror', None) or error}."
         ) from None
     learners = {}
     for number, row in enumerate(rows, 2):
         cells = {
-            alike(key): (value or "").strip()
+            normalised(key): (value or "").strip()
             for key, value in row.items()
             if isinstance(key, str) and isinstance(value, (str, type(None)))
         }
@@ -166,10 +167,12 @@ def read_roster(path):
             raise HandInError(
                 f"The roster {path} has no id and no email in line {number}; name the columns id, name, email."
             )
-        if fitted(key) in learners:
-            raise HandInError(f"The roster {path} has {shown(key)!r} twice (again in line {number}).")
-        name = shown(found["name"] or f"{found['first']} {found['last']}".strip())
-        learners[fitted(key)] = Learner(fitted(key), name, shown(found["email"]), key if fitted(key) != key else "")
+        if for_keys(key) in learners:
+            raise HandInError(f"The roster {path} has {for_messages(key)!r} twice (again in line {number}).")
+        name = for_messages(found["name"] or f"{found['first']} {found['last']}".strip())
+        learners[for_keys(key)] = Learner(
+            for_keys(key), name, for_messages(found["email"]), key if for_keys(key) != key else ""
+        )
     if not learners:
         raise HandInError(f"The roster {path} has no learners.")
     return learners
@@ -209,21 +212,23 @@ def gather(source, folder, roster=None, skip=()):
     """
     source, folder, skip = Path(source), Path(folder), {Path(path).resolve() for path in skip}
     people = roster or {}
-    with _faults(f"Cannot read {shown(source, 300)}"):
+    with _faults(f"Cannot read {for_messages(source, 300)}"):
         try:
             kind = os.stat(source).st_mode
         except (FileNotFoundError, NotADirectoryError):
-            raise HandInError(f"There is no {shown(source, 300)}.") from None
+            raise HandInError(f"There is no {for_messages(source, 300)}.") from None
         if stat.S_ISDIR(kind):
             seen = list(_in_folder(source, folder, skip, people))
         elif not stat.S_ISREG(kind):
-            raise HandInError(f"{shown(source, 300)} is a device or a pipe; give a folder, a zip, or a notebook.")
+            raise HandInError(
+                f"{for_messages(source, 300)} is a device or a pipe; give a folder, a zip, or a notebook."
+            )
         elif source.suffix.lower() == ".zip" or zipfile.is_zipfile(source):
             seen = list(_in_archive(source, folder, (), whole=True))
         elif source.suffix.lower() == ".ipynb" or _holds_notebook(source):
             seen = [_in_place(source, (source.name,))]
         else:
-            raise HandInError(f"{shown(source, 300)} is neither a folder, nor a zip, nor a notebook.")
+            raise HandInError(f"{for_messages(source, 300)} is neither a folder, nor a zip, nor a notebook.")
     # the glossary is part of every workspace
     found = [one for one in seen if isinstance(one, Found) and one.parts[-1].lower() != GLOSSARY]
     result = Gathered(one for one in seen if isinstance(one, LeftOut))
@@ -233,7 +238,12 @@ def gather(source, folder, roster=None, skip=()):
         learner, name, platform, why = owners.of(one)
         if not why:
             mine.setdefault(learner, []).append(
-                (one, HandIn(learner, shown(name), one.file, one.path, one.sha256, one.modified, one.problem, platform))
+                (
+                    one,
+                    HandIn(
+                        learner, for_messages(name), one.file, one.path, one.sha256, one.modified, one.problem, platform
+                    ),
+                )
             )
         elif one.notebook or ARCHIVE.search(one.parts[-1]) or len(one.parts) == 1:
             result.left_out.append(LeftOut(one.file, why))
@@ -247,7 +257,7 @@ def gather(source, folder, roster=None, skip=()):
             if first
             else ""
         )
-        raise HandInError(f"There are no hand-ins in {shown(source, 300)}{why}.")
+        raise HandInError(f"There are no hand-ins in {for_messages(source, 300)}{why}.")
     return result
 
 
@@ -272,7 +282,7 @@ def _kept(files, listed, left_out):
         )
     untold = 0
     for raw, one in others:
-        name = shown(raw.parts[-1])
+        name = for_messages(raw.parts[-1])
         if not notebooks and (len(raw.parts) > 1 or listed or one.platform):
             untold += len(kept) >= MOST_TOLD
             if not untold:
@@ -289,7 +299,8 @@ def _kept(files, listed, left_out):
         elif notebooks and ARCHIVE.search(name):
             left_out.append(
                 LeftOut(
-                    one.file, f"it is an archive that is not opened; {shown(one.learner)} has handed in other files"
+                    one.file,
+                    f"it is an archive that is not opened; {for_messages(one.learner)} has handed in other files",
                 )
             )
     if untold:
@@ -336,7 +347,7 @@ def _in_folder(source, folder, skip, people):
             if name.startswith("."):
                 yield from _hidden(label, _is_hidden_notebook(name))
                 continue
-            with _faults(f"Cannot read {shown(path, 300)}"):
+            with _faults(f"Cannot read {for_messages(path, 300)}"):
                 if not stat.S_ISREG(path.lstat().st_mode):
                     yield _refused(label, "it is a link or a device, which is not followed")
                 elif ZIP.search(name):
@@ -378,7 +389,7 @@ def _is_whole(source, folders, files, people):
 def _hidden(parts, notebooks):
     if notebooks:
         yield LeftOut(
-            fitted("/".join(parts), 300),
+            for_keys("/".join(parts), 300),
             f"its name begins with a dot, so {'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
             "skipped; rename it if it is a hand-in",
         )
@@ -545,18 +556,18 @@ def _in_archive(path, folder, label, whole=False):
             raise
         if isinstance(error, OSError) and error.errno not in DAMAGED:
             with _faults(
-                f"Cannot unpack {shown('/'.join(label) or path, 300)} into {folder}"
+                f"Cannot unpack {for_messages('/'.join(label) or path, 300)} into {folder}"
                 if target
-                else f"Cannot read {shown(path, 300)}"
+                else f"Cannot read {for_messages(path, 300)}"
             ):
                 raise
         problem = str(error) or type(error).__name__
         if whole:
             raise HandInError(
-                f"The archive {shown(path, 300)} cannot be unpacked ({shown(problem, 300).rstrip('.')}); download it "
-                "again."
+                f"The archive {for_messages(path, 300)} cannot be unpacked ({for_messages(problem, 300).rstrip('.')}); "
+                "download it again."
             ) from None
-        yield _refused(label, f"the archive cannot be unpacked: {shown(problem, 300)}")
+        yield _refused(label, f"the archive cannot be unpacked: {for_messages(problem, 300)}")
 
 
 NUMBERS = itertools.count()

@@ -1,0 +1,73 @@
+"""Text from strangers, made safe for the place where it goes: one function for each kind of place."""
+
+import hashlib
+import re
+import unicodedata
+
+LONGEST_ON_A_PAGE = 2000  # characters
+KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and Indic scripts
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, lone surrogates, unusual line ends
+HAS_DIGEST = re.compile(r".*~[0-9a-f]{8}", re.DOTALL)
+
+# The start of a cell may be followed by invisible characters, or by a quotation mark, which closes another one where
+# semicolons separate cells. A cell that already begins with '= gets one more quote, which is removed on reading.
+INVISIBLE = (
+    r"\s\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+SIGNS = r"=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
+START_OF_CELL = rf"((?:^|[;\t\n\r\u2028\u2029])[{INVISIBLE}\"]*)"
+FORMULA = re.compile(rf"{START_OF_CELL}('*[{SIGNS}])")
+GUARDED_FORMULA = re.compile(rf"{START_OF_CELL}'('*[{SIGNS}])")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+def for_messages(text, most=120):
+    """A text for a sentence or a table: no control characters, no change of writing direction, not too long."""
+    text = "".join(
+        letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
+    )
+    return text.strip()[:most]
+
+
+def for_keys(text, most=120):
+    """`for_messages`, but different for different texts: a changed text ends in a checksum of the original."""
+    result = for_messages(text, most)
+    if result == text and not HAS_DIGEST.fullmatch(text):
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{for_messages(text, most - 9).strip()}~{digest}"
+
+
+def for_files(text, most=2000):
+    """A text that any file can hold: no lone surrogates, and not too long. Line ends and signs stay."""
+    return str(text)[:most].encode("utf-8", "replace").decode()
+
+
+def for_pages(text, longest=LONGEST_ON_A_PAGE):
+    """A text for a page: shortened, invisible and direction-changing characters as code points. Not escaped."""
+    text = str(text)
+    left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""
+    text = text[:longest].replace("\r\n", "\n")
+    return (
+        "".join(
+            f"⟨U+{ord(one):04X}⟩" if one not in KEPT and unicodedata.category(one) in HIDDEN else one for one in text
+        )
+        + left_off
+    )
+
+
+def for_cells(value):
+    """A cell that no spreadsheet takes for a formula and no terminal for a command.
+
+    This holds whether the program separates cells at commas, semicolons or tabs.
+    """
+    if not isinstance(value, str):
+        return "" if value is None else value
+    return FORMULA.sub(r"\1'\2", CONTROLS.sub("\N{REPLACEMENT CHARACTER}", value))
+
+
+def from_cells(value):
+    """The text that `for_cells` guarded."""
+    return GUARDED_FORMULA.sub(r"\1\2", value or "")
