@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import nbformat
 import pytest
 
 from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS
-from course_utils.tools.grading import gradebook
+from course_utils.tools.grading import class_run
 from course_utils.tools.grading.marking import Marker, assignment
 from course_utils.tools.grading.sandbox import Sandbox, isolation_problem, read_only
 from course_utils.tools.workspace.copies import learner_copy
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
 EXTRAS = Path(sys.prefix) / "grading"  # nbgrader and Dask, as `make test` installs them
 NOBODY = 65534
+# of a marking process
+SETTINGS = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/devices/system/cpu")
 
 
@@ -42,8 +45,33 @@ def one_sandbox():
             for job in jobs:
                 yield job["key"], marker.mark(Path(job["path"]).read_bytes(), job["name"])
 
-        patch.setattr(gradebook, "mark_here", mark_here)
+        patch.setattr(class_run, "mark_here", mark_here)
         yield
+
+
+def graded(source, out, progress=lambda results, total: results, **options):
+    """`grade` with one worker and these options: the records by learner."""
+    how = class_run.Options(**{"workers": 1, **options})
+    return {record.learner: record for record in class_run.grade(source, out, how, progress)}
+
+
+def total(result):
+    """The points of a hand-in."""
+    return sum(mark.points for mark in result.exercises.values())
+
+
+def begun(running, sign, seconds=90):
+    """Wait until `sign()` of a process that runs is something, and return that."""
+    deadline = time.monotonic() + seconds
+    while not (found := sign()):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.05)
+    return found
+
+
+def first_result(out):
+    """Whether a run has stored a result."""
+    return any(b'"exercises"' in path.read_bytes() for path in Path(out).glob("*-wal"))
 
 
 def needs_extras():
@@ -115,45 +143,18 @@ def ordinary_user(writable):
 
     Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
     """
-    command = [
-        "bwrap",
-        "--bind",
-        "/proc",
-        "/proc",
-        "--dev-bind",
-        "/dev",
-        "/dev",
-        "--cap-add",
-        "ALL",
-        "--perms",
-        "1777",
-        "--tmpfs",
-        "/tmp",
-    ]
-    seen = []
-    for folder in [
-        *map(Path, SYSTEM),
-        *sorted({Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1], ROOT}),
-    ]:
+    command = "bwrap --bind /proc /proc --dev-bind /dev /dev --cap-add ALL --perms 1777 --tmpfs /tmp".split()
+    seen, pythons = [], {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
+    for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
         if folder.is_symlink():
             command += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists() and not any(folder.is_relative_to(other) for other in seen):
             command += read_only(folder)
             seen.append(folder)
     for parent in reversed(Path(writable).parents[:-1]):
-        command += (
-            ["--perms", "0755", "--dir", str(parent)]
-            if not any(parent.is_relative_to(other) for other in (*seen, Path("/tmp")))
-            or str(parent).startswith("/tmp/")
-            else []
-        )
+        known = any(parent.is_relative_to(other) for other in (*seen, Path("/tmp")))
+        if not known or str(parent).startswith("/tmp/"):
+            command += ["--perms", "0755", "--dir", str(parent)]
     command += ["--bind", str(writable), str(writable)]
-    return [
-        *command,
-        "setpriv",
-        f"--reuid={NOBODY}",
-        f"--regid={NOBODY}",
-        "--clear-groups",
-        "--inh-caps=-all",
-        "--bounding-set=-all",
-    ]
+    user = f"--reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
+    return [*command, "setpriv", *user.split()]

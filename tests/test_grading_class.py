@@ -8,35 +8,40 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
+from dataclasses import asdict
 from pathlib import Path
 
 import psutil
 import pytest
 
 from course_utils.tools.grading.fleet import mark_here
-from course_utils.tools.grading.gradebook import grade, page_name
 from course_utils.tools.grading.marking import assignment
+from course_utils.tools.grading.records import page_name
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import HandInError
 
-from .grader import (
+from . import grader
+from .grader import (  # noqa: F401
     COURSE,
     NOBODY,
     ROOT,
+    SETTINGS,
     course,
+    graded,
     hand_in,
     isolation,
     needs_extras,
-    one_sandbox,  # noqa: F401
+    one_sandbox,
     ordinary_user,
     points_of,
+    total,
     write_class,
 )
 
 FULL, UNIT = points_of("04"), points_of("04-normalise")
 # averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
+SAME = ("results.jsonl", "grades.csv", "summary.html")  # however the class is marked
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 
 
@@ -45,23 +50,16 @@ def folder(tmp_path_factory):
     """A class of six, and a roster of seven."""
     isolation()
     folder = tmp_path_factory.mktemp("class")
+    prints = "# mine\ndef my_mean_pool(a, b):\n    print('x' * 10**6)\n    return a"
+    exits = "import os\ndef my_mean_pool(a, b):\n    os._exit(0)"
     write_class(
         folder / "class",
         ada=hand_in("04", all="solution"),
         bob=hand_in("04", mean_pool=HALF, normalise="solution"),
         cleo=hand_in("04"),
         dan="no notebook at all",
-        eve=hand_in("04", mean_pool="import os\ndef my_mean_pool(a, b):\n    os._exit(0)"),
-    )
-    write_class(
-        folder / "class",
-        **{
-            "=fay": hand_in(
-                "04",
-                mean_pool="# mine\ndef my_mean_pool(a, b):\n    print('x' * 10**6)\n    return a",
-                normalise="solution",
-            )
-        },
+        eve=hand_in("04", mean_pool=exits),
+        **{"=fay": hand_in("04", mean_pool=prints, normalise="solution")},
     )
     (folder / "roster.csv").write_text(
         "id,name,email\nada,Ada Lovelace,ada@example.org\nbob,Bob,\ncleo,,\ndan,,\neve,,\ngus,Gus,\n"
@@ -91,31 +89,31 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+def results(out):
+    return {entry["learner"]: entry for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines())}
+
+
 def test_everybody_has_a_row_with_points_and_a_status(out):
     rows = {row["learner"]: row for row in table(out / "grades.csv")}
-    assert list(rows) == ["'=fay", "ada", "bob", "cleo", "dan", "eve", "gus"], (
-        "no spreadsheet takes a name for a formula"
-    )
+    names = "'=fay ada bob cleo dan eve gus".split()
+    assert list(rows) == names, "no spreadsheet takes a name for a formula"
     assert {row["of"] for row in rows.values()} == {str(FULL)}
     assert [rows[one]["total"] for one in rows] == [*map(str, (UNIT, FULL, UNIT, 0, 0, 0, 0))]
     statuses = ["ok", "ok", "ok", "ok", "unreadable", "crashed", "nothing handed in"]
     assert [row["status"] for row in rows.values()] == statuses
-    assert (
-        rows["ada"]["04-mean-pool"] == str(points_of("04-mean-pool"))
-        and rows["ada"]["name"] == "Ada Lovelace"
-        and rows["'=fay"]["notes"] == "not on the roster"
-    )
+    assert rows["ada"]["04-mean-pool"] == str(points_of("04-mean-pool")) and rows["ada"]["name"] == "Ada Lovelace"
+    assert rows["'=fay"]["notes"] == "not on the roster"
     assert "not JSON" in rows["dan"]["reason"] and "exit status 0" in rows["eve"]["reason"]
 
 
 def test_results_hold_everything_for_machines(out):
-    entries = {entry["learner"]: entry for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines())}
+    entries = results(out)
     mark = entries["bob"]["result"]["exercises"]["04-mean-pool"]
     assert (mark["status"], mark["points"], mark["seed"]) == ("failed", 0, 7) and "padding" in mark["mistake"]
     assert "mean(1)" in entries["bob"]["result"]["texts"]["04-mean-pool"]
     assert entries["cleo"]["result"]["exercises"]["04-baseline"]["status"] == "not attempted"
     with Store(out / "results.sqlite") as store:
-        assert {learner: entry for (learner, _), entry in store.entries.items()} == entries, "both are the same"
+        assert {learner: asdict(entry) for (learner, _), entry in store.entries.items()} == entries, "both are the same"
     names = "canvas.csv feedback grades.csv moodle.csv results.jsonl results.sqlite summary.html"
     assert sorted(path.name for path in out.iterdir()) == names.split()
 
@@ -123,35 +121,28 @@ def test_results_hold_everything_for_machines(out):
 def test_pages(out):
     pages = ["ada.html", "bob.html", "cleo.html", "dan.html", "eve.html", page_name("=fay"), "gus.html"]
     assert sorted(path.name for path in (out / "feedback").iterdir()) == pages
-    assert {row["page"] for row in table(out / "grades.csv")} == {
-        f"feedback/{path.name}" for path in (out / "feedback").iterdir()
-    }
-    mark = next(
-        entry
-        for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines())
-        if entry["learner"] == "bob"
-    )
+    assert {row["page"] for row in table(out / "grades.csv")} == {f"feedback/{page}" for page in pages}
+    mistake = results(out)["bob"]["result"]["exercises"]["04-mean-pool"]["mistake"]
     page = (out / "feedback" / "bob.html").read_text()
     assert "padding" in page and "(given" not in page and "http://" not in page and "https://" not in page
-    assert mark["result"]["exercises"]["04-mean-pool"]["mistake"].partition("`")[0][:40] in page
+    assert mistake.partition("`")[0][:40] in page
     summary = (out / "summary.html").read_text()
     assert "<svg" in summary or "data:image/svg" in summary
 
 
 def test_layouts_of_moodle_and_canvas(out):
-    moodle = {row["Full name"]: row for row in table(out / "moodle.csv")}
-    assert moodle["Ada Lovelace"]["Grade"] == str(FULL) and moodle["Ada Lovelace"]["Email address"] == "ada@example.org"
-    assert "04-max-pool" in moodle["Bob"]["Feedback comments"]
-    canvas = table(out / "canvas.csv")
-    title = assignment(("04",))["titles"]["04"]
-    assert canvas[0]["Student"] == "Points Possible"
+    moodle, canvas = {row["Full name"]: row for row in table(out / "moodle.csv")}, table(out / "canvas.csv")
+    ada, title = moodle["Ada Lovelace"], assignment(("04",))["titles"]["04"]
+    assert (ada["Grade"], ada["Email address"], ada["Maximum Grade"]) == (str(FULL), "ada@example.org", str(FULL))
+    assert "04-max-pool" in moodle["Bob"]["Feedback comments"] and len(moodle) == 7
+    assert canvas[0]["Student"] == "Points Possible" and len(canvas) == 8
     assert [row[title] for row in canvas if row["SIS Login ID"] == "ada"] == [str(FULL)]
 
 
-def counted(*args, **kwargs):
-    """`grade`, and the number of notebooks it marked."""
+def counted(source, out, **options):
+    """How many notebooks `grade` marked, and its records."""
     totals = []
-    learners = grade(*args, **kwargs, workers=1, progress=lambda results, total: totals.append(total) or results)
+    learners = graded(source, out, lambda results, total: totals.append(total) or results, **options)
     return totals[0], learners
 
 
@@ -161,25 +152,21 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
     mine = shutil.copytree(out, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     assert counted(source, mine, roster=folder / "roster.csv")[0] == 0
-    assert {
-        path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file() and path.name in before
-    } == before
+    after = {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
+    assert {name: after[name] for name in before} == before
 
     write_class(source, cleo=hand_in("04", baseline="solution"))
     marked, learners = counted(source, mine)
-    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["cleo"] == points_of("04-baseline")
-    assert "gus" not in {one["learner"] for one in learners}
+    assert marked == 1 and learners["cleo"].points == points_of("04-baseline") and "gus" not in learners
 
     write_class(source, cleo=hand_in("04", all="solution"), ada=hand_in("04"))
     marked, learners = counted(source, mine, only=("cleo",))
-    assert marked == 1 and {one["learner"]: one["points"] for one in learners}["ada"] == FULL, (
-        "of the others, the old result stays"
-    )
+    assert marked == 1 and learners["ada"].points == FULL, "of the others, the old result stays"
     assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
     with pytest.raises(GradeError, match="--only cle: there is no such learner; similar: cleo"):
-        grade(source, mine, only=("cle",))
+        graded(source, mine, only=("cle",))
     with pytest.raises(GradeError, match="mark the class once without --only"):
-        grade(source, tmp_path / "new", only=("cleo",))
+        graded(source, tmp_path / "new", only=("cleo",))
 
 
 @pytest.mark.usefixtures("one_sandbox")
@@ -190,19 +177,18 @@ def test_an_interruption_loses_nothing(folder, tmp_path):
             if number == 1:
                 raise KeyboardInterrupt
 
-    source = shutil.copytree(folder / "class", tmp_path / "class")
+    source, out = shutil.copytree(folder / "class", tmp_path / "class"), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        grade(source, tmp_path / "out", workers=1, progress=stop_after_two, seed=7)
-    assert not (tmp_path / "out" / "grades.csv").exists()
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["results.sqlite"]
-    assert counted(source, tmp_path / "out", seed=7)[0] == 4
-    assert len((tmp_path / "out" / "grades.csv").read_text().splitlines()) == 7
+        graded(source, out, stop_after_two, seed=7)
+    assert [path.name for path in out.iterdir()] == ["results.sqlite"]
+    assert counted(source, out, seed=7)[0] == 4
+    assert len((out / "grades.csv").read_text().splitlines()) == 7
 
 
-def test_ctrl_c_leaves_no_process(folder, tmp_path):
-    write_class(
-        tmp_path / "class", s0=hand_in("04"), s1=hand_in("04", max_pool=SLOW), s2=hand_in("04", max_pool=SLOW + " ")
-    )
+def test_ctrl_c_leaves_no_process(tmp_path):
+    isolation()
+    slow = {f"s{number}": hand_in("04", max_pool=SLOW + " " * number) for number in (1, 2)}
+    write_class(tmp_path / "class", s0=hand_in("04"), **slow)
     running = subprocess.Popen(
         [*COURSE, "grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--workers", "1"],
         stdout=subprocess.PIPE,
@@ -210,14 +196,11 @@ def test_ctrl_c_leaves_no_process(folder, tmp_path):
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    deadline = time.monotonic() + 90
-    while not any(b'"exercises"' in path.read_bytes() for path in (tmp_path / "out").glob("*-wal")):
-        assert time.monotonic() < deadline and running.poll() is None
-        time.sleep(0.2)
+    grader.begun(running, lambda: grader.first_result(tmp_path / "out"))
     below = psutil.Process(running.pid).children(recursive=True)
     assert any(process.name() == "bwrap" for process in below)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=60)
     assert running.returncode == 130 and "Stopped. What was marked is kept" in err and "Traceback" not in err
     _, alive = psutil.wait_procs(below, timeout=10)
     assert alive == []
@@ -226,22 +209,20 @@ def test_ctrl_c_leaves_no_process(folder, tmp_path):
 def test_a_marking_process_that_dies_is_replaced(tmp_path):
     isolation()
     (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
-    settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
     job = {"key": "good", "name": "good.ipynb", "path": str(tmp_path / "good.ipynb")}
     # a job without a name crashes its process
-    found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], settings, workers=1))
-    assert found["deadly"]["status"] == "not marked" and found["good"]["status"] == "ok"
-    assert sum(mark["points"] for mark in found["good"]["exercises"].values()) == FULL
+    found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], SETTINGS, workers=1))
+    assert found["deadly"].status == "not marked" and found["good"].status == "ok" and total(found["good"]) == FULL
 
 
 @pytest.mark.usefixtures("one_sandbox")
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
     parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7}
     assert mark(folder, parts, "--part", "1/2", "--workers", 2).returncode == 0
-    grade(folder / "class", parts, part=(2, 2), workers=1, **how)
+    graded(folder / "class", parts, part=(2, 2), **how)
     assert not (parts / "grades.csv").exists()
-    grade(folder / "class", parts, **how)
-    for name in ("results.jsonl", "grades.csv", "summary.html"):
+    graded(folder / "class", parts, **how)
+    for name in SAME:
         assert (parts / name).read_bytes() == (out / name).read_bytes(), name
 
 
@@ -266,7 +247,7 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
         for process in cluster:
             process.kill()
             process.wait()
-    for name in ("results.jsonl", "grades.csv", "summary.html"):
+    for name in SAME:
         assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes()
 
 
@@ -292,45 +273,33 @@ def test_hand_marked_cells(tmp_path):
     auto, most, rubric = points_of("14-judge"), points_of("14-report"), assignment()["rubrics"]["14-report"]
     assert sum(rubric.values()) == most
     report = "**Result.** I wrote <script>alert(1)</script> this."
-    source = write_class(
-        tmp_path / "class",
+    source, out = tmp_path / "class", tmp_path / "out"
+    write_class(
+        source,
         ada=("14_capstone.ipynb", hand_in("14", judge="solution", report=report)),
         bob=("14_capstone.ipynb", hand_in("14")),
     )
-    out = tmp_path / "out"
-    learners = {one["learner"]: one for one in grade(source, out, workers=1)}
-    assert (
-        learners["ada"]["points"],
-        learners["ada"]["of"],
-        learners["ada"]["waiting"],
-        learners["bob"]["waiting"],
-    ) == (auto, points_of("14"), most, 0)
-    rows = table(out / "manual.csv")
-    assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in rows] == [
-        (learner, f"14-report: {row}", "", str(of)) for learner in ("ada", "bob") for row, of in sorted(rubric.items())
+    learners = graded(source, out)
+    ada = learners["ada"]
+    assert (ada.points, ada.of, ada.waiting, learners["bob"].waiting) == (auto, points_of("14"), most, 0)
+    assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in table(out / "manual.csv")] == [
+        (learner, f"14-report: {row}", "", str(of)) for learner in learners for row, of in sorted(rubric.items())
     ]
 
     text = (out / "manual.csv").read_text()
     marked = re.sub(r"(?m)^(ada,,14-report: \w+),,", r"\1,1,", text)
     marked = marked.replace("Result,1,2,,", 'Result,"0,5",2,"Well said, <b>Ada</b>",', 1)
     (out / "manual.csv").write_text(marked + "zoe,,14-report: Result,3,2,gone,\n")
-    learners = {one["learner"]: one for one in grade(source, out, workers=1)}
-    assert (learners["ada"]["points"], learners["ada"]["waiting"]) == (auto + len(rubric) - 0.5, 0)
-    assert "zoe" in (out / "manual.csv").read_text() and "Well said" in (out / "manual.csv").read_text(), (
-        "what a person wrote stays"
-    )
-    page = (out / "feedback" / "ada.html").read_text()
-    assert (
-        "Result: 0.5 of 2. Well said" in page
-        and "<b>Ada" not in page
-        and "<script>alert" not in page
-        and "&lt;script&gt;" in page
-    )
+    ada = graded(source, out)["ada"]
+    assert (ada.points, ada.waiting) == (auto + len(rubric) - 0.5, 0)
+    written, page = (out / "manual.csv").read_text(), (out / "feedback" / "ada.html").read_text()
+    assert "zoe" in written and "Well said" in written, "what a person wrote stays"
+    assert "Result: 0.5 of 2. Well said" in page and "<b>Ada" not in page
+    assert "<script>alert" not in page and "&lt;script&gt;" in page
 
-    for wrong in ("3", "-1", "six", "nan"):
-        (out / "manual.csv").write_text(text.replace("14-report: Result,,2", f"14-report: Result,{wrong},2"))
-        with pytest.raises(GradeError, match=r"line \d: points must be a number from 0 to 2"):
-            grade(source, out, workers=1)
+    (out / "manual.csv").write_text(text.replace("14-report: Result,,2", "14-report: Result,six,2"))
+    with pytest.raises(GradeError, match=r"line \d: points must be a number from 0 to 2"):
+        graded(source, out)
 
 
 def test_into_nbgrader(tmp_path):
@@ -413,27 +382,19 @@ def test_bad_command_lines_end_in_one_sentence(folder, tmp_path, arguments, word
 
 
 @pytest.mark.usefixtures("one_sandbox")
-def test_the_latest_hand_in_of_a_lesson_counts(folder, tmp_path):
-    write_class(
-        tmp_path / "class",
-        ada=("04_pooling.ipynb", hand_in("04")),
-        bob=("a.ipynb", hand_in("04", normalise="solution")),
-    )
-    write_class(
-        tmp_path / "class", ada=("04_pooling (1).ipynb", hand_in("04", all="solution")), bob=("notes.ipynb", "broken")
-    )
-    os.utime(tmp_path / "class" / "ada" / "04_pooling.ipynb", (1, 1))
-    learners = {one["learner"]: one for one in grade(tmp_path / "class", tmp_path / "out", workers=1)}
-    assert learners["ada"]["points"] == FULL and "more than once" in learners["ada"]["notes"][0]
-    assert (
-        learners["bob"]["points"] == UNIT
-        and learners["bob"]["status"] == "ok"
-        and "unreadable" in learners["bob"]["notes"][0]
-    )
+def test_the_latest_hand_in_of_a_lesson_counts(tmp_path):
+    source = tmp_path / "class"
+    write_class(source, ada=("04_pooling.ipynb", hand_in("04")), bob=("a.ipynb", hand_in("04", normalise="solution")))
+    write_class(source, ada=("04_pooling (1).ipynb", hand_in("04", all="solution")), bob=("notes.ipynb", "broken"))
+    os.utime(source / "ada" / "04_pooling.ipynb", (1, 1))
+    learners = graded(source, tmp_path / "out")
+    assert learners["ada"].points == FULL and "more than once" in learners["ada"].notes[0]
+    assert (learners["bob"].points, learners["bob"].status) == (UNIT, "ok")
+    assert "unreadable" in learners["bob"].notes[0]
 
 
 def test_nothing_at_all(tmp_path):
     isolation()
     (tmp_path / "class").mkdir()
     with pytest.raises(HandInError):
-        grade(tmp_path / "class", tmp_path / "out")
+        graded(tmp_path / "class", tmp_path / "out")

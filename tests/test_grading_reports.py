@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import unicodedata
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,10 +16,11 @@ from xml.etree import ElementTree
 import pytest
 
 from course_utils.tools.grading import reports
+from course_utils.tools.grading.results import HandMarkedCell, LearnerRecord, Mark
 
 TITLES = {"04": "04 Pooling", "06": "06 Similarity"}
 ABOUT = {"lessons": ["04", "06"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}
-STATUSES = ("passed", "failed", "not attempted", "missing")
+MARK_STATUSES = ("passed", "failed", "not attempted", "missing")
 VOID = {"meta", "img", "br"}
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -36,63 +38,31 @@ INVISIBLE = ["\0", "\x1b", "\x7f", "\x85", "\u202e", "\u2066", "\u200f", "\u2028
 
 
 def mark(status="passed", points=2, of=2, **more):
-    return {
-        "title": "Mean pooling",
-        "status": status,
-        "points": points if status == "passed" else 0,
-        "of": of,
-        "state": "ok",
-        "reason": "",
-        "messages": ["hidden 0.125"],
-        "discreet": [],
-        "mistake": "",
-        "seed": 987654321,
-        **more,
-    }
+    more = {"title": "Mean pooling", "messages": ["hidden 0.125"], "seed": 987654321, **more}
+    return Mark(status=status, points=points if status == "passed" else 0, of=of, **more)
 
 
 def learner(one="ada", **more):
-    exercises = {
-        "04-mean-pool": mark(),
-        "06-cosine": mark("failed", discreet=["Short lists: your function returned a `list`."]),
-    }
-    record = {
-        "learner": one,
-        "name": one.title(),
-        "page": f"{one}.html",
-        "status": "ok",
-        "reason": "",
-        "notes": [],
-        "points": 2,
-        "of": 4,
-        "waiting": 0,
-        "exercises": exercises,
-        "by_hand": {},
-        "problems": [],
-        "files": ["04_pooling.ipynb"],
-    }
-    return {**record, **more}
+    wrong = mark("failed", discreet=["Short lists: your function returned a `list`."])
+    record = {"name": one.title(), "page": f"{one}.html", "points": 2, "of": 4, "files": ["04_pooling.ipynb"]}
+    return LearnerRecord(
+        **{"learner": one, "exercises": {"04-mean-pool": mark(), "06-cosine": wrong}, **record, **more}
+    )
 
 
 def hostile(text):
     """A learner with this text in every field that can hold it."""
-    exercises = {
-        f"04-{text}": mark(
-            "failed", title=text, discreet=[text, f"{text} too"], mistake=text, reason=text, messages=[text]
-        ),
-        f"{text}-06": mark("missing", title=text, discreet=[text]),
-    }
+    failed = mark("failed", title=text, discreet=[text, f"{text} too"], mistake=text, reason=text, messages=[text])
+    same = dict.fromkeys(("learner", "name", "reason"), text) | dict.fromkeys(("notes", "problems", "files"), [text])
     return learner(
-        learner=text,
-        name=text,
         status="unreadable",
-        reason=text,
-        notes=[text],
-        exercises=exercises,
-        problems=[text],
-        files=[text],
-        by_hand={f"12-{text}": {"points": 1.5, "of": 8, "comment": text, "text": text}},
+        exercises={f"04-{text}": failed, f"{text}-06": mark("missing", title=text, discreet=[text])},
+        by_hand={f"12-{text}": HandMarkedCell(8, text, points=1.5, comment=text)},
+        **same,
     )
+
+
+FORGOT = "You forget the `mask`."
 
 
 def invented(count, seed=3):
@@ -102,28 +72,17 @@ def invented(count, seed=3):
     for number in range(count):
         exercises = {}
         for one in ("04-mean-pool", "04-max-pool", "06-cosine"):
-            status, kind = rng.choice(STATUSES), rng.randrange(3)
-            exercises[one] = mark(
-                status,
-                points=2,
-                mistake="You forget the `mask`." if kind == 0 and status == "failed" else "",
-                discreet=["You forget the `mask`."]
-                if kind == 0
-                else ["Short lists: it gave 1.", "Short lists: it gave 2.", f"Long lists: it gave {number}."]
-                if kind == 1
-                else ["Stopped: your function did not come back."],
-            )
+            status, kind = rng.choice(MARK_STATUSES), rng.randrange(3)
+            lists = ["Short lists: it gave 1.", "Short lists: it gave 2.", f"Long lists: it gave {number}."]
+            discreet = [[FORGOT], lists, ["Stopped: your function did not come back."]][kind]
+            mistake = FORGOT if kind == 0 and status == "failed" else ""
+            exercises[one] = mark(status, mistake=mistake, discreet=discreet)
         if rng.random() < 0.1:
             del exercises["06-cosine"]
+        status, points = rng.choice(["ok", "ok", "timeout", "crashed"]), sum(each.points for each in exercises.values())
+        notes = ["the same file as bob"] if number % 7 == 0 else []
         learners.append(
-            learner(
-                f"learner{number}",
-                exercises=exercises,
-                status=rng.choice(["ok", "ok", "timeout", "crashed"]),
-                points=sum(each["points"] for each in exercises.values()),
-                of=6,
-                notes=["the same file as bob"] if number % 7 == 0 else [],
-            )
+            learner(f"learner{number}", exercises=exercises, status=status, points=points, of=6, notes=notes)
         )
     return learners
 
@@ -171,7 +130,7 @@ class Page(HTMLParser):
 
 def feedback(folder, record):
     reports.write_feedback(folder, [record], TITLES)
-    return Page((folder / record["page"]).read_text(encoding="utf-8"))
+    return Page((folder / record.page).read_text(encoding="utf-8"))
 
 
 def summary(folder, learners, **about):
@@ -236,7 +195,7 @@ def test_long_texts_and_long_lists_are_cut(tmp_path):
         tmp_path,
         learner(
             exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
-            by_hand={"14-report": {"points": 1, "of": 8, "comment": "", "text": "\0" * 100_000}},
+            by_hand={"14-report": HandMarkedCell(8, "\0" * 100_000, points=1)},
         ),
     )
     assert "z" * 2000 + " … (98,000 more characters)" in page.text and "z" * 2001 not in page.text
@@ -284,9 +243,9 @@ def test_feedback_says_what_was_found(tmp_path):
             waiting=8,
             exercises=exercises,
             by_hand={
-                "14-report": {"points": None, "of": 8, "comment": "", "text": "# Mine\n  indented"},
-                "14-more": {"points": 6.5, "of": 8, "comment": "Well argued.", "text": ""},
-                "14-last": {"points": None, "of": 3, "comment": "", "text": ""},
+                "14-report": HandMarkedCell(8, "# Mine\n  indented"),
+                "14-more": HandMarkedCell(8, points=6.5, comment="Well argued."),
+                "14-last": HandMarkedCell(3),
             },
             problems=["cell 4, line 2: SyntaxError: '('"],
         ),
@@ -368,8 +327,8 @@ def test_only_these_learners_pages_are_written(tmp_path):
 def test_the_summary_counts_right(count, tmp_path):
     learners = invented(count)
     page = summary(tmp_path, learners, by_hand_waiting=41)
-    shares = [each["points"] / 6 for each in learners]
-    full = sum(each["points"] == 6 for each in learners)
+    shares = [each.points / 6 for each in learners]
+    full = sum(each.points == 6 for each in learners)
     assert f"mean of 6 points {100 * statistics.mean(shares):.1f}%" in page.text
     assert (
         f"median {100 * statistics.median(shares):.1f}%" in page.text
@@ -382,31 +341,29 @@ def test_the_summary_counts_right(count, tmp_path):
 
     rows = page.rows("exercises")
     assert [row[0].split()[-1] for row in rows] == [
-        one
-        for one in ("04-mean-pool", "04-max-pool", "06-cosine")
-        if any(one in each["exercises"] for each in learners)
+        one for one in ("04-mean-pool", "04-max-pool", "06-cosine") if any(one in each.exercises for each in learners)
     ]
     for row in rows:
-        states = [each["exercises"].get(row[0].split()[-1], {"status": "missing"})["status"] for each in learners]
-        assert row[1:5] == [str(states.count(status)) for status in STATUSES]
+        states = [each.exercises.get(row[0].split()[-1], mark("missing")).status for each in learners]
+        assert row[1:5] == [str(states.count(status)) for status in MARK_STATUSES]
         assert row[5] == f"{100 * states.count('passed') / count:.0f}%"
 
     told = {}
     for each in learners:
-        for one, found in each["exercises"].items():
-            if found["status"] == "failed":
-                says = [found["mistake"].replace("`", "")] if found["mistake"] else found["discreet"]
+        for one, found in each.exercises.items():
+            if found.status == "failed":
+                says = [found.mistake.replace("`", "")] if found.mistake else found.discreet
                 for what in ["Short lists", "Long lists"] if len(says) == 3 else says:
                     told[one, what] = told.get((one, what), 0) + 1
     assert sorted(map(tuple, page.rows("mistakes") if told else [])) == sorted(
         (str(number), *what) for what, number in told.items()
     )
 
-    statuses = [each["status"] for each in learners]
+    statuses = [each.status for each in learners]
     assert sorted(page.rows("statuses")) == sorted([status, str(statuses.count(status))] for status in set(statuses))
-    odd = [each for each in learners if each["status"] != "ok" or each["notes"]]
-    assert [row[0] for row in page.rows("look-at")] == [each["name"] for each in odd]
-    assert [value for name, value in page.attributes if name == "href"] == [f"feedback/{each['page']}" for each in odd]
+    odd = [each for each in learners if each.status != "ok" or each.notes]
+    assert [row[0] for row in page.rows("look-at")] == [each.name for each in odd]
+    assert [value for name, value in page.attributes if name == "href"] == [f"feedback/{each.page}" for each in odd]
     assert f"to review {len(odd)}" in page.text and "texts to mark by hand 41" in page.text
 
 
@@ -470,8 +427,9 @@ def test_pictures_have_words_beside_them(tmp_path):
     for picture in (histogram, bars):
         source = base64.b64decode(picture["src"].partition(",")[2]).decode()
         assert ElementTree.fromstring(source).tag == "{http://www.w3.org/2000/svg}svg" and "<dc:date>" not in source
-    first = learners[0]["exercises"]["04-mean-pool"]
-    first["status"] = "missing" if first["status"] == "failed" else "failed"
+    exercises = learners[0].exercises
+    old = exercises["04-mean-pool"]
+    exercises["04-mean-pool"] = replace(old, status="missing" if old.status == "failed" else "failed")
     assert [each for tag, each in summary(tmp_path, learners).tags if tag == "img"][1]["src"] != bars["src"]
 
 
@@ -488,7 +446,7 @@ def test_pictures_show_the_tables_numbers(tmp_path, monkeypatch):
         (10 * tenth + 1, int(row[1])) for tenth, row in enumerate(page.rows("scores"))
     ]
     rows = page.rows("exercises")
-    assert [each.get_label() for each in bars.containers] == list(STATUSES)
+    assert [each.get_label() for each in bars.containers] == list(MARK_STATUSES)
     for column, each in enumerate(bars.containers, 1):
         assert [(bar.get_x(), bar.get_width()) for bar in each] == [
             (sum(map(int, row[1:column])), int(row[column])) for row in rows

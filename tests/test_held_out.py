@@ -109,8 +109,8 @@ def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
         "    held = glob.glob(folder + '/**/held_out*', recursive=True)\n"
         "    assert not held and not sum(map(len, load_plot_queries()))"
     )
-    marks = marker.mark(hand_in("14", search=ITSELF.format(look)).encode())["exercises"]["14-search"]
-    assert marks["status"] == "passed" and "held-out queries the mean nDCG@10" in " ".join(marks["messages"]), marks
+    marks = marker.mark(hand_in("14", search=ITSELF.format(look)).encode()).exercises["14-search"]
+    assert marks.status == "passed" and "held-out queries the mean nDCG@10" in " ".join(marks.messages), marks
     show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
-    marks = marker.mark(hand_in("14", search=ITSELF.format(show)).encode())["exercises"]["14-search"]
-    assert marks["status"] == "failed" and not shows_a_query(marks["discreet"]), marks
+    marks = marker.mark(hand_in("14", search=ITSELF.format(show)).encode()).exercises["14-search"]
+    assert marks.status == "failed" and not shows_a_query(marks.discreet), marks

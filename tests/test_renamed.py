@@ -337,16 +337,16 @@ SENTENCE = (
 @pytest.mark.parametrize("lessons", [("14",), ("04", "14")])
 def test_a_hand_in_under_the_old_ids_is_refused_in_one_sentence(sandbox, name, lessons):
     marked = Marker(sandbox, lessons, 1).mark(old_hand_in().encode(), name)
-    assert (marked["status"], marked["reason"], marked["exercises"]) == ("unreadable", SENTENCE, {})
+    assert (marked.status, marked.reason, marked.exercises) == ("unreadable", SENTENCE, {})
 
 
 def test_the_old_file_name_alone_does_no_harm(sandbox):
     marked = Marker(sandbox, ("14",), 1).mark(hand_in("14").encode(), OLD)
-    assert marked["lessons"] == ["14"] and marked["problems"] == []
+    assert marked.lessons == ["14"] and marked.problems == []
 
 
 def test_old_cells_beside_answers_that_count_are_named(sandbox):
     both = json.loads(hand_in("04"))
     both["cells"] += [{**cell, "id": f"x{n}"} for n, cell in enumerate(json.loads(old_hand_in())["cells"])]
     marked = Marker(sandbox, ("04", "14"), 1).mark(json.dumps(both).encode(), "x.ipynb")
-    assert marked["lessons"] == ["04"] and marked["problems"] == [SENTENCE]
+    assert marked.lessons == ["04"] and marked.problems == [SENTENCE]

@@ -428,9 +428,12 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         raise click.ClickException(
             "The grader needs Linux. On Windows, use WSL: Windows lacks what the grader needs to isolate submissions."
         )
-    from .grading.gradebook import GradeError, grade, left_out, unclaimed
+    from .grading.class_run import Options, grade
+    from .grading.manual import unclaimed
     from .grading.sandbox import SandboxError
+    from .grading.store import GradeError
     from .grading.submissions import HandInError
+    from .grading.tables import count_left_out
 
     if unsafe:
         click.echo(
@@ -438,17 +441,15 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         )
     try:
         with _told_to_end():
-            learners = grade(
-                submissions,
-                out,
+            how = Options(
                 lessons=_numbers(lessons) or None,
                 isolated=not unsafe,
                 memory=memory * 2**20,
                 part=part,
                 beside=[course] if course else [],
-                progress=_bar,
                 **options,
             )
+            learners = grade(submissions, out, how, _bar)
         if course is not None and part[1] == 1:
             from .grading.nbgrader_course import export
 
@@ -463,12 +464,12 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         click.echo(f"Part {part[0]} of {part[1]} is marked. When all parts are, run the command without --part.")
         return
     try:
-        _said_of_class(learners, out, left_out(out), unclaimed(out, learners))
+        _print_outcome(learners, out, count_left_out(out), unclaimed(out, learners))
     except OSError as error:
         raise click.ClickException(
             f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
         ) from None
-    if lost := [learner["learner"] for learner in learners if learner["points"] is None]:
+    if lost := [learner.learner for learner in learners if learner.points is None]:
         click.echo(
             f"Not marked: {', '.join(lost[:20])}{f' and {len(lost) - 20} more' if len(lost) > 20 else ''}. They have "
             "no points yet; run the same command to try again.",
@@ -495,9 +496,9 @@ def _told_to_end():
             signal.signal(number, signal.SIG_DFL)
 
 
-def _said_of_class(learners, out, left_out, unclaimed):
+def _print_outcome(learners, out, left_out, unclaimed):
     """Print the outcome of marking a class."""
-    states = Counter(learner["status"] for learner in learners)
+    states = Counter(learner.status for learner in learners)
     click.echo(
         f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + "."
     )
@@ -513,7 +514,7 @@ def _said_of_class(learners, out, left_out, unclaimed):
             f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run and are not counted.",
             err=True,
         )
-    if any(learner["waiting"] for learner in learners):
+    if any(learner.waiting for learner in learners):
         click.echo(f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again.")
 
 

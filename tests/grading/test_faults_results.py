@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import psutil
@@ -19,15 +20,15 @@ import pytest
 from click.testing import CliRunner
 
 from course_utils.tools import cli
-from course_utils.tools.grading import gradebook, store
+from course_utils.tools.grading import class_run, store
+from course_utils.tools.grading.class_run import Options, grade
 from course_utils.tools.grading.fleet import mark_here
-from course_utils.tools.grading.gradebook import grade
 from course_utils.tools.grading.marking import marking_fingerprint
 from course_utils.tools.grading.sandbox import SandboxError
-from course_utils.tools.grading.store import GradeError, Store
+from course_utils.tools.grading.store import Entry, GradeError, Store
 from course_utils.tools.grading.submissions import read_table
 
-from ..grader import COURSE, ROOT, course, hand_in, isolation, needs_extras, write_class
+from ..grader import COURSE, ROOT, SETTINGS, begun, course, first_result, hand_in, isolation, needs_extras, write_class
 from ..test_gradebook import ALL_04, FULL, result
 
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
@@ -43,18 +44,11 @@ def counted(record_property):
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch):
     monkeypatch.setattr(store, "PATIENCE", 0.3)
-    monkeypatch.setattr(gradebook, "READING", 0.3)
+    monkeypatch.setattr(class_run, "READING", 0.3)
 
 
-def entry(learner="ada", file="ada/04_pooling.ipynb", sha256="1", found=None):
-    return {
-        "learner": learner,
-        "name": "",
-        "file": file,
-        "sha256": sha256,
-        "made_with": MADE_WITH,
-        "result": found or result(*ALL_04),
-    }
+def entry(learner="ada", file="ada/04_pooling.ipynb", sha256="1"):
+    return Entry(learner, "", file, sha256, MADE_WITH, result(*ALL_04))
 
 
 @pytest.fixture
@@ -77,14 +71,15 @@ def nothing_to_mark(tmp_path):
     return tmp_path / "class", tmp_path / "out"
 
 
-def run(source, out, expected=0, **more):
-    """Run `grade` without isolation. expected: how many notebooks it must mark."""
+def run(source, out, expected=0, before=lambda: None, **more):
+    """Run `grade` without isolation. expected: how many notebooks it must mark. before: called before it marks them."""
 
     def watched(results, total):
         assert total == expected
+        before()
         return results
 
-    return grade(source, out, lessons=("04",), isolated=False, workers=1, progress=watched, **more)
+    return grade(source, out, Options(lessons=("04",), isolated=False, workers=1, **more), watched)
 
 
 def sentence(error):
@@ -122,18 +117,15 @@ def damaged_in(place, length=2000):
 
 
 def row(**values):
-    one = {**entry(), **values}
-    return (
-        "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            one[column] if column != "result" or isinstance(one[column], (str, bytes)) else json.dumps(one[column])
-            for column in store.COLUMNS
-        ],
-    )
+    one = {**asdict(entry()), **values}
+    if not isinstance(one["result"], (str, bytes)):
+        one["result"] = json.dumps(one["result"])
+    return "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", list(one.values())
 
 
-def mark(**values):
-    found = result(*ALL_04)
+def spoilt(**values):
+    """A database with a result in which parts of a mark are these."""
+    found = asdict(result(*ALL_04))
     found["exercises"]["04-mean-pool"].update(values)
     return database(row(result=found))
 
@@ -149,7 +141,7 @@ def link_to_folder(path):
 
 
 OTHER_SHAPES = {
-    "lines of JSON": lambda path: path.write_text(json.dumps(entry()) + "\n"),
+    "lines of JSON": lambda path: path.write_text(json.dumps(asdict(entry())) + "\n"),
     "binary": lambda path: path.write_bytes(bytes(range(256)) * 40),
     "NULs": lambda path: path.write_bytes(bytes(8192)),
     "a folder": lambda path: (path / "in").mkdir(parents=True),
@@ -169,22 +161,22 @@ OTHER_SHAPES = {
     "a result of bytes": database(row(result=b"\xff")),
     "a learner of bytes": database(row(learner=b"\xff")),
     "no UTF-8": database(row(), "UPDATE results SET learner = CAST(x'ff' AS TEXT)"),
-    "points in words": mark(points="seven"),
-    "no number of points": mark(points=float("nan")),
-    "points below zero": mark(points=-1),
-    "no such status": mark(status="splendid"),
-    "messages that are numbers": mark(messages=[1]),
+    "a status that is a list": spoilt(status=["passed"]),
+    "a list of marks": database(row(result={**asdict(result()), "exercises": []})),
+    "texts that are numbers": database(row(result={**asdict(result()), "texts": {"04-mean-pool": 1}})),
+    "points in words": spoilt(points="seven"),
+    "no number of points": spoilt(points=float("nan")),
+    "points below zero": spoilt(points=-1),
+    "no points": spoilt(points=None),
+    "no such status": spoilt(status="splendid"),
+    "messages that are numbers": spoilt(messages=[1]),
 }
 
 
 def content(path):
-    return (
-        [one.name for one in path.iterdir()]
-        if path.is_dir()
-        else path.read_bytes()
-        if path.is_file()
-        else path.lstat().st_mode
-    )
+    if path.is_dir():
+        return [one.name for one in path.iterdir()]
+    return path.read_bytes() if path.is_file() else path.lstat().st_mode
 
 
 @pytest.mark.parametrize("shape", OTHER_SHAPES)
@@ -215,36 +207,32 @@ def test_the_command_starts_anew_when_told_to(name, nothing_to_mark):
     assert run(source, out), "and what is kept disturbs nobody"
 
 
+def a_folder(path):
+    path.mkdir(parents=True)
+
+
+def holding(content):
+    """A function that writes this content to a file."""
+    return lambda path: path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+NO_CSV, NO_FILE = "cannot be read as CSV in UTF-8", "It is not a file"
+
+
 @pytest.mark.parametrize(
     "name, spoil, words",
     [
-        ("manual.csv", lambda path: path.mkdir(), "is not a file"),
+        ("manual.csv", a_folder, "is not a file"),
         ("manual.csv", os.mkfifo, "is not a file"),
-        ("manual.csv", lambda path: path.write_bytes(b"\x00\xff\xfe" * 99), "cannot be read as CSV in UTF-8"),
-        (
-            "manual.csv",
-            lambda path: path.write_text("learner,cell,points\nada,14-report,5\n", "utf-16"),
-            "cannot be read as CSV in UTF-8",
-        ),
-        (
-            "manual.csv",
-            lambda path: path.write_text("learner,cell,points\nada,14-report," + "9" * 200_000),
-            "cannot be read as CSV in UTF-8",
-        ),
-        ("manual.csv", lambda path: path.write_text("a\0b,c\n1,2\n"), "needs the columns"),
-        (
-            "manual.csv",
-            lambda path: path.write_text('learner,cell,points,comment\nada,14-report,3,"good\nbob,14-report,2,\n'),
-            "line 2: unexpected end",
-        ),
-        ("grades.csv", lambda path: path.mkdir(), "It is not a file"),
-        ("moodle.csv", os.mkfifo, "It is not a file"),
-        ("results.jsonl", lambda path: path.mkdir(), "It is not a file"),
-        ("summary.html", lambda path: path.mkdir(), "It is not a file"),
-        ("left_out.csv", lambda path: path.mkdir(), "Is a directory"),
-        ("feedback", lambda path: path.write_text(""), "File exists"),
-        ("feedback/dan.html", lambda path: path.mkdir(parents=True), "It is not a file"),
-        ("feedback/zoe.html", lambda path: path.mkdir(parents=True), "Is a directory"),
+        ("manual.csv", holding(b"\x00\xff\xfe" * 99), NO_CSV),
+        ("manual.csv", holding("learner,cell,points\nada,14-report,5\n".encode("utf-16")), NO_CSV),
+        ("manual.csv", holding("learner,cell,points\nada,14-report," + "9" * 200_000), NO_CSV),
+        ("manual.csv", holding("a\0b,c\n1,2\n"), "needs the columns"),
+        ("manual.csv", holding('learner,cell,points,comment\na,b,3,"good\nc,d,2,\n'), "line 2: unexpected end"),
+        *((name, a_folder, NO_FILE) for name in ("grades.csv", "results.jsonl", "summary.html", "feedback/dan.html")),
+        ("moodle.csv", os.mkfifo, NO_FILE),
+        *((name, a_folder, "Is a directory") for name in ("left_out.csv", "feedback/zoe.html")),
+        ("feedback", holding(""), "File exists"),
     ],
 )
 def test_files_of_another_shape_stop_the_run_and_stay(name, spoil, words, nothing_to_mark):
@@ -328,8 +316,6 @@ SMALL_DISK = """
 import os, subprocess, sys
 from pathlib import Path
 import pytest
-from course_utils.tools.grading.gradebook import GradeError
-from course_utils.tools.grading.store import Store
 from tests.grading.test_faults_results import *
 disk, source = map(Path, sys.argv[1:])
 
@@ -399,7 +385,7 @@ with pytest.raises(GradeError) as error:
 assert "to continue" in sentence(error) and ("No space left" in sentence(error)
     or "full" in sentence(error)), sentence(error)
 (disk / "filler").unlink()
-assert run(source, disk / "out")[0]["points"] == FULL
+assert run(source, disk / "out")[0].points == FULL
 """,
         source,
     )
@@ -416,7 +402,7 @@ for folder in (disk / "out", disk / "new"):
     with pytest.raises(GradeError, match="Cannot write"):
         run(source, folder)
 remount("rw")
-assert run(source, disk / "out")[0]["points"] == FULL
+assert run(source, disk / "out")[0].points == FULL
 """,
         source,
     )
@@ -466,7 +452,7 @@ def test_two_writers(marked):
     with Store(out / "results.sqlite"), pytest.raises(GradeError) as error:
         run(source, out, regrade=True)
     assert f"Another `course grade` is already writing to {out}" in sentence(error)
-    assert run(source, out)[0]["points"] == FULL
+    assert run(source, out)[0].points == FULL
 
 
 def test_tables_wait_for_no_part_and_lose_none(marked):
@@ -476,7 +462,7 @@ def test_tables_wait_for_no_part_and_lose_none(marked):
         run(source, out)
     with Store(out / "part-2-of-2.sqlite") as part:
         assert len(part.entries) == 1
-    assert run(source, out)[0]["points"] == FULL and not list(out.glob("part*"))
+    assert run(source, out)[0].points == FULL and not list(out.glob("part*"))
     with Store(out / "results.sqlite"), pytest.raises(GradeError, match="`course grade` is already writing"):
         run(source, out, part=(1, 2))
     assert run(source, out, part=(1, 2)) == [], "a part knows what is marked"
@@ -534,10 +520,7 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
         stderr=subprocess.DEVNULL,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    deadline = time.monotonic() + 90
-    while not any(b'"exercises"' in path.read_bytes() for path in out.glob("*-wal")):
-        assert time.monotonic() < deadline and running.poll() is None
-        time.sleep(0.1)
+    begun(running, lambda: first_result(out))
     below = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGKILL)
     running.wait()
@@ -571,10 +554,7 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path):
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
-    deadline = time.monotonic() + 90
-    while not (below := psutil.Process(running.pid).children(recursive=True)):
-        assert time.monotonic() < deadline and running.poll() is None
-        time.sleep(0.05)
+    below = begun(running, lambda: psutil.Process(running.pid).children(recursive=True))
     running.send_signal(signal.SIGTERM)
     said = running.communicate(timeout=60)[1]
     assert (
@@ -590,7 +570,7 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path):
 
 
 @pytest.fixture
-def shard(monkeypatch, tmp_path):
+def replace_process(monkeypatch, tmp_path):
     """Replace the marking process with another program."""
 
     def put(program):
@@ -603,10 +583,10 @@ def shard(monkeypatch, tmp_path):
 
 
 READY = "print(json.dumps({'filter': True}), flush=True)\n"
-WORKS = READY + (
-    f"while job := line():\n    print(json.dumps({{'key': json.loads(job)['key'], 'result': {result(*ALL_04)!r}}}), "
-    "flush=True)\n"
-)
+WORKS = f"""{READY}result = {asdict(result(*ALL_04))!r}
+while job := line():
+    print(json.dumps({{'key': json.loads(job)['key'], 'result': result}}), flush=True)
+"""
 
 
 @pytest.mark.parametrize(
@@ -614,15 +594,15 @@ WORKS = READY + (
     ["line()", "line(); print('{\"key\": 0, \"resu', end='')", "sys.stdin.close(); time.sleep(1)"],
     ids=["dies", "dies in a line", "hears nothing"],
 )
-def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, shard, tmp_path):
+def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, replace_process, tmp_path):
     source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
-    shard(READY + program)
+    replace_process(READY + program)
     arguments = ["grade", str(source), "--out", str(out), "--unsafe-no-isolation", "--workers", "1", "--lessons", "04"]
     done = CliRunner().invoke(cli.main, arguments)
     assert done.exit_code == 3 and "Not marked: ada. They have no points yet" in done.output, done.output
     (row,) = read_table(out / "grades.csv")
     assert {row["total"], *(row[one] for one in ALL_04)} == {""} and row["status"] == "not marked"
-    shard(WORKS)
+    replace_process(WORKS)
     done = CliRunner().invoke(cli.main, arguments)
     assert done.exit_code == 0 and read_table(out / "grades.csv")[0]["total"] == str(FULL), "the next run tries again"
 
@@ -638,14 +618,14 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, shard, tmp_p
         ),
     ],
 )
-def test_a_marking_process_that_cannot_work_stops_the_run(program, words, shard, tmp_path):
+def test_a_marking_process_that_cannot_work_stops_the_run(program, words, replace_process, tmp_path):
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
-    shard(program)
+    replace_process(program)
     with pytest.raises(SandboxError, match=words):
         run(source, tmp_path / "out", expected=2)
     assert not (tmp_path / "out" / "grades.csv").exists()
-    shard(WORKS)
-    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL]
+    replace_process(WORKS)
+    assert [one.points for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL]
 
 
 def test_there_is_no_python(monkeypatch, tmp_path):
@@ -655,10 +635,10 @@ def test_there_is_no_python(monkeypatch, tmp_path):
         run(source, tmp_path / "out", expected=1)
 
 
-def test_a_disk_that_is_full_in_the_middle(tmp_path, shard):
+def test_a_disk_that_is_full_in_the_middle(tmp_path, replace_process):
     """Results from before the fault are kept; the same command marks the rest."""
     source = write_class(tmp_path / "class", **{f"s{number}": hand_in("04") for number in range(20)})
-    shard(WORKS.replace("'result':", "'pad': 0, 'result':"))
+    replace_process(WORKS.replace("'result':", "'pad': 0, 'result':"))
     program = sys.executable
     on_a_small_disk(
         tmp_path,
@@ -671,52 +651,44 @@ with Store(disk / "out" / "results.sqlite") as known:
     kept = len(known.entries)
 assert 0 < kept < 20
 remount("size=20m")
-assert [one["points"] for one in run(source, disk / "out", expected=20 - kept)] == [FULL] * 20
+assert [one.points for one in run(source, disk / "out", expected=20 - kept)] == [FULL] * 20
 """,
         source,
     )
 
 
-def test_a_clock_that_goes_backwards(tmp_path, shard, monkeypatch):
+def test_a_clock_that_goes_backwards(tmp_path, replace_process, monkeypatch):
     source = write_class(tmp_path / "class", ada=("old.ipynb", hand_in("04")))
     write_class(source, ada=("new.ipynb", hand_in("04", all="solution")), bob=hand_in("04"))
     os.utime(source / "ada" / "old.ipynb", (-(10**9), -(10**9)))
     os.utime(source / "ada" / "new.ipynb", (10**10, 10**10))
-    shard(WORKS)
+    replace_process(WORKS)
     ticks = iter(range(10**9, 0, -86400))
     monkeypatch.setattr(time, "time", lambda: float(next(ticks)))
     found, _ = run(source, tmp_path / "out", expected=3)
-    assert (found["points"], found["files"]) == (FULL, ["ada/new.ipynb"])
+    assert (found.points, found.files) == (FULL, ["ada/new.ipynb"])
 
 
-def test_submissions_that_vanish(tmp_path, shard):
+def test_submissions_that_vanish(tmp_path, replace_process):
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
-    shard(WORKS.replace("    print(", "    open(json.loads(job)['path'])\n    print("))
+    replace_process(WORKS.replace("    print(", "    open(json.loads(job)['path'])\n    print("))
 
-    def vanish(results, total):
-        shutil.rmtree(source / "ada")
-        return results
-
-    learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=vanish)
-    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", FULL)]
-    assert [one["points"] for one in run(source, tmp_path / "out")] == [FULL], "who is gone has no row"
+    learners = run(source, tmp_path / "out", 2, before=lambda: shutil.rmtree(source / "ada"))
+    assert [(one.status, one.points) for one in learners] == [("not marked", None), ("ok", FULL)]
+    assert [one.points for one in run(source, tmp_path / "out")] == [FULL], "who is gone has no row"
 
 
-def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, shard):
+def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, replace_process):
     """A marked file may have been half copied, so its marks match neither the file found first nor the present one."""
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
-    shard(WORKS)
+    replace_process(WORKS)
     before, path = hand_in("04"), source / "ada" / "04_pooling.ipynb"
 
-    def change(results, total):
-        path.write_text(before[:100])
-        return results
-
-    learners = grade(source, tmp_path / "out", lessons=("04",), isolated=False, workers=1, progress=change)
-    assert [(one["status"], one["points"]) for one in learners] == [("not marked", None), ("ok", FULL)]
-    assert "it changed while" in learners[0]["reason"]
+    learners = run(source, tmp_path / "out", 2, before=lambda: path.write_text(before[:100]))
+    assert [(one.status, one.points) for one in learners] == [("not marked", None), ("ok", FULL)]
+    assert "it changed while" in learners[0].reason
     path.write_text(before)
-    assert [one["points"] for one in run(source, tmp_path / "out", expected=1)] == [FULL, FULL]
+    assert [one.points for one in run(source, tmp_path / "out", expected=1)] == [FULL, FULL]
 
 
 def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
@@ -726,16 +698,16 @@ def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, shard):
+def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, replace_process):
     source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
-    shard(
+    replace_process(
         READY
         + (
             "from pathlib import Path\nif not Path('died').exists():\n    line(), Path('died').touch(), sys.exit()\n"
         ).replace("'died'", repr(str(tmp_path / "died")))
         + WORKS[len(READY) :]
     )
-    assert [one["points"] for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL] and (
+    assert [one.points for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL] and (
         tmp_path / "died"
     ).exists()
 
@@ -745,10 +717,8 @@ def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
     jobs = [{"key": name, "name": name, "path": str(tmp_path / name)} for name in "abc"]
     for job, answers in zip(jobs, [{"normalise": "solution"}, {"max_pool": SLOW}, {}]):
         Path(job["path"]).write_text(hand_in("04", **answers))
-    results = mark_here(
-        jobs, {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}, workers=1
-    )
-    assert next(results)[1]["status"] == "ok"
+    results = mark_here(jobs, SETTINGS, workers=1)
+    assert next(results)[1].status == "ok"
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
             if process.parent().name() == "bwrap":  # the server

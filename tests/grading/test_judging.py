@@ -17,12 +17,12 @@ import torch
 from course_utils.exercises import find, judging
 from course_utils.exercises.judging import MOST_RETURNED, examine
 from course_utils.tools.grading import marking
-from course_utils.tools.grading.fleet import Shard
+from course_utils.tools.grading.fleet import MarkingProcess
 from course_utils.tools.grading.marking import Marker, marking_fingerprint
+from course_utils.tools.grading.marking_process import read
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
-from course_utils.tools.grading.shard import read
 
-from ..grader import ROOT, hand_in, isolation, points_of
+from ..grader import ROOT, SETTINGS, hand_in, isolation, points_of
 from .hostile import FULL, ID, NAMES, RIGHT, SEND, code, file, lesson
 
 
@@ -68,10 +68,9 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
     )
     (tmp_path / "eve.ipynb").write_bytes(file(lesson({**RIGHT, ID: nested})))
     (tmp_path / "ada.ipynb").write_text(hand_in("04", all="solution"))
-    settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31, "judging": 100 * 2**20}
-    with Shard(settings) as shard:
+    with MarkingProcess({**SETTINGS, "judging": 100 * 2**20}) as process:
         eve, ada = (
-            shard.asked({"key": name, "name": name, "path": str(tmp_path / name)})["result"]
+            process.ask({"key": name, "name": name, "path": str(tmp_path / name)})["result"]
             for name in ("eve.ipynb", "ada.ipynb")
         )
     assert (eve["exercises"][ID]["state"], eve["exercises"][ID]["reason"]) == (
@@ -96,9 +95,9 @@ def my_mean_pool(token_embeddings, attention_mask):
         return torch.cat(list(pool.map(one, range(len(token_embeddings)))))
 """
     (tmp_path / "ada.ipynb").write_bytes(file([code(threads, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]))
-    with Shard({"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}) as shard:
+    with MarkingProcess(SETTINGS) as process:
         marks = [
-            shard.asked({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})["result"]["exercises"][ID]
+            process.ask({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})["result"]["exercises"][ID]
             for _ in range(20)
         ]
     assert [mark["messages"] for mark in marks if mark["status"] != "passed"] == []
@@ -148,10 +147,9 @@ def ended(processes, seconds):
 
 def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     isolation()
-    settings = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
     script = (
-        f"import time; from course_utils.tools.grading.fleet import Shard; shard = Shard({settings!r}); "
-        "print('ready', flush=True); time.sleep(100)"
+        "import time; from course_utils.tools.grading.fleet import MarkingProcess; "
+        f"process = MarkingProcess({SETTINGS}); print('ready', flush=True); time.sleep(100)"
     )
     grader = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -201,9 +199,9 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
 
     thread = threading.Thread(target=kill)
     thread.start()
-    mark = marker.mark(notebook)["exercises"][ID]
+    mark = marker.mark(notebook).exercises[ID]
     thread.join()
-    assert killed and (mark["status"], mark["state"]) == ("passed", "ok"), mark
+    assert killed and (mark.status, mark.state) == ("passed", "ok"), mark
 
     script = (
         f"import os, signal, time; time.sleep(0.5); os.kill({os.getpid()}, signal.SIGSTOP); time.sleep(4); "
@@ -212,6 +210,6 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judging, "SECONDS", 2)
         other = subprocess.Popen([sys.executable, "-c", script])
-        mark = marker.mark(notebook)["exercises"][ID]
+        mark = marker.mark(notebook).exercises[ID]
         other.wait()
-    assert (mark["status"], mark["state"]) == ("passed", "ok"), mark
+    assert (mark.status, mark.state) == ("passed", "ok"), mark

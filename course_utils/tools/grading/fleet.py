@@ -1,4 +1,4 @@
-"""Run many marking processes at once, here or on a cluster. Each is a `shard` with its own sandbox."""
+"""Run many marking processes at once, here or on a cluster. Each runs `marking_process` with a sandbox of its own."""
 
 import base64
 import contextlib
@@ -11,21 +11,14 @@ import tempfile
 import threading
 from pathlib import Path
 
+from .results import NOT_MARKED, Result, result_from
 from .sandbox import ONE_THREAD, STARTING, SandboxError
 
-NOT_MARKED = {
-    "status": "not marked",
-    "reason": "its marking process ended twice",
-    "lessons": [],
-    "exercises": {},
-    "texts": {},
-    "problems": [],
-}
 JOINING = 30  # seconds that the first worker of a cluster has to join its scheduler
 TRIES = 2  # a job whose marking process dies is retried once, in a new process
 
 
-class Shard:
+class MarkingProcess:
     """A marking process, as a context manager."""
 
     def __init__(self, settings):
@@ -38,7 +31,7 @@ class Shard:
         if self.folder:
             environment["TMPDIR"] = self.folder.name  # a process that is killed cannot clean up after itself
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "course_utils.tools.grading.shard"],
+            [sys.executable, "-m", "course_utils.tools.grading.marking_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -48,12 +41,12 @@ class Shard:
         )
         try:
             self.patience = 2 * settings["seconds"] + 60
-            self.filtered = self.asked(settings, STARTING)["filter"]
+            self.filtered = self.ask(settings, STARTING)["filter"]
         except BaseException:
             self.__exit__()
             raise
 
-    def asked(self, message, seconds=None):
+    def ask(self, message, seconds=None):
         """Send a line and wait for one.
 
         Raises SandboxError, or EOFError if the process is gone or was killed for taking too long.
@@ -89,12 +82,12 @@ class Shard:
 
 
 def mark_here(jobs, settings, workers):
-    """Mark jobs on this machine. Yields (key, result) in order of completion. Raises SandboxError."""
-    todo, done, shards, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
+    """Mark jobs on this machine. Yields (key, Result) in order of completion. Raises SandboxError."""
+    todo, done, processes, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
     for job in jobs:
         todo.put(job)
     threads = [
-        threading.Thread(target=_work, args=(todo, done, settings, shards, over), daemon=True)
+        threading.Thread(target=_work, args=(todo, done, settings, processes, over), daemon=True)
         for _ in range(min(workers, len(jobs)))
     ]
     for thread in threads:
@@ -107,13 +100,13 @@ def mark_here(jobs, settings, workers):
             yield outcome
     finally:
         over.set()
-        for shard in list(shards):
-            shard.__exit__()
+        for process in list(processes):
+            process.__exit__()
 
 
-def _work(todo, done, settings, shards, over):
-    """One thread: a shard that takes jobs until none are left."""
-    shard = None
+def _work(todo, done, settings, processes, over):
+    """One thread: a marking process that takes jobs until none are left."""
+    process = None
     try:
         while not over.is_set():
             try:
@@ -124,35 +117,35 @@ def _work(todo, done, settings, shards, over):
                 if over.is_set():
                     return
                 try:
-                    if shard is None:
-                        shard = Shard(settings)
-                        shards.add(shard)
-                    reply = shard.asked(job)
-                    done.put((reply["key"], reply["result"]))
+                    if process is None:
+                        process = MarkingProcess(settings)
+                        processes.add(process)
+                    reply = process.ask(job)
+                    done.put((reply["key"], result_from(reply["result"])))
                     break
                 except EOFError:
-                    if shard is None:
+                    if process is None:
                         raise SandboxError(
                             "A marking process ended before it was ready; `course doctor` may say why."
                         ) from None
-                    _let_go(shard, shards)
-                    shard = None
+                    _let_go(process, processes)
+                    process = None
                     if tries == TRIES:
-                        done.put((job["key"], NOT_MARKED))
+                        done.put((job["key"], Result(NOT_MARKED, "its marking process ended twice")))
     except BaseException as error:
         done.put(error)
     finally:
-        if shard is not None:
-            _let_go(shard, shards)
+        if process is not None:
+            _let_go(process, processes)
 
 
-def _let_go(shard, shards):
-    shard.__exit__()
-    shards.discard(shard)
+def _let_go(process, processes):
+    process.__exit__()
+    processes.discard(process)
 
 
 def mark_on_cluster(jobs, settings, scheduler):
-    """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, result) as they finish."""
+    """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, Result) as they finish."""
     try:
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
@@ -169,7 +162,7 @@ def mark_on_cluster(jobs, settings, scheduler):
         except TimeoutError:
             raise SandboxError(f"The Dask scheduler at {scheduler} has no workers.") from None
         threads = sum(client.nthreads().values())
-        size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # large batches, since a shard warms up once per batch
+        size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # large batches, since a process warms up once per batch
         batches = [jobs[start : start + size] for start in range(0, len(jobs), size)]
         futures = [
             client.submit(mark_batch, [with_data(job) for job in batch], settings, pure=False) for batch in batches

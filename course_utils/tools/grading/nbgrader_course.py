@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import NOTEBOOKS
-from .gradebook import GradeError
+from .store import GradeError
 
 
 def export(learners, course):
@@ -50,7 +50,7 @@ def _export(learners, course):
     course.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
     with Gradebook(address) as book:
-        for lesson in sorted({one[:2] for learner in learners for one in learner["exercises"]}):
+        for lesson in sorted({one[:2] for learner in learners for one in learner.exercises}):
             source, assignment = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), f"lesson-{lesson}"
             released = course / "release" / assignment / source.name
             if not released.exists():
@@ -66,16 +66,14 @@ def _export(learners, course):
                 book.db.expire_all()
             for learner in learners:
                 if (
-                    learner["points"] is not None
-                    and learner["files"]
-                    and any(
-                        one[:2] == lesson and mark["status"] != "missing" for one, mark in learner["exercises"].items()
-                    )
+                    learner.points is not None
+                    and learner.files
+                    and any(one[:2] == lesson and mark.status != "missing" for one, mark in learner.exercises.items())
                 ):
                     _put(book, learner, lesson, assignment, source.stem)
                     target = course / "autograded" / student_id(learner) / assignment / source.name
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    nbformat.write(rebuilt(nbformat.read(released, as_version=4), learner["texts"]), target)
+                    nbformat.write(rebuilt(nbformat.read(released, as_version=4), learner.texts), target)
                     count += 1
     return count
 
@@ -85,11 +83,11 @@ def student_id(learner):
 
     No two learners share one.
     """
-    key = learner["learner"]
+    key = learner.learner
     return (
         key
         if re.fullmatch(r"\w[\w.@-]*", key) and not key.startswith("hand-in-")
-        else f"hand-in-{Path(learner['page']).stem}"
+        else f"hand-in-{Path(learner.page).stem}"
     )
 
 
@@ -104,23 +102,23 @@ def rebuilt(released, texts):
 
 def _put(book, learner, lesson, assignment, notebook):
     student = student_id(learner)
-    first, _, last = learner["name"].rpartition(" ")
+    first, _, last = learner.name.rpartition(" ")
     book.update_or_create_student(
-        student, first_name=first or None, last_name=last or None, email=learner["email"] or None
+        student, first_name=first or None, last_name=last or None, email=learner.email or None
     )
     book.update_or_create_submission(assignment, student)
-    for one, mark in learner["exercises"].items():
+    for one, mark in learner.exercises.items():
         if one[:2] == lesson:
             grade = book.find_grade(f"{one}-check", notebook, assignment, student)
-            grade.auto_score, grade.needs_manual_grade = mark["points"], False
+            grade.auto_score, grade.needs_manual_grade = mark.points, False
             comment = book.find_comment(one, notebook, assignment, student)
-            comment.auto_comment = "\n\n".join(html.escape(text, quote=False) for text in mark["discreet"])
-    for one, cell in learner["by_hand"].items():
+            comment.auto_comment = "\n\n".join(html.escape(text, quote=False) for text in mark.discreet)
+    for one, cell in learner.by_hand.items():
         if one[:2] == lesson:
             grade = book.find_grade(one, notebook, assignment, student)
             # marks given there stay
-            grade.auto_score, grade.needs_manual_grade = None, cell["points"] is None and grade.manual_score is None
-            if cell["points"] is not None:
-                grade.manual_score = cell["points"]
-                book.find_comment(one, notebook, assignment, student).manual_comment = cell["comment"] or None
+            grade.auto_score, grade.needs_manual_grade = None, cell.points is None and grade.manual_score is None
+            if cell.points is not None:
+                grade.manual_score = cell.points
+                book.find_comment(one, notebook, assignment, student).manual_comment = cell.comment or None
     book.db.commit()

@@ -17,30 +17,12 @@ from markupsafe import Markup, escape
 from ..._support.files import write_whole
 from ...exercises.model import code_marks
 from ...plots import HATCHES, STYLE
+from .results import MARK_STATUSES, STATUSES, LearnerRecord
 from .untrusted import LONGEST_ON_A_PAGE, for_pages
 
-WORDS = {
-    "passed": ("✓", "passed"),
-    "failed": ("✗", "not there yet"),
-    "not attempted": ("○", "not attempted"),
-    "missing": ("—", "missing"),
-}
 # of the palette of plots.py; seaborn itself, which has it, takes a second to import
 BLUE = "#0173b2"
 COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494", "missing": "#ffffff"}
-STATUSES = {  # in plain words, for the learner
-    "ok": "",
-    "timeout": "Some of your code did not finish in time and was stopped.",
-    "memory": "Some of your code asked for more memory than a submission may use, and was stopped.",
-    "crashed": "Some of your code ended the Python process that ran it.",
-    "unreadable": "Your submission could not be read.",
-    "not marked": (
-        "Your submission is not marked yet because the grader failed. This is not your fault and costs no points."
-    ),
-    "unreadable cell": "The cell of at least one exercise could not be read.",
-    "missing exercise": "At least one exercise has no answer to mark.",
-    "nothing handed in": "Nothing was handed in under this name.",
-}
 
 
 def cut(text, longest):
@@ -68,10 +50,10 @@ PAGES.filters.update(
     number=lambda points: f"{round(points, 2):g}",
     link=lambda page: quote(os.fsencode(page), safe=""),
 )
-PAGES.globals.update(words=WORDS)
+PAGES.globals.update(words=MARK_STATUSES)
 
 
-def write_feedback(folder: Path, learners: list[dict], titles: dict):
+def write_feedback(folder: Path, learners: list[LearnerRecord], titles: dict):
     """Write a page for each of these learners.
 
     It holds nothing about other learners, and no hidden inputs or expected values.
@@ -79,48 +61,45 @@ def write_feedback(folder: Path, learners: list[dict], titles: dict):
     template = PAGES.get_template("feedback.html.j2")
     folder.mkdir(parents=True, exist_ok=True)
     for learner in learners:
-        if Path(learner["page"]).name != learner["page"] or not learner["page"].endswith(".html"):
-            raise ValueError(f"{learner['page']!r} is not a page name")
-        lessons = {
-            one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner["exercises"], *learner["by_hand"]))
-        }
-        exercises = {one: mark for one, mark in learner["exercises"].items() if mark["points"] is not None}
+        if Path(learner.page).name != learner.page or not learner.page.endswith(".html"):
+            raise ValueError(f"{learner.page!r} is not a page name")
+        lessons = {one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner.exercises, *learner.by_hand))}
+        exercises = {one: mark for one, mark in learner.exercises.items() if mark.points is not None}
         for one, mark in exercises.items():
-            told = dict.fromkeys(filter(None, (mark["mistake"], *mark["discreet"])))
+            told = dict.fromkeys(filter(None, (mark.mistake, *mark.discreet)))
             lessons[one[:2]]["exercises"].append((one, mark, list(told)))
-        for one, mark in learner["by_hand"].items():
+        for one, mark in learner.by_hand.items():
             lessons[one[:2]]["by_hand"].append((one, mark))
         parts = [
             (
                 titles.get(lesson, lesson),
                 part,
-                all(mark["status"] == "missing" and not told for _, mark, told in part["exercises"]),
+                all(mark.status == "missing" and not told for _, mark, told in part["exercises"]),
             )
             for lesson, part in lessons.items()
             if part["exercises"] or part["by_hand"]
         ]
-        counts = Counter(mark["status"] for mark in exercises.values())
-        said = STATUSES.get(learner["status"], f"Marking ended with: {learner['status']}.")
-        write_whole(
-            folder / learner["page"], template.render(learner=learner, lessons=parts, counts=counts, said=said) + "\n"
-        )
+        counts = Counter(mark.status for mark in exercises.values())
+        explanation = STATUSES.get(learner.status, f"Marking ended with: {learner.status}.")
+        page = template.render(learner=learner, lessons=parts, counts=counts, explanation=explanation)
+        write_whole(folder / learner.page, page + "\n")
 
 
-def write_summary(path: Path, learners: list[dict], titles: dict, about: dict):
+def write_summary(path: Path, learners: list[LearnerRecord], titles: dict, about: dict):
     """Write the page about the class, for the instructor. Learners not yet marked are not counted."""
-    marked = [learner for learner in learners if learner["points"] is not None]
+    marked = [learner for learner in learners if learner.points is not None]
     scores, exercises = _scores(marked), _exercises(marked)
     page = PAGES.get_template("summary.html.j2").render(
         learners=learners,
         about={"left_out": [], **about},
-        not_marked=[learner for learner in learners if learner["points"] is None],
+        not_marked=[learner for learner in learners if learner.points is None],
         lessons=[titles.get(lesson, lesson) for lesson in about["lessons"]],
         scores=scores,
         exercises=exercises,
         pictures=_pictures(scores, exercises),
         mistakes=_mistakes(marked),
-        statuses=Counter(learner["status"] for learner in learners).most_common(),
-        look_at=[learner for learner in learners if learner["status"] != "ok" or learner["notes"]],
+        statuses=Counter(learner.status for learner in learners).most_common(),
+        look_at=[learner for learner in learners if learner.status != "ok" or learner.notes],
     )
     write_whole(path, page + "\n")
 
@@ -130,7 +109,7 @@ def _scores(learners):
 
     Learners for whom no points are available are excluded.
     """
-    shares = [100 * learner["points"] / learner["of"] for learner in learners if learner["of"]]
+    shares = [100 * learner.points / learner.of for learner in learners if learner.of]
     tenths = Counter(max(0, min(9, int(share // 10))) for share in shares)
     return {
         "tenths": [tenths[tenth] for tenth in range(10)],
@@ -138,7 +117,7 @@ def _scores(learners):
         "full": sum(share >= 100 for share in shares),
         "mean": f"{statistics.fmean(shares or [0]):.1f}%",
         "median": f"{statistics.median(shares or [0]):.1f}%",
-        "of": sorted({learner["of"] for learner in learners}),
+        "of": sorted({learner.of for learner in learners}),
     }
 
 
@@ -146,15 +125,15 @@ def _exercises(learners):
     """For each exercise, how many learners have which status. An exercise absent from a record counts as missing."""
     found = {}
     for learner in learners:
-        for one, mark in learner["exercises"].items():
+        for one, mark in learner.exercises.items():
             row = found.setdefault(
-                one, {"id": one, "title": mark["title"], "points": 0, "of": 0, **dict.fromkeys(WORDS, 0)}
+                one, {"id": one, "title": mark.title, "points": 0, "of": 0, **dict.fromkeys(MARK_STATUSES, 0)}
             )
-            row[mark["status"]] += 1
-            row["points"] += mark["points"]
-            row["of"] = max(row["of"], mark["of"])
+            row[mark.status] += 1
+            row["points"] += mark.points
+            row["of"] = max(row["of"], mark.of)
     for row in found.values():
-        row["missing"] += len(learners) - sum(row[status] for status in WORDS)
+        row["missing"] += len(learners) - sum(row[status] for status in MARK_STATUSES)
         most = row["of"] * len(learners)
         row["share"] = f"{100 * row['points'] / most:.0f}%" if most else "no points"
     return sorted(found.values(), key=lambda row: row["id"][:2])
@@ -164,9 +143,9 @@ def _mistakes(learners, most=15):
     """(learners, exercise, sentence), most frequent first."""
     counts = Counter()
     for learner in learners:
-        for one, mark in learner["exercises"].items():
-            if mark["status"] == "failed":
-                told = [mark["mistake"]] if mark["mistake"] else [_gist(text) for text in mark["discreet"]]
+        for one, mark in learner.exercises.items():
+            if mark.status == "failed":
+                told = [mark.mistake] if mark.mistake else [_gist(text) for text in mark.discreet]
                 counts.update({(one, text) for text in told})
     return sorted(((count, *what) for what, count in counts.items()), key=lambda row: (-row[0], row[1:]))[:most]
 
@@ -202,7 +181,7 @@ def _pictures(scores, exercises):
             figure = Figure(figsize=(4.8, 0.9 + 0.27 * len(exercises)))
             axes = figure.subplots()
             places, left = range(len(exercises)), [0] * len(exercises)
-            for status, hatch in zip(WORDS, HATCHES, strict=True):
+            for status, hatch in zip(MARK_STATUSES, HATCHES, strict=True):
                 counts = [row[status] for row in exercises]
                 axes.barh(
                     places,

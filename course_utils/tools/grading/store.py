@@ -5,18 +5,14 @@ import json
 import os
 import sqlite3
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from .reports import WORDS
+from .results import Result, result_from
 
 VERSION = 1
 PATIENCE = 5  # seconds to wait for another writer
-COLUMNS = ("learner", "name", "file", "sha256", "made_with", "result")
-SCHEMA = (
-    f"CREATE TABLE results ({', '.join(f'{column} TEXT NOT NULL' for column in COLUMNS)}, PRIMARY KEY (learner, file))"
-)
 OF_THE_MACHINE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
-TEXTS, NUMBERS = ("title", "state", "reason", "mistake"), ("points", "of")
 
 
 class GradeError(RuntimeError):
@@ -25,6 +21,24 @@ class GradeError(RuntimeError):
 
 class Damaged(GradeError):
     """A file holds no results that this version can read."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The result of one hand-in. made_with: what it depends on beside the file."""
+
+    learner: str
+    name: str
+    file: str
+    sha256: str
+    made_with: str
+    result: Result
+
+
+COLUMNS = tuple(column.name for column in fields(Entry))
+SCHEMA = (
+    f"CREATE TABLE results ({', '.join(f'{column} TEXT NOT NULL' for column in COLUMNS)}, PRIMARY KEY (learner, file))"
+)
 
 
 class Store:
@@ -75,19 +89,17 @@ class Store:
         elif version != VERSION:
             raise self._damaged(f"it is a database of version {version}, not {VERSION}")
         self.db.commit()
-        if (found := self.db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
-            raise self._damaged(found)
+        if (problem := self.db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+            raise self._damaged(problem)
         entries = {}
         for row in self.db.execute(f"SELECT {', '.join(COLUMNS)} FROM results"):
-            entry = dict(zip(COLUMNS, row))
             try:
-                entry["result"] = json.loads(entry["result"])
-                intact = all(isinstance(entry[column], str) for column in COLUMNS[:-1]) and well_formed(entry["result"])
+                if not all(isinstance(value, str) for value in row[:-1]):
+                    raise ValueError("a column does not hold text")
+                entry = Entry(*row[:-1], result_from(json.loads(row[-1])))
             except (ValueError, TypeError, RecursionError):
-                intact = False
-            if not intact:
-                raise self._damaged(f"the result of {str(entry['learner'])[:80]!r} has an unexpected form")
-            entries[entry["learner"], entry["file"]] = entry
+                raise self._damaged(f"the result of {str(row[0])[:80]!r} has an unexpected form") from None
+            entries[entry.learner, entry.file] = entry
         self.db.execute("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA synchronous = FULL")
         return entries
@@ -97,9 +109,12 @@ class Store:
         with self._sentences(), self.db:
             self.db.executemany(
                 f"INSERT OR REPLACE INTO results ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})",
-                [[*(entry[column] for column in COLUMNS[:-1]), json.dumps(entry["result"])] for entry in entries],
+                [
+                    [*(getattr(entry, column) for column in COLUMNS[:-1]), json.dumps(asdict(entry.result))]
+                    for entry in entries
+                ],
             )
-        self.entries.update({(entry["learner"], entry["file"]): entry for entry in entries})
+        self.entries.update({(entry.learner, entry.file): entry for entry in entries})
 
     def keep(self, keys):
         """Delete all other results."""
@@ -139,33 +154,6 @@ class Store:
                     f"Cannot write {self.path}: {error}; once that is fixed, run the same command to continue."
                 ) from None
             raise self._damaged(error) from None
-
-
-def well_formed(result):
-    """Whether a result has the form that `Marker.mark` gives it."""
-
-    def texts(value):
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-    return (
-        isinstance(result, dict)
-        and all(isinstance(result.get(key), str) for key in ("status", "reason"))
-        and texts(result.get("lessons"))
-        and texts(result.get("problems"))
-        and isinstance(result.get("texts"), dict)
-        and texts(list(result["texts"].values()))
-        and isinstance(result.get("exercises"), dict)
-        and all(
-            isinstance(mark, dict)
-            and mark.get("status") in WORDS
-            and all(isinstance(mark.get(key), str) for key in TEXTS)
-            and "seed" in mark
-            and all(type(mark.get(key)) in (int, float) and 0 <= mark[key] < 1e9 for key in NUMBERS)
-            and texts(mark.get("messages"))
-            and texts(mark.get("discreet"))
-            for mark in result["exercises"].values()
-        )
-    )
 
 
 def set_aside(path):

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import warnings
+from dataclasses import asdict
 
 from . import sandbox_server
 
@@ -46,7 +47,7 @@ def main():
             for line in sys.stdin:
                 job = json.loads(line)
                 data = base64.b64decode(job["data"]) if "data" in job else read(job["path"], LARGEST + 1)
-                say({"key": job["key"], "result": marker.mark(data, job["name"])})
+                say({"key": job["key"], "result": asdict(marker.mark(data, job["name"]))})
     except SandboxError as error:
         say({"fatal": str(error)})
         sys.exit(1)

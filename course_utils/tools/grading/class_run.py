@@ -1,0 +1,282 @@
+"""Mark a class: find new hand-ins, have them marked, and keep the results.
+
+Each result is committed to a database as it arrives (`store`), so that an interruption loses nothing. Everything else
+in the folder is derived from the database and written atomically.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..._support.files import file_sha256, write_whole
+from ...exercises import LESSONS
+from .fleet import mark_here, mark_on_cluster
+from .manual import MANUAL, read_manual
+from .marking import assignment, marking_fingerprint
+from .owners import normalised
+from .records import records
+from .results import NOT_MARKED, Result
+from .sandbox import isolation_problem
+from .store import Damaged, Entry, GradeError, Store
+from .submissions import gather, read_roster
+from .tables import write_tables
+
+STORE, RESULTS = "results.sqlite", "results.jsonl"
+PART = re.compile(r"part-\d+-of-\d+\.sqlite")
+READING = 60  # seconds that a part waits for others to finish reading the known results
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a class is marked.
+
+    lessons: those that count, such as ("04", "05"); None for all that were handed in.
+    roster: a CSV file.
+    workers: marking processes at once; None for `default_workers`.
+    only: learners to mark; the others' results stay.
+    regrade: mark unchanged hand-ins again.
+    isolated: False runs learners' code with your own rights.
+    seconds, memory: the time and the bytes that one hand-in may use.
+    seed: of the inputs; None draws one.
+    scheduler: the address of a Dask cluster.
+    part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
+    beside: other folders that will be written to.
+    """
+
+    lessons: tuple[str, ...] | None = None
+    roster: Path | None = None
+    workers: int | None = None
+    only: tuple[str, ...] = ()
+    regrade: bool = False
+    isolated: bool = True
+    seconds: int = 120
+    memory: int = 2 * 2**30
+    seed: int | None = None
+    scheduler: str | None = None
+    part: tuple[int, int] = (1, 1)
+    beside: tuple = ()
+
+    @property
+    def is_part(self):
+        return self.part[1] > 1
+
+
+def grade(source, out, options=Options(), progress=lambda results, total: results):
+    """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
+
+    progress: wraps the iterable of results.
+
+    Raises GradeError, HandInError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
+    message.
+    """
+    out, work = Path(out), assignment(tuple(options.lessons or LESSONS))
+    _require_isolation(options)
+    roster = read_roster(options.roster) if options.roster else {}
+    settings = _settings(options, work)
+    made_with = (
+        f"{marking_fingerprint()} {' '.join(settings['lessons'])} {options.seconds} {options.memory} {options.isolated}"
+    )
+    _make_folder(out, source, options.beside)
+    with _os_errors_as_grade_errors(out), ExitStack() as held:
+        store = held.enter_context(Store(out / _store_name(options.part), anew=options.regrade))
+        known = _known_results(out, store, options)
+        hand_ins = gather(source, held.enter_context(_unpacking(out, options.part)), roster)
+        _refuse_unknown(options.only, {one.learner for one in hand_ins} | set(roster))
+        jobs = _jobs(hand_ins, known, made_with, options)
+        results = _results(jobs, settings, options)
+        held.enter_context(closing(results))  # whatever stops the run also ends its marking processes
+        for key, result in progress(results, len(jobs)):
+            store.put(_entry(jobs[key], made_with, result))
+        if options.is_part:
+            return []
+        entries = {(one.learner, one.file): store.entries.get((one.learner, one.file)) for one in hand_ins}
+        store.keep(entries)
+        lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
+        write_whole(out / RESULTS, "".join(lines))
+        learners = records(hand_ins, entries, roster, work, options.lessons)
+        read_manual(out / MANUAL, learners)
+        write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []))
+        return learners
+
+
+def default_workers():
+    """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
+    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+# ---------------------------------------------------------------- before anything is marked
+
+
+def _require_isolation(options):
+    if options.isolated and options.scheduler is None and (reason := isolation_problem()):
+        raise GradeError(
+            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To run them with your "
+            "own rights anyway: --unsafe-no-isolation."
+        )
+
+
+def _settings(options, work):
+    """What a marking process must know."""
+    return {
+        "lessons": list(work["titles"]),
+        "seed": random.SystemRandom().randrange(10**9) if options.seed is None else options.seed,
+        "isolated": options.isolated,
+        "seconds": options.seconds,
+        "memory": options.memory,
+    }
+
+
+def _make_folder(out, source, beside):
+    """Create the results folder. No folder that is written to may be among the submissions."""
+    for folder in (out, *map(Path, beside)):
+        if _within(folder, source):
+            raise GradeError(
+                f"{folder} is the submissions folder, or is inside it: choose a results folder outside {source}."
+            )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GradeError(f"Cannot write to {out}: {error.strerror}.") from None
+
+
+def _within(folder, source):
+    """Whether a folder is this source or inside it, by whatever path."""
+    folder, source = Path(folder).resolve(), Path(source)
+    return source.is_dir() and any(one.exists() and one.samefile(source) for one in (folder, *folder.parents))
+
+
+@contextmanager
+def _os_errors_as_grade_errors(out):
+    """Turn faults of the machine, such as a full disk, into one sentence. They never count as marks."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename2 or error.filename or out
+        raise GradeError(
+            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, run the same command to "
+            "continue."
+        ) from None
+
+
+@contextmanager
+def _unpacking(out, part):
+    """A folder for unpacked archives, removed afterwards.
+
+    It first removes what a killed run of this part left; a run without --part removes what all parts left.
+    """
+    mine = out / f".unpacked-{part[0]}-of-{part[1]}"
+    for path in {mine, *(out.glob(".unpacked-*") if part[1] == 1 else ())}:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    mine.mkdir(mode=0o700)
+    try:
+        yield mine
+    finally:
+        shutil.rmtree(mine, ignore_errors=True)
+
+
+# ---------------------------------------------------------------- what is known already
+
+
+def _store_name(part):
+    return STORE if part[1] == 1 else f"part-{part[0]}-of-{part[1]}.sqlite"
+
+
+def _known_results(out, store, options):
+    """The results that this run need not make again."""
+    if options.is_part:
+        return {**_results_of_whole_runs(out, options.regrade), **store.entries}
+    _take_in_parts(out, store, options.regrade)
+    return store.entries
+
+
+def _results_of_whole_runs(out, regrade):
+    """The results of runs without --part."""
+    if not (out / STORE).exists():
+        return {}
+    try:
+        with Store(out / STORE, patience=READING) as store:
+            return store.entries
+    except Damaged:
+        if not regrade:
+            raise
+        return {}
+
+
+def _take_in_parts(out, store, regrade):
+    """Move the results of the parts into the store, and remove their files.
+
+    Raises GradeError while a part is being written.
+    """
+    with ExitStack() as held:
+        parts = [
+            held.enter_context(Store(path, anew=regrade)) for path in sorted(out.iterdir()) if PART.fullmatch(path.name)
+        ]
+        if parts:
+            store.put(*(entry for part in parts for entry in part.entries.values()))
+        for part in parts:
+            part.remove()
+
+
+def _is_valid(old, hand_in, made_with, seed):
+    """Whether an old result is still that of a hand-in."""
+    return (
+        old is not None
+        and old.sha256 == hand_in.sha256
+        and old.made_with == made_with
+        and old.result.status != NOT_MARKED
+        and (seed is None or all(mark.seed == seed for mark in old.result.exercises.values()))
+    )
+
+
+# ---------------------------------------------------------------- what is to be marked
+
+
+def _refuse_unknown(only, names):
+    """Raise GradeError if --only names nobody of this class."""
+    for wanted in only:
+        if wanted not in names:
+            near = [name for name in sorted(names) if normalised(wanted) in normalised(name)][:3]
+            raise GradeError(
+                f"--only {wanted}: there is no such learner{'; similar: ' + ', '.join(near) if near else ''}."
+            )
+
+
+def _jobs(hand_ins, known, made_with, options):
+    """The hand-ins to mark, by their place in the class."""
+    jobs, (part, parts) = {}, options.part
+    for place, one in enumerate(hand_ins):
+        if one.path is None:
+            continue
+        old = known.get((one.learner, one.file))
+        if options.only and one.learner not in options.only:
+            if old is None or old.made_with != made_with:
+                raise GradeError(
+                    f"--only needs results for all other learners with the same settings, and {one.learner} has none: "
+                    "mark the class once without --only."
+                )
+        elif place % parts == part - 1 and (options.regrade or not _is_valid(old, one, made_with, options.seed)):
+            jobs[place] = one
+    return jobs
+
+
+def _results(jobs, settings, options):
+    """Have the jobs marked. Yields (place, Result) in order of completion."""
+    listed = [{"key": key, "name": one.file, "path": str(one.path)} for key, one in jobs.items()]
+    if options.scheduler and listed:
+        return mark_on_cluster(listed, settings, options.scheduler)
+    return mark_here(listed, settings, options.workers or default_workers())
+
+
+def _entry(hand_in, made_with, result):
+    """What is stored about a hand-in. If its file changed meanwhile, the marks match nobody's file."""
+    if hand_in.path.exists() and file_sha256(hand_in.path) != hand_in.sha256:
+        result = Result(NOT_MARKED, "it changed while the class was being marked")
+    return Entry(hand_in.learner, hand_in.name, hand_in.file, hand_in.sha256, made_with, result)

@@ -1,0 +1,161 @@
+"""Combine what a learner handed in into one record: who has which marks, what is missing, and why."""
+
+import hashlib
+import re
+import unicodedata
+
+from ...exercises import find
+from ..workspace.copies import REPORT_STUB
+from .results import NOT_MARKED, HandMarkedCell, LearnerRecord, Mark, Result, gravest
+
+PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
+MOST_TWINS = 5  # learners with the same file that a note names
+
+
+def records(hand_ins, entries, roster, work, lessons=None):
+    """A `LearnerRecord` for each learner, with every exercise of the lessons that count.
+
+    hand_ins: those of the whole class.
+    entries: by learner and file, the `store.Entry`, or None if it was not marked.
+    roster: by key, the learners who get a record even if they handed nothing in.
+    work: see `marking.assignment`.
+    lessons: those that count; None for all in which somebody handed something in.
+    """
+    wanted = lessons or sorted({lesson for entry in entries.values() if entry for lesson in entry.result.lessons})
+    expected = {one: most for one, (_, most) in work["exercises"].items() if one[:2] in wanted}
+    cells = {one: most for one, most in work["by_hand"].items() if one[:2] in wanted}
+    holders, theirs = {}, {key: [] for key in roster}
+    for hand_in in hand_ins:
+        theirs.setdefault(hand_in.learner, []).append(hand_in)
+        if hand_in.sha256:
+            holders.setdefault(hand_in.sha256, set()).add(hand_in.learner)
+    made = []
+    for key in sorted(theirs):
+        mine, marks = sorted(theirs[key], key=lambda one: (one.modified, one.file)), _LatestMarks(expected)
+        for hand_in in mine:
+            twins = sorted(holders.get(hand_in.sha256, set()) - {key})
+            marks.add(hand_in.file, _result(hand_in, entries), twins)
+        record = LearnerRecord(key, page_name(key), listed=key in roster)
+        _identify(record, mine, roster)
+        marks.write_to(record, bool(mine))
+        texts = record.texts = {one: text for one, text in marks.texts.items() if one in cells or one in expected}
+        record.by_hand = {
+            one: HandMarkedCell(most, _without_stub(texts.get(one, "")), work["rubrics"].get(one, {}))
+            for one, most in cells.items()
+        }
+        record.add_up()
+        made.append(record)
+    return made
+
+
+def _result(hand_in, entries):
+    """What a hand-in got; without a result, it is unreadable."""
+    entry = entries.get((hand_in.learner, hand_in.file))
+    return entry.result if entry else Result("unreadable", hand_in.problem or "it was not marked")
+
+
+def _identify(record, mine, roster):
+    """Fill in who a learner is: from the roster, else from the first hand-in that says so."""
+    person = roster.get(record.learner)
+    record.name = person.name if person else next((one.name for one in mine if one.name), "")
+    record.email = person.email if person else ""
+    record.platform = next((one.platform for one in mine if one.platform), "")
+    record.notes = ["not on the roster"] if roster and person is None else []
+
+
+class _LatestMarks:
+    """The marks of one learner, while hand-ins are added, the latest last.
+
+    expected: the most points of each exercise that counts.
+    """
+
+    def __init__(self, expected):
+        self.expected = expected
+        self.marks, self.texts, self.read, self.latest = {}, {}, {}, {}
+        self.notes, self.unreadable, self.not_marked = [], [], []
+
+    def add(self, file, result, twins):
+        """Add a hand-in. twins: other learners who handed in the same bytes."""
+        if result.status == "unreadable":
+            self.unreadable.append(f"{file}: {result.reason}")
+        elif result.status == NOT_MARKED:  # it may belong to any lesson without a later hand-in
+            self.not_marked.append(f"{file}: {result.reason}")
+            self.marks = {
+                one: Mark(find(one).title, NOT_MARKED, None, most, NOT_MARKED, result.reason)
+                for one, most in self.expected.items()
+            }
+        else:
+            self._add_marks(file, result)
+            if twins and any(mark.status in ("passed", "failed") for mark in result.exercises.values()):
+                more = f" and {len(twins) - MOST_TWINS} others" if len(twins) > MOST_TWINS else ""
+                self.notes.append(f"the same file as {', '.join(twins[:MOST_TWINS])}{more}")
+
+    def _add_marks(self, file, result):
+        self.read[file] = result
+        answered = {one for one, mark in result.exercises.items() if mark.status != "missing"}
+        if again := sorted({one[:2] for one in answered if one[:2] in self.latest}):
+            self.notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts: {file}")
+        self.latest.update({one[:2]: file for one in answered or result.exercises})
+        for one, mark in result.exercises.items():
+            # a copied cell is not a hand-in of its lesson
+            if one in self.expected and (one in answered or one not in self.marks):
+                self.marks[one] = mark
+        self.texts.update(result.texts)
+
+    def write_to(self, record, handed_in):
+        """Fill in marks, status, reason and notes. handed_in: whether there was anything."""
+        states = [(mark.state, f"{one}: {mark.reason}") for one, mark in self.marks.items()]
+        if self.read and not states:
+            states = [("ok", "")]
+        self._fill_gaps()
+        record.files = [file for file in self.read if file in self.latest.values()]
+        record.problems = [problem for file in record.files for problem in self.read[file].problems]
+        record.exercises = {one: self.marks[one] for one in self.expected}
+        notes = record.notes + self.notes
+        notes += [f"unreadable: {text}" for text in self.unreadable] if states else []
+        if self.not_marked and (not self.marks or any(mark.points is None for mark in self.marks.values())):
+            record.status, record.reason = NOT_MARKED, "; ".join(self.not_marked)
+        else:
+            record.status, record.reason = self._standing(handed_in, states)
+            notes += [f"not marked: {text}" for text in self.not_marked]
+        record.notes = list(dict.fromkeys(notes))
+
+    def _fill_gaps(self):
+        """Give 0 points for each exercise without a mark."""
+        lessons = {one[:2] for one in self.marks}
+        for one, most in self.expected.items():
+            if one not in self.marks:
+                reason = "it is not in the notebook" if one[:2] in lessons else f"lesson {one[:2]} was not handed in"
+                self.marks[one] = Mark(find(one).title, "missing", 0, most, "missing exercise", reason)
+
+    def _standing(self, handed_in, states):
+        """The learner's status, and its reason. states: of the exercises that were handed in, with their reasons."""
+        if not handed_in:
+            return "nothing handed in", "this learner handed nothing in"
+        if not states:
+            return "unreadable", "; ".join(self.unreadable)
+        status = gravest({state for state, _ in states})
+        missing = [f"{one}: {mark.reason}" for one, mark in self.marks.items() if mark.state == "missing exercise"]
+        if missing and status in ("ok", "missing exercise"):
+            return "missing exercise", "; ".join(missing)
+        return status, "; ".join(reason for state, reason in states if state == status != "ok")
+
+
+def _without_stub(text):
+    """What a learner wrote into a hand-marked cell; empty if it is still the stub."""
+    return "" if text.strip() in ("", REPORT_STUB) else text
+
+
+def page_name(key):
+    """The name of a learner's page. No two keys share one.
+
+    It depends on the key alone, so it does not change when others hand in.
+    """
+    if len(key) <= 60 and PLAIN.fullmatch(key) and not HASHED.search(key):
+        return f"{key}.html"
+    spelled = "".join(
+        letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)
+    ).lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", spelled)[:49].strip("-")
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{slug if re.search('[a-z]', slug) else 'learner'}-{digest}.html"

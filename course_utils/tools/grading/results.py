@@ -1,0 +1,171 @@
+"""What marking produces, stated here and nowhere else: marks, results of hand-ins, and records of learners.
+
+A `Result` is what one hand-in gets, with a `Mark` for each exercise. It travels between processes and is stored as
+JSON: `dataclasses.asdict` writes it, `result_from` reads it. A `LearnerRecord` combines all hand-ins of a learner with
+the marks given by hand; tables and pages are made from records.
+"""
+
+from dataclasses import dataclass, field, fields
+
+NOT_MARKED = "not marked"
+# the statuses of a mark: the sign and the words that pages show
+MARK_STATUSES = {
+    "passed": ("✓", "passed"),
+    "failed": ("✗", "not there yet"),
+    "not attempted": ("○", "not attempted"),
+    "missing": ("—", "missing"),
+}
+# the statuses of a result or a learner, in plain words for the learner; of several, the first counts
+STATUSES = {
+    "nothing handed in": "Nothing was handed in under this name.",
+    NOT_MARKED: (
+        "Your submission is not marked yet because the grader failed. This is not your fault and costs no points."
+    ),
+    "unreadable": "Your submission could not be read.",
+    "crashed": "Some of your code ended the Python process that ran it.",
+    "memory": "Some of your code asked for more memory than a submission may use, and was stopped.",
+    "timeout": "Some of your code did not finish in time and was stopped.",
+    "unreadable cell": "The cell of at least one exercise could not be read.",
+    "missing exercise": "At least one exercise has no answer to mark.",
+    "ok": "",
+}
+MOST_POINTS = 1e9
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one exercise of one hand-in gets.
+
+    status: one of MARK_STATUSES; in a record also NOT_MARKED, whose points are None.
+    state: one of STATUSES, which says how running the answer ended; `reason` says why, unless it is "ok".
+    discreet: the messages without inputs and expected values.
+    seed: of the inputs.
+    """
+
+    title: str
+    status: str
+    points: float | None
+    of: float
+    state: str = "ok"
+    reason: str = ""
+    messages: list[str] = field(default_factory=list)
+    discreet: list[str] = field(default_factory=list)
+    mistake: str = ""
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one hand-in gets.
+
+    status: one of STATUSES; `reason` says why, unless it is "ok".
+    exercises: a mark for each exercise of `lessons`, by its id.
+    texts: what the learner wrote, by exercise.
+    problems: a sentence for each cell that could not be read.
+    """
+
+    status: str
+    reason: str = ""
+    lessons: list[str] = field(default_factory=list)
+    exercises: dict[str, Mark] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass
+class HandMarkedCell:
+    """A cell that a person marks. rubric: the most points for each row, if it has one. points: None until marked."""
+
+    of: float
+    text: str = ""
+    rubric: dict[str, float] = field(default_factory=dict)
+    points: float | None = None
+    comment: str = ""
+
+
+@dataclass
+class LearnerRecord:
+    """What a learner has: the latest mark of every exercise that counts, and the cells marked by hand.
+
+    listed: whether the roster has this learner.
+    page: the file name of the feedback page.
+    platform: the learning platform and the learner's number there, such as "moodle 4711".
+    files, problems: of the hand-ins that count.
+    points: None while something is unmarked, which is not the same as 0.
+    waiting: the points of texts that nobody has marked yet.
+    """
+
+    learner: str
+    page: str
+    name: str = ""
+    email: str = ""
+    platform: str = ""
+    listed: bool = False
+    status: str = "ok"
+    reason: str = ""
+    notes: list[str] = field(default_factory=list)
+    exercises: dict[str, Mark] = field(default_factory=dict)
+    by_hand: dict[str, HandMarkedCell] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    points: float | None = None
+    of: float = 0
+    waiting: float = 0
+
+    def add_up(self):
+        """Compute the sums."""
+        cells = self.by_hand.values()
+        self.points = None
+        if self.status != NOT_MARKED:
+            self.points = whole(
+                sum(mark.points for mark in self.exercises.values()) + sum(cell.points or 0 for cell in cells)
+            )
+        self.of = sum(mark.of for mark in self.exercises.values()) + sum(cell.of for cell in cells)
+        self.waiting = sum(cell.of for cell in cells if cell.points is None and cell.text)
+
+
+def whole(points):
+    """A number of points as an int, if it is one."""
+    return int(points) if points == int(points) else points
+
+
+def gravest(states):
+    """The one that counts of several states; "ok" if there are none."""
+    return next(state for state in STATUSES if state in states or state == "ok")
+
+
+def result_from(data):
+    """A result from its JSON form. Raises ValueError if it does not have this form; unknown parts are left out."""
+    try:
+        marks = {exercise: _filled(Mark, mark) for exercise, mark in data["exercises"].items()}
+        for mark in marks.values():
+            if mark.status not in MARK_STATUSES or not (_is_points(mark.points) and _is_points(mark.of)):
+                raise ValueError("a mark has no known status, or no points")
+        return _filled(Result, {**data, "exercises": marks})
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"it is not a result: {error}") from None
+
+
+def _filled(kind, data):
+    """One of these dataclasses, with values of the types that its fields have."""
+    values = {one.name: data[one.name] for one in fields(kind)}
+    for one in fields(kind):
+        if not FORMS.get(one.type, lambda value: True)(values[one.name]):
+            raise ValueError(f"{one.name} has an unexpected type")
+    return kind(**values)
+
+
+def _is_text(value):
+    return isinstance(value, str)
+
+
+def _is_points(value):
+    return type(value) in (int, float) and 0 <= value < MOST_POINTS
+
+
+FORMS = {
+    str: _is_text,
+    list[str]: lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    dict[str, str]: lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+}

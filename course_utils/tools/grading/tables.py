@@ -1,0 +1,140 @@
+"""Write what instructors open: grades.csv, the tables for learning platforms, the pages, and what was left out."""
+
+import csv
+import io
+from pathlib import Path
+
+from ... import __version__
+from ..._support.files import write_whole
+from .reports import write_feedback, write_summary
+from .submissions import read_table
+from .untrusted import for_cells
+
+GRADES, LEFT_OUT = "grades.csv", "left_out.csv"
+LONGEST = 500  # characters of a reason or of all notes
+
+
+def write_tables(out, learners, work, isolated, left_out=()):
+    """Write grades.csv, the tables for Moodle and Canvas, the feedback pages and the summary.
+
+    Points that are None become empty cells.
+
+    left_out: files that belong to no learner, with .file and .why.
+    """
+    lessons = sorted({one[:2] for learner in learners for one in (*learner.exercises, *learner.by_hand)})
+    _write_grades(out / GRADES, learners, work, lessons)
+    _write_moodle(out / "moodle.csv", learners)
+    _write_canvas(out / "canvas.csv", learners, work, lessons)
+    _write_left_out(out / LEFT_OUT, left_out)
+    _write_pages(out / "feedback", learners, work["titles"])
+    about = {
+        "lessons": lessons,
+        "version": __version__,
+        "isolated": isolated,
+        "left_out": [(one.file, one.why) for one in left_out],
+        "by_hand_waiting": sum(
+            cell.points is None and bool(cell.text) for learner in learners for cell in learner.by_hand.values()
+        ),
+    }
+    write_summary(out / "summary.html", learners, work["titles"], about)
+
+
+def count_left_out(out):
+    """How many files of the last run belong to no learner."""
+    path = Path(out) / LEFT_OUT
+    return len(read_table(path)) if path.exists() else 0
+
+
+def write_table(path, header, rows, mark=""):
+    """Write a CSV file. mark: its first characters; spreadsheets read a file with a byte order mark as UTF-8."""
+    write_whole(path, mark + "".join(map(_line, [header, *rows])))
+
+
+def _line(row):
+    text = io.StringIO()
+    # so that it quotes both line ends
+    csv.writer(text, lineterminator="\r\n").writerow([for_cells(value) for value in row])
+    return text.getvalue()[:-2] + "\n"
+
+
+def _write_grades(path, learners, work, lessons):
+    """A row for each learner, with a column for each exercise."""
+    exercises = [one for one in work["exercises"] if one[:2] in lessons]
+    by_hand = [one for one in work["by_hand"] if one[:2] in lessons]
+    last = ["total", "of", "to mark by hand", "status", "reason", "notes"]
+    rows = [
+        [
+            learner.learner,
+            learner.name,
+            f"feedback/{learner.page}",
+            *(learner.exercises[one].points for one in exercises),
+            *(learner.by_hand[one].points for one in by_hand),
+            *(learner.points, learner.of, learner.waiting),
+            *(learner.status, learner.reason[:LONGEST], "; ".join(learner.notes)[:LONGEST]),
+        ]
+        for learner in learners
+    ]
+    write_table(path, ["learner", "name", "page", *exercises, *by_hand, *last], rows)
+
+
+def _write_moodle(path, learners):
+    header = ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"]
+    rows = [
+        [
+            f"Participant {_number(one, 'moodle')}" if _number(one, "moodle") else "",
+            one.name or one.learner,
+            one.email,
+            one.points,
+            one.of,
+            in_a_sentence(one),
+        ]
+        for one in learners
+    ]
+    write_table(path, header, rows)
+
+
+def _write_canvas(path, learners, work, lessons):
+    title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
+    rows = [["Points Possible", "", "", "", "", learners[0].of if learners else 0]]
+    rows += [
+        [
+            one.name or one.learner,
+            _number(one, "canvas"),
+            "",
+            one.learner if one.listed or not one.platform else "",
+            "",
+            one.points,
+        ]
+        for one in learners
+    ]
+    write_table(path, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title], rows)
+
+
+def _number(learner, platform):
+    on, _, number = learner.platform.partition(" ")
+    return number if on == platform else ""
+
+
+def _write_left_out(path, left_out):
+    if left_out:
+        write_table(path, ["file", "why"], [[one.file, one.why] for one in left_out])
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _write_pages(folder, learners, titles):
+    """Write the feedback pages, and delete those of learners who are no longer in the class."""
+    folder.mkdir(exist_ok=True)
+    write_feedback(folder, learners, titles)
+    for page in {path.name for path in folder.glob("*.html")} - {learner.page for learner in learners}:
+        (folder / page).unlink()
+
+
+def in_a_sentence(learner):
+    """A learner's result as text for a comment field."""
+    if learner.points is None:
+        return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
+    open_ones = [one for one, mark in learner.exercises.items() if mark.status != "passed"]
+    text = f"{learner.points} of {learner.of} points."
+    text += f" Not yet passed: {', '.join(open_ones)}." if open_ones else ""
+    return text + (f" {learner.waiting} points are still to be marked by hand." if learner.waiting else "")
