@@ -1,8 +1,8 @@
 """Decide which learner each hand-in belongs to: by the platform's part of its name, then by the roster.
 
-What a learner can choose never decides. Moodle names `Full Name_ID_assignsubmission_file_...`, Canvas
-`name[_LATE]_ID_NUMBER_...`. A learner chooses what comes after that, and on some platforms the name before it. So an
-entry may have two readings; if another learner's number is among them, it is given to no learner.
+What a learner can choose never decides. `platforms` says what each platform puts into a name. A learner chooses what
+comes after that, and on some platforms the name before it. So an entry may have two readings; if another learner's
+number is among them, it is given to no learner.
 """
 
 import os
@@ -15,12 +15,9 @@ from pathlib import Path, PurePosixPath
 
 from ..._support.notebooks import NOTEBOOKS
 from ..._support.renamed import RENAMED
+from .platforms import readings
 from .untrusted import for_keys, for_messages
 
-MOODLE = re.compile(r"_(\d+)_assignsubmission_(?=.)", re.DOTALL)
-CANVAS = re.compile(r"(?=_([1-9]\d*)_([1-9]\d{2,})_.)", re.DOTALL)  # the numbers may overlap: _812_813_99002_
-DATE = re.compile(r"(?<!\d)(?:(?:19|20)\d\d_\d\d?_\d\d?|\d\d?_\d\d?_(?:19|20)\d\d)(?!\d)")
-LONG_DATE = re.compile(r"(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d")
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)?[-_ ]?(\d{1,2})", re.IGNORECASE)
 SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
 
@@ -56,34 +53,14 @@ def stem_of(name):
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One way to read an entry: a platform, the learner's number there, and the name before it.
+class Owner:
+    """Whose a file is: key, name, and number on a platform; or `why` it belongs to no learner."""
 
-    file: Canvas's number of the file.
-    """
-
-    start: int
-    platform: str
-    id: str
-    name: str
-    file: str = ""
-
-
-def readings(entry):
-    """All ways to read an entry, in order of position."""
-    found = [
-        Reading(match.start(), "moodle", match[1], entry[: match.start()])
-        for match in MOODLE.finditer(entry)
-        if match.start()
-    ]
-    undated = DATE.sub(lambda match: "-" * len(match[0]), entry)
-    found += [
-        Reading(match.start(), "canvas", match[1], entry[: match.start()].removesuffix("_LATE"), match[2])
-        for match in CANVAS.finditer(undated)
-        if match.start()
-    ]
-    first, *later = sorted(found, key=lambda one: one.start) or [None]
-    return [first, *(one for one in later if not LONG_DATE.fullmatch(one.file))] if first else []
+    learner: str = ""
+    name: str = ""
+    platform: str = ""
+    number: str = ""
+    why: str = ""
 
 
 class Roster:
@@ -131,9 +108,9 @@ class Roster:
         return list(found)
 
 
-def _beside(reading):
-    """What must agree in all entries with the same number. In Moodle's names, only the number is reliable."""
-    return reading.platform, normalised(reading.name) if reading.platform == "canvas" else ""
+def _reliable_name(reading):
+    """What all entries with the same number must agree on."""
+    return reading.platform, normalised(reading.name) if reading.platform.repeats_name else ""
 
 
 def _raw(person):
@@ -176,7 +153,7 @@ class Owners:
         self.platforms, self.ids, self.lengths, self.names, self.doubtful, by_name = set(), set(), set(), {}, {}, {}
         entries = [found for found in map(readings, set(entries)) if found]
         for first, *later in entries:
-            (self.doubtful if later else self.names).setdefault(first.id, set()).add(_beside(first))
+            (self.doubtful if later else self.names).setdefault(first.id, set()).add(_reliable_name(first))
             if not later:
                 self.platforms.add(first.platform)
                 self.ids.add(first.id)
@@ -190,86 +167,75 @@ class Owners:
         self.contested = {person: ids for person, ids in by_name.items() if len(ids) > 1 or _raw(person) in listed}
 
     def of(self, one):
-        """(key, name, platform, why): `why` is empty, or says why the file belongs to no learner."""
+        """The `Owner` of a file."""
         entry, is_file = self._entry(one)
-        found = readings(entry)
-        if found:
+        if found := readings(entry):
             return self._on_platform(found)
         own = own_part(stem_of(entry)) if is_file else entry
         person = next(filter(None, map(self.roster.find, (entry, own, own_part(entry)))), None)
         if person is None:
             named = self.roster.among(own, exact=not is_file)
             if len(named) > 1:
-                return (
-                    "",
-                    "",
-                    "",
-                    (
-                        f"its name matches {_in_words(person.learner for person in named)}; rename it so that it "
-                        "matches one learner"
-                    ),
-                )
+                names = _in_words(person.learner for person in named)
+                return Owner(why=f"its name matches {names}; rename it so that it matches one learner")
             person = next(iter(named), None)
-        return (
-            (person.learner, person.name, "", "") if person else (for_keys(own or self.root or "nameless"), "", "", "")
-        )
+        return Owner(person.learner, person.name) if person else Owner(for_keys(own or self.root or "nameless"))
 
     def _doubt(self, found):
         """Why these readings do not identify an entry's learner; empty if they do."""
         first, *later = found
         others = [one for one in later if one.id != first.id]
-        names, name = self.names.get(first.id) or self.doubtful[first.id], _beside(first)
-        if (
-            (clash := [one for one in others if one.platform == "moodle" or one.id in self.known])
-            or (clash := [one for one in others if one.platform != first.platform and one.platform in self.platforms])
-            or (
-                clash := [
-                    one
-                    for one in others
-                    if one.start <= first.start + len(first.id) + 1
-                    and (len(one.file), one.file) > (len(one.id), one.id)
-                    and self.lengths
-                    and len(first.file) not in self.lengths
-                ]
-            )
-        ):
+        for rivals in (self._is_known, self._fits_this_class, self._takes_the_file_number):
+            if clash := [one for one in others if rivals(one, first)]:
+                return (
+                    f"its name can be read as a hand-in of {_in_words([first.id, *(one.id for one in clash)])}; rename "
+                    "it so that it matches one learner"
+                )
+        names = self.names.get(first.id) or self.doubtful[first.id]
+        if first.id not in self.roster.exact and (len(names) > 1 or _reliable_name(first) not in names):
             return (
-                f"its name can be read as a hand-in of {_in_words([first.id, *(one.id for one in clash)])}; rename it "
-                "so that it matches one learner"
-            )
-        if first.id not in self.roster.exact and (len(names) > 1 or name not in names):
-            return (
-                f"{first.platform.title()}'s number {first.id} appears with different names; rename the files that are "
+                f"{first.platform.title}'s number {first.id} appears with different names; rename the files that are "
                 "not this learner's"
             )
         return ""
 
-    def _on_platform(self, found):
-        first = found[0]
-        if why := self._doubt(found):
-            return "", "", "", why
-        if first.id in self.roster.exact:
-            person = self.roster.exact[first.id]
-        else:
-            person = self.roster.find(first.name.replace("_", " "))
-            if person in self.contested:
-                return (
-                    "",
-                    "",
-                    "",
-                    (
-                        f"{person.learner} on the roster has the same name as "
-                        f"{_in_words(number for _, number in self.contested[person])}; put the platform's numbers into "
-                        "the roster's column id"
-                    ),
-                )
-        platform = f"{first.platform} {first.id}"
-        own = first.name.replace("_", " ")
-        return (
-            (person.learner, person.name or for_messages(own), platform, "")
-            if person
-            else (for_keys(first.id), for_messages(own), platform, "")
+    def _is_known(self, other, first):
+        """Whether another reading certainly names a learner."""
+        return other.platform.is_unmistakable or other.id in self.known
+
+    def _fits_this_class(self, other, first):
+        """Whether another reading is of another platform, from which others of this class come."""
+        return other.platform != first.platform and other.platform in self.platforms
+
+    def _takes_the_file_number(self, other, first):
+        """Whether another reading begins in the number that the first one takes for a file's, and is the likelier one.
+
+        It is if its file's number is higher than its learner's, and no file in this class has a number as long as the
+        first reading says.
+        """
+        return bool(
+            other.start <= first.start + len(first.id) + 1
+            and (len(other.file), other.file) > (len(other.id), other.id)
+            and self.lengths
+            and len(first.file) not in self.lengths
         )
+
+    def _on_platform(self, found):
+        first, *_ = found
+        if why := self._doubt(found):
+            return Owner(why=why)
+        own = first.name.replace("_", " ")
+        person = self.roster.exact.get(first.id)
+        if person is None:
+            person = self.roster.find(own)
+            if person in self.contested:
+                numbers = _in_words(number for _, number in self.contested[person])
+                return Owner(
+                    why=f"{person.learner} on the roster has the same name as {numbers}; put the platform's numbers "
+                    "into the roster's column id"
+                )
+        key, name = (person.learner, person.name) if person else (for_keys(first.id), "")
+        return Owner(key, name or for_messages(own), first.platform.name, first.id)
 
     def _entry(self, one):
         """The part of a path that identifies the learner, and whether it is a file.

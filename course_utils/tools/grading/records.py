@@ -59,7 +59,7 @@ def _identify(record, mine, roster):
     person = roster.get(record.learner)
     record.name = person.name if person else next((one.name for one in mine if one.name), "")
     record.email = person.email if person else ""
-    record.platform = next((one.platform for one in mine if one.platform), "")
+    record.platform, record.number = next(((one.platform, one.number) for one in mine if one.platform), ("", ""))
     record.notes = ["not on the roster"] if roster and person is None else []
 
 

@@ -89,7 +89,7 @@ class LearnerRecord:
 
     listed: whether the roster has this learner.
     page: the file name of the feedback page.
-    platform: the learning platform and the learner's number there, such as "moodle 4711".
+    platform, number: the learning platform, and the learner's number there, if the hand-ins come from one.
     files, problems: of the hand-ins that count.
     points: None while something is unmarked, which is not the same as 0.
     waiting: the points of texts that nobody has marked yet.
@@ -100,6 +100,7 @@ class LearnerRecord:
     name: str = ""
     email: str = ""
     platform: str = ""
+    number: str = ""
     listed: bool = False
     status: str = "ok"
     reason: str = ""

@@ -115,7 +115,7 @@ class Found:
 class HandIn:
     """One handed-in file: `path` holds its bytes, `file` is its original name, `problem` why it is unreadable, if so.
 
-    platform: the learner's number there, such as "moodle 4711".
+    platform, number: the learning platform that it was downloaded from, and the learner's number there.
     """
 
     learner: str
@@ -126,6 +126,7 @@ class HandIn:
     modified: float = 0.0
     problem: str = ""
     platform: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -235,18 +236,11 @@ def gather(source, folder, roster=None, skip=()):
     mine = {}
     owners = Owners(found, source.resolve().stem, people)
     for one in found:
-        learner, name, platform, why = owners.of(one)
-        if not why:
-            mine.setdefault(learner, []).append(
-                (
-                    one,
-                    HandIn(
-                        learner, for_messages(name), one.file, one.path, one.sha256, one.modified, one.problem, platform
-                    ),
-                )
-            )
+        owner = owners.of(one)
+        if not owner.why:
+            mine.setdefault(owner.learner, []).append((one, _hand_in(one, owner)))
         elif one.notebook or ARCHIVE.search(one.parts[-1]) or len(one.parts) == 1:
-            result.left_out.append(LeftOut(one.file, why))
+            result.left_out.append(LeftOut(one.file, owner.why))
     for learner, files in sorted(mine.items()):
         result += _kept(files, learner in people, result.left_out)
     result.left_out.sort(key=lambda one: one.file)
@@ -259,6 +253,21 @@ def gather(source, folder, roster=None, skip=()):
         )
         raise HandInError(f"There are no hand-ins in {for_messages(source, 300)}{why}.")
     return result
+
+
+def _hand_in(one, owner):
+    """A file as the hand-in of its owner."""
+    return HandIn(
+        owner.learner,
+        for_messages(owner.name),
+        one.file,
+        one.path,
+        one.sha256,
+        one.modified,
+        one.problem,
+        owner.platform,
+        owner.number,
+    )
 
 
 def _kept(files, listed, left_out):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ... import __version__
 from ..._support.files import write_whole
+from . import platforms
 from .reports import write_feedback, write_summary
 from .submissions import read_table
 from .untrusted import for_cells
@@ -15,7 +16,7 @@ LONGEST = 500  # characters of a reason or of all notes
 
 
 def write_tables(out, learners, work, isolated, left_out=()):
-    """Write grades.csv, the tables for Moodle and Canvas, the feedback pages and the summary.
+    """Write grades.csv, the tables for learning platforms, the feedback pages and the summary.
 
     Points that are None become empty cells.
 
@@ -23,8 +24,10 @@ def write_tables(out, learners, work, isolated, left_out=()):
     """
     lessons = sorted({one[:2] for learner in learners for one in (*learner.exercises, *learner.by_hand)})
     _write_grades(out / GRADES, learners, work, lessons)
-    _write_moodle(out / "moodle.csv", learners)
-    _write_canvas(out / "canvas.csv", learners, work, lessons)
+    title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
+    for platform in platforms.PLATFORMS:
+        header, *rows = platform.table(list(filter(platform.lists, learners)), title)
+        write_table(out / f"{platform.name}.csv", header, rows)
     _write_left_out(out / LEFT_OUT, left_out)
     _write_pages(out / "feedback", learners, work["titles"])
     about = {
@@ -77,44 +80,6 @@ def _write_grades(path, learners, work, lessons):
     write_table(path, ["learner", "name", "page", *exercises, *by_hand, *last], rows)
 
 
-def _write_moodle(path, learners):
-    header = ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"]
-    rows = [
-        [
-            f"Participant {_number(one, 'moodle')}" if _number(one, "moodle") else "",
-            one.name or one.learner,
-            one.email,
-            one.points,
-            one.of,
-            in_a_sentence(one),
-        ]
-        for one in learners
-    ]
-    write_table(path, header, rows)
-
-
-def _write_canvas(path, learners, work, lessons):
-    title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
-    rows = [["Points Possible", "", "", "", "", learners[0].of if learners else 0]]
-    rows += [
-        [
-            one.name or one.learner,
-            _number(one, "canvas"),
-            "",
-            one.learner if one.listed or not one.platform else "",
-            "",
-            one.points,
-        ]
-        for one in learners
-    ]
-    write_table(path, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title], rows)
-
-
-def _number(learner, platform):
-    on, _, number = learner.platform.partition(" ")
-    return number if on == platform else ""
-
-
 def _write_left_out(path, left_out):
     if left_out:
         write_table(path, ["file", "why"], [[one.file, one.why] for one in left_out])
@@ -128,13 +93,3 @@ def _write_pages(folder, learners, titles):
     write_feedback(folder, learners, titles)
     for page in {path.name for path in folder.glob("*.html")} - {learner.page for learner in learners}:
         (folder / page).unlink()
-
-
-def in_a_sentence(learner):
-    """A learner's result as text for a comment field."""
-    if learner.points is None:
-        return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
-    open_ones = [one for one, mark in learner.exercises.items() if mark.status != "passed"]
-    text = f"{learner.points} of {learner.of} points."
-    text += f" Not yet passed: {', '.join(open_ones)}." if open_ones else ""
-    return text + (f" {learner.waiting} points are still to be marked by hand." if learner.waiting else "")

@@ -1,0 +1,106 @@
+"""A learning platform is one entry of a table: its names are read and its grades written without any other change."""
+
+import re
+from csv import reader
+
+import pytest
+
+from course_utils.tools.grading import platforms
+from course_utils.tools.grading.marking import assignment
+from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readings
+from course_utils.tools.grading.records import records
+from course_utils.tools.grading.results import Mark, Result
+from course_utils.tools.grading.store import Entry
+from course_utils.tools.grading.submissions import gather
+from course_utils.tools.grading.tables import write_tables
+
+from .grader import points_of
+
+DATE, FULL = "Nov 3, 2026 1030 AM", points_of("04")
+
+
+def table(learners, title):
+    return [["Username", f"{title} Points Grade", "End"], *([f"#{one.number}", one.points, "#"] for one in learners)]
+
+
+# the number comes first, and its import refuses learners whom it does not know
+BRIGHTSPACE = Platform(
+    "brightspace",
+    re.compile(r"^(?P<id>\d+)-(?P<file>\d+) - (?P<name>.+?) - \w+ \d+, \d{4} \d{3,4} [AP]M(?=$|[. ])", re.DOTALL),
+    table,
+    lists=lambda learner: learner.platform == "brightspace",
+    repeats_name=True,
+)
+FILES = {  # what each is called, and by what number and name it is known
+    f"1234-67 - Ada Lovelace - {DATE}/04_pooling.ipynb": ("brightspace", "1234", "Ada Lovelace"),
+    f"1235-68 - Bob Ray - {DATE} - 04_pooling.ipynb": ("brightspace", "1235", "Bob Ray"),
+    "Cleo Oz_4711_assignsubmission_file_/04_pooling.ipynb": ("moodle", "4711", "Cleo Oz"),
+    "raydan_LATE_812_99001_04_pooling.ipynb": ("canvas", "812", "raydan"),
+    "eve/04_pooling.ipynb": ("", "", ""),
+}
+HERS = f"1236-69 - Mallory - {DATE} - x_4711_assignsubmission_y.ipynb"  # may be read as Cleo's
+
+
+def rows(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(reader(file))
+
+
+@pytest.fixture
+def learners(tmp_path, monkeypatch):
+    """A class from three platforms, all of whom have full points."""
+    monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, BRIGHTSPACE))
+    for file in (*FILES, HERS):
+        path = tmp_path / "class" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"cells": []}')
+    (tmp_path / "unpacked").mkdir()
+    found = gather(tmp_path / "class", tmp_path / "unpacked")
+    assert [one.file for one in found.left_out] == [HERS] and "1236 and 4711" in found.left_out[0].why
+    work = assignment(("04",))
+    marks = {one: Mark(one, "passed", most, most) for one, (_, most) in work["exercises"].items()}
+    entries = {
+        (one.learner, one.file): Entry(one.learner, "", one.file, "", "", Result("ok", "", ["04"], marks))
+        for one in found
+    }
+    made = records(found, entries, {}, work)
+    write_tables(tmp_path, made, work, True)
+    return made
+
+
+def test_its_names_are_read(learners):
+    assert {one.files[0]: (one.platform, one.number, one.name) for one in learners} == FILES
+
+
+def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
+    title = assignment(("04",))["titles"]["04"]
+    header = ["Username", f"{title} Points Grade", "End"]
+    assert rows(tmp_path / "brightspace.csv") == [header, *(["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"])]
+    moodle = {row[1]: (row[0], row[3], row[4]) for row in rows(tmp_path / "moodle.csv")[1:]}
+    identifiers = {"Ada Lovelace": "", "Bob Ray": "", "Cleo Oz": "Participant 4711", "raydan": "", "eve": ""}
+    assert moodle == {name: (given, str(FULL), str(FULL)) for name, given in identifiers.items()}
+    first, most, *canvas = rows(tmp_path / "canvas.csv")
+    assert first[-1] == title and most == ["Points Possible", "", "", "", "", str(FULL)]
+    numbers = {row[0]: (row[1], row[3], row[5]) for row in canvas}
+    of_no_platform = {"raydan": ("812", ""), "eve": ("", "eve")}
+    assert numbers == {name: (*of_no_platform.get(name, ("", "")), str(FULL)) for name in identifiers}
+
+
+@pytest.mark.parametrize(
+    "entry, found",
+    [
+        ("Ada_4711_assignsubmission_file_x", [(MOODLE, "4711", "Ada", "")]),
+        ("_4711_assignsubmission_file_x", []),
+        ("adal_LATE_812_99001_x", [(CANVAS, "812", "adal", "99001")]),
+        ("_812_99001_x", []),
+        ("ada_2024_11_300", []),
+        ("x_812_813_99002_y", [(CANVAS, "812", "x", "813"), (CANVAS, "813", "x_812", "99002")]),
+        ("ada_812_99001_x_4_20241130_y", [(CANVAS, "812", "ada", "99001")]),
+        (
+            "ada_812_99001_x_812_assignsubmission_y",
+            [(CANVAS, "812", "ada", "99001"), (MOODLE, "812", "ada_812_99001_x", "")],
+        ),
+    ],
+)
+def test_all_ways_to_read_a_name(entry, found):
+    assert [(one.platform, one.id, one.name, one.file) for one in readings(entry)] == found
