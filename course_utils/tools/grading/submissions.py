@@ -271,59 +271,67 @@ def _hand_in(one, owner):
 
 
 def _kept(files, listed, left_out):
-    """The files of a learner that count: the notebooks or, if there are none, a reason for each of the others."""
+    """The files of a learner that count: the notebooks or, if there are none, a reason for each of the others.
+
+    files: pairs of Found and HandIn.
+    listed: whether the roster has this learner.
+    left_out: a list to which is added what does not count.
+    """
     files.sort(key=lambda pair: (pair[1].file, pair[1].sha256))
-    notebooks = sorted((one for raw, one in files if raw.notebook), key=lambda one: -one.modified)
-    others = [(raw, one) for raw, one in files if not raw.notebook and not JUNK.fullmatch(raw.parts[-1])]
-    kept = [one for one in notebooks if one.path][:MOST_OF_ONE] + [one for one in notebooks if not one.path][
-        : MOST_TOLD + 1
-    ]
-    if len(kept) < len(notebooks):
-        kept.append(
-            replace(
-                notebooks[0],
-                file=f"{len(notebooks) - len(kept)} more",
-                path=None,
-                sha256="",
-                problem=f"they are left out; at most {MOST_OF_ONE} notebooks of a learner are marked and "
-                f"{MOST_TOLD} problems listed",
-            )
-        )
-    untold = 0
-    for raw, one in others:
-        name = for_messages(raw.parts[-1])
-        if not notebooks and (len(raw.parts) > 1 or listed or one.platform):
-            untold += len(kept) >= MOST_TOLD
-            if not untold:
-                kept.append(
-                    replace(
-                        one,
-                        path=None,
-                        problem=f"{name} is "
-                        f"{'in a zip within a zip, which is not opened' if raw.nested else 'not a notebook'}",
-                    )
-                )
-        elif not notebooks and not BESIDE.fullmatch(name):
+    notebooks = sorted((one for found, one in files if found.notebook), key=lambda one: -one.modified)
+    others = [(found, one) for found, one in files if not found.notebook and not JUNK.fullmatch(found.parts[-1])]
+    if notebooks:
+        for found, one in others:
+            if ARCHIVE.search(for_messages(found.parts[-1])):
+                why = f"it is an archive that is not opened; {for_messages(one.learner)} has handed in other files"
+                left_out.append(LeftOut(one.file, why))
+        return _with_different_names(_at_most(notebooks))
+    kept, too_many = [], 0
+    for found, one in others:
+        name = for_messages(found.parts[-1])
+        if len(found.parts) > 1 or listed or one.platform:
+            too_many += len(kept) >= MOST_TOLD
+            if not too_many:
+                what = "in a zip within a zip, which is not opened" if found.nested else "not a notebook"
+                kept.append(replace(one, path=None, problem=f"{name} is {what}"))
+        elif not BESIDE.fullmatch(name):
             left_out.append(LeftOut(one.file, "it is not a notebook, and its name matches no learner"))
-        elif notebooks and ARCHIVE.search(name):
-            left_out.append(
-                LeftOut(
-                    one.file,
-                    f"it is an archive that is not opened; {for_messages(one.learner)} has handed in other files",
-                )
-            )
-    if untold:
-        left_out.append(LeftOut(files[0][1].learner, f"{untold} more files of this learner are not notebooks"))
-    numbers, taken = Counter(), set()
-    kept.sort(key=lambda one: (one.file, one.sha256))
-    for place, one in enumerate(kept):  # two archives may hold files with the same name
+    if too_many:
+        left_out.append(LeftOut(files[0][1].learner, f"{too_many} more files of this learner are not notebooks"))
+    return _with_different_names(kept)
+
+
+def _at_most(notebooks):
+    """The first of these notebooks, as many as are marked and listed, and one that says how many are left out."""
+    kept = [one for one in notebooks if one.path][:MOST_OF_ONE]
+    kept += [one for one in notebooks if not one.path][: MOST_TOLD + 1]
+    if len(kept) < len(notebooks):
+        problem = (
+            f"they are left out; at most {MOST_OF_ONE} notebooks of a learner are marked and {MOST_TOLD} problems "
+            "listed"
+        )
+        more = f"{len(notebooks) - len(kept)} more"
+        kept.append(replace(notebooks[0], file=more, path=None, sha256="", problem=problem))
+    return kept
+
+
+def _with_different_names(hand_ins):
+    """These hand-ins in order, with numbers behind names that occur twice: two archives may hold files of one name."""
+    numbers, names, renamed = Counter(), set(), []
+    for one in sorted(hand_ins, key=lambda one: (one.file, one.sha256)):
         name = one.file
-        while name in taken:
+        while name in names:
             numbers[one.file] += 1
             name = f"{one.file} ({numbers[one.file] + 1})"
-        taken.add(name)
-        kept[place] = replace(one, file=name)
-    return kept
+        names.add(name)
+        renamed.append(replace(one, file=name))
+    return renamed
+
+
+def _machine_fault(what, error):
+    """An OSError as a sentence that begins with what failed, and says what to do."""
+    advice = ADVICE.get(error.errno, "fix that")
+    return MachineFault(f"{what}: {error.strerror or error}; {advice}, and run the command again.")
 
 
 @contextmanager
@@ -332,9 +340,7 @@ def _faults(what):
     try:
         yield
     except OSError as error:
-        raise MachineFault(
-            f"{what}: {error.strerror or error}; {ADVICE.get(error.errno, 'fix that')}, and run the command again."
-        ) from None
+        raise _machine_fault(what, error) from None
 
 
 def _in_folder(source, folder, skip, people):
@@ -485,98 +491,114 @@ def _in_archive(path, folder, label, whole=False):
 
     whole: it is the class's archive, not one learner's; zips inside it are opened too.
     """
-    left, notebooks, looked, refused, target, outer = (
-        LARGEST_ARCHIVE if whole else LARGEST_OF_ONE,
-        0,
-        0,
-        [],
-        None,
-        len(label) or None,
-    )
-    same, hidden = Counter(), Counter()
+    unpacking = _Unpacking(Path(folder), label, whole)
     try:
         with _open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
             for member in archive.infolist():
-                inner = _parts(member)
-                if member.is_dir() or not inner or set(inner) & set(IGNORED):
-                    continue
-                parts, name = (*label, *inner), inner[-1]
-                dotted = next(
-                    (number for number, part in enumerate(parts[len(label) :], len(label) + 1) if part.startswith(".")),
-                    0,
-                )
-                if dotted:
-                    hidden[parts[:dotted]] += _is_hidden_notebook(name)
-                    continue
-                if stat.S_ISLNK(member.external_attr >> 16):
-                    yield _refused(parts, "it is a link, which is not followed", outer)
-                    continue
-                nested = bool(ZIP.search(name))
-                if nested and not whole or not nested and not _may_be_notebook(name):
-                    yield Found(parts, outer or len(parts), None, nested=nested)
-                    continue
-                if not name.lower().endswith(".ipynb") and not nested:
-                    looked += 1
-                    with archive.open(member) as packed:
-                        if looked > MOST_OF_ONE and not whole or not _begins_notebook(packed.read(2**18)):
-                            yield Found(parts, outer or len(parts), None)
-                            continue
-                most, same[inner] = LARGEST_OF_ONE if nested else LARGEST, same[inner] + 1
-                notebooks += not nested
-                if member.file_size > min(most, left) or (same[inner] if whole else notebooks) > MOST_OF_ONE:
-                    refused.append(
-                        _refused(
-                            parts,
-                            f"it unpacks to more than {min(most, left) // 2**20} MB, or there are too many files",
-                            outer,
-                        )
-                    )
-                    continue
-                target = Path(folder) / f"{next(NUMBERS):06d}.{'zip' if nested else 'ipynb'}"
-                digest, size = hashlib.sha256(), member.file_size
-                with archive.open(member) as packed, open(target, "wb") as unpacked:
-                    # so that an archive with false sizes does no harm
-                    while size and (data := packed.read(min(size, 2**20))):
-                        size -= len(data)
-                        digest.update(data)
-                        unpacked.write(data)
-                if nested:
-                    yield from _in_archive(target, folder, (*parts[:-1], ZIP.sub("", name)))
-                    target.unlink()
-                else:
-                    left -= member.file_size
-                    yield Found(parts, outer or len(parts), target, digest.hexdigest(), _seconds(member.date_time))
-                target = None
-        yield from refused[:MOST_TOLD]
-        if len(refused) > MOST_TOLD:
-            yield _refused(
-                refused[-1].parts,
-                f"it is one of {len(refused)} files that are too large or too many to read, of which "
-                f"{MOST_TOLD} are listed",
-                outer,
-            )
-        for parts, number in hidden.items():
-            yield from _hidden(parts, number)
+                yield from unpacking.member(archive, member)
+        yield from unpacking.not_unpacked()
     except Exception as error:  # each compression method has its own errors
-        if target is not None:
-            with suppress(OSError):
-                target.unlink(missing_ok=True)
+        was_writing = unpacking.discard_unfinished()
         if isinstance(error, MachineFault):
             raise
         if isinstance(error, OSError) and error.errno not in DAMAGED:
-            with _faults(
-                f"Cannot unpack {for_messages('/'.join(label) or path, 300)} into {folder}"
-                if target
-                else f"Cannot read {for_messages(path, 300)}"
-            ):
-                raise
-        problem = str(error) or type(error).__name__
+            if was_writing:
+                what = f"Cannot unpack {for_messages('/'.join(label) or path, 300)} into {folder}"
+            else:
+                what = f"Cannot read {for_messages(path, 300)}"
+            raise _machine_fault(what, error) from None
+        problem = for_messages(str(error) or type(error).__name__, 300)
         if whole:
             raise HandInError(
-                f"The archive {for_messages(path, 300)} cannot be unpacked ({for_messages(problem, 300).rstrip('.')}); "
-                "download it again."
+                f"The archive {for_messages(path, 300)} cannot be unpacked ({problem.rstrip('.')}); download it again."
             ) from None
-        yield _refused(label, f"the archive cannot be unpacked: {for_messages(problem, 300)}")
+        yield _refused(label, f"the archive cannot be unpacked: {problem}")
+
+
+class _Unpacking:
+    """The members of one archive that have been seen, and what may still be unpacked. See `_in_archive`."""
+
+    def __init__(self, folder, label, whole):
+        self.folder, self.label, self.whole = folder, label, whole
+        self.outer = len(label) or None
+        self.bytes_left = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE
+        self.notebooks = self.looked_into = 0
+        self.times, self.hidden = Counter(), Counter()  # by path
+        self.refused, self.unfinished = [], None
+
+    def member(self, archive, member):
+        """Yield what a member is; a notebook is unpacked, a zip in the class's archive too."""
+        inner = _parts(member)
+        if member.is_dir() or not inner or set(inner) & set(IGNORED):
+            return
+        parts, name = (*self.label, *inner), inner[-1]
+        is_zip, dotted = bool(ZIP.search(name)), [place for place, part in enumerate(inner, 1) if part.startswith(".")]
+        if dotted:
+            self.hidden[parts[: len(self.label) + dotted[0]]] += _is_hidden_notebook(name)
+        elif stat.S_ISLNK(member.external_attr >> 16):
+            yield _refused(parts, "it is a link, which is not followed", self.outer)
+        elif is_zip and not self.whole or not is_zip and not self._holds_notebook(archive, member, name):
+            yield Found(parts, self.outer or len(parts), None, nested=is_zip)
+        elif self._may_unpack(member, parts, inner, is_zip):
+            digest = self._unpack(archive, member, ".zip" if is_zip else ".ipynb")
+            target = self.unfinished
+            if is_zip:
+                yield from _in_archive(target, self.folder, (*parts[:-1], ZIP.sub("", name)))
+                target.unlink()
+            else:
+                self.bytes_left -= member.file_size
+                yield Found(parts, self.outer or len(parts), target, digest, _seconds(member.date_time))
+            self.unfinished = None
+
+    def _holds_notebook(self, archive, member, name):
+        if not _may_be_notebook(name) or name.lower().endswith(".ipynb"):
+            return _may_be_notebook(name)
+        self.looked_into += 1
+        with archive.open(member) as packed:
+            return (self.whole or self.looked_into <= MOST_OF_ONE) and _begins_notebook(packed.read(2**18))
+
+    def _may_unpack(self, member, parts, inner, is_zip):
+        """Whether a member is within the limits; else it is refused."""
+        self.times[inner] += 1
+        self.notebooks += not is_zip
+        most = min(LARGEST_OF_ONE if is_zip else LARGEST, self.bytes_left)
+        if member.file_size <= most and (self.times[inner] if self.whole else self.notebooks) <= MOST_OF_ONE:
+            return True
+        problem = f"it unpacks to more than {most // 2**20} MB, or there are too many files"
+        self.refused.append(_refused(parts, problem, self.outer))
+        return False
+
+    def _unpack(self, archive, member, suffix):
+        """Write a member to a numbered file, `unfinished`. Returns its SHA-256."""
+        self.unfinished = self.folder / f"{next(NUMBERS):06d}{suffix}"
+        digest, size = hashlib.sha256(), member.file_size
+        with archive.open(member) as packed, open(self.unfinished, "wb") as unpacked:
+            # so that an archive with false sizes does no harm
+            while size and (data := packed.read(min(size, 2**20))):
+                size -= len(data)
+                digest.update(data)
+                unpacked.write(data)
+        return digest.hexdigest()
+
+    def not_unpacked(self):
+        """Yield what was refused or hidden, in short."""
+        yield from self.refused[:MOST_TOLD]
+        if len(self.refused) > MOST_TOLD:
+            problem = (
+                f"it is one of {len(self.refused)} files that are too large or too many to read, of which {MOST_TOLD} "
+                "are listed"
+            )
+            yield _refused(self.refused[-1].parts, problem, self.outer)
+        for parts, number in self.hidden.items():
+            yield from _hidden(parts, number)
+
+    def discard_unfinished(self):
+        """Delete the file that was being written. Returns whether there was one."""
+        if self.unfinished is None:
+            return False
+        with suppress(OSError):
+            self.unfinished.unlink(missing_ok=True)
+        return True
 
 
 NUMBERS = itertools.count()
