@@ -23,18 +23,19 @@ def scratch(tmp_path, monkeypatch):
     sys.modules.pop("helpers", None)
 
 
-def told(*cells, ids=None, name="f", run="slice", known=()):
-    """The grader's reply for the function f of a notebook with these cells, and the function."""
+def told(cells, ids=None, name="f", run="slice", known=()):
+    """The grader's reply for the function f of a notebook with these cells, separated by " || ", and the function."""
     submission = Submission()
     submission.cells = [
-        {"kind": "code", "source": source, "grade_id": (ids or {}).get(number)} for number, source in enumerate(cells)
+        {"kind": "code", "source": source, "grade_id": (ids or {}).get(number)}
+        for number, source in enumerate(cells.split(" || "))
     ]
     submission.open(["00-f"], [], [cell_checksum(one) for one in known])
     return submission.define("00-f", name, run), submission.answers.get("00-f")
 
 
-def answer(*cells, **more):
-    said, function = told(*cells, **more)
+def answer(cells, **more):
+    said, function = told(cells, **more)
     assert said.get("callable"), said
     return function
 
@@ -42,71 +43,58 @@ def answer(*cells, **more):
 @pytest.mark.parametrize(
     "cells, given, right",
     [
-        (["def f(x): return x + 1"], 1, 2),
-        (["def g(x): return x * 2", "def f(x): return g(x)"], 2, 4),
-        (["def f(x): return g(x)", "def g(x): return x * 3"], 2, 6),
-        (["import math as m\nfrom statistics import mean", "def f(x): return m.floor(mean(x))"], [1, 2.5], 1),
+        ("def f(x): return x + 1", 1, 2),
+        ("def g(x): return x * 2 || def f(x): return g(x)", 2, 4),
+        ("def f(x): return g(x) || def g(x): return x * 3", 2, 6),
+        ("import math as m\nfrom statistics import mean || def f(x): return m.floor(mean(x))", [1, 2.5], 1),
+        ("table = {}\nfor n, letter in enumerate('abc'):\n    table[letter] = n || def f(x): return table[x]", "c", 2),
         (
-            ["table = {}\nfor n, letter in enumerate('abc'):\n    table[letter] = n", "def f(x): return table[x]"],
-            "c",
-            2,
-        ),
-        (
-            [
-                "words = []\nwith open('/dev/null') as file:\n    words.append('a')",
-                "words.append('b')",
-                "def f(x): return words + x",
-            ],
+            "words = []\nwith open('/dev/null') as file:\n    words.append('a') || words.append('b') || "
+            "def f(x): return words + x",
             ["c"],
             ["a", "b", "c"],
         ),
         (
-            [
-                "try:\n    import nowhere as lib\nexcept ImportError:\n    import math as lib",
-                "def f(x): return lib.sqrt(x)",
-            ],
+            "try:\n    import nowhere as lib\nexcept ImportError:\n    import math as lib || "
+            "def f(x): return lib.sqrt(x)",
             4,
             2.0,
         ),
-        (["if True:\n    def g(x): return x\nelse:\n    def g(x): return -x", "def f(x): return g(x)"], 4, 4),
-        (["def f(x): return sum(x)", "sum = 0", "max, len = 1, 2"], [1, 2], 3),
-        (["def f(x): return sorted(x)", "f = f([2, 1])"], [2, 1], [1, 2]),
-        (["from __future__ import annotations", "def f(x: Tensor) -> Unknown: return x"], 1, 1),
-        (["def f(x):\n    display(x)\n    return x"], 1, 1),
-        (["def f(x):\n    f.calls += 1\n    return f.calls\nf.calls = 0"], 1, 1),
+        ("if True:\n    def g(x): return x\nelse:\n    def g(x): return -x || def f(x): return g(x)", 4, 4),
+        ("def f(x): return sum(x) || sum = 0 || max, len = 1, 2", [1, 2], 3),
+        ("def f(x): return sorted(x) || f = f([2, 1])", [2, 1], [1, 2]),
+        ("from __future__ import annotations || def f(x: Tensor) -> Unknown: return x", 1, 1),
+        ("def f(x):\n    display(x)\n    return x", 1, 1),
+        ("def f(x):\n    f.calls += 1\n    return f.calls\nf.calls = 0", 1, 1),
         (
-            [
-                "class Box:\n    def __init__(self, x): self.x = x",
-                "Box.more = 5",
-                "def f(x): return Box(x).x + Box.more",
-            ],
+            "class Box:\n    def __init__(self, x): self.x = x || Box.more = 5 || def f(x): return Box(x).x + Box.more",
             1,
             6,
         ),
-        (["from functools import cache\n@cache\ndef g(x): return x", "@cache\ndef f(x): return g(x) + 1"], 1, 2),
-        (["f = lambda x: x ** 2"], 3, 9),
-        (["from math import *", "def f(x): return floor(sqrt(x))"], 10, 3),
-        (["def f(x): return 0", "def f(x): return x", "def f(x):\n    raise NotImplementedError()"], 7, 7),
-        (["def helper(x): return x + 1", "def f(x): return helper(x)", "def helper(x): return x + 100"], 1, 2),
-        (["%%time\ndef f(x): return x", "%matplotlib inline\n!ls", "%%bash\nrm x"], 5, 5),
-        (["n: int = 3\nn += 1", "def f(x):\n    global n\n    n = n + x\n    return n"], 1, 5),
+        ("from functools import cache\n@cache\ndef g(x): return x || @cache\ndef f(x): return g(x) + 1", 1, 2),
+        ("f = lambda x: x ** 2", 3, 9),
+        ("from math import * || def f(x): return floor(sqrt(x))", 10, 3),
+        ("def f(x): return 0 || def f(x): return x || def f(x):\n    raise NotImplementedError()", 7, 7),
+        ("def helper(x): return x + 1 || def f(x): return helper(x) || def helper(x): return x + 100", 1, 2),
+        ("%%time\ndef f(x): return x || %matplotlib inline\n!ls || %%bash\nrm x", 5, 5),
+        ("n: int = 3\nn += 1 || def f(x):\n    global n\n    n = n + x\n    return n", 1, 5),
         (
-            ["a, *b = [1, 2, 3]", "def f(x):\n    match x:\n        case 1: return b\n        case _: return (y := a)"],
+            "a, *b = [1, 2, 3] || def f(x):\n    match x:\n        case 1: return b\n        case _: return (y := a)",
             1,
             [2, 3],
         ),
-        (["from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1", "def f(x): return P(x).x"], 8, 8),
-        (["while True:\n    pass", "1 / 0", "def f(x): return x", "print(f(nowhere))"], 1, 1),
-        (["def f(x):\n    return x\nf(1", "def f(x): return x + 5"], 1, 6),
+        ("from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1 || def f(x): return P(x).x", 8, 8),
+        ("while True:\n    pass || 1 / 0 || def f(x): return x || print(f(nowhere))", 1, 1),
+        ("def f(x):\n    return x\nf(1 || def f(x): return x + 5", 1, 6),
     ],
 )
 def test_code_means_what_it_means_in_the_notebook(cells, given, right):
-    assert answer(*cells)(given) == right
+    assert answer(cells)(given) == right
 
 
 def test_an_answer_is_found_by_its_check_or_its_cell():
-    assert answer("def mine(x): return x", "check('00-f', mine)")(1) == 1
-    assert answer("def other(x): return 0", "def mine(x): return x", ids={1: "00-f"})(1) == 1
+    assert answer("def mine(x): return x || check('00-f', mine)")(1) == 1
+    assert answer("def other(x): return 0 || def mine(x): return x", ids={1: "00-f"})(1) == 1
 
 
 SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
@@ -152,42 +140,30 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
 @pytest.mark.parametrize(
     "cells, right",
     [
-        (["table = {}\ndef fill(t): t['a'] = 5", "fill(table)", "def f(x): return table['a']"], 5),
-        (["def choose():\n    global DIM\n    DIM = 5", "choose()", "def f(x): return DIM"], 5),
-        (["globals()['DIM'] = 5", "def f(x): return DIM"], 5),
-        (["exec('DIM = 5')", "def f(x): return DIM"], 5),
-        (["%%writefile helpers.py\nDIM = 5", "import helpers", "def f(x): return helpers.DIM"], 5),
-        (["%%writefile helpers.py\nDIM = 5", "%run helpers.py", "def f(x): return DIM"], 5),
-        (["%%writefile helpers.py\ndef f(x): return 5", "from helpers import f"], 5),
-        (["class Box: pass", "setattr(Box, 'size', 5)", "def f(x): return Box.size"], 5),
+        ("table = {}\ndef fill(t): t['a'] = 5 || fill(table) || def f(x): return table['a']", 5),
+        ("def choose():\n    global DIM\n    DIM = 5 || choose() || def f(x): return DIM", 5),
+        ("globals()['DIM'] = 5 || def f(x): return DIM", 5),
+        ("exec('DIM = 5') || def f(x): return DIM", 5),
+        ("%%writefile helpers.py\nDIM = 5 || import helpers || def f(x): return helpers.DIM", 5),
+        ("%%writefile helpers.py\nDIM = 5 || %run helpers.py || def f(x): return DIM", 5),
+        ("%%writefile helpers.py\ndef f(x): return 5 || from helpers import f", 5),
+        ("class Box: pass || setattr(Box, 'size', 5) || def f(x): return Box.size", 5),
         (
-            [
-                "registry = []\ndef keep(function):\n    registry.append(function)\n    return function",
-                "@keep\ndef five(x): return 5",
-                "def f(x): return registry[0](x)",
-            ],
+            "registry = []\ndef keep(function):\n    registry.append(function)\n    return function || "
+            "@keep\ndef five(x): return 5 || def f(x): return registry[0](x)",
             5,
         ),
-        (["open('note.txt', 'w').write('5')", "def f(x): return int(open('note.txt').read())"], 5),
-        (["import os\nos.environ['DIM'] = '5'", "def f(x): return int(os.environ['DIM'])"], 5),
-        (["2 + 3", "DIM = _", "def f(x): return DIM"], 5),
+        ("open('note.txt', 'w').write('5') || def f(x): return int(open('note.txt').read())", 5),
+        ("import os\nos.environ['DIM'] = '5' || def f(x): return int(os.environ['DIM'])", 5),
+        ("2 + 3 || DIM = _ || def f(x): return DIM", 5),
         (
-            [
-                "import json\ndef five(self): return 5",
-                "json.JSONDecoder.five = five",
-                "def f(x): return json.JSONDecoder().five()",
-            ],
+            "import json\ndef five(self): return 5 || json.JSONDecoder.five = five || "
+            "def f(x): return json.JSONDecoder().five()",
             5,
         ),
         (
-            [
-                "while True:\n    pass",
-                "raise SystemExit",
-                "def broken(:",
-                "globals()['DIM'] = 5",
-                "1 / 0\nglobals()['DIM'] = 6",
-                "def f(x): return DIM",
-            ],
+            "while True:\n    pass || raise SystemExit || def broken(: || globals()['DIM'] = 5 || "
+            "1 / 0\nglobals()['DIM'] = 6 || def f(x): return DIM",
             5,
         ),
     ],
@@ -195,69 +171,68 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
 )
 def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, right, monkeypatch):
     monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.2)
-    assert answer(*cells, run="end")(1) == right
-    assert told(*cells)[0]["more"], "the grader knows that it should try"
+    assert answer(cells, run="end")(1) == right
+    assert told(cells)[0]["more"], "the grader knows that it should try"
 
 
 @pytest.mark.parametrize(
     "cells, run, right",
     [
-        (["def f(x): return x", "check('00-f', f)", "def f(x): return 'an experiment below'"], "check", 1),
-        (["exec('DIM = 5')", "def f(x): return DIM", "check('00-f', f)", "DIM = 6"], "check", 5),
-        (["abs = None", "def f(x): return abs(-x)", "check('00-f', f)", "del abs"], "end", 1),
+        ("def f(x): return x || check('00-f', f) || def f(x): return 'an experiment below'", "check", 1),
+        ("exec('DIM = 5') || def f(x): return DIM || check('00-f', f) || DIM = 6", "check", 5),
+        ("abs = None || def f(x): return abs(-x) || check('00-f', f) || del abs", "end", 1),
         (
-            [
-                "import asyncio, threading\ndef later():\n    globals()['found'] = asyncio.run(asyncio.sleep(0, 5))",
-                "thread = threading.Thread(target=later)\nthread.start()\nthread.join()",
-                "def f(x): return found",
-            ],
+            "import asyncio, threading\ndef later():\n"
+            "    globals()['found'] = asyncio.run(asyncio.sleep(0, 5)) || "
+            "thread = threading.Thread(target=later)\nthread.start()\nthread.join() || def f(x): return found",
             "check",
             5,
         ),
         (
-            ["", "2 + 3", "DIM = Out[1] + _1", "exec(In[2].replace('DIM', 'TWO'))", "def f(x): return DIM, TWO"],
+            " || 2 + 3 || DIM = Out[1] + _1 || exec(In[2].replace('DIM', 'TWO')) || def f(x): return DIM, TWO",
             "check",
             (10, 10),
         ),
-        (["!mkdir -p a/b", "%cd a/b", "import os\nwhere = os.getcwd()[-3:]", "def f(x): return where"], "check", "a/b"),
+        ("!mkdir -p a/b || %cd a/b || import os\nwhere = os.getcwd()[-3:] || def f(x): return where", "check", "a/b"),
     ],
 )
 def test_what_check_saw_counts_and_what_stands_at_the_end(cells, run, right):
-    assert run in told(*cells)[0]["more"]
-    assert answer(*cells, run=run)(1) == right
+    assert run in told(cells)[0]["more"]
+    assert answer(cells, run=run)(1) == right
 
 
 def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
     lesson = ["raise SystemError", "n = 0", "n += 1"]
-    assert answer(*lesson, "globals()['m'] = n", "def f(x): return m", run="check", known=lesson)(1) == 1
+    cells = " || ".join([*lesson, "globals()['m'] = n", "def f(x): return m"])
+    assert answer(cells, run="check", known=lesson)(1) == 1
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        ["import torch", "def helper(x): return x", "def f(x): return 0", "check('00-f', f)"],
-        ['"A note."', "def f(x): return 0", "print('later')"],
+        "import torch || def helper(x): return x || def f(x): return 0 || check('00-f', f)",
+        "\"A note.\" || def f(x): return 0 || print('later')",
     ],
 )
 def test_nothing_more_is_run_where_it_changes_nothing(cells):
-    assert told(*cells)[0]["more"] == []
+    assert told(cells)[0]["more"] == []
 
 
 @pytest.mark.parametrize(
     "cells, words",
     [
-        (["x = 1"], "`f` is not defined anywhere"),
-        (["from math import floor as f"], "is not defined anywhere"),
-        (["f = nowhere(1)"], "running its cell failed (NameError"),
-        (["import sys\nf = sys.exit(0)"], "running its cell failed (SystemExit"),
+        ("x = 1", "`f` is not defined anywhere"),
+        ("from math import floor as f", "is not defined anywhere"),
+        ("f = nowhere(1)", "running its cell failed (NameError"),
+        ("import sys\nf = sys.exit(0)", "running its cell failed (SystemExit"),
     ],
 )
 def test_what_cannot_be_had_is_told(cells, words):
-    assert words in told(*cells)[0]["broken"]
+    assert words in told(cells)[0]["broken"]
 
 
 def test_a_cell_that_cannot_be_read_is_called_that():
     with pytest.raises(CellUnreadable, match="cell 1, line 1: SyntaxError"):
         told("def f(x:\n    return")
     with pytest.raises(CellUnreadable, match="cell 2, line 1"):
-        told("x = 1", "def g(x:\n    return", ids={1: "00-f"})
+        told("x = 1 || def g(x:\n    return", ids={1: "00-f"})
