@@ -5,11 +5,12 @@ notebook. If a cell ends the kernel, a new one is started, as Jupyter does. Afte
 each exercise not yet passed. An exercise is passed if any check passed it, in a cell of the notebook or at the end.
 
 A kernel is used for the next notebook if a notebook changed nothing but its names, which are cleared; otherwise a new
-one is forked. FRESH_KERNELS=1 forks one for each notebook.
+one is forked.
 
 The results are recorded in odd_kernel.txt, under a hash of the notebook, the exercises' source, and the versions of
 Python, IPython, torch and NumPy. A notebook whose hash is not recorded runs in a kernel, and so does one in 24 of the
-others. KERNELS=all runs all; KERNELS=record also renews the record, as `make matrix` does.
+others. KERNELS=all runs all, KERNELS=fresh each in a kernel of its own; KERNELS=record runs all and renews the record,
+as `make matrix` does.
 """
 
 import ast
@@ -37,6 +38,8 @@ from .hostile import FULL
 from .odd import ODD
 
 COURSE = Path(__file__).resolve().parents[2] / "course_utils"
+KERNELS = os.environ.get("KERNELS", "")
+assert KERNELS in ("", "all", "fresh", "record"), "KERNELS must be all, fresh or record"
 RECORD = Path(__file__).with_name("odd_kernel.txt")
 SOURCES = (
     COURSE / "pooling.py",
@@ -146,10 +149,7 @@ class Kernel:
     def begin(self, folder):
         """Reset to the state of a new kernel, in an empty folder."""
         self.folder = folder
-        if (
-            os.environ.get("FRESH_KERNELS")
-            or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok"
-        ):
+        if KERNELS == "fresh" or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok":
             self.restart()
         self.passed = set()
 
@@ -215,7 +215,7 @@ def code_cells(notebook):
             yield source if isinstance(source, str) else "".join(source)
 
 
-def found(odd):
+def line_of_record(odd):
     """The line of the record that says that a kernel gave this notebook these points."""
     given = (DECIDES.encode(), odd.build(), str(odd.points).encode())
     return f"{hashlib.sha256(b'|'.join(given)).hexdigest()[:16]} {odd.points} {odd.name}"
@@ -224,8 +224,7 @@ def found(odd):
 def in_a_kernel():
     """The notebooks that run in a kernel in this session."""
     recorded = set(RECORD.read_text().splitlines())
-    new = os.environ.get("KERNELS") in ("all", "record")
-    return [odd for place, odd in enumerate(ODD) if new or place % 24 == 0 or found(odd) not in recorded]
+    return [odd for place, odd in enumerate(ODD) if KERNELS or place % 24 == 0 or line_of_record(odd) not in recorded]
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +232,7 @@ def ran():
     """The lines of notebooks that a kernel ran in this session."""
     lines = []
     yield lines
-    if os.environ.get("KERNELS") == "record":
+    if KERNELS == "record":
         RECORD.write_text("".join(f"{line}\n" for line in lines))
 
 
@@ -249,7 +248,7 @@ def test_a_real_kernel_gives_these_points(odd, kernel, ran, tmp_path):
     assert sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points, (
         f"passed: {sorted(kernel.passed)}"
     )
-    ran.append(found(odd))
+    ran.append(line_of_record(odd))
 
 
 def test_there_are_enough_and_each_has_a_name_of_its_own():
