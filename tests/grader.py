@@ -60,6 +60,13 @@ def total(result):
     return sum(mark.points for mark in result.exercises.values())
 
 
+def start(*arguments, **more):
+    """Start `course` with these arguments, its error messages in a pipe."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
+    command = [*COURSE, *map(str, arguments)]
+    return subprocess.Popen(command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+
+
 def begun(running, sign, seconds=90):
     """Wait until `sign()` of a process that runs is something, and return that."""
     deadline = time.monotonic() + seconds

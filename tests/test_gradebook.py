@@ -56,6 +56,13 @@ def test_a_hand_in_that_was_replaced_says_nothing_any_more():
     assert "more than once; the latest counts: new.ipynb" in ada.notes[0]
 
 
+def test_an_unreadable_file_beside_a_notebook_is_a_note():
+    unreadable = "bob", "notes.ipynb", 2, Result("unreadable", "it is not JSON")
+    both, alone = learners(("bob", "a.ipynb", 1, result(*ALL_04)), unreadable)["bob"], learners(unreadable)["bob"]
+    assert (both.points, both.status, both.notes) == (FULL, "ok", ["unreadable: notes.ipynb: it is not JSON"])
+    assert (alone.points, alone.status, alone.reason) == (0, "unreadable", "notes.ipynb: it is not JSON")
+
+
 def test_a_copied_cell_does_not_replace_its_lesson():
     copied = result("04-baseline", missing={*ALL_04} - {"04-baseline"})
     mixed = result(*ALL_05, lesson="05")

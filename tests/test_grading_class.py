@@ -5,39 +5,23 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-import psutil
 import pytest
+from click.testing import CliRunner
 
-from course_utils.tools.grading.fleet import mark_here
+from course_utils.tools import cli
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.records import page_name
 from course_utils.tools.grading.store import GradeError, Store
-from course_utils.tools.grading.submissions import HandInError
 
 from . import grader
-from .grader import (  # noqa: F401
-    COURSE,
-    NOBODY,
-    ROOT,
-    SETTINGS,
-    course,
-    graded,
-    hand_in,
-    isolation,
-    needs_extras,
-    one_sandbox,
-    ordinary_user,
-    points_of,
-    total,
-    write_class,
-)
+from .grader import COURSE, NOBODY, ROOT, course, graded, hand_in, isolation, needs_extras, points_of, write_class
 
+one_sandbox = grader.one_sandbox
 FULL, UNIT = points_of("04"), points_of("04-normalise")
 # averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
@@ -69,8 +53,8 @@ def folder(tmp_path_factory):
 
 def mark(folder, out, *more, **how):
     """The command that marks the class of a folder."""
-    roster = folder / "roster.csv"
-    return course("grade", folder / "class", "--out", out, "--roster", roster, "--seed", 7, *more, **how)
+    more = ("--roster", folder / "roster.csv", "--seed", 7, "--lessons", "04", *more)
+    return course("grade", folder / "class", "--out", out, *more, **how)
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +126,7 @@ def test_layouts_of_moodle_and_canvas(out):
 def counted(source, out, **options):
     """How many notebooks `grade` marked, and its records."""
     totals = []
-    learners = graded(source, out, lambda results, total: totals.append(total) or results, **options)
+    learners = graded(source, out, lambda results, total: totals.append(total) or results, lessons=("04",), **options)
     return totals[0], learners
 
 
@@ -164,7 +148,7 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
     assert marked == 1 and learners["ada"].points == FULL, "of the others, the old result stays"
     assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
     with pytest.raises(GradeError, match="--only cle: there is no such learner; similar: cleo"):
-        graded(source, mine, only=("cle",))
+        graded(source, mine, only=("cle",), lessons=("04",))
     with pytest.raises(GradeError, match="mark the class once without --only"):
         graded(source, tmp_path / "new", only=("cleo",))
 
@@ -179,45 +163,15 @@ def test_an_interruption_loses_nothing(folder, tmp_path):
 
     source, out = shutil.copytree(folder / "class", tmp_path / "class"), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        graded(source, out, stop_after_two, seed=7)
+        graded(source, out, stop_after_two, seed=7, lessons=("04",))
     assert [path.name for path in out.iterdir()] == ["results.sqlite"]
     assert counted(source, out, seed=7)[0] == 4
     assert len((out / "grades.csv").read_text().splitlines()) == 7
 
 
-def test_ctrl_c_leaves_no_process(tmp_path):
-    isolation()
-    slow = {f"s{number}": hand_in("04", max_pool=SLOW + " " * number) for number in (1, 2)}
-    write_class(tmp_path / "class", s0=hand_in("04"), **slow)
-    running = subprocess.Popen(
-        [*COURSE, "grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--workers", "1"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    grader.begun(running, lambda: grader.first_result(tmp_path / "out"))
-    below = psutil.Process(running.pid).children(recursive=True)
-    assert any(process.name() == "bwrap" for process in below)
-    running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=60)
-    assert running.returncode == 130 and "Stopped. What was marked is kept" in err and "Traceback" not in err
-    _, alive = psutil.wait_procs(below, timeout=10)
-    assert alive == []
-
-
-def test_a_marking_process_that_dies_is_replaced(tmp_path):
-    isolation()
-    (tmp_path / "good.ipynb").write_text(hand_in("04", all="solution"))
-    job = {"key": "good", "name": "good.ipynb", "path": str(tmp_path / "good.ipynb")}
-    # a job without a name crashes its process
-    found = dict(mark_here([{"key": "deadly", "path": job["path"]}, job], SETTINGS, workers=1))
-    assert found["deadly"].status == "not marked" and found["good"].status == "ok" and total(found["good"]) == FULL
-
-
 @pytest.mark.usefixtures("one_sandbox")
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
-    parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7}
+    parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7, "lessons": ("04",)}
     assert mark(folder, parts, "--part", "1/2", "--workers", 2).returncode == 0
     graded(folder / "class", parts, part=(2, 2), **how)
     assert not (parts / "grades.csv").exists()
@@ -240,7 +194,7 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
     try:
         start("dask_scheduler", "--port", address.rpartition(":")[2])
         for _ in range(2):
-            start("dask_worker", address, "--nthreads", "1", "--local-directory", str(tmp_path))
+            start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path))
         done = mark(folder, tmp_path / "out", "--scheduler", address, env=environment)
         assert done.returncode == 0, done.stderr
     finally:
@@ -259,7 +213,7 @@ def test_an_ordinary_user_gets_the_same(folder, out):
         shutil.copytree(folder / "class", room / "class")
         shutil.copyfile(folder / "roster.csv", room / "roster.csv")
         os.chown(room, NOBODY, NOBODY)
-        done = mark(room, room / "out", "--workers", 1, before=ordinary_user(room))
+        done = mark(room, room / "out", "--workers", 1, before=grader.ordinary_user(room))
         assert done.returncode == 0, done.stderr
         assert (room / "out").stat().st_uid == NOBODY
         assert (room / "out" / "results.jsonl").read_bytes() == (out / "results.jsonl").read_bytes()
@@ -308,54 +262,31 @@ def test_into_nbgrader(tmp_path):
     report = "Mine <img src=x onerror=alert(1)>"
     source = write_class(tmp_path / "class", ada=("14_capstone.ipynb", hand_in("14", judge="solution", report=report)))
     write_class(source, **{"e ve": ("14_capstone.ipynb", hand_in("14"))})
-    done = course(
-        "grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--workers", 1, env=environment
-    )
+    command = ("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--lessons", "14")
+    done = course(*command, "--workers", 1, env=environment)
     assert done.returncode == 0 and "2 submissions written" in done.stdout, done.stderr
-    script = (
-        "import sys; from nbgrader.api import Gradebook\n"
-        "with Gradebook('sqlite:///' + sys.argv[1]) as book:\n"
-        "    one = book.find_submission('lesson-14', 'ada')\n"
-        "    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in "
-        "book.students))"
-    )
-    told = subprocess.run(
-        [COURSE[0], "-W", "ignore", "-c", script, str(tmp_path / "nb" / "gradebook.db")],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
+    script = """
+import sys; from nbgrader.api import Gradebook
+with Gradebook('sqlite:///' + sys.argv[1]) as book:
+    one = book.find_submission('lesson-14', 'ada')
+    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in book.students))"""
+    told = course(tmp_path / "nb" / "gradebook.db", program=["-W", "ignore", "-c", script], env=environment)
     points = f"{points_of('14-judge'):.1f} {points_of('14'):.1f}"
     assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14" / "14_capstone.ipynb").read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
     database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
-    command = [COURSE[0], "-m", "nbgrader", "generate_feedback", "lesson-14", "--course-dir", str(tmp_path / "nb")]
-    feedback = subprocess.run(
-        [*command, "--force", database], capture_output=True, text=True, env=environment, cwd=tmp_path
-    )
+    nbgrader = ["-m", "nbgrader", "generate_feedback", "lesson-14", "--course-dir", str(tmp_path / "nb"), "--force"]
+    feedback = course(database, program=nbgrader, env=environment, cwd=tmp_path)
     assert feedback.returncode == 0 and list((tmp_path / "nb" / "feedback").rglob("*.html")), feedback.stderr
-    again = course("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", env=environment)
+    again = course(*command, env=environment)
     assert again.returncode == 0, again.stderr
-
-
-def test_without_isolation_it_refuses(folder, tmp_path):
-    (tmp_path / "empty").mkdir()
-    done = course(
-        "grade", folder / "class", "--out", tmp_path / "out", env={**os.environ, "PATH": str(tmp_path / "empty")}
-    )
-    assert (
-        done.returncode == 1
-        and "cannot be isolated here: bubblewrap is not installed" in done.stderr
-        and "--unsafe-no-isolation" in done.stderr
-    )
-    assert not (tmp_path / "out").exists()
 
 
 def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     (tmp_path / "empty").mkdir()
     path = {**os.environ, "PATH": str(tmp_path / "empty")}
-    more = ("--unsafe-no-isolation", "--workers", 1)
+    more = ("--unsafe-no-isolation", "--workers", 1, "--lessons", "04")
     done = course("grade", folder / "class", "--out", tmp_path / "out", *more, env=path)
     assert done.returncode == 0 and "Warning: learners' code runs with your own rights" in done.stderr
     points = [
@@ -368,33 +299,14 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["nowhere", "--out", "out"], "There is no nowhere"),
-        (["class", "--out", "out", "--lessons", "4"], "lesson '4' is not in this course"),
-        (["class", "--out", "out", "--part", "3/2"], "is not of the form K/N"),
-        (["class", "--out", "out", "--roster", "nowhere.csv"], "The roster nowhere.csv cannot be read"),
+        (["nowhere", "--out", "bad"], "There is no nowhere"),
+        (["class", "--out", "bad", "--lessons", "4"], "lesson '4' is not in this course"),
+        (["class", "--out", "bad", "--part", "3/2"], "is not of the form K/N"),
+        (["class", "--out", "bad", "--roster", "nowhere.csv"], "The roster nowhere.csv cannot be read"),
         (["class"], "Missing option '--out'"),
     ],
 )
-def test_bad_command_lines_end_in_one_sentence(folder, tmp_path, arguments, words):
-    shutil.copytree(folder / "class", tmp_path / "class")
-    done = course("grade", *arguments, cwd=tmp_path)
-    assert done.returncode in (1, 2) and words in done.stderr and "Traceback" not in done.stderr
-
-
-@pytest.mark.usefixtures("one_sandbox")
-def test_the_latest_hand_in_of_a_lesson_counts(tmp_path):
-    source = tmp_path / "class"
-    write_class(source, ada=("04_pooling.ipynb", hand_in("04")), bob=("a.ipynb", hand_in("04", normalise="solution")))
-    write_class(source, ada=("04_pooling (1).ipynb", hand_in("04", all="solution")), bob=("notes.ipynb", "broken"))
-    os.utime(source / "ada" / "04_pooling.ipynb", (1, 1))
-    learners = graded(source, tmp_path / "out")
-    assert learners["ada"].points == FULL and "more than once" in learners["ada"].notes[0]
-    assert (learners["bob"].points, learners["bob"].status) == (UNIT, "ok")
-    assert "unreadable" in learners["bob"].notes[0]
-
-
-def test_nothing_at_all(tmp_path):
-    isolation()
-    (tmp_path / "class").mkdir()
-    with pytest.raises(HandInError):
-        graded(tmp_path / "class", tmp_path / "out")
+def test_bad_command_lines_end_in_one_sentence(folder, monkeypatch, arguments, words):
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(cli.main, ["grade", *arguments])
+    assert done.exit_code in (1, 2) and words in done.stderr and isinstance(done.exception, SystemExit)

@@ -180,24 +180,14 @@ def test_letters_of_all_scripts_stay(tmp_path):
 
 def test_long_texts_and_long_lists_are_cut(tmp_path):
     long = "lang " * 20_000
-    for record in (
-        hostile(long),
-        learner(
-            problems=["x" * 5000] * 999,
-            files=["f"] * 9999,
-            notes=["n"] * 9999,
-            exercises={"04-x": mark("failed", discreet=[f"{n}: {long}" for n in range(999)])},
-        ),
-    ):
+    many = {"04-x": mark("failed", discreet=[f"{n}: {long}" for n in range(999)])}
+    lists = {"problems": ["x" * 5000] * 999, "files": ["f"] * 9999, "notes": ["n"] * 9999}
+    for record in (hostile(long), learner(exercises=many, **lists)):
         for page in both(tmp_path, record):
             assert len(page.source) < 200_000
-    page = feedback(
-        tmp_path,
-        learner(
-            exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
-            by_hand={"14-report": HandMarkedCell(8, "\0" * 100_000, points=1)},
-        ),
-    )
+    exercises = {"04-x": mark("failed", discreet=["z" * 100_000])}
+    by_hand = {"14-report": HandMarkedCell(8, "\0" * 100_000, points=1)}
+    page = feedback(tmp_path, learner(exercises=exercises, by_hand=by_hand))
     assert "z" * 2000 + " … (98,000 more characters)" in page.text and "z" * 2001 not in page.text
     assert page.text.count("⟨U+0000⟩") == 20_000 and "(80,000 more characters)" in page.text
 
@@ -205,11 +195,8 @@ def test_long_texts_and_long_lists_are_cut(tmp_path):
 def test_pages_run_nothing_and_fetch_nothing(tmp_path):
     for page in (*both(tmp_path, hostile("tame")), summary(tmp_path, [])):
         assert page.source.startswith("<!DOCTYPE html>") and ("html", {"lang": "en"}) in page.tags
-        (policy,) = [
-            each["content"]
-            for tag, each in page.tags
-            if tag == "meta" and each.get("http-equiv") == "Content-Security-Policy"
-        ]
+        heads = [each for tag, each in page.tags if tag == "meta"]
+        (policy,) = [each["content"] for each in heads if each.get("http-equiv") == "Content-Security-Policy"]
         assert {"default-src 'none'", "style-src 'unsafe-inline'", "img-src data:"} <= set(policy.split("; "))
         assert "script-src" not in policy
         assert not {"script", "link", "iframe", "object", "form", "base"} & {tag for tag, _ in page.tags}
@@ -222,52 +209,39 @@ def test_pages_run_nothing_and_fetch_nothing(tmp_path):
 
 
 def test_feedback_says_what_was_found(tmp_path):
+    wrong = {"mistake": FORGOT, "discreet": ["Padding: wrong.", FORGOT]}
     exercises = {
         "04-mean-pool": mark(discreet=["3 properties hold, on 12 inputs drawn for this check."]),
-        "04-max-pool": mark(
-            "failed",
-            title="Max pooling",
-            mistake="You forget the `mask`.",
-            discreet=["Padding: wrong.", "You forget the `mask`."],
-        ),
+        "04-max-pool": mark("failed", title="Max pooling", **wrong),
         "06-cosine": mark("not attempted", title="Cosine", of=1),
         "06-project": mark("missing", title="Planes", of=3),
     }
-    page = feedback(
-        tmp_path,
-        learner(
-            "ada",
-            name="Ada Lovelace",
-            points=8.5,
-            of=17,
-            waiting=8,
-            exercises=exercises,
-            by_hand={
-                "14-report": HandMarkedCell(8, "# Mine\n  indented"),
-                "14-more": HandMarkedCell(8, points=6.5, comment="Well argued."),
-                "14-last": HandMarkedCell(3),
-            },
-            problems=["cell 4, line 2: SyntaxError: '('"],
-        ),
-    )
-    for text in (
-        "Ada Lovelace",
-        "8.5 of 17 points",
-        "8 points are still to be marked by hand",
-        "04 Pooling",
-        "06 Similarity",
-        "Mean pooling 04-mean-pool ✓ passed · 2 of 2 3 properties hold",
-        "Max pooling 04-max-pool ✗ not there yet · 0 of 2",
-        "Cosine 06-cosine ○ not attempted · 0 of 1",
-        "Planes 06-project — missing · 0 of 3",
-        "✓ 1 passed ✗ 1 not there yet ○ 1 not attempted — 1 missing",
-        "to be marked by hand · 8 possible",
-        "14-more marked by hand · 6.5 of 8",
-        "14-last ○ not attempted · 0 of 3",
-        "Well argued.",
-        "cell 4, line 2: SyntaxError: '('",
-        "Read: 04_pooling.ipynb",
-    ):
+    by_hand = {
+        "14-report": HandMarkedCell(8, "# Mine\n  indented"),
+        "14-more": HandMarkedCell(8, points=6.5, comment="Well argued."),
+        "14-last": HandMarkedCell(3),
+    }
+    broken = "cell 4, line 2: SyntaxError: '('"
+    record = learner("ada", name="Ada Lovelace", exercises=exercises, by_hand=by_hand, problems=[broken])
+    record.add_up()
+    page = feedback(tmp_path, record)
+    expected = f"""Ada Lovelace
+8.5 of 27 points
+8 points are still to be marked by hand
+04 Pooling
+06 Similarity
+Mean pooling 04-mean-pool ✓ passed · 2 of 2 3 properties hold
+Max pooling 04-max-pool ✗ not there yet · 0 of 2
+Cosine 06-cosine ○ not attempted · 0 of 1
+Planes 06-project — missing · 0 of 3
+✓ 1 passed ✗ 1 not there yet ○ 1 not attempted — 1 missing
+to be marked by hand · 8 possible
+14-more marked by hand · 6.5 of 8
+14-last ○ not attempted · 0 of 3
+Well argued.
+{broken}
+Read: 04_pooling.ipynb"""
+    for text in expected.splitlines():
         assert text in page.text, text
     assert "# Mine\n  indented</div>" in page.source and re.search(r"\.text \{[^}]*pre-wrap", page.source)
     assert "<li>You forget the <code>mask</code>.</li>\n<li>Padding: wrong.</li>" in page.source
@@ -330,10 +304,7 @@ def test_the_summary_counts_right(count, tmp_path):
     shares = [each.points / 6 for each in learners]
     full = sum(each.points == 6 for each in learners)
     assert f"mean of 6 points {100 * statistics.mean(shares):.1f}%" in page.text
-    assert (
-        f"median {100 * statistics.median(shares):.1f}%" in page.text
-        and f"with full points {full} of {count}" in page.text
-    )
+    assert f"median {100 * statistics.median(shares):.1f}% with full points {full} of {count}" in page.text
     assert "count as 0 points" in page.text and "count as 0 points" not in summary(tmp_path, learners).text
     tenths = [sum(low <= 10 * share < low + 1 or low == 9 and share == 1 for share in shares) for low in range(10)]
     assert [row[1] for row in page.rows("scores")] == list(map(str, tenths)) and sum(tenths) == count
@@ -368,13 +339,8 @@ def test_the_summary_counts_right(count, tmp_path):
 
 
 def test_the_most_frequent_mistakes_come_first_and_at_most_15(tmp_path):
-    learners = [
-        learner(
-            f"l{n}",
-            exercises={"04-x": mark("failed", discreet=[f"Case {case:02}: wrong {n}" for case in range(n, 20)])},
-        )
-        for n in range(20)
-    ]
+    cases = [[f"Case {case:02}: wrong {n}" for case in range(n, 20)] for n in range(20)]
+    learners = [learner(f"l{n}", exercises={"04-x": mark("failed", discreet=found)}) for n, found in enumerate(cases)]
     rows = summary(tmp_path, learners).rows("mistakes")
     assert rows == [[str(case + 1), "04-x", f"Case {case:02}"] for case in range(19, 4, -1)]
 
@@ -391,12 +357,10 @@ def test_an_empty_class(tmp_path):
 
 def test_nothing_to_get(tmp_path):
     nothing = {"points": 0, "of": 0}
-    page = summary(
-        tmp_path, [learner(exercises={"04-x": mark(**nothing)}, **nothing), learner("bob", exercises={}, **nothing)]
-    )
-    assert "These lessons give no points" in page.text and page.rows("exercises") == [
-        ["Mean pooling 04-x", "1", "0", "0", "1", "no points"]
-    ]
+    of_nothing = learner(exercises={"04-x": mark(**nothing)}, **nothing)
+    page = summary(tmp_path, [of_nothing, learner("bob", exercises={}, **nothing)])
+    assert "These lessons give no points" in page.text
+    assert page.rows("exercises") == [["Mean pooling 04-x", "1", "0", "0", "1", "no points"]]
     assert "0 of 0 points" in feedback(tmp_path, learner(points=0, of=0, exercises={})).text
 
 
@@ -415,13 +379,10 @@ def test_pictures_have_words_beside_them(tmp_path):
     import matplotlib
 
     learners = invented(12)
-    with matplotlib.rc_context({"font.size": 7, "svg.hashsalt": "mine", "hatch.linewidth": 3}):
+    mine = {"font.size": 7, "svg.hashsalt": "mine", "hatch.linewidth": 3}
+    with matplotlib.rc_context(mine):
         page = summary(tmp_path, learners)
-        assert [matplotlib.rcParams[name] for name in ("font.size", "svg.hashsalt", "hatch.linewidth")] == [
-            7,
-            "mine",
-            3,
-        ]
+        assert {name: matplotlib.rcParams[name] for name in mine} == mine
     histogram, bars = [each for tag, each in page.tags if tag == "img"]
     assert ", ".join(row[1] for row in page.rows("scores")) in histogram["alt"] and "Stacked bars" in bars["alt"]
     for picture in (histogram, bars):
@@ -459,27 +420,19 @@ def test_pictures_show_the_tables_numbers(tmp_path, monkeypatch):
 
 def test_the_same_class_gives_the_same_bytes(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from tests.test_grading_reports import *; folder = "
-        "Path(sys.argv[1])\n"
-        "reports.write_feedback(folder, invented(9), TITLES); summary(folder, invented(9))"
+        "import sys; from pathlib import Path; from tests.test_grading_reports import *\n"
+        "folder = Path(sys.argv[1]); reports.write_feedback(folder, invented(9), TITLES); summary(folder, invented(9))"
     )
-    found = []
-    for number in range(2):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        if number:
-            subprocess.run(
-                [sys.executable, "-c", code, folder],
-                check=True,
-                cwd=Path(__file__).parents[1],
-                env={**os.environ, "PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "1"},
-            )
+    other = {**os.environ, "PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "1"}
+    here, there, found = tmp_path / "here", tmp_path / "there", []
+    for folder in (here, here, there):  # the second time, files already exist
+        folder.mkdir(exist_ok=True)
+        if folder == there:
+            subprocess.run([sys.executable, "-c", code, there], check=True, cwd=Path(__file__).parents[1], env=other)
         else:
-            for _ in range(2):  # the second time, files already exist
-                reports.write_feedback(folder, invented(9), TITLES)
-                summary(folder, invented(9))
-                found.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+            reports.write_feedback(folder, invented(9), TITLES)
+            summary(folder, invented(9))
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert len(found[0]) == 10 and found[0] == found[1] == found[2]
 
 

@@ -138,40 +138,31 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
 
 
 @pytest.mark.parametrize(
-    "cells, right",
+    "cells",
     [
-        ("table = {}\ndef fill(t): t['a'] = 5 || fill(table) || def f(x): return table['a']", 5),
-        ("def choose():\n    global DIM\n    DIM = 5 || choose() || def f(x): return DIM", 5),
-        ("globals()['DIM'] = 5 || def f(x): return DIM", 5),
-        ("exec('DIM = 5') || def f(x): return DIM", 5),
-        ("%%writefile helpers.py\nDIM = 5 || import helpers || def f(x): return helpers.DIM", 5),
-        ("%%writefile helpers.py\nDIM = 5 || %run helpers.py || def f(x): return DIM", 5),
-        ("%%writefile helpers.py\ndef f(x): return 5 || from helpers import f", 5),
-        ("class Box: pass || setattr(Box, 'size', 5) || def f(x): return Box.size", 5),
-        (
-            "registry = []\ndef keep(function):\n    registry.append(function)\n    return function || "
-            "@keep\ndef five(x): return 5 || def f(x): return registry[0](x)",
-            5,
-        ),
-        ("open('note.txt', 'w').write('5') || def f(x): return int(open('note.txt').read())", 5),
-        ("import os\nos.environ['DIM'] = '5' || def f(x): return int(os.environ['DIM'])", 5),
-        ("2 + 3 || DIM = _ || def f(x): return DIM", 5),
-        (
-            "import json\ndef five(self): return 5 || json.JSONDecoder.five = five || "
-            "def f(x): return json.JSONDecoder().five()",
-            5,
-        ),
-        (
-            "while True:\n    pass || raise SystemExit || def broken(: || globals()['DIM'] = 5 || "
-            "1 / 0\nglobals()['DIM'] = 6 || def f(x): return DIM",
-            5,
-        ),
+        "table = {}\ndef fill(t): t['a'] = 5 || fill(table) || def f(x): return table['a']",
+        "def choose():\n    global DIM\n    DIM = 5 || choose() || def f(x): return DIM",
+        "globals()['DIM'] = 5 || def f(x): return DIM",
+        "exec('DIM = 5') || def f(x): return DIM",
+        "%%writefile helpers.py\nDIM = 5 || import helpers || def f(x): return helpers.DIM",
+        "%%writefile helpers.py\nDIM = 5 || %run helpers.py || def f(x): return DIM",
+        "%%writefile helpers.py\ndef f(x): return 5 || from helpers import f",
+        "class Box: pass || setattr(Box, 'size', 5) || def f(x): return Box.size",
+        "registry = []\ndef keep(function):\n    registry.append(function)\n    return function || "
+        "@keep\ndef five(x): return 5 || def f(x): return registry[0](x)",
+        "open('note.txt', 'w').write('5') || def f(x): return int(open('note.txt').read())",
+        "import os\nos.environ['DIM'] = '5' || def f(x): return int(os.environ['DIM'])",
+        "2 + 3 || DIM = _ || def f(x): return DIM",
+        "import json\ndef five(self): return 5 || json.JSONDecoder.five = five || "
+        "def f(x): return json.JSONDecoder().five()",
+        "while True:\n    pass || raise SystemExit || def broken(: || globals()['DIM'] = 5 || "
+        "1 / 0\nglobals()['DIM'] = 6 || def f(x): return DIM",
     ],
     ids=lambda value: "",
 )
-def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, right, monkeypatch):
+def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, monkeypatch):
     monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.2)
-    assert answer(cells, run="end")(1) == right
+    assert answer(cells, run="end")(1) == 5
     assert told(cells)[0]["more"], "the grader knows that it should try"
 
 

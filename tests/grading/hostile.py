@@ -176,6 +176,10 @@ ANSWERS = {
 
 # ---------------------------------------------------------------- what a program builds
 
+TORN, STUB = ("def my_mean_pool(t, m):", "    return t"), instead("raise NotImplementedError()")
+EDITED = """import types
+my_mean_pool = types.SimpleNamespace(status="passed", points=2)
+check = lambda *args: "passed\""""
 # by the name of the case, an answer or a function that returns the whole notebook
 BUILT = {
     "an empty file": lambda: b"",
@@ -193,13 +197,9 @@ BUILT = {
     ).encode(),
     "odd cells": lambda: file(
         [
-            code(5),
-            code([1, None, "x = 1\n"]),
-            code({"a": 1}),
-            {"cell_type": ["code"], "source": "x"},
-            code("x", ["04-mean-pool"]),
-            {"cell_type": "code", "metadata": [], "source": "x"},
-            *lesson(WRONG),
+            *map(code, (5, [1, None, "x = 1\n"], {"a": 1})),
+            *({"cell_type": ["code"], "source": "x"}, code("x", ["04-mean-pool"])),
+            *({"cell_type": "code", "metadata": [], "source": "x"}, *lesson(WRONG)),
         ]
     ),
     "null bytes": lambda: hand_in("x = 1\0\nprint('\ud800')"),
@@ -213,28 +213,12 @@ BUILT = {
     "deep arithmetic in code": instead(f"return {'-' * 100_000}1"),
     "a long sum": instead("x = " + "+".join(["1"] * 900) + "\nraise NotImplementedError"),
     "no answers": lambda: file(lesson({ID: "", **WRONG})[1::2]),
-    "edited checks": lambda: file(
-        [
-            code("", ID),
-            code(
-                'import types\nmy_mean_pool = types.SimpleNamespace(status="passed", points=2)\n'
-                'check = lambda *args: "passed"',
-                f"{ID}-check",
-            ),
-            *lesson(WRONG),
-        ]
-    ),
+    "edited checks": lambda: file([code("", ID), code(EDITED, f"{ID}-check"), *lesson(WRONG)]),
     "renamed without a trace": lambda: file(
         [code(RIGHT[ID].replace("my_mean_pool", "pool")), code('check("04-mean-pool", my_mean_pool)'), *lesson(WRONG)]
     ),
     "a stub above a wrong one": lambda: file(
-        [
-            *lesson(WRONG)[::-1],
-            code("def my_mean_pool(t, m):", ID),
-            code("    return t", ID),
-            code(instead("return 1"), ID),
-            code(instead("raise NotImplementedError()"), ID),
-        ]
+        [*lesson(WRONG)[::-1], *(code(source, ID) for source in (*TORN, instead("return 1"), STUB))]
     ),
     "a million cells": lambda: b'{"cells": [' + b",".join([b'{"cell_type":"code","source":"x=1"}'] * 10**6) + b"]}",
     "a hundred megabytes of outputs": lambda: file(
@@ -246,12 +230,8 @@ BUILT = {
     "an hour of reading": lambda: b'{"cells": [' + b"[[]]," * 20_000_000 + b"[]]}",
     "an hour of magics": lambda: file(
         [
-            code("x = " + "-" * 200_000 + "1"),
-            code("(" * 5000),
-            code('f"{' * 3000),
-            code("%" * 100_000),
-            code("\\\n" * 200_000),
-            code("?" * 100_000 + "\n!" * 50_000),
+            *map(code, ("x = " + "-" * 200_000 + "1", "(" * 5000, 'f"{' * 3000, "%" * 100_000)),
+            *map(code, ("\\\n" * 200_000, "?" * 100_000 + "\n!" * 50_000)),
             *lesson({ID: instead("return 1"), **WRONG}),
         ]
     ),
@@ -300,42 +280,39 @@ ADAS, EVES = right(), hand_in("my_mean_pool = 1")  # the bytes of an honest lear
 
 @dataclass(frozen=True)
 class HostileClass:
-    """A folder of hand-ins in which Eve chose what hers are called. `files`: by path, their bytes, or the members of a
-    zip.
+    """A folder of hand-ins in which Eve chose what hers are called.
+
+    ada, eve: the paths of their files. archive: the members of Eve's file, if it is a zip.
     """
 
     name: str
     what: str
-    files: dict
+    ada: str
+    eve: str
+    archive: tuple = ()
 
 
+CHOSEN = "Eve Moss_55_assignsubmission_file_x_123_assignsubmission_file_04_pooling.ipynb"
 HOSTILE_CLASSES = [
     HostileClass(
         "a number of Moodle's in a file name",
         "Calls her file as Moodle would call Ada's, in a download without folders.",
-        {
-            "Ada Lovelace_123_assignsubmission_file_04_pooling.ipynb": ADAS,
-            "Eve Moss_55_assignsubmission_file_x_123_assignsubmission_file_04_pooling.ipynb": EVES,
-        },
+        "Ada Lovelace_123_assignsubmission_file_04_pooling.ipynb",
+        CHOSEN,
     ),
-    HostileClass(
-        "a name with a space behind it",
-        "Is called as Ada is, with a space behind it.",
-        {"ada/04_pooling.ipynb": ADAS, "ada /04_pooling.ipynb": EVES},
-    ),
-    HostileClass(
-        "a name with another mark in it",
-        "Is called as Ada is, with another letter that cannot be shown.",
-        {"ada\u200b/04_pooling.ipynb": ADAS, "ada\u2060/04_pooling.ipynb": EVES},
-    ),
-    HostileClass(
-        "a name that begins alike",
-        "Has a name of which the first 120 letters are those of Ada's.",
-        {f"{'a' * 120}da/04_pooling.ipynb": ADAS, f"{'a' * 120}eve/04_pooling.ipynb": EVES},
+    *(
+        HostileClass(name, what, f"{ada}/04_pooling.ipynb", f"{eve}/04_pooling.ipynb")
+        for name, what, ada, eve in (
+            ("a name with a space behind it", "Is called as Ada is, with a space behind it.", "ada", "ada "),
+            ("a name with another mark in it", "Is called as Ada, with another hidden mark.", "ada\u200b", "ada\u2060"),
+            ("a name that begins alike", "Shares the first 120 letters.", f"{'a' * 120}da", f"{'a' * 120}eve"),
+        )
     ),
     HostileClass(
         "one name, thousands of times",
         "Hands in an archive of empty files that are all called alike.",
-        {"ada/04_pooling.ipynb": ADAS, "eve/h.zip": [("a", b"")] * 10_000},
+        "ada/04_pooling.ipynb",
+        "eve/h.zip",
+        (("a", b""),) * 10_000,
     ),
 ]

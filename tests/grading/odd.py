@@ -64,9 +64,14 @@ def renamed(check):
     return cells(lambda found: [code(MEAN.replace("my_mean_pool", "pool"), ID), code(check, f"{ID}-check"), *found[2:]])
 
 
+def with_metadata(**more):
+    """The lesson's cells, each with more metadata."""
+    return [{**cell, "metadata": {**cell["metadata"], **more}} for cell in lesson(RIGHT)]
+
+
 def marked(**more):
     """Each cell has more metadata."""
-    return cells(lambda found: [{**cell, "metadata": {**cell["metadata"], **more}} for cell in found])
+    return lambda: file(with_metadata(**more))
 
 
 def written(**more):
@@ -91,15 +96,31 @@ def before_2015():
 
 
 def picture(found):
-    found[0]["outputs"] = [
-        {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgo" * 3_000_000}}
-    ]
+    data = {"image/png": "iVBORw0KGgo" * 3_000_000}
+    found[0]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
 
 
 def text(source, kind="markdown", **more):
     return {"cell_type": kind, "metadata": {}, "source": source, **more}
 
 
+PYTHON = {"name": "python3", "display_name": "Python 3"}
+BASE = {"name": "base", "display_name": "base (Python 3.12.1)", "language": "python"}
+METADATA = {  # of whole notebooks
+    "Colab": {"colab": {"provenance": [], "name": "04.ipynb"}, "kernelspec": PYTHON, "accelerator": "GPU"},
+    "VS Code": {"kernelspec": BASE, "orig_nbformat": 4, "vscode": {"interpreter": {"hash": "0"}}},
+    "Kaggle": {
+        "kaggle": {"accelerator": "none", "isGpuEnabled": False},
+        "kernelspec": {"name": "python3"},
+        "papermill": {"duration": 1.5},
+    },
+    "another kernel's name": {
+        "kernelspec": {"name": "my-env", "display_name": "Mine"},
+        "language_info": {"name": "python", "version": "3.8"},
+    },
+}
+COUNTED = {"metadata": {}, "execution_count": 3}
+KAGGLE = "import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(folder, files)"
 BUILT = {
     "as it should be": right,
     "a long chain of choices": inside(
@@ -147,42 +168,11 @@ BUILT = {
     "odd metadata": marked(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1}),
     "an id that went to another cell": lambda: right([text("See below.", metadata={"nbgrader": {"grade_id": ID}})]),
     "Colab": lambda: file(
-        [
-            {**cell, "metadata": {**cell["metadata"], "id": "aB3", "cellView": "form", "outputId": "x"}}
-            for cell in lesson(RIGHT)
-        ],
-        nbformat_minor=0,
-        metadata={
-            "colab": {"provenance": [], "name": "04.ipynb"},
-            "kernelspec": {"name": "python3", "display_name": "Python 3"},
-            "accelerator": "GPU",
-        },
+        with_metadata(id="aB3", cellView="form", outputId="x"), nbformat_minor=0, metadata=METADATA["Colab"]
     ),
-    "VS Code": lambda: file(
-        [{**cell, "metadata": {**cell["metadata"], "vscode": {"languageId": "python"}}} for cell in lesson(RIGHT)],
-        metadata={
-            "kernelspec": {"name": "base", "display_name": "base (Python 3.12.1)", "language": "python"},
-            "orig_nbformat": 4,
-            "vscode": {"interpreter": {"hash": "0"}},
-        },
-    ),
-    "Kaggle": lambda: file(
-        [
-            code("import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(folder, files)"),
-            *lesson(RIGHT),
-        ],
-        metadata={
-            "kaggle": {"accelerator": "none", "isGpuEnabled": False},
-            "kernelspec": {"name": "python3"},
-            "papermill": {"duration": 1.5},
-        },
-    ),
-    "another kernel's name": written(
-        metadata={
-            "kernelspec": {"name": "my-env", "display_name": "Mine"},
-            "language_info": {"name": "python", "version": "3.8"},
-        }
-    ),
+    "VS Code": lambda: file(with_metadata(vscode={"languageId": "python"}), metadata=METADATA["VS Code"]),
+    "Kaggle": lambda: file([code(KAGGLE), *lesson(RIGHT)], metadata=METADATA["Kaggle"]),
+    "another kernel's name": written(metadata=METADATA["another kernel's name"]),
     "30 MB of outputs": cells(picture),
     "outputs of all kinds": cells(
         lambda found: found[0].update(
@@ -190,12 +180,7 @@ BUILT = {
                 {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[0;31m"]},
                 {"output_type": "stream", "name": "stdout", "text": ["a", "b"]},
                 {"output_type": "something_new"},
-                {
-                    "output_type": "execute_result",
-                    "data": {"application/json": [1, None]},
-                    "metadata": {},
-                    "execution_count": 3,
-                },
+                {"output_type": "execute_result", "data": {"application/json": [1, None]}, **COUNTED},
             ]
         )
     ),

@@ -7,8 +7,6 @@ import json
 import os
 import re
 import struct
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -17,7 +15,7 @@ import pytest
 from course_utils.tools.grading import submissions
 from course_utils.tools.grading.submissions import HandInError, MachineFault, gather, read_roster
 
-from ..grader import ROOT, isolation
+from ..grader import course, isolation
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
 GATHER = """
@@ -61,22 +59,8 @@ def collected(place, source="class"):
 
 def elsewhere(place, *before, descriptors=0):
     """Gather in a separate process with this command prefix. Returns the learners, or the one-sentence error."""
-    done = subprocess.run(
-        [
-            *map(str, before),
-            sys.executable,
-            "-c",
-            GATHER,
-            str(place / "class"),
-            str(place / "unpacked"),
-            str(descriptors),
-        ],
-        cwd="/",
-        text=True,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        timeout=60,
-    )
+    folders = (place / "class", place / "unpacked")
+    done = course(*folders, descriptors, program=["-c", GATHER], before=list(map(str, before)))
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
@@ -84,29 +68,25 @@ def elsewhere(place, *before, descriptors=0):
 def is_fault(said, words):
     """Whether this is a one-sentence fault of the machine."""
     kind, sentence = said
-    assert (
-        kind == "MachineFault"
-        and re.search(words, sentence)
-        and sentence.endswith(", and run the command again.")
-        and "\n" not in sentence
-    ), said
+    assert kind == "MachineFault" and re.search(words, sentence), said
+    assert sentence.endswith(", and run the command again.") and "\n" not in sentence
 
 
 # ---------------------------------------------------------------- the machine
 
 
+BIND = ("bwrap", "--dev-bind", "/", "/")
+
+
 def test_a_full_disk_stops_the_run(place):
     isolation()
-    said = elsewhere(place, "bwrap", "--dev-bind", "/", "/", "--size", 65536, "--tmpfs", place / "unpacked")
+    said = elsewhere(place, *BIND, "--size", 65536, "--tmpfs", place / "unpacked")
     is_fault(said, r"Cannot unpack .*bob.* No space left on device; .*TMPDIR")
 
 
 def test_a_disk_that_cannot_be_written_to(place):
     isolation()
-    is_fault(
-        elsewhere(place, "bwrap", "--dev-bind", "/", "/", "--ro-bind", place / "unpacked", place / "unpacked"),
-        "Read-only file system",
-    )
+    is_fault(elsewhere(place, *BIND, "--ro-bind", place / "unpacked", place / "unpacked"), "Read-only file system")
 
 
 def test_a_limit_on_the_size_of_files(place):
@@ -130,10 +110,8 @@ def test_where_nothing_may_be_written(place):
 @pytest.mark.parametrize("name", ["ada/04_pooling.ipynb", "bob/work.zip"])
 def test_a_disk_that_fails(place, name):
     isolation()
-    is_fault(
-        elsewhere(place, "bwrap", "--dev-bind", "/", "/", "--bind", "/proc/self/mem", place / "class" / name),
-        "Input/output error; check the disk",
-    )
+    said = elsewhere(place, *BIND, "--bind", "/proc/self/mem", place / "class" / name)
+    is_fault(said, "Input/output error; check the disk")
 
 
 @pytest.mark.parametrize("descriptors", [1, 2])
@@ -160,64 +138,54 @@ def test_what_vanishes_while_it_is_read(place, monkeypatch, name):
 # ---------------------------------------------------------------- what the instructor gives
 
 
-def damaged(data, kind):
-    """The bytes of a zip with one damaged member."""
-    data = bytearray(data)
-    central = data.index(b"PK\1\2")
-    if kind == "encrypted":
-        data[6] |= 1
-        data[central + 8] |= 1
-    elif kind == "an unknown way of packing":
-        data[8:10] = data[central + 10 : central + 12] = struct.pack("<H", 99)
-    elif kind == "a name in no encoding":
-        data[7] |= 8
-        data[central + 9] |= 8
-        for place in (30, central + 46):
-            data[place] = 0xFF
-    elif kind == "larger than it says":
-        data[central + 24 : central + 28] = struct.pack("<I", 10)
-    elif kind == "a directory elsewhere":
-        data[-6:-2] = struct.pack("<I", 2**31)
-    elif kind == "a member elsewhere":
-        data[central + 42 : central + 46] = struct.pack("<I", 2**31)
-    elif kind == "other bytes":
-        data[60:90] = bytes(30)
-    elif kind == "truncated":
-        del data[len(data) // 2 :]
-    elif kind == "empty":
-        del data[:]
-    elif kind == "text":
-        data[:] = b"404 not found"
-    return bytes(data)
+def flagged(data, first, second, bit):
+    """Set a bit in both headers of a member."""
+    data[first] |= bit
+    data[second] |= bit
 
 
-KINDS = [
-    "encrypted",
-    "an unknown way of packing",
-    "a name in no encoding",
-    "larger than it says",
-    "a directory elsewhere",
-    "a member elsewhere",
-    "other bytes",
-    "truncated",
-    "empty",
-    "text",
-]
+def renamed(data, central):
+    flagged(data, 7, central + 9, 8)  # the name is in UTF-8
+    data[30] = data[central + 46] = 0xFF
+
+
+def number(data, place, value):
+    """Put a number of four bytes behind this place."""
+    data[place : place + 4] = struct.pack("<I", value)
+
+
+def packed_by(data, central, method):
+    data[8:10] = data[central + 10 : central + 12] = struct.pack("<H", method)
+
+
+# what is done to a zip's bytes; the second argument is where its directory begins
+DAMAGE = {
+    "encrypted": lambda data, central: flagged(data, 6, central + 8, 1),
+    "an unknown way of packing": lambda data, central: packed_by(data, central, 99),
+    "a name in no encoding": renamed,
+    "larger than it says": lambda data, central: number(data, central + 24, 10),
+    "a directory elsewhere": lambda data, central: number(data, len(data) - 6, 2**31),
+    "a member elsewhere": lambda data, central: number(data, central + 42, 2**31),
+    "other bytes": lambda data, central: data.__setitem__(slice(60, 90), bytes(30)),
+    "truncated": lambda data, central: data.__delitem__(slice(len(data) // 2, None)),
+    "empty": lambda data, central: data.clear(),
+    "text": lambda data, central: data.__setitem__(slice(None), b"404 not found"),
+}
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind, method):
     with zipfile.ZipFile(place / "whole.zip", "w", method) as archive:
         archive.writestr("04_pooling.ipynb", NOTEBOOK + "".join(map(str, range(5000))))
-    data = damaged((place / "whole.zip").read_bytes(), kind)
+    data = bytearray((place / "whole.zip").read_bytes())
+    DAMAGE[kind](data, data.index(b"PK\1\2"))
     (place / "class" / "bob" / "work.zip").write_bytes(data)
     found = collected(place)
     assert found["ada"] == "" and "cannot be unpacked" in found["bob"] and not list((place / "unpacked").iterdir())
     (place / "class.zip").write_bytes(data)
-    with pytest.raises(
-        HandInError, match=r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$"
-    ) as caught:
+    words = r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$"
+    with pytest.raises(HandInError, match=words) as caught:
         gather(place / "class.zip", place / "unpacked")
     assert not isinstance(caught.value, MachineFault)
 
@@ -231,15 +199,25 @@ def test_a_large_zip_of_the_new_kind_is_read(place):
     assert collected(place, "class.zip") == {"ada": ""}
 
 
+def link(target):
+    return lambda path: path.symlink_to(target)
+
+
+def linked_to_itself(path):
+    path.symlink_to(path)
+
+
+def holding(text, encoding="utf-8"):
+    return lambda path: path.write_bytes(text.encode(encoding))
+
+
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda path: os.mkfifo(path), "a device or a pipe"),
-        (lambda path: path.symlink_to("/dev/zero"), "a device or a pipe"),
-        (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
-        (lambda path: path.symlink_to("nowhere"), "There is no"),
-        (lambda path: path.symlink_to("/dev/null/x"), "There is no"),
-        (lambda path: path.write_bytes(b"\x89PNG"), "neither a folder"),
+        *((make, "a device or a pipe") for make in (os.mkfifo, link("/dev/zero"))),
+        (linked_to_itself, "Too many levels of symbolic links"),
+        *((link(target), "There is no") for target in ("nowhere", "/dev/null/x")),
+        (holding("\x89PNG", "latin-1"), "neither a folder"),
     ],
 )
 def test_a_source_that_is_none(place, make, words):
@@ -275,15 +253,15 @@ def test_a_date_that_never_was(place):
     "make, words",
     [
         (lambda path: path.mkdir(), "Is a directory"),
-        (lambda path: path.symlink_to(path), "Too many levels"),
-        (lambda path: path.symlink_to("/dev/zero"), "larger than 64 MB"),
-        (lambda path: path.symlink_to("/dev/null"), "has no learners"),
-        (lambda path: path.symlink_to("/proc/self/mem"), "Input/output error"),
-        (lambda path: path.write_text("id,name\nada,Ada\n", encoding="utf-16"), "not in UTF-8; save it"),
-        (lambda path: path.write_text('id,name\nada,"' + "A" * 200_000), "field larger"),
-        (lambda path: path.write_text('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
-        (lambda path: path.write_bytes(b"PK\3\4\x14\0\6\0\x9c"), "not in UTF-8; save it"),  # a spreadsheet file
-        (lambda path: path.write_text("id;name\nada;Ada\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
+        (linked_to_itself, "Too many levels"),
+        (link("/dev/zero"), "larger than 64 MB"),
+        (link("/dev/null"), "has no learners"),
+        (link("/proc/self/mem"), "Input/output error"),
+        (holding("id,name\nada,Ada\n", "utf-16"), "not in UTF-8; save it"),
+        (holding('id,name\nada,"' + "A" * 200_000), "field larger"),
+        (holding('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
+        (holding("PK\3\4\x14\0\6\0\x9c", "latin-1"), "not in UTF-8; save it"),  # a spreadsheet file
+        (holding("id;name\nada;Ada\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
     ],
 )
 def test_a_roster_that_cannot_be_used(place, make, words):

@@ -28,7 +28,8 @@ from course_utils.tools.grading.sandbox import SandboxError
 from course_utils.tools.grading.store import Entry, GradeError, Store
 from course_utils.tools.grading.submissions import read_table
 
-from ..grader import COURSE, ROOT, SETTINGS, begun, course, first_result, hand_in, isolation, needs_extras, write_class
+from .. import grader
+from ..grader import COURSE, ROOT, SETTINGS, begun, course, first_result, hand_in, isolation, write_class
 from ..test_gradebook import ALL_04, FULL, result
 
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
@@ -334,20 +335,9 @@ def on_a_small_disk(tmp_path, script, source=""):
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
         pytest.skip("only root may mount a disk")
     (tmp_path / "disk").mkdir()
+    command = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=300k tmpfs "$4" && exec "$@"', "sh"]
     done = subprocess.run(
-        [
-            "unshare",
-            "-m",
-            "sh",
-            "-c",
-            'mount -t tmpfs -o size=300k tmpfs "$4" && exec "$@"',
-            "sh",
-            sys.executable,
-            "-c",
-            SMALL_DISK + script,
-            tmp_path / "disk",
-            source,
-        ],
+        [*command, sys.executable, "-c", SMALL_DISK + script, tmp_path / "disk", source],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -357,10 +347,7 @@ def on_a_small_disk(tmp_path, script, source=""):
 
 
 def test_a_full_disk_keeps_the_results_before(tmp_path):
-    on_a_small_disk(
-        tmp_path,
-        """
-with Store(disk / "results.sqlite") as known, pytest.raises(GradeError) as error:
+    script = """with Store(disk / "results.sqlite") as known, pytest.raises(GradeError) as error:
     for number in range(1000):
         known.put(entry(learner=f"s{number}"))
 said = sentence(error)
@@ -369,16 +356,13 @@ remount("size=20m")
 with Store(disk / "results.sqlite") as known:
     assert len(known.entries) == number
     known.put(entry(learner=f"s{number}"))
-""",
-    )
+"""
+    on_a_small_disk(tmp_path, script)
 
 
 def test_a_disk_too_full_for_the_tables(tmp_path, marked):
     source, out = marked
-    on_a_small_disk(
-        tmp_path,
-        f"""
-shutil.copytree({str(out)!r}, disk / "out")
+    script = f"""shutil.copytree({str(out)!r}, disk / "out")
 fill()
 with pytest.raises(GradeError) as error:
     run(source, disk / "out")
@@ -386,26 +370,21 @@ assert "to continue" in sentence(error) and ("No space left" in sentence(error)
     or "full" in sentence(error)), sentence(error)
 (disk / "filler").unlink()
 assert run(source, disk / "out")[0].points == FULL
-""",
-        source,
-    )
+"""
+    on_a_small_disk(tmp_path, script, source)
 
 
 def test_a_disk_that_may_not_be_written(tmp_path, marked):
     source, out = marked
-    on_a_small_disk(
-        tmp_path,
-        f"""
-shutil.copytree({str(out)!r}, disk / "out")
+    script = f"""shutil.copytree({str(out)!r}, disk / "out")
 remount("ro")
 for folder in (disk / "out", disk / "new"):
     with pytest.raises(GradeError, match="Cannot write"):
         run(source, folder)
 remount("rw")
 assert run(source, disk / "out")[0].points == FULL
-""",
-        source,
-    )
+"""
+    on_a_small_disk(tmp_path, script, source)
 
 
 def test_nobody_can_be_told(nothing_to_mark):
@@ -418,12 +397,8 @@ def test_nobody_can_be_told(nothing_to_mark):
             text=True,
             cwd=ROOT,
         )
-    assert (
-        done.returncode != 0
-        and "All results are in" in done.stderr
-        and "Traceback" not in done.stderr
-        and (out / "grades.csv").exists()
-    )
+    assert done.returncode != 0 and "All results are in" in done.stderr and "Traceback" not in done.stderr
+    assert (out / "grades.csv").exists()
 
 
 def test_there_is_nowhere_to_show_progress(monkeypatch):
@@ -432,15 +407,13 @@ def test_there_is_nowhere_to_show_progress(monkeypatch):
 
 
 def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
-    environment, (source, out) = needs_extras(), nothing_to_mark
+    environment, (source, out) = grader.needs_extras(), nothing_to_mark
     (tmp_path / "nb").mkdir()
     (tmp_path / "nb" / "gradebook.db").write_bytes(b"no database" * 99)
-    done = course(
-        "grade", source, "--out", out, "--nbgrader", tmp_path / "nb", "--unsafe-no-isolation", env=environment
-    )
-    assert (
-        done.returncode == 1 and "Cannot write the nbgrader course" in done.stderr and "Traceback" not in done.stderr
-    ), done.stderr
+    more = ["--nbgrader", tmp_path / "nb", "--unsafe-no-isolation"]
+    done = course("grade", source, "--out", out, *more, env=environment)
+    assert done.returncode == 1 and "Cannot write the nbgrader course" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
     assert (tmp_path / "nb" / "gradebook.db").read_bytes() == b"no database" * 99 and (out / "grades.csv").exists()
 
 
@@ -514,12 +487,7 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
                 archive.writestr(f"class/s{number}/04_pooling.ipynb", text)
     out = tmp_path / "out"
     command = ["grade", "--out", out, "--workers", "1", "--lessons", "04"]
-    running = subprocess.Popen(
-        [*COURSE, *command, tmp_path / "class.zip"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+    running = grader.start(*command, tmp_path / "class.zip")
     begun(running, lambda: first_result(out))
     below = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGKILL)
@@ -545,25 +513,26 @@ def test_being_told_to_end_is_as_ctrl_c(number):
         signal.signal(number, before)
 
 
-def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path):
-    source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
-    running = subprocess.Popen(
-        [*COURSE, "grade", source, "--out", out, "--workers", "1", "--lessons", "04", "--unsafe-no-isolation"],
-        text=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
+@pytest.mark.parametrize("number, isolated", [(signal.SIGINT, True), (signal.SIGTERM, False)])
+def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path, number, isolated):
+    if isolated:  # told while it marks; the other one while it starts
+        isolation()
+    source, out = tmp_path / "class", tmp_path / "out"
+    write_class(source, s0=hand_in("04"), **{f"s{one}": hand_in("04", max_pool=SLOW + " " * one) for one in (1, 2)})
+    more = [] if isolated else ["--unsafe-no-isolation"]
+    more += ["--workers", 1, "--lessons", "04"]
+    running = grader.start("grade", source, "--out", out, *more, TMPDIR=str(tmp_path))
     below = begun(running, lambda: psutil.Process(running.pid).children(recursive=True))
-    running.send_signal(signal.SIGTERM)
+    if isolated:
+        begun(running, lambda: first_result(out))
+        below = psutil.Process(running.pid).children(recursive=True)
+        assert any(process.name() == "bwrap" for process in below)
+    running.send_signal(number)
     said = running.communicate(timeout=60)[1]
-    assert (
-        running.returncode == 128 + signal.SIGTERM
-        and (f"Stopped. What was marked is kept in {out}; run the same command to continue.") in said
-    )
-    assert (
-        not psutil.wait_procs(below, 20)[1] and not list(out.glob(".*")) and not list(tmp_path.glob("course-grade-*"))
-    )
+    assert running.returncode == 128 + number and "Traceback" not in said
+    assert f"Stopped. What was marked is kept in {out}; run the same command to continue." in said
+    assert not psutil.wait_procs(below, 20)[1] and not list(out.glob(".*"))
+    assert not list(tmp_path.glob("course-grade-*"))
 
 
 # --- marking processes
@@ -590,21 +559,24 @@ while job := line():
 
 
 @pytest.mark.parametrize(
-    "program",
-    ["line()", "line(); print('{\"key\": 0, \"resu', end='')", "sys.stdin.close(); time.sleep(1)"],
+    "fails",
+    ["sys.exit()", "print('{\"key\": 0, \"resu', end=''); sys.exit()", "sys.stdin.close(); time.sleep(1); sys.exit()"],
     ids=["dies", "dies in a line", "hears nothing"],
 )
-def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, replace_process, tmp_path):
-    source, out = write_class(tmp_path / "class", ada=hand_in("04", all="solution")), tmp_path / "out"
-    replace_process(READY + program)
+def test_a_hand_in_on_which_the_grader_fails_is_not_marked(fails, replace_process, tmp_path):
+    """The next hand-in gets a new process, and the next run tries again."""
+    source, out = tmp_path / "class", tmp_path / "out"
+    write_class(source, ada=hand_in("04"), bob=hand_in("04", all="solution"))
+    replace_process(WORKS.replace("    print(", f"    if 'ada/04' in job:\n        {fails}\n    print("))
     arguments = ["grade", str(source), "--out", str(out), "--unsafe-no-isolation", "--workers", "1", "--lessons", "04"]
     done = CliRunner().invoke(cli.main, arguments)
     assert done.exit_code == 3 and "Not marked: ada. They have no points yet" in done.output, done.output
-    (row,) = read_table(out / "grades.csv")
-    assert {row["total"], *(row[one] for one in ALL_04)} == {""} and row["status"] == "not marked"
+    ada, bob = read_table(out / "grades.csv")
+    assert {ada["total"], *(ada[one] for one in ALL_04)} == {""} and ada["status"] == "not marked"
+    assert "ended twice" in ada["reason"] and (bob["total"], bob["status"]) == (str(FULL), "ok")
     replace_process(WORKS)
     done = CliRunner().invoke(cli.main, arguments)
-    assert done.exit_code == 0 and read_table(out / "grades.csv")[0]["total"] == str(FULL), "the next run tries again"
+    assert done.exit_code == 0 and [row["total"] for row in read_table(out / "grades.csv")] == [str(FULL)] * 2
 
 
 @pytest.mark.parametrize(
@@ -613,8 +585,8 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(program, replace_proc
         ("", "ended before it was ready"),
         ("print(json.dumps({'fatal': 'No sandbox: why.'}))", "No sandbox: why."),
         (
-            READY + ("line(); print(json.dumps({'fatal': 'The sandbox is gone.'}), flush=True); line()"),
-            "The sandbox is gone.",
+            f"{READY}line(); print(json.dumps({{'fatal': 'The sandbox is gone.'}}), flush=True); line()",
+            "sandbox is gone.",
         ),
     ],
 )
@@ -640,10 +612,7 @@ def test_a_disk_that_is_full_in_the_middle(tmp_path, replace_process):
     source = write_class(tmp_path / "class", **{f"s{number}": hand_in("04") for number in range(20)})
     replace_process(WORKS.replace("'result':", "'pad': 0, 'result':"))
     program = sys.executable
-    on_a_small_disk(
-        tmp_path,
-        f"""
-sys.executable = {program!r}
+    script = f"""sys.executable = {program!r}
 with pytest.raises(GradeError) as error:
     run(source, disk / "out", expected=20)
 assert "full" in sentence(error) and "to continue" in sentence(error)
@@ -652,9 +621,8 @@ with Store(disk / "out" / "results.sqlite") as known:
 assert 0 < kept < 20
 remount("size=20m")
 assert [one.points for one in run(source, disk / "out", expected=20 - kept)] == [FULL] * 20
-""",
-        source,
-    )
+"""
+    on_a_small_disk(tmp_path, script, source)
 
 
 def test_a_clock_that_goes_backwards(tmp_path, replace_process, monkeypatch):
@@ -693,23 +661,21 @@ def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, replace_process):
 
 def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(GradeError, match="cannot be isolated here: bubblewrap is not installed"):
+    with pytest.raises(GradeError, match="cannot be isolated here: bubblewrap is not installed") as error:
         grade(nothing_to_mark[0], tmp_path / "new")
-    assert not (tmp_path / "new").exists()
+    assert "--unsafe-no-isolation" in sentence(error) and not (tmp_path / "new").exists()
 
 
 def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, replace_process):
-    source = write_class(tmp_path / "class", ada=hand_in("04"), bob=hand_in("04", all="solution"))
-    replace_process(
-        READY
-        + (
-            "from pathlib import Path\nif not Path('died').exists():\n    line(), Path('died').touch(), sys.exit()\n"
-        ).replace("'died'", repr(str(tmp_path / "died")))
-        + WORKS[len(READY) :]
-    )
-    assert [one.points for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL] and (
-        tmp_path / "died"
-    ).exists()
+    source, died = tmp_path / "class", tmp_path / "died"
+    write_class(source, ada=hand_in("04"), bob=hand_in("04", all="solution"))
+    once = f"""from pathlib import Path
+died = Path({str(died)!r})
+if not died.exists():
+    line(), died.touch(), sys.exit()
+"""
+    replace_process(READY + once + WORKS[len(READY) :])
+    assert [one.points for one in run(source, tmp_path / "out", expected=2)] == [FULL, FULL] and died.exists()
 
 
 def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):

@@ -112,15 +112,14 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("attack", HOSTILE_CLASSES, ids=lambda attack: attack.name)
 def test_no_name_or_archive_harms_another_learner(attack, tmp_path, record_property):
+    for path in (attack.ada, attack.eve):
+        (tmp_path / "class" / path).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "unpacked").mkdir()
-    for name, content in attack.files.items():
-        path = tmp_path / "class" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-            continue
-        with zipfile.ZipFile(path, "w") as archive:
-            for member in content:
+    (tmp_path / "class" / attack.ada).write_bytes(ADAS)
+    (tmp_path / "class" / attack.eve).write_bytes(EVES)
+    if attack.archive:
+        with zipfile.ZipFile(tmp_path / "class" / attack.eve, "w") as archive:
+            for member in attack.archive:
                 archive.writestr(*member)
     start, whose = time.monotonic(), {}
     for one in submissions.gather(tmp_path / "class", tmp_path / "unpacked"):
