@@ -2,8 +2,8 @@
 
 import os
 import random
-import re
 
+from ._support.notebooks import tagged
 from .models import another_is_set
 
 
@@ -20,14 +20,13 @@ def _cuts_word_pieces(tokenizer):
     return type(tokenizer.backend_tokenizer.model).__name__ == "WordPiece"
 
 
-# Comments that end a line of a cell, and for which encoders this cell is: a condition, and what it says elsewhere.
+# Tags of cells: what an encoder must be to run the cell, and what the cell is about.
 CONDITIONS = {
-    "packaged encoder only": (lambda tokenizer, model: False, "about the packaged encoder"),
-    "BERT only": (_is_bert, "about BERT"),
-    "BERT's names": (lambda tokenizer, model: _is_built_like_bert(model), "about BERT's parts"),
-    "WordPiece only": (lambda tokenizer, model: _cuts_word_pieces(tokenizer), "about WordPiece"),
+    "needs-packaged-encoder": (lambda tokenizer, model: False, "about the packaged encoder"),
+    "needs-bert": (_is_bert, "about BERT"),
+    "needs-bert-parts": (lambda tokenizer, model: _is_built_like_bert(model), "about BERT's parts"),
+    "needs-wordpiece": (lambda tokenizer, model: _cuts_word_pieces(tokenizer), "about WordPiece"),
 }
-COMMENT = re.compile(rf"^\S.*# ({'|'.join(CONDITIONS)})$", re.M)
 
 
 def setup(seed=0):
@@ -36,10 +35,9 @@ def setup(seed=0):
     - The random generators of Python, NumPy and torch start from `seed`.
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
     - matplotlib uses the course's style (`plots.STYLE`).
-    - If COURSE_ENCODER names another encoder, IPython skips the cells in which a line ends with one of these comments,
-      and they say so: `# packaged encoder only`; `# BERT only`, unless it and its tokenizer are BERT's; `# BERT's
-      names`, unless its parts have the same names as BERT's (as RoBERTa's have); `# WordPiece only`, unless its
-      tokenizer is WordPiece.
+    - If COURSE_ENCODER names another encoder, IPython skips the lessons' cells with one of these tags, and they say so:
+      `needs-packaged-encoder`; `needs-bert`, unless it and its tokenizer are BERT's; `needs-bert-parts`, unless its
+      parts have the same names as BERT's (as RoBERTa's have); `needs-wordpiece`, unless its tokenizer is WordPiece.
     - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
 
     Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone.
@@ -78,10 +76,27 @@ def _skip_cells():
 
 def _or_skipped(lines):
     """The lines of a cell, or one that prints why it is skipped."""
-    found = COMMENT.search("".join(lines))
-    if found is None:
+    need = _need("".join(lines))
+    if need is None:
         return lines
     from .models import load_encoder
 
-    holds, about = CONDITIONS[found[1]]
+    holds, about = CONDITIONS[need]
     return lines if holds(*load_encoder()) else [f'print("skipped: this cell is {about}")\n']
+
+
+def _need(source):
+    """The tag in CONDITIONS of the cell that is run, or None.
+
+    JupyterLab sends a cell's tags with the request, so a cell is recognised after a learner has edited it. Other
+    programs send the text alone, which is looked up in the source lessons.
+    """
+    from IPython import get_ipython
+
+    request = getattr(get_ipython(), "get_parent", dict)() or {}  # an IPython without a kernel has none
+    sent = (tag for tag in request.get("metadata", {}).get("tags", ()) if tag in CONDITIONS)
+    source = source.strip()
+    known = (
+        tag for text, answer, tag in tagged("needs-") if source == text or answer and text and source.startswith(text)
+    )
+    return next(sent, None) or next(known, None)

@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 
 from course_utils._support.notebooks import BEGIN, END, kind_of
 from course_utils.exercises import all_exercises, check, written_solution
-from course_utils.settings import COMMENT, CONDITIONS
+from course_utils.settings import CONDITIONS
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used
 from course_utils.tools.workspace.copies import learner_copy
@@ -37,6 +37,13 @@ def for_learners(notebook):
 
 def code_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def need_of(cell):
+    """The one tag of a cell that says what an encoder must be to run it, or None."""
+    found = [tag for tag in cell.metadata.get("tags", []) if tag.startswith("needs-")]
+    assert len(found) <= 1 and set(found) <= set(CONDITIONS), f"{cell.id}: {found}"
+    return found[0] if found else None
 
 
 each_lesson = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -221,20 +228,31 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
 
 @each_lesson
 def test_no_cell_uses_what_one_defines_that_another_encoder_skips(path):
-    """With each combination of what another encoder may lack: BERT's kind, BERT's names, WordPiece."""
-    cells = [
-        (cell.id, COMMENT.search(cell.source), names(bound, cell), names(used, cell)) for cell in code_cells(read(path))
-    ]
+    """With each combination of what another encoder may lack: BERT's kind, BERT's parts, WordPiece."""
+    cells = [(cell.id, need_of(cell), names(bound, cell), names(used, cell)) for cell in code_cells(read(path))]
     others = list(CONDITIONS)[1:]
     for lacking in itertools.chain.from_iterable(itertools.combinations(others, n) for n in range(len(CONDITIONS))):
         known, lost = set(), {}
         for key, found, binds, uses in cells:
-            if found and found[1] in ("packaged encoder only", *lacking):
+            if found in ("needs-packaged-encoder", *lacking):
                 lost.update(dict.fromkeys(binds - known, key))
             else:
                 known |= binds
                 missing = {name: lost[name] for name in uses - known if name in lost}
                 assert not missing, f"{key} uses {missing}, skipped for an encoder without {lacking}"
+
+
+def test_cells_that_need_a_kind_of_encoder_are_known_by_their_text_and_say_nothing_of_it():
+    """Comments of these words once did what the tags do."""
+    texts = {}
+    for cell in (cell for path in NOTEBOOKS for cell in read(path).cells):
+        need = need_of(cell)
+        assert cell.cell_type == "code" or need is None, cell.id
+        assert not re.search(r"#.*(needs-|encoder only|BERT only|BERT's names|WordPiece only)", cell.source), cell.id
+        if cell.cell_type == "code":
+            texts.setdefault(cell.source.split(BEGIN)[0].strip(), set()).add(need)
+    assert {need for needs in texts.values() for need in needs} == {None, *CONDITIONS}
+    assert not [text for text, needs in texts.items() if len(needs) > 1], "equal cells need the same"
 
 
 def names(find, cell):

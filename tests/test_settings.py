@@ -1,39 +1,67 @@
 """Cells that are skipped where COURSE_ENCODER names another encoder."""
 
+import json
+
 import pytest
 
 from course_utils import models, setup
+from course_utils._support import notebooks
 
-CELL = "x = 1\nprint(\n    x\n)  # {}"
+PRINTS = "x = 1\nprint(\n    x\n)"
+ANSWER = f"def f(x):\n    {notebooks.BEGIN}\n    return x\n    {notebooks.END}"
 
 
 @pytest.fixture
-def shell(monkeypatch):
+def shell():
+    """Tests set `request`, which a kernel's shell has: the message that JupyterLab sends with a cell."""
     from IPython.core.interactiveshell import InteractiveShell
 
-    made = InteractiveShell.instance(user_ns={})
-    yield made
-    InteractiveShell.clear_instance()
+    class Shell(InteractiveShell):
+        request = {}
+
+        def get_parent(self):
+            return self.request
+
+    yield Shell.instance(user_ns={})
+    Shell.clear_instance()
+
+
+@pytest.fixture
+def lesson(tmp_path, monkeypatch):
+    """A function that writes the only lesson: the text and the tag of each of its code cells."""
+
+    def write(*cells):
+        written = [
+            {"cell_type": "code", "source": text.splitlines(True), "metadata": {"tags": ["reveal", tag]} if tag else {}}
+            for text, tag in cells
+        ]
+        text = {"cell_type": "markdown", "source": ["# 00"], "metadata": {"tags": ["needs-bert"]}}
+        (tmp_path / "00_start.ipynb").write_text(json.dumps({"cells": [text, *written]}))
+
+    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
+    notebooks.tagged.cache_clear()
+    yield write
+    notebooks.tagged.cache_clear()
 
 
 @pytest.mark.parametrize(
-    "said, kind, skipped",
+    "tag, kind, skipped",
     [
-        ("packaged encoder only", "bert", "this cell is about the packaged encoder"),
-        ("BERT only", "bert", None),
-        ("BERT only", "roberta", "this cell is about BERT"),
-        ("BERT only", "multilingual", "this cell is about BERT"),
-        ("BERT's names", "multilingual", None),
-        ("BERT's names", "roberta", None),
-        ("BERT's names", "distilbert", "this cell is about BERT's parts"),
-        ("BERT's names", "albert", "this cell is about BERT's parts"),
-        ("BERT's names", "electra", "this cell is about BERT's parts"),
-        ("WordPiece only", "bert", None),
-        ("WordPiece only", "roberta", "this cell is about WordPiece"),
-        ("for the packaged encoder only, or so", "distilbert", None),
+        ("needs-packaged-encoder", "bert", "this cell is about the packaged encoder"),
+        ("needs-bert", "bert", None),
+        ("needs-bert", "roberta", "this cell is about BERT"),
+        ("needs-bert", "multilingual", "this cell is about BERT"),
+        ("needs-bert-parts", "multilingual", None),
+        ("needs-bert-parts", "roberta", None),
+        ("needs-bert-parts", "distilbert", "this cell is about BERT's parts"),
+        ("needs-bert-parts", "albert", "this cell is about BERT's parts"),
+        ("needs-bert-parts", "electra", "this cell is about BERT's parts"),
+        ("needs-wordpiece", "bert", None),
+        ("needs-wordpiece", "roberta", "this cell is about WordPiece"),
+        (None, "distilbert", None),
     ],
 )
-def test_a_cell_says_that_it_is_skipped(said, kind, skipped, shell, monkeypatch, capsys):
+def test_a_cell_says_that_it_is_skipped(tag, kind, skipped, shell, lesson, monkeypatch, capsys):
     import transformers
     from tokenizers import Tokenizer
     from tokenizers.models import BPE, WordPiece
@@ -50,18 +78,40 @@ def test_a_cell_says_that_it_is_skipped(said, kind, skipped, shell, monkeypatch,
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inside, model_input_names=["input_ids", *types])
     monkeypatch.setattr(models, "load_encoder", lambda: (tokenizer, model))
     monkeypatch.setenv(models.ENV_VAR, "another")
+    lesson(("y = 2", "needs-packaged-encoder"), (PRINTS, tag))
     setup()
     setup()
-    assert shell.run_cell(CELL.format(said)).success
+    assert shell.run_cell(f"\n{PRINTS}\n").success
     assert capsys.readouterr().out == (f"skipped: {skipped}\n" if skipped else "1\n")
     monkeypatch.setenv(models.ENV_VAR, "")
     setup()
-    shell.run_cell(CELL.format(said))
+    shell.run_cell(PRINTS)
     assert capsys.readouterr().out == "1\n", "with the packaged encoder, no cell is skipped"
 
 
-def test_a_comment_inside_a_block_skips_nothing(shell, tiny, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "source, sent, skipped",
+    [
+        (PRINTS, None, True),
+        (PRINTS + "\ny = 3", None, False),
+        (PRINTS + "\ny = 3", ["hide-input", "needs-packaged-encoder"], True),
+        (PRINTS + "\ny = 3", ["hide-input", "needs-nothing"], False),
+        ("y = 1  # needs-packaged-encoder, # packaged encoder only", None, False),
+        ("y = 2", None, False),
+        ("", None, False),
+        (ANSWER, None, True),
+        ("def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()", None, True),
+        ("def f(x):\n    return x + 1", None, True),
+        ("def g(x):\n    return x", None, False),
+    ],
+)
+def test_a_cell_is_recognised_by_its_text_or_by_the_tags_that_jupyterlab_sends(
+    source, sent, skipped, shell, lesson, tiny, monkeypatch
+):
+    """An answer is recognised by what stands above it."""
+    lesson((PRINTS, "needs-packaged-encoder"), ("y = 2", None), (ANSWER, "needs-packaged-encoder"))
     monkeypatch.setenv(models.ENV_VAR, str(tiny))
     setup()
-    shell.run_cell("if True:\n    print(2)  # packaged encoder only\n")
-    assert capsys.readouterr().out == "2\n"
+    if sent is not None:
+        shell.request = {"metadata": {"cellId": "a", "tags": sent}}
+    assert ("skipped: this cell" in shell.transform_cell(source)) == skipped

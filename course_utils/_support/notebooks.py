@@ -1,5 +1,7 @@
-"""Where the source lessons are, their kinds, and the marks around a written solution."""
+"""Where the source lessons are, their kinds, what their cells need, and the marks around a written solution."""
 
+import json
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -51,3 +53,19 @@ def kind_of(notebook):
     if kind not in KINDS:
         raise ValueError(f"its kind is {kind!r}, which is none of {', '.join(KINDS)}")
     return kind
+
+
+@cache
+def tagged(prefix):
+    """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that begins with `prefix`.
+
+    An answer's text is what stands above its solution, since the learner writes the rest.
+    """
+    lessons = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")))
+    cells = (cell for lesson in lessons for cell in lesson["cells"] if cell["cell_type"] == "code")
+    return [
+        ("".join(cell["source"]).split(BEGIN)[0].strip(), BEGIN in "".join(cell["source"]), tag)
+        for cell in cells
+        for tag in cell["metadata"].get("tags", [])
+        if tag.startswith(prefix)
+    ]
