@@ -46,6 +46,7 @@ from course_utils.tools.workspace.overview import NoWorkspace, overview
 
 from .offline import free_port
 
+FILE = "00_start_here.ipynb"
 SOLVED = "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
 STUBBED = "def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
 
@@ -64,19 +65,22 @@ def write_source(folder, text):
         new_markdown_cell("say aloud", metadata={"tags": ["instructor"]}),
         new_code_cell(SOLVED),
     ]
-    nbformat.write(new_notebook(cells=cells), folder / "00_start_here.ipynb")
+    nbformat.write(new_notebook(cells=cells), folder / FILE)
 
 
-def test_copies_are_written_stubbed_and_without_instructors_cells(sources, tmp_path):
-    workspace = tmp_path / "workspace"
-    assert write_workspace(workspace, sources) == [("00_start_here.ipynb", "written")]
-    copy = nbformat.read(workspace / "00_start_here.ipynb", as_version=4)
-    assert [cell.source for cell in copy.cells] == ["first text", STUBBED]
+def test_copies_are_written_stubbed_and_without_instructors_cells_and_only_once(sources, tmp_path):
+    copy = tmp_path / "w" / FILE
+    assert write_workspace(tmp_path / "w", sources) == [(FILE, "written")]
+    assert [cell.source for cell in nbformat.read(copy, as_version=4).cells] == ["first text", STUBBED]
+    before = copy.stat().st_mtime_ns
+    assert write_workspace(tmp_path / "w", sources) == [(FILE, "unchanged")] and copy.stat().st_mtime_ns == before
+    copy.unlink()
+    assert write_workspace(tmp_path / "w", sources) == [(FILE, "written")]
 
 
 def test_copies_hold_what_jupyterlab_stores_on_opening(sources, tmp_path):
-    copy = tmp_path / "w" / "00_start_here.ipynb"
-    for write in (write_workspace, update_workspace, lambda workspace, sources: reset_lesson(workspace, "00", sources)):
+    copy = tmp_path / "w" / FILE
+    for write in (write_workspace, update_workspace, reset):
         copy.unlink(missing_ok=True)
         write(tmp_path / "w", sources)
         metadata = nbformat.read(copy, as_version=4).metadata
@@ -84,43 +88,27 @@ def test_copies_hold_what_jupyterlab_stores_on_opening(sources, tmp_path):
         assert metadata.language_info.version == platform.python_version()
 
 
-def test_a_second_time_changes_nothing(sources, tmp_path):
+@pytest.mark.parametrize("done, action", [("nothing", "renewed"), ("run", "renewed"), ("one character", "kept")])
+def test_a_copy_is_renewed_until_one_character_is_edited(sources, tmp_path, done, action):
+    copy = tmp_path / "w" / FILE
     write_workspace(tmp_path / "w", sources)
-    before = (tmp_path / "w" / "00_start_here.ipynb").stat().st_mtime_ns
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "unchanged")]
-    assert (tmp_path / "w" / "00_start_here.ipynb").stat().st_mtime_ns == before
-
-
-def test_an_untouched_copy_is_renewed(sources, tmp_path):
-    write_workspace(tmp_path / "w", sources)
+    mine = nbformat.read(copy, as_version=4)
+    if done == "run":
+        mine.cells[-1].execution_count = 7
+        mine.metadata["language_info"] = {"name": "python", "version": "3"}
+    elif done == "one character":
+        mine.cells[0].source += "!"
+    if done != "nothing":
+        nbformat.write(mine, copy)
     write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "renewed")]
-    assert "second text" in (tmp_path / "w" / "00_start_here.ipynb").read_text()
-
-
-def test_a_copy_that_was_only_run_is_renewed(sources, tmp_path):
-    write_workspace(tmp_path / "w", sources)
-    mine = nbformat.read(tmp_path / "w" / "00_start_here.ipynb", as_version=4)
-    mine.cells[-1].execution_count = 7
-    mine.metadata["language_info"] = {"name": "python", "version": "3"}
-    nbformat.write(mine, tmp_path / "w" / "00_start_here.ipynb")
-    write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "renewed")]
-
-
-def test_one_edited_character_is_enough_to_be_kept(sources, tmp_path):
-    write_workspace(tmp_path / "w", sources)
-    mine = nbformat.read(tmp_path / "w" / "00_start_here.ipynb", as_version=4)
-    mine.cells[0].source += "!"
-    nbformat.write(mine, tmp_path / "w" / "00_start_here.ipynb")
-    write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "kept")]
+    assert write_workspace(tmp_path / "w", sources) == [(FILE, action)]
+    assert ("second text" in copy.read_text()) == (action == "renewed")
 
 
 @pytest.mark.parametrize("record", ["kept", "lost", "broken", "odd"])
 def test_an_edited_copy_is_never_touched(sources, tmp_path, record):
     write_workspace(tmp_path / "w", sources)
-    mine = tmp_path / "w" / "00_start_here.ipynb"
+    mine = tmp_path / "w" / FILE
     text = nbformat.writes(new_notebook(cells=[new_markdown_cell("my own work")]))
     mine.write_text(text)
     if record == "lost":
@@ -129,43 +117,31 @@ def test_an_edited_copy_is_never_touched(sources, tmp_path, record):
         (tmp_path / "w" / RECORD).write_text({"broken": "{", "odd": '["00_start_here.ipynb"]'}[record])
     write_workspace(tmp_path / "w", sources)
     write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "kept")]
+    assert write_workspace(tmp_path / "w", sources) == [(FILE, "kept")]
     assert mine.read_text() == text
 
 
-def test_a_deleted_copy_comes_back(sources, tmp_path):
-    write_workspace(tmp_path / "w", sources)
-    (tmp_path / "w" / "00_start_here.ipynb").unlink()
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "written")]
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"\xef\xbb\xbf{}", b"[]", b"\x00\xff"])
-def test_what_is_no_notebook_any_more_stays_and_is_named(sources, tmp_path, content):
-    write_workspace(tmp_path / "w", sources)
-    (tmp_path / "w" / "00_start_here.ipynb").write_bytes(content)
-    write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [("00_start_here.ipynb", "unreadable")]
-    assert (tmp_path / "w" / "00_start_here.ipynb").read_bytes() == content
-
-
 def test_a_failure_midway_keeps_the_record_of_what_was_done(sources, tmp_path):
-    (sources / "01_second.ipynb").write_text((sources / "00_start_here.ipynb").read_text())
-    (tmp_path / "w" / "01_second.ipynb").mkdir(parents=True)
+    second = tmp_path / "w" / "01_second.ipynb"
+    (sources / second.name).write_text((sources / FILE).read_text())
+    second.mkdir(parents=True)
     with pytest.raises(CopyError, match="01_second.ipynb: Is a directory"):
         write_workspace(tmp_path / "w", sources)
-    (tmp_path / "w" / "01_second.ipynb").rmdir()
+    second.rmdir()
     write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [
-        ("00_start_here.ipynb", "renewed"),
-        ("01_second.ipynb", "written"),
-    ]
+    assert write_workspace(tmp_path / "w", sources) == [(FILE, "renewed"), (second.name, "written")]
     assert not list((tmp_path / "w").glob("*.tmp"))
 
 
-def test_a_damaged_source_is_one_sentence(sources, tmp_path):
-    (sources / "00_start_here.ipynb").write_text("<<<<<<< HEAD")
-    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
+def test_a_damaged_source_and_nowhere_to_write_are_one_sentence(sources, tmp_path):
+    (tmp_path / "w").write_text("a file stands here")
+    with pytest.raises(CopyError, match="Cannot write .*: File exists"):
         write_workspace(tmp_path / "w", sources)
+    with pytest.raises(CopyError, match="There are no lessons"):
+        write_workspace(tmp_path / "v", tmp_path / "nothing")
+    (sources / FILE).write_text("<<<<<<< HEAD")
+    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
+        write_workspace(tmp_path / "v", sources)
 
 
 def test_many_at_once_do_no_harm(sources, tmp_path):
@@ -173,31 +149,20 @@ def test_many_at_once_do_no_harm(sources, tmp_path):
 
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda _: write_workspace(tmp_path / "w", sources), range(64)))
-    assert STUBBED in nbformat.read(tmp_path / "w" / "00_start_here.ipynb", as_version=4).cells[-1].source
+    assert STUBBED in nbformat.read(tmp_path / "w" / FILE, as_version=4).cells[-1].source
     assert not list((tmp_path / "w").glob("*.tmp"))
-
-
-def test_nowhere_to_write_is_one_sentence(sources, tmp_path):
-    (tmp_path / "w").write_text("a file stands here")
-    with pytest.raises(CopyError, match="Cannot write .*: File exists"):
-        write_workspace(tmp_path / "w", sources)
-    with pytest.raises(CopyError, match="There are no lessons"):
-        write_workspace(tmp_path / "v", tmp_path / "nothing")
 
 
 def test_marks_for_slides_are_not_in_the_copies():
     tags = ["reveal", "slide-input", "slide-output", "slide-columns", "slide-small"]
     cells = [
         new_markdown_cell("a", metadata={"slideshow": {"slide_type": "slide"}, "tags": tags}),
-        new_code_cell("b", metadata={"tags": ["slide-small", "raises-exception"], "nbgrader": {}}),
+        new_code_cell("b", metadata={"tags": ["slide-small", "raises-exception", "needs-bert"], "nbgrader": {}}),
         new_markdown_cell("c", metadata={"tags": []}),
     ]
     source = new_notebook(cells=cells)
-    assert [cell.metadata for cell in learner_copy(source).cells] == [
-        {},
-        {"tags": ["raises-exception"], "nbgrader": {}},
-        {},
-    ]
+    kept = {"tags": ["raises-exception", "needs-bert"], "nbgrader": {}}
+    assert [cell.metadata for cell in learner_copy(source).cells] == [{}, kept, {}]
     assert source.cells[0].metadata.slideshow, "the source is as it was"
 
 
@@ -215,6 +180,7 @@ def test_two_regions_in_one_cell():
 
 ANSWER = {"grade": False, "grade_id": "00-f", "locked": False, "schema_version": 3, "solution": True, "task": False}
 FRAME = "def {name}(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
+ANSWERED = "def f(x):\n    return 3"
 
 
 def part(name, text, kind="markdown", **metadata):
@@ -225,17 +191,22 @@ def answer(name="f"):
     return part("00-f", FRAME.format(name=name), "code", nbgrader=ANSWER)
 
 
-def course(folder, *cells, name="00_start_here"):
+def lesson(title="# Title", work="x = 1", f="f", end="The end", *, above=(), below=()):
+    """Cells: a title, some work, `above`, an exercise, an end (unless None), `below`."""
+    last = [] if end is None else [part("end", end)]
+    return [part("title", title), part("work", work, "code"), *above, answer(f), *last, *below]
+
+
+def course(folder, *cells):
     folder.mkdir(exist_ok=True)
-    nbformat.write(new_notebook(cells=list(cells)), folder / f"{name}.ipynb")
-    return folder
+    nbformat.write(new_notebook(cells=list(cells)), folder / FILE)
 
 
 @pytest.fixture
 def place(tmp_path):
     """A course with one lesson, and a workspace written from it."""
     sources, workspace = tmp_path / "notebooks", tmp_path / "my work"
-    course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer(), part("end", "The end"))
+    course(sources, *lesson())
     write_workspace(workspace, sources)
     return sources, workspace
 
@@ -243,8 +214,8 @@ def place(tmp_path):
 class Mine:
     """A learner's copy, to be edited as JupyterLab would."""
 
-    def __init__(self, workspace, name="00_start_here.ipynb"):
-        self.path = workspace / name
+    def __init__(self, workspace):
+        self.path = workspace / FILE
         self.notebook = json.loads(self.path.read_text(encoding="utf-8"))
         self.cells = self.notebook["cells"]
 
@@ -268,9 +239,21 @@ class Mine:
 def edited(workspace, **texts):
     mine = Mine(workspace)
     for name, text in texts.items():
-        mine[name.replace("_", "-")]["source"] = text
+        mine["00-f" if name == "f" else name]["source"] = text
     mine.save()
     return mine.path.read_bytes()
+
+
+def updated(place, cells):
+    """Change the course's lesson and update. Returns what the update says it did, and the texts of the cells."""
+    sources, workspace = place
+    course(sources, *cells)
+    ((_, _, words),) = update_workspace(workspace, sources)
+    return words, Mine(workspace).texts()
+
+
+def reset(workspace, sources):
+    return reset_lesson(workspace, "00", sources)
 
 
 def full(*_, **__):
@@ -280,128 +263,84 @@ def full(*_, **__):
 def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(place):
     sources, workspace = place
     mine = Mine(workspace)
-    mine["00-f"]["source"] = "def f(x):\n    return x + 0"
+    mine["00-f"]["source"] = ANSWERED
     mine["00-f"]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["seen\n"]}]
     mine.add("work", "my_own = 2")
     mine.add("work", "# my note", "markdown")
     mine.add(None, "before all")
     mine.save()
     before = mine.path.read_bytes()
-    course(
-        sources,
-        part("title", "# New title"),
-        part("work", "x = 1", "code"),
-        part("extra", "More"),
-        answer(),
-        part("last", "Now ends here"),
-    )
+    course(sources, *lesson("# New title", end=None, above=[part("extra", "More")], below=[part("last", "Now ends")]))
     ((name, action, words),) = update_workspace(workspace, sources)
-    assert (name, action) == ("00_start_here.ipynb", "merged")
+    assert (name, action) == (FILE, "merged")
     assert words == (
         "2 cells new, 1 renewed, 1 removed; your 1 answer and 3 own cells are kept; your previous file is "
         "yours_saved/00_start_here-1.ipynb"
     )
     now = Mine(workspace)
-    assert now.texts() == [
-        "before all",
-        "# New title",
-        "x = 1",
-        "# my note",
-        "my_own = 2",
-        "More",
-        "def f(x):\n    return x + 0",
-        "Now ends here",
-    ]
+    expected = ["before all", "# New title", "x = 1", "# my note", "my_own = 2", "More", ANSWERED, "Now ends"]
+    assert now.texts() == expected
     assert now["00-f"]["outputs"][0]["text"] == ["seen\n"] and now["00-f"]["metadata"]["nbgrader"]["solution"]
     assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
     nbformat.validate(nbformat.read(now.path, as_version=4))
     after = now.path.read_bytes()
     assert update_workspace(workspace, sources) == [(name, "unchanged", "")] and now.path.read_bytes() == after
-    assert write_workspace(workspace, sources) == [(name, "unchanged")] and os.listdir(workspace / SAVED) == [
-        "00_start_here-1.ipynb"
-    ]
+    assert write_workspace(workspace, sources) == [(name, "unchanged")]
+    assert os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
 
 
 def test_where_both_changed_a_cell_the_learners_stands_below(place):
-    sources, workspace = place
-    edited(workspace, title="# Mine ``` with fences", work="x = 10\n```y```")
-    course(sources, part("title", "# Theirs"), part("work", "x = 2", "code"), answer(), part("end", "The end"))
-    ((_, _, words),) = update_workspace(workspace, sources)
+    edited(place[1], title="# Mine ``` with fences", work="x = 10\n```y```")
+    words, texts = updated(place, lesson("# Theirs", "x = 2"))
     assert words.startswith(
         "2 cells changed by the course and by you: your text is below the course's; your previous file is"
     )
-    texts = Mine(workspace).texts()
     assert texts[:3] == ["# Theirs", TEXT_NOTE + "# Mine ``` with fences", "x = 2"]
     assert texts[3].endswith("\n````python\nx = 10\n```y```\n````") and texts[3].startswith("*Your code from before")
-    course(sources, part("title", "# Theirs again"), part("work", "x = 3", "code"), answer(), part("end", "The end"))
-    ((_, _, words),) = update_workspace(workspace, sources)
-    assert words.startswith("2 cells renewed; your previous file is") and Mine(workspace).texts()[1] == texts[1]
+    words, again = updated(place, lesson("# Theirs again", "x = 3"))
+    assert words.startswith("2 cells renewed; your previous file is") and again[1] == texts[1]
 
 
 def test_a_cell_that_only_the_learner_changed_stays(place):
-    sources, workspace = place
-    edited(workspace, work="x = 10", end="   ")
-    course(sources, part("title", "# Theirs"), part("work", "x = 1", "code"), answer(), part("end", "The new end"))
-    ((_, _, words),) = update_workspace(workspace, sources)
-    assert Mine(workspace).texts()[1] == "x = 10" and "your 1 edited cell is kept" in words
-    assert Mine(workspace).texts()[-1] == "The new end", "of blanks there is nothing to keep"
+    edited(place[1], work="x = 10", end="   ")
+    words, texts = updated(place, lesson("# Theirs", end="The new end"))
+    assert texts[1] == "x = 10" and "your 1 edited cell is kept" in words
+    assert texts[-1] == "The new end", "of blanks there is nothing to keep"
 
 
 def test_an_answer_stays_where_it_is_and_a_new_frame_is_shown(place):
-    sources, workspace = place
-    edited(workspace, **{"00_f": "def f(x):\n    return 3"})
-    course(sources, part("title", "# Title"), part("work", "x = 1", "code"), answer("f_of"), part("end", "The end"))
-    ((_, _, words),) = update_workspace(workspace, sources)
-    assert (
-        "your 1 answer is kept; the given lines of 1 exercise changed: a note below your answer shows the new ones"
-        in words
-    )
-    texts = Mine(workspace).texts()
-    assert (
-        texts[2] == "def f(x):\n    return 3"
-        and texts[3].startswith(FRAME_NOTE)
-        and ("def f_of(x):\n    # YOUR CODE HERE") in texts[3]
-    )
+    edited(place[1], f=ANSWERED)
+    words, texts = updated(place, lesson(f="f_of"))
+    said = "your 1 answer is kept; the given lines of 1 exercise changed: a note below your answer shows the new ones"
+    assert said in words
+    assert texts[2] == ANSWERED and texts[3].startswith(FRAME_NOTE) and "def f_of(x):\n    # YOUR CODE" in texts[3]
 
 
 def test_a_report_that_a_person_marks_is_an_answer_too(place):
-    sources, workspace = place
     report = part("report", "By the teacher", nbgrader={**ANSWER, "grade": True, "grade_id": "00-report"})
-    course(sources, part("title", "# Title"), report)
-    update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Title", "YOUR ANSWER HERE"]
-    edited(workspace, report="My report ✓")
-    course(sources, part("title", "# Other"), report)
-    ((_, _, words),) = update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Other", "My report ✓"] and "your 1 answer is kept" in words
+    assert updated(place, [part("title", "# Title"), report])[1] == ["# Title", "YOUR ANSWER HERE"]
+    edited(place[1], report="My report ✓")
+    words, texts = updated(place, [part("title", "# Other"), report])
+    assert texts == ["# Other", "My report ✓"] and "your 1 answer is kept" in words
 
 
 def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(place):
-    sources, workspace = place
-    mine = Mine(workspace)
+    mine = Mine(place[1])
     mine.cells.remove(mine["work"])
     mine["end"]["source"] = "My end"
     mine.save()
-    course(sources, part("title", "# Other"), part("work", "x = 1", "code"), answer())
-    ((_, _, words),) = update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Other", STUBBED, "My end"]
-    assert "1 cell that you deleted was not restored" in words
-    course(sources, part("title", "# Other"), part("work", "x = 2", "code"), answer())
-    update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Other", "x = 2", STUBBED, "My end"]
+    words, texts = updated(place, lesson("# Other", end=None))
+    assert texts == ["# Other", STUBBED, "My end"] and "1 cell that you deleted was not restored" in words
+    assert updated(place, lesson("# Other", "x = 2", end=None))[1] == ["# Other", "x = 2", STUBBED, "My end"]
 
 
 @pytest.mark.parametrize("way", ["missing", "all the same", "twice", "odd", "pasted"])
 def test_ids_that_an_editor_lost_or_gave_twice(place, way):
-    sources, workspace = place
-    mine = Mine(workspace)
-    mine["00-f"]["source"] = "def f(x):\n    return 3"
+    mine = Mine(place[1])
+    mine["00-f"]["source"] = ANSWERED
     mine.add("end", "own")
-    if way == "twice":
-        mine.cells.append({**mine["00-f"], "source": "def f(x):\n    return 4"})
-    if way == "pasted":  # cutting and pasting gives a new id
-        for cell in mine.cells:
-            cell["id"] = str(uuid.uuid4())
+    twice = ["def f(x):\n    return 4"] if way == "twice" else []
+    mine.cells += [{**mine["00-f"], "source": text} for text in twice]
     for cell in mine.cells:
         if way == "missing":
             del cell["id"]
@@ -410,61 +349,29 @@ def test_ids_that_an_editor_lost_or_gave_twice(place, way):
             cell["id"] = "same"
         elif way == "odd":
             cell["id"] = ["no", "text"] if cell is mine.cells[0] else "ö" * 99
+        elif way == "pasted":  # cutting and pasting gives a new id
+            cell["id"] = str(uuid.uuid4())
     mine.save()
-    course(
-        sources,
-        part("title", "# New title"),
-        part("work", "x = 1", "code"),
-        part("more", "More"),
-        answer(),
-        part("end", "The end"),
-    )
-    update_workspace(workspace, sources)
-    twice = ["def f(x):\n    return 4"] if way == "twice" else []
-    assert Mine(workspace).texts() == [
-        "# New title",
-        "x = 1",
-        "More",
-        "def f(x):\n    return 3",
-        "The end",
-        "own",
-        *twice,
-    ]
-    nbformat.validate(nbformat.read(Mine(workspace).path, as_version=4))
-    assert len({cell["id"] for cell in Mine(workspace).cells}) == 6 + len(twice)
+    _, texts = updated(place, lesson("# New title", above=[part("more", "More")]))
+    assert texts == ["# New title", "x = 1", "More", ANSWERED, "The end", "own", *twice]
+    nbformat.validate(nbformat.read(mine.path, as_version=4))
+    assert len({cell["id"] for cell in Mine(place[1]).cells}) == 6 + len(twice)
 
 
 def test_an_own_cell_may_have_the_id_that_the_course_takes_later(place):
-    sources, workspace = place
-    mine = Mine(workspace)
+    mine = Mine(place[1])
     mine.add("title", "own", name="extra")
     mine.save()
-    course(
-        sources,
-        part("title", "# Title"),
-        part("work", "x = 1", "code"),
-        answer(),
-        part("end", "The end"),
-        part("extra", "Theirs"),
-    )
-    update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Title", "own", "x = 1", STUBBED, "The end", "Theirs"] and Mine(workspace)[
-        "extra"
-    ]["source"] == ["Theirs"]
+    _, texts = updated(place, lesson(below=[part("extra", "Theirs")]))
+    assert texts == ["# Title", "own", "x = 1", STUBBED, "The end", "Theirs"]
+    assert Mine(place[1])["extra"]["source"] == ["Theirs"]
 
 
 def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(place):
     sources, workspace = place
-    edited(workspace, title="Mine", work="x = 9", **{"00_f": "def f(x):\n    return 3"})
+    edited(workspace, title="Mine", work="x = 9", f=ANSWERED)
     record = (workspace / RECORD).read_bytes()
-    course(
-        sources,
-        part("title", "# Theirs"),
-        part("work", "x = 2", "code"),
-        answer("g"),
-        part("end", "The end"),
-        part("more", "More"),
-    )
+    course(sources, *lesson("# Theirs", "x = 2", "g", below=[part("more", "More")]))
     assert update_workspace(workspace, sources)[0][1] == "merged"
     after = Mine(workspace).path.read_bytes()
     (workspace / RECORD).write_bytes(record)
@@ -479,39 +386,33 @@ def test_the_record_is_written_when_it_changed_or_is_gone_and_at_no_other_time(p
     assert (workspace / RECORD).stat().st_mtime_ns == written
     edited(workspace, title="Mine")
     (workspace / RECORD).unlink()
-    assert write_workspace(workspace, sources) == [("00_start_here.ipynb", "kept")]
+    assert write_workspace(workspace, sources) == [(FILE, "kept")]
     assert json.loads((workspace / RECORD).read_text()) == {"version": __version__}, "it is a workspace again"
 
 
 def old_format(workspace):
     """The record as it was before it listed cells."""
     record = json.loads((workspace / RECORD).read_text())
-    (workspace / RECORD).write_text(
-        json.dumps({name: entry["whole"] for name, entry in record.items() if name != "version"})
-    )
+    old = {name: entry["whole"] for name, entry in record.items() if name != "version"}
+    (workspace / RECORD).write_text(json.dumps(old))
 
 
 def test_an_old_record_still_renews_what_was_not_touched(place):
     sources, workspace = place
     old_format(workspace)
     course(sources, part("title", "# New"))
-    assert (
-        update_workspace(workspace, sources) == [("00_start_here.ipynb", "renewed", "")]
-        and not (workspace / SAVED).exists()
-    )
-    assert isinstance(json.loads((workspace / RECORD).read_text())["00_start_here.ipynb"]["cells"], dict)
+    assert update_workspace(workspace, sources) == [(FILE, "renewed", "")] and not (workspace / SAVED).exists()
+    assert isinstance(json.loads((workspace / RECORD).read_text())[FILE]["cells"], dict)
 
 
 def test_with_an_old_record_answers_and_own_cells_are_told_from_the_course(place):
-    sources, workspace = place
-    old_format(workspace)
-    mine = Mine(workspace)
-    mine["00-f"]["source"] = "def f(x):\n    return 3"
+    old_format(place[1])
+    mine = Mine(place[1])
+    mine["00-f"]["source"] = ANSWERED
     mine.add("work", "own")
     mine.save()
-    course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer())
-    ((_, _, words),) = update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# New", "x = 1", "own", "def f(x):\n    return 3"]
+    words, texts = updated(place, lesson("# New", end=None))
+    assert texts == ["# New", "x = 1", "own", ANSWERED]
     assert words.startswith("1 cell renewed, 1 removed; your 1 answer and 1 own cell are kept; your previous file")
 
 
@@ -522,27 +423,20 @@ def test_what_an_old_record_cannot_tell_counts_as_the_learners(place, record):
         old_format(workspace)
     else:
         (workspace / RECORD).write_text("{}")
-    edited(workspace, work="x = 10", **{"00_f": "def f(x):\n    return 3"})
-    course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer())
-    ((_, _, words),) = update_workspace(workspace, sources)
-    texts = Mine(workspace).texts()
+    edited(workspace, work="x = 10", f=ANSWERED)
+    words, texts = updated(place, lesson("# New", end=None))
     assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"] and "x = 10" in texts[3]
-    assert texts[4:] == ["def f(x):\n    return 3", "The end"] and "no record of which cells you changed" in words
+    assert texts[4:] == [ANSWERED, "The end"] and "no record of which cells you changed" in words
     after = Mine(workspace).path.read_bytes()
-    assert (
-        update_workspace(workspace, sources) == [("00_start_here.ipynb", "unchanged", "")]
-        and Mine(workspace).path.read_bytes() == after
-    )
+    assert update_workspace(workspace, sources) == [(FILE, "unchanged", "")]
+    assert Mine(workspace).path.read_bytes() == after
 
 
 @pytest.mark.parametrize("entry", [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}])
 def test_an_odd_record_loses_nothing(place, entry):
-    sources, workspace = place
-    edited(workspace, title="My title")
-    (workspace / RECORD).write_text(json.dumps({"00_start_here.ipynb": entry}))
-    course(sources, part("title", "# New"))
-    update_workspace(workspace, sources)
-    assert "My title" in "".join(Mine(workspace).texts())
+    edited(place[1], title="My title")
+    (place[1] / RECORD).write_text(json.dumps({FILE: entry}))
+    assert "My title" in "".join(updated(place, [part("title", "# New")])[1])
 
 
 def test_line_ends_of_another_system_are_no_edit(place):
@@ -552,42 +446,33 @@ def test_line_ends_of_another_system_are_no_edit(place):
     mine.path.write_bytes(json.dumps(mine.notebook, indent=1).replace("\n", "\r\n").encode())
     course(sources, part("title", "# New"), answer())
     assert update_workspace(workspace, sources)[0][1] == "renewed"
-    mine = Mine(workspace)
-    mine["00-f"]["source"] = "def f(x):\r\n    return 3"
-    mine.save()
-    course(sources, part("title", "# Newer"), answer())
-    update_workspace(workspace, sources)
-    assert Mine(workspace).texts() == ["# Newer", "def f(x):\r\n    return 3"]
+    edited(workspace, f="def f(x):\r\n    return 3")
+    assert updated(place, [part("title", "# Newer"), answer()])[1] == ["# Newer", "def f(x):\r\n    return 3"]
 
 
 def test_halves_of_letters_are_kept(place):
-    sources, workspace = place
-    edited(workspace, end="\ud83d")
-    course(sources, part("title", "# New"), part("work", "x = 1", "code"), answer(), part("end", "The end"))
-    update_workspace(workspace, sources)
-    assert Mine(workspace).texts()[-1] == "\ud83d"
+    edited(place[1], end="\ud83d")
+    assert updated(place, lesson("# New"))[1][-1] == "\ud83d"
 
 
 @pytest.mark.parametrize(
-    "content",
+    "content, by_lab",
     [
-        b"",
-        b"{",
-        b"[]",
-        b'{"cells": 3}',
-        b'{"cells": [{"cell_type": "code", "source": "x", "metadata": []}], "nbformat": 4}',
-        b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}',
-        b"[" * 99_999,
-        b'{"cells": [], "nbformat": 4, "nbformat_minor": "5"}',
+        *((content, "unreadable") for content in (b"", b"{", b"[]", b"\xef\xbb\xbf{}", b"\x00\xff", b'{"cells": 3}')),
+        (b"[" * 99_999, "unreadable"),
+        (b'{"cells": [{"cell_type": "code", "source": "x", "metadata": []}], "nbformat": 4}', "kept"),
+        (b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}', "kept"),
+        (b'{"cells": [], "nbformat": 4, "nbformat_minor": "5"}', "kept"),
     ],
 )
-def test_what_is_no_notebook_stays_at_an_update_and_is_saved_at_a_reset(place, content):
+def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(place, content, by_lab):
     sources, workspace = place
-    path = workspace / "00_start_here.ipynb"
+    path = workspace / FILE
     path.write_bytes(content)
     course(sources, part("title", "# New"))
-    assert update_workspace(workspace, sources) == [(path.name, "unreadable", "")] and path.read_bytes() == content
-    name, saved = reset_lesson(workspace, "00", sources)
+    assert write_workspace(workspace, sources) == [(FILE, by_lab)] and path.read_bytes() == content
+    assert update_workspace(workspace, sources) == [(FILE, "unreadable", "")] and path.read_bytes() == content
+    name, saved = reset(workspace, sources)
     assert saved.read_bytes() == content and Mine(workspace).texts() == ["# New"]
 
 
@@ -604,25 +489,17 @@ def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(place, monkeypat
 
 
 @pytest.mark.parametrize("where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"])
-@pytest.mark.parametrize(
-    "command",
-    [update_workspace, lambda workspace, sources: reset_lesson(workspace, "00", sources)],
-    ids=["update", "reset"],
-)
+@pytest.mark.parametrize("command", [update_workspace, reset])
 def test_on_a_full_disk_everything_is_as_before(place, monkeypatch, where, command):
     sources, workspace = place
     before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
     course(sources, part("title", "# New"))
+    said = "00_start_here.ipynb: No space left on device. None of your work is lost; fix that, and run this again.$"
     with monkeypatch.context() as patch:
         patch.setattr(where, full)
-        with pytest.raises(
-            CopyError,
-            match="^Cannot write .*00_start_here.ipynb: No space left on device. None "
-            "of your work is lost; fix that, and "
-            "run this again.$",
-        ):
+        with pytest.raises(CopyError, match=f"^Cannot write .*{said}"):
             command(workspace, sources)
-    assert (workspace / "00_start_here.ipynb").read_bytes() == before and (workspace / RECORD).read_bytes() == record
+    assert (workspace / FILE).read_bytes() == before and (workspace / RECORD).read_bytes() == record
     assert not list(workspace.rglob("*.tmp"))
     command(workspace, sources)
     assert [path.read_bytes() for path in (workspace / SAVED).iterdir()] == [before]
@@ -641,10 +518,10 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(place, mon
         return real(*arguments)
 
     monkeypatch.setattr(copies, "save_beside", saved_meanwhile)
-    for command in (lambda: update_workspace(workspace, sources), lambda: reset_lesson(workspace, "00", sources)):
+    for command in (update_workspace, reset):
         edited(workspace, title="My title")
         with pytest.raises(CopyError, match="was just saved by another program"):
-            command()
+            command(workspace, sources)
         assert Mine(workspace).texts()[0] == "My newest title"
 
 
@@ -657,7 +534,7 @@ def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(place
         (workspace / RECORD).write_text(json.dumps(record | older))
         assert write_workspace(workspace, sources) and update_workspace(workspace, sources)
         assert json.loads((workspace / RECORD).read_text())["version"] == __version__
-    assert (workspace / "00_start_here.ipynb").read_bytes() == mine
+    assert (workspace / FILE).read_bytes() == mine
 
 
 @pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
@@ -669,7 +546,7 @@ def test_a_workspace_of_a_newer_course_is_left_alone(place, newer):
     edited(workspace, title="My title")
     course(sources, part("title", "# Old"))
     before = {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"}
-    for command in (write_workspace, update_workspace, lambda *where: reset_lesson(where[0], "00", where[1])):
+    for command in (write_workspace, update_workspace, reset):
         with pytest.raises(CopyError, match=f"was written by version {newer} of the course.*nothing was changed"):
             command(workspace, sources)
     assert {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"} == before
@@ -686,42 +563,35 @@ def test_one_command_at_a_time(place, monkeypatch):
     sources, workspace = place
     monkeypatch.setattr("course_utils.tools.workspace.copies.PATIENCE", 0.1)
     with FileLock(workspace / f"{RECORD}.lock"):
-        for command in (lambda: update_workspace(workspace, sources), lambda: reset_lesson(workspace, "00", sources)):
+        for command in (update_workspace, reset):
             with pytest.raises(CopyError, match="Another `course` command is running in"):
-                command()
+                command(workspace, sources)
 
 
 def test_a_reset_saves_first_under_a_name_that_is_free(place):
     sources, workspace = place
-    untouched = (workspace / "00_start_here.ipynb").read_bytes()
-    assert reset_lesson(workspace, "00", sources) == ("00_start_here.ipynb", None) and not (workspace / SAVED).exists()
-    versions = [edited(workspace, title=text) for text in ("one", "two") if reset_lesson(workspace, "00", sources)]
-    _, saved = reset_lesson(workspace, "00", sources)
-    assert (
-        saved == workspace / SAVED / "00_start_here-2.ipynb"
-        and [path.read_bytes() for path in sorted(saved.parent.iterdir())] == versions
-    )
-    assert (workspace / "00_start_here.ipynb").read_bytes() == untouched
-    (workspace / "00_start_here.ipynb").unlink()
-    assert reset_lesson(workspace, "00", sources) == ("00_start_here.ipynb", None)
-    assert (workspace / "00_start_here.ipynb").read_bytes() == untouched
+    untouched = (workspace / FILE).read_bytes()
+    assert reset(workspace, sources) == (FILE, None) and not (workspace / SAVED).exists()
+    versions = [edited(workspace, title=text) for text in ("one", "two") if reset(workspace, sources)]
+    _, saved = reset(workspace, sources)
+    assert saved == workspace / SAVED / "00_start_here-2.ipynb"
+    assert [path.read_bytes() for path in sorted(saved.parent.iterdir())] == versions
+    assert (workspace / FILE).read_bytes() == untouched
+    (workspace / FILE).unlink()
+    assert reset(workspace, sources) == (FILE, None) and (workspace / FILE).read_bytes() == untouched
     course(sources, part("title", "# New"))
     assert update_workspace(workspace, sources)[0][1] == "renewed", "after a reset it counts as never edited"
 
 
-def test_a_reset_without_room_for_what_is_saved_changes_nothing(place):
+def test_a_reset_needs_room_for_what_is_saved_a_workspace_and_a_lesson(place, tmp_path):
     sources, workspace = place
     before = edited(workspace, title="My title")
     (workspace / SAVED).write_text("a file of that name")
     with pytest.raises(CopyError, match="Cannot write"):
-        reset_lesson(workspace, "00", sources)
-    assert (workspace / "00_start_here.ipynb").read_bytes() == before
-
-
-def test_reset_and_update_need_a_workspace_and_a_lesson(place, tmp_path):
-    sources, workspace = place
+        reset(workspace, sources)
+    assert (workspace / FILE).read_bytes() == before
     with pytest.raises(NoWorkspace, match="is not a folder with your lessons"):
-        reset_lesson(tmp_path, "00", sources)
+        reset(tmp_path, sources)
     with pytest.raises(CopyError, match="There is no lesson 07; the lessons are 00."):
         reset_lesson(workspace, "07", sources)
 
@@ -730,27 +600,23 @@ def test_reset_and_update_need_a_workspace_and_a_lesson(place, tmp_path):
 def test_the_grader_passes_over_what_a_learner_had_before(place, tmp_path, zipped):
     sources, workspace = place
     edited(workspace, title="My title")
-    _, saved = reset_lesson(workspace, "00", sources)
+    _, saved = reset(workspace, sources)
     os.utime(saved)  # opened and saved again, so it is the newest file
-    handed_in = tmp_path / "class" / "ada"
-    handed_in.mkdir(parents=True)
+    ada, bob, only = tmp_path / "class" / "ada", tmp_path / "class" / "bob", tmp_path / "only" / SAVED
+    for folder in (ada, bob, only, tmp_path / "unpacked"):
+        folder.mkdir(parents=True)
     if zipped:
-        with zipfile.ZipFile(handed_in / "all.zip", "w") as archive:
+        with zipfile.ZipFile(ada / "all.zip", "w") as archive:
             for path in workspace.rglob("*.ipynb"):
                 archive.write(path, path.relative_to(workspace))
     else:
-        workspace.rename(handed_in / "workspace")
-    (tmp_path / "class" / "bob").mkdir()
-    (tmp_path / "class" / "bob" / "00_start_here.ipynb").write_text("{}")
-    (tmp_path / "unpacked").mkdir()
+        workspace.rename(ada / "workspace")
+    (bob / FILE).write_text("{}")
     found = gather(tmp_path / "class", tmp_path / "unpacked")
-    assert [(one.learner, Path(one.file).name, SAVED in one.file) for one in found] == [
-        ("ada", "00_start_here.ipynb", False),
-        ("bob", "00_start_here.ipynb", False),
-    ]
+    names = [(one.learner, Path(one.file).name, SAVED in one.file) for one in found]
+    assert names == [("ada", FILE, False), ("bob", FILE, False)]
+    (only / "00_start_here-1.ipynb").write_text("{}")
     with pytest.raises(HandInError, match="no hand-ins"):
-        (tmp_path / "only" / SAVED).mkdir(parents=True)
-        (tmp_path / "only" / SAVED / "00_start_here-1.ipynb").write_text("{}")
         gather(tmp_path / "only", tmp_path / "unpacked")
 
 
