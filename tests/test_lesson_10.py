@@ -116,11 +116,8 @@ def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path)
     losses = pd.read_csv(tmp_path / learning_curve.LOSSES.name)
     assert list(losses.columns) == list(pd.read_csv(learning_curve.LOSSES).columns) and len(losses) == 3 * 2
     curve, stored = pd.read_csv(tmp_path / learning_curve.CURVE.name), pd.read_csv(learning_curve.CURVE)
-    assert (
-        list(curve.columns) == list(stored.columns)
-        and set(curve["classifier"]) == set(stored["classifier"])
-        and len(curve) == 24
-    )
+    assert list(curve.columns) == list(stored.columns) and set(curve["classifier"]) == set(stored["classifier"])
+    assert len(curve) == 24
     answers = pd.read_csv(tmp_path / learning_curve.ANSWERS.name)
     assert list(answers.columns) == list(pd.read_csv(learning_curve.ANSWERS).columns) and len(answers) == 30
     read = pd.read_csv(tmp_path / learning_curve.VALIDATION.name)

@@ -255,9 +255,8 @@ def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths
     group = [[101, *range(2000, 2000 + length), 102] for length in lengths]
     ids, mask, chosen, labels = train.masked_batch(group, tokenizer, share, torch.Generator().manual_seed(seed))
     assert (ids[chosen] == tokenizer.mask_token_id).all() and int(chosen.sum()) == len(labels)
-    assert int(chosen.sum()) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels)) and mask.sum() == sum(
-        lengths
-    ) + 2 * len(group)
+    assert int(chosen.sum()) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels))
+    assert mask.sum() == sum(lengths) + 2 * len(group)
     ids[chosen] = labels
     for row, passage in zip(ids.tolist(), group, strict=True):
         assert row == passage + [tokenizer.pad_token_id] * (len(row) - len(passage))

@@ -217,9 +217,8 @@ def test_forget_takes_one_lesson_only(workspace):
 
 def test_the_lessons_say_what_the_exercises_say():
     found = [one for lesson in lessons() for one, _ in lesson.exercises]
-    assert found == list(all_exercises()) and [lesson.number for lesson in lessons()] == [
-        path.name[:2] for path in LESSONS
-    ]
+    assert found == list(all_exercises())
+    assert [lesson.number for lesson in lessons()] == [path.name[:2] for path in LESSONS]
     assert all(title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises)
 
 
@@ -231,10 +230,8 @@ def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, mo
     (tmp_path / PROGRESS).write_text('{"passed": ["00-nearest"]}')
     pictures.append((repr(progress()), progress()._repr_html_()))
     assert pictures[0] == pictures[1] == pictures[2]
-    assert (
-        pictures[0][0].startswith(f"0 of {ALL} exercises passed, 0 of {len(WITH_EXERCISES)} lessons finished.")
-        and "✓" not in pictures[0][0]
-    )
+    assert pictures[0][0].startswith(f"0 of {ALL} exercises passed, 0 of {len(WITH_EXERCISES)} lessons finished.")
+    assert "✓" not in pictures[0][0]
 
 
 def test_the_text_picture():
@@ -253,10 +250,8 @@ def test_the_text_picture():
         "next: lesson 00, Start (exercise 00-b)",
     ]
     everything = Overview(course, frozenset({"00-a", "00-b", "01-a"}))
-    assert (
-        everything.advice == "next: nothing is open; every exercise is passed."
-        and "2 of 2 lessons finished" in everything.totals
-    )
+    assert everything.advice == "next: nothing is open; every exercise is passed."
+    assert "2 of 2 lessons finished" in everything.totals
     assert everything._repr_html_().count(" of 1</td>") == 1 and "of 0" not in everything._repr_html_()
     assert "xx" in everything.plain() and everything.plain().isascii()
 
@@ -290,15 +285,10 @@ def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace)
         "04-mean-pool, Mean pooling: passed"
     ]
     assert text.count("✓") == 1 and text.count("○") == ALL - 1
-    assert (
-        sum(attributes.get("scope") == "row" for _, attributes in tags) == len(LESSONS)
-        and sum(attributes.get("scope") == "col" for _, attributes in tags) == 4
-    )
-    assert (
-        [tag for tag, _ in tags].count("caption") == 1
-        and "<script" not in text
-        and not any(name.startswith("on") for _, a in tags for name in a)
-    )
+    assert sum(attributes.get("scope") == "row" for _, attributes in tags) == len(LESSONS)
+    assert sum(attributes.get("scope") == "col" for _, attributes in tags) == 4
+    assert [tag for tag, _ in tags].count("caption") == 1 and "<script" not in text
+    assert not any(name.startswith("on") for _, a in tags for name in a)
     colours = re.findall(r"(?<!border: )(?:background|color): ([^;\"]+)", text)
     assert set(colours) <= {"inherit", "transparent", "#007a5e", "#ffffff"}, (
         "what is not a square takes the page's own colours, dark or light"
@@ -374,11 +364,8 @@ def test_the_command_takes_a_workspace_below_the_current_folder(tmp_path, monkey
 def test_the_page_is_written_over_nothing_else(workspace):
     (workspace / "mine.html").write_text("<p>mine")
     done = run("progress", "--html", workspace / "mine.html")
-    assert (
-        done.exit_code == 1
-        and "is not a progress page" in done.output
-        and (workspace / "mine.html").read_text() == "<p>mine"
-    )
+    assert done.exit_code == 1 and "is not a progress page" in done.output
+    assert (workspace / "mine.html").read_text() == "<p>mine"
     done = run("progress", "--html", workspace / "nowhere" / "page.html")
     assert done.exit_code == 1 and "Error: Cannot write" in done.output and "Traceback" not in done.output
 
@@ -389,11 +376,9 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     done = run(*command, "--workspace", tmp_path / folder)
-    assert (
-        done.exit_code == 1
-        and done.output.startswith(f"Error: {tmp_path / folder} is not a folder with your lessons")
-        and len(done.output.splitlines()) == 1
-    )
+    assert done.exit_code == 1
+    assert done.output.startswith(f"Error: {tmp_path / folder} is not a folder with your lessons")
+    assert len(done.output.splitlines()) == 1
     assert sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
 
 
@@ -401,11 +386,8 @@ def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
     remember("00-nearest")
     monkeypatch.setattr("course_utils._support.passed._read", refuse)
     done = run("progress")
-    assert (
-        done.exit_code == 1
-        and done.output.startswith("Error: Cannot read")
-        and done.output.endswith("Permission denied.\n")
-    )
+    assert done.exit_code == 1 and done.output.startswith("Error: Cannot read")
+    assert done.output.endswith("Permission denied.\n")
 
 
 @pytest.mark.parametrize("encoding, tick", [("ascii", "x-+"), ("cp1252", "x-+"), ("utf-8", "✓○+")])

@@ -742,10 +742,8 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
         f"{Path('workspace', SAVED, '04_pooling-1.ipynb')}."
     )
     assert passed(workspace) == {"04-mean-pool"}
-    assert (
-        run("reset", "04_pooling.ipynb", "--forget").output.endswith("Forgotten: 04-mean-pool.\n")
-        and passed(workspace) == set()
-    )
+    assert run("reset", "04_pooling.ipynb", "--forget").output.endswith("Forgotten: 04-mean-pool.\n")
+    assert passed(workspace) == set()
     for wrong in ("99", "foo", "", "9" * 5000):
         done = run("reset", wrong)
         assert done.exit_code == 1 and done.output.endswith(
@@ -764,10 +762,8 @@ def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeyp
     kept = [("04_pooling.ipynb", "kept")]
     monkeypatch.setattr("course_utils.tools.workspace.copies.write_workspace", lambda _, **__: kept)
     said = run("lab", "--workspace", tmp_path / "my work").output
-    assert (
-        f'course update --workspace "{tmp_path / "my work"}"` merges' in said
-        and (f'course reset 04 --workspace "{tmp_path / "my work"}"` saves') in said
-    )
+    assert f'course update --workspace "{tmp_path / "my work"}"` merges' in said
+    assert (f'course reset 04 --workspace "{tmp_path / "my work"}"` saves') in said
     monkeypatch.chdir(tmp_path)
     assert "course update` merges" in run("lab").output
 
@@ -884,10 +880,8 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address(tmp_path, mon
             assert homeless == second.output.startswith(
                 "Your home folder cannot be written, so Jupyter keeps its files"
             )
-            assert (
-                f"on port {port}: continue at http://" in second.output
-                and ("/lab/tree/00_start_here.ipynb?token=secret, or stop it") in second.output
-            )
+            assert f"on port {port}: continue at http://" in second.output
+            assert ("/lab/tree/00_start_here.ipynb?token=secret, or stop it") in second.output
         finally:
             lab.terminate()
 
