@@ -22,13 +22,9 @@ from course_utils.evaluation import auc, best_threshold, pearson, spearman
 from course_utils.tools.cli import main
 
 AWKWARD = [
-    "The ferry leaves at noon.",
-    "Snorfle blimbat qwxz",
-    "The ferry leaves at noon.",
-    "No",
-    "naïve café; 北京!",
+    "The ferry leaves at noon.", "Snorfle blimbat qwxz", "The ferry leaves at noon.", "No", "naïve café; 北京!",
     "a " * 60,
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

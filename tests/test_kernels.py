@@ -54,9 +54,8 @@ class Kernel:
     def run(self, code, timeout=60):
         seen = []
         self.client.execute_interactive(code, timeout=timeout, output_hook=seen.append)
-        return "".join(
-            message["content"].get("text", "") or message["content"].get("ename", "") for message in seen
-        ), seen
+        said = (message["content"].get("text", "") or message["content"].get("ename", "") for message in seen)
+        return "".join(said), seen
 
     def says(self, code):
         return self.run(code)[0].strip()
@@ -92,13 +91,10 @@ def test_a_kernel_is_a_child_of_the_warm_process_with_everything_loaded(warm, ke
     assert isinstance(kernel.process, provisioner.Forked)
     assert kernel.says("import os; print(os.getppid(), os.getcwd())") == f"{warm.pid} {tmp_path}"
     assert kernel.says("import sys; print('transformers' in sys.modules, 'torch' in dir())") == "True False"
-    assert (
-        kernel.says("from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)") == "(1, 384)"
-    )
-    assert (
-        kernel.says("print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)")
-        == "__main__ True True"
-    )
+    warm_embed = "from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)"
+    assert kernel.says(warm_embed) == "(1, 384)"
+    about = "print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)"
+    assert kernel.says(about) == "__main__ True True"
 
 
 def test_it_computes_with_as_many_threads_as_an_ordinary_one(warm, kernels):
@@ -110,16 +106,9 @@ def test_it_computes_with_as_many_threads_as_an_ordinary_one(warm, kernels):
 
 def test_several_kernels_share_nothing_that_they_change(warm, kernels):
     one, other = kernels(), kernels()
-    one.run(
-        "import numpy, random, torch, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)"
-    )
-    assert (
-        other.says(
-            "import numpy, course_utils; print('x' in dir(), hasattr(course_utils, 'mine'), "
-            "numpy.get_printoptions()['precision'])"
-        )
-        == "False False 8"
-    )
+    one.run("import numpy, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)")
+    looks = "print('x' in dir(), hasattr(course_utils, 'mine'), numpy.get_printoptions()['precision'])"
+    assert other.says(f"import numpy, course_utils; {looks}") == "False False 8"
     draw = "import random, numpy, torch; print(random.random(), numpy.random.rand(), torch.rand(1).item())"
     assert not set(one.says(draw).split()) & set(other.says(draw).split())  # no two draws are equal
 
@@ -172,11 +161,8 @@ def test_a_kernel_costs_little_memory_of_its_own(warm, kernels):
     kernel = kernels()
     kernel.run("from course_utils import embed, setup; setup(); embed(['One sentence.'])")
     with open(f"/proc/{kernel.process.pid}/smaps_rollup") as lines:
-        private = (
-            sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean"))) / 1024
-        )
-    print(f"{private:.0f} MB")
-    assert private < 150  # an ordinary kernel needs about 500
+        private = sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean")))
+    assert private / 1024 < 150  # an ordinary kernel needs about 500
 
 
 def test_another_environment_gets_an_ordinary_kernel(warm, kernels):
@@ -193,19 +179,10 @@ def test_what_is_no_request_does_no_harm(warm, kernels):
     assert isinstance(kernels().process, provisioner.Forked)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["/usr/bin/true", "-m", "ipykernel_launcher", "-f", "x"],
-        [sys.executable, "-c", "1"],
-        [sys.executable, "-m", "other", "-f", "x"],
-    ],
-)
-def test_other_programs_are_not_for_the_warm_process(warm, command):
-    assert fork_kernel(command) is None
-
-
-def test_pipes_and_a_switch_lead_to_the_ordinary_start(warm, monkeypatch):
+def test_other_programs_pipes_and_a_switch_lead_to_the_ordinary_start(warm, monkeypatch):
+    assert fork_kernel(["/usr/bin/true", "-m", "ipykernel_launcher", "-f", "x"]) is None
+    assert fork_kernel([sys.executable, "-c", "1"]) is None
+    assert fork_kernel([sys.executable, "-m", "other", "-f", "x"]) is None
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "x.json"]
     assert fork_kernel(command, stdout=subprocess.PIPE) is None
     assert fork_kernel(command, preexec_fn=print) is None
@@ -213,11 +190,8 @@ def test_pipes_and_a_switch_lead_to_the_ordinary_start(warm, monkeypatch):
     assert fork_kernel(command) is None and COLD in why_not() and start_warm() is None
 
 
-def test_only_the_owner_can_ask(warm):
+def test_only_the_owner_can_ask_and_it_is_not_started_twice(warm):
     assert os.stat(os.path.dirname(os.environ[SOCKET])).st_mode & 0o077 == 0
-
-
-def test_a_warm_process_is_not_started_twice(warm):
     assert listens() and start_warm() is None
 
 
@@ -246,9 +220,8 @@ time.sleep(100)
 
 
 def test_a_kernel_ends_with_who_asked_for_it(warm):
-    with subprocess.Popen(
-        [sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as asker:
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", STARTS_ONE], **piped) as asker:
         pid = int(asker.stdout.readline())
         assert not gone(pid, 1)
         asker.kill()

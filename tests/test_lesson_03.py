@@ -12,16 +12,11 @@ from course_utils import load_encoder, load_senses
 from course_utils.exercises.lesson_03 import NEAREST_SENSE, PATCH, WORD_VECTOR
 
 AWKWARD = [
-    "Embeddings, for the café-owner: naïve?",
-    '"Don\'t," she said -- (quietly)... and left!',
-    "Zürich's Straßenbahn costs 4,50 CHF",
-    "  many   spaces\tand\na new line ",
-    "北京 and Tōkyō, e\u0301tude with a combining accent",
-    "antidisestablishmentarianism",
-    "😀 🎉 unknown signs",
-    "x",
+    "Embeddings, for the café-owner: naïve?", '"Don\'t," she said -- (quietly)... and left!',
+    "Zürich's Straßenbahn costs 4,50 CHF", "  many   spaces\tand\na new line ",
+    "北京 and Tōkyō, e\u0301tude with a combining accent", "antidisestablishmentarianism", "😀 🎉 unknown signs", "x",
     "",
-]
+]  # fmt: skip
 
 
 def _states(sentence):

@@ -17,21 +17,14 @@ from course_utils.trainings.adapter import held_out, masked_batch, split
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "07_masked_language_model.ipynb"
 MASKED = [
-    "The [MASK] sat on the mat",
-    "The [MASK] sat on the mat.",
-    "[MASK]",
-    "[MASK] at the beginning, naïve café-owner?",
-    '"Don\'t," she said -- (quietly)... and [MASK]!',
-    "  many   spaces\tand\na new line [MASK] ",
-    "antidisestablishment[MASK]",
-    "北京 and 😀 [MASK]",
-]
+    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
+    '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
+    "antidisestablishment[MASK]", "北京 and 😀 [MASK]",
+]  # fmt: skip
 PLAIN = [
-    "The train to the coast leaves at nine.",
-    "Everybody admired the chrysanthemums.",
-    "Yes",
+    "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
     "It rained, and it rained.",
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

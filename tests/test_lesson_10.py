@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from click.testing import CliRunner
 from transformers import get_linear_schedule_with_warmup, pipeline
 
 from course_utils import embed
@@ -15,6 +14,8 @@ from course_utils.data import load_triplets
 from course_utils.exercises.lesson_10 import DIAGNOSE, LEAKS, SCHEDULE, SPLIT_PAIRS
 from course_utils.training import ExampleError
 from course_utils.trainings import depth, learning_curve, pairs
+
+from .tables import written
 
 
 def test_the_parts_share_no_sentence():
@@ -54,11 +55,9 @@ def test_the_training_of_the_exercise_is_that_of_a_plain_loop():
 def small(tiny, monkeypatch):
     """The learning curve's code with a tiny encoder and a few short trainings."""
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
-    monkeypatch.setattr(learning_curve, "LEAST_STEPS", 2)
-    monkeypatch.setattr(learning_curve, "LONGEST", 60)  # the tiny encoder has 64 positions
-    monkeypatch.setattr(learning_curve, "SIZES", (20, 24))
-    monkeypatch.setattr(learning_curve, "SEEDS", (0, 1))
-    monkeypatch.setattr(learning_curve, "CHECKED", 20)
+    less = {"LEAST_STEPS": 2, "SIZES": (20, 24), "SEEDS": (0, 1), "CHECKED": 20}
+    for name, value in {**less, "LONGEST": 60}.items():  # the tiny encoder has 64 positions
+        monkeypatch.setattr(learning_curve, name, value)
     train, validation, test = learning_curve.review_parts()
     monkeypatch.setattr(learning_curve, "review_parts", lambda: (train, validation, test[:30]))
     return tiny
@@ -78,13 +77,9 @@ def test_the_head_on_the_mean_reads_what_embed_gives(small):
     torch.manual_seed(0)
     tokenizer, model = learning_curve.classifier(pooling="mean")
     texts = ["a b", "x y z x", "a"]
-    logits = (
-        torch.tensor(embed(texts, normalize=False, model=str(small))) @ model.classifier.weight.T
-        + model.classifier.bias
-    )
-    assert learning_curve.probabilities(tokenizer, model.eval(), texts) == pytest.approx(
-        logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5
-    )
+    logits = model.classifier(torch.tensor(embed(texts, normalize=False, model=str(small))))
+    found = learning_curve.probabilities(tokenizer, model.eval(), texts)
+    assert found == pytest.approx(logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5)
 
 
 def test_the_same_seed_trains_the_same_model(small):
@@ -109,19 +104,11 @@ def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
 
 
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
-    done = CliRunner().invoke(learning_curve.main, ["--folder", str(tmp_path)], catch_exceptions=False)
-    assert done.exit_code == 0
     files = (learning_curve.CURVE, learning_curve.ANSWERS, learning_curve.LOSSES, learning_curve.VALIDATION)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(file.name for file in files)
-    losses = pd.read_csv(tmp_path / learning_curve.LOSSES.name)
-    assert list(losses.columns) == list(pd.read_csv(learning_curve.LOSSES).columns) and len(losses) == 3 * 2
-    curve, stored = pd.read_csv(tmp_path / learning_curve.CURVE.name), pd.read_csv(learning_curve.CURVE)
-    assert list(curve.columns) == list(stored.columns) and set(curve["classifier"]) == set(stored["classifier"])
-    assert len(curve) == 24
-    answers = pd.read_csv(tmp_path / learning_curve.ANSWERS.name)
-    assert list(answers.columns) == list(pd.read_csv(learning_curve.ANSWERS).columns) and len(answers) == 30
-    read = pd.read_csv(tmp_path / learning_curve.VALIDATION.name)
-    assert list(read.columns) == list(pd.read_csv(learning_curve.VALIDATION).columns) and len(read) == 500
+    curve, answers, losses, read = written(learning_curve, tmp_path, *files)
+    assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files}
+    assert (len(curve), len(answers), len(losses), len(read)) == (24, 30, 3 * 2, 500)
+    assert set(curve["classifier"]) == set(pd.read_csv(learning_curve.CURVE)["classifier"])
 
 
 def test_the_stored_tables_fit_each_other():
@@ -154,10 +141,8 @@ def test_only_the_last_layers_are_trained(small, layers, pooling):
 
 def test_the_script_of_depths_writes_the_stored_form(small, tmp_path, monkeypatch):
     monkeypatch.setattr(depth, "EXAMPLES", 20)
-    done = CliRunner().invoke(depth.main, ["--folder", str(tmp_path)], catch_exceptions=False)
-    assert done.exit_code == 0
-    found, stored = pd.read_csv(tmp_path / depth.TABLE.name), pd.read_csv(depth.TABLE)
-    assert list(found.columns) == list(stored.columns) and len(found) == len(stored) == 4 * (3 + 2)
+    (found,) = written(depth, tmp_path, depth.TABLE)
+    assert len(found) == len(pd.read_csv(depth.TABLE)) == 4 * (3 + 2)
     assert list(pd.read_csv(tmp_path / depth.ANSWERS.name).columns) == list(depth.DEPTHS)
 
 
@@ -222,10 +207,8 @@ def test_the_heads_read_what_they_should(small_pairs):
     first, second = ["a b", "x y z x"], ["a", "y"]
     torch.manual_seed(0)
     tokenizer, model = pairs.pair_classifier("bi-encoder")
-    u, v = (
-        torch.tensor(embed(texts, normalize=False, model=str(learning_curve.encoder_folder())))
-        for texts in (first, second)
-    )
+    folder = str(learning_curve.encoder_folder())
+    u, v = (torch.tensor(embed(texts, normalize=False, model=folder)) for texts in (first, second))
     expected = model.head(torch.cat([u, v, (u - v).abs()], dim=1)).softmax(dim=1)[:, 1].tolist()
     assert pairs.paraphrase_probabilities(tokenizer, model.eval(), first, second) == pytest.approx(expected, abs=1e-5)
     tokenizer, model = pairs.pair_classifier("cross-encoder")
@@ -238,14 +221,10 @@ def test_the_heads_read_what_they_should(small_pairs):
 def test_a_training_on_pairs_is_repeatable_and_moves_every_part(small_pairs):
     table = pairs.pair_table("train")
     for way in pairs.WAYS:
+        trained = [pairs.trained_pairs(way, table, 1e-3, seed) for seed in (0, 0, 1)]
+        trained += [pairs.trained_pairs(way, table, 1e-3, 0, either_order=True)]
         one, same, other, either = (
-            pairs.paraphrase_probabilities(*tuned, table["first"], table["second"])
-            for tuned in (
-                pairs.trained_pairs(way, table, 1e-3, 0),
-                pairs.trained_pairs(way, table, 1e-3, 0),
-                pairs.trained_pairs(way, table, 1e-3, 1),
-                pairs.trained_pairs(way, table, 1e-3, 0, either_order=True),
-            )
+            pairs.paraphrase_probabilities(*tuned, table["first"], table["second"]) for tuned in trained
         )
         assert np.allclose(one, same, atol=1e-6)
         assert not np.allclose(one, other, atol=1e-4) and not np.allclose(one, either, atol=1e-6)
@@ -266,14 +245,10 @@ def test_the_stored_table_of_splits_has_each_pair_once():
 
 
 def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path, monkeypatch):
-    done = CliRunner().invoke(pairs.main, ["--folder", str(tmp_path)], catch_exceptions=False)
-    assert done.exit_code == 0
-    found, stored = pd.read_csv(tmp_path / pairs.TABLE.name), pd.read_csv(pairs.TABLE)
-    assert list(found.columns) == list(stored.columns) and len(found) == len(stored)
+    found, split = written(pairs, tmp_path, pairs.TABLE, pairs.SPLIT)
+    assert len(found) == len(pd.read_csv(pairs.TABLE)) and split.notna().all(axis=None)
     answers = pd.read_csv(tmp_path / pairs.ANSWERS.name)
     assert len(answers) == 24 and set(answers) == set(pd.read_csv(pairs.ANSWERS))
-    split = pd.read_csv(tmp_path / pairs.SPLIT.name)
-    assert list(split.columns) == list(pd.read_csv(pairs.SPLIT).columns) and split.notna().all(axis=None)
 
 
 def test_the_stored_tables_of_pairs_fit_each_other():

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from click.testing import CliRunner
 from datasets import Dataset
 from scipy.stats import spearmanr
 from sentence_transformers import SentenceTransformer
@@ -23,6 +22,8 @@ from course_utils import load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
 from course_utils.trainings import losses, negation
 
+from .tables import written
+
 
 @pytest.fixture(scope="module")
 def sentence_model(tiny):
@@ -31,18 +32,15 @@ def sentence_model(tiny):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
-    for case in TRIPLET.cases(random.Random(seed)):
-        anchor, positive, negative, margin = case.args
-        theirs = TripletLoss(sentence_model, triplet_margin=margin).compute_loss_from_embeddings(
-            [anchor, positive, negative], None
-        )
-        assert TRIPLET.reference(*case.args) == pytest.approx(theirs.item(), abs=1e-4)
-    for case in RANKING.cases(random.Random(seed)):
-        anchor, positive, scale = case.args
-        theirs = MultipleNegativesRankingLoss(sentence_model, scale=scale).compute_loss_from_embeddings(
-            [anchor, positive], None
-        )
-        assert RANKING.reference(*case.args) == pytest.approx(theirs.item(), abs=1e-4)
+    for exercise, of_the_library, name in (
+        (TRIPLET, TripletLoss, "triplet_margin"),
+        (RANKING, MultipleNegativesRankingLoss, "scale"),
+    ):
+        for case in exercise.cases(random.Random(seed)):
+            *vectors, number = case.args
+            loss = of_the_library(sentence_model, **{name: number})
+            theirs = loss.compute_loss_from_embeddings(vectors, None).item()
+            assert exercise.reference(*case.args) == pytest.approx(theirs, abs=1e-4)
 
 
 def test_the_parts_share_no_construction():
@@ -123,18 +121,16 @@ def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
 @pytest.fixture
 def small(tiny, monkeypatch):
     fit, dev, test = negation.negation_parts()
-    monkeypatch.setattr(negation, "encoder_folder", lambda: tiny)
-    monkeypatch.setattr(negation, "negation_parts", lambda: (fit[:40], dev[:10], test))
-    monkeypatch.setattr(negation, "SEEDS", (0,))
-    monkeypatch.setattr(negation, "GOAL", 0)
-    monkeypatch.setattr(negation, "LONGER", 1)
-    monkeypatch.setattr(
-        negation,
-        "mixed_in",
-        lambda: pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8}),
-    )
-    monkeypatch.setattr(negation, "review_search", lambda model, number: np.arange(20) % 2 == 0)
-    monkeypatch.setattr(negation, "unrelated_cosine", lambda model: 0.2)
+    mixed = pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8})
+    less = {
+        "encoder_folder": lambda: tiny,
+        "negation_parts": lambda: (fit[:40], dev[:10], test),
+        "mixed_in": lambda: mixed,
+        "review_search": lambda model, number: np.arange(20) % 2 == 0,
+        "unrelated_cosine": lambda model: 0.2,
+    }
+    for name, value in {**less, "SEEDS": (0,), "GOAL": 0, "LONGER": 1}.items():
+        monkeypatch.setattr(negation, name, value)
     return tiny
 
 
@@ -154,28 +150,24 @@ def test_a_training_stops_at_its_goal_and_not_before(small):
 
 
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
-    done = CliRunner().invoke(negation.main, ["--folder", str(tmp_path)], catch_exceptions=False)
-    assert done.exit_code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "negation.csv",
-        "negation_gain.csv",
-        "negation_pairs.csv",
-    ]
-    made, stored = pd.read_csv(tmp_path / "negation.csv"), pd.read_csv(negation.FILE)
-    assert list(made.columns) == list(stored.columns)
+    made, gain, pairs = written(negation, tmp_path, negation.FILE, negation.GAIN, negation.PAIRS)
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["negation.csv", "negation_gain.csv", "negation_pairs.csv"]
+    stored = pd.read_csv(negation.FILE)
     assert set(made["recipe"]) == set(stored["recipe"]) == set(negation.recipes())
     assert set(made["measure"]) == set(stored["measure"])
-    made, stored = pd.read_csv(tmp_path / "negation_gain.csv"), pd.read_csv(negation.GAIN)
-    assert list(made.columns) == list(stored.columns) and set(made["recipe"]) == set(stored["recipe"])
-    made, stored = pd.read_csv(tmp_path / "negation_pairs.csv"), pd.read_csv(negation.PAIRS)
-    assert list(made.columns) == list(stored.columns)
-    assert list(made["training"]) == list(stored["training"]) == list(negation.pair_trainings())
+    assert set(gain["recipe"]) == set(pd.read_csv(negation.GAIN)["recipe"])
+    trainings = list(pd.read_csv(negation.PAIRS)["training"])
+    assert list(pairs["training"]) == trainings == list(negation.pair_trainings())
 
 
-@pytest.mark.parametrize("file, trainings", [(negation.FILE, 18), (negation.GAIN, 12)])
-def test_the_stored_tables_fit_themselves(file, trainings):
+TABLES = [(negation.FILE, 18, "recipe"), (negation.GAIN, 12, "recipe"), (losses.FILE, 20, "loss")]
+
+
+@pytest.mark.parametrize("file, trainings, name", TABLES)
+def test_the_stored_tables_fit_themselves(file, trainings, name):
     stored = pd.read_csv(file)
-    assert stored.groupby(["recipe", "seed"]).size().tolist() == [3] * trainings
+    assert stored.groupby([name, "seed"]).size().tolist() == [3] * trainings
     assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
     assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()
     assert stored.groupby("measure")["before"].nunique().tolist() == [1, 1, 1]
@@ -252,20 +244,13 @@ def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_ca
 
 def test_the_script_of_the_losses_writes_whole_tables_in_the_stored_ones_form(small, tmp_path, monkeypatch):
     monkeypatch.setattr(losses, "SEEDS", (0,))
-    done = CliRunner().invoke(losses.main, ["--folder", str(tmp_path)], catch_exceptions=False)
-    assert done.exit_code == 0
+    for made, file in zip(written(losses, tmp_path, losses.FILE, losses.TRIED), (losses.FILE, losses.TRIED)):
+        assert set(made["loss"]) == set(pd.read_csv(file)["loss"]) == set(losses.family())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["losses.csv", "losses_rates.csv"]
-    for file in (losses.FILE, losses.TRIED):
-        made, stored = pd.read_csv(tmp_path / file.name), pd.read_csv(file)
-        assert list(made.columns) == list(stored.columns)
-        assert set(made["loss"]) == set(stored["loss"]) == set(losses.family())
 
 
-def test_the_stored_tables_of_the_losses_fit_themselves():
+def test_the_stored_tables_of_the_losses_fit_each_other():
     stored, tried = pd.read_csv(losses.FILE), pd.read_csv(losses.TRIED)
-    assert stored.groupby(["loss", "seed"]).size().tolist() == [3] * 20
-    assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
-    assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()
     after = stored.set_index(["loss", "seed", "measure"])["after"]
     for row in stored.itertuples():
         assert row.shape == losses.family()[row.loss][0]

@@ -5,12 +5,13 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from safetensors import safe_open
 
 from course_utils import embed, load_doc_queries, load_docstrings
 from course_utils.ranking import chunks
 from course_utils.trainings import rerank, search
+
+from .tables import written
 
 PAGE = "Do a thing\nwell.\n\nMore.\n\nParameters\n----------\nx : array\n    What it is.\n\nReturns\n-------\nNone"
 
@@ -18,11 +19,7 @@ PAGE = "Do a thing\nwell.\n\nMore.\n\nParameters\n----------\nx : array\n    Wha
 def test_the_parts_of_a_docstring():
     assert search.summary(PAGE) == "Do a thing well."
     assert [part.split()[0] for part in search.sections(PAGE)] == ["Do", "Parameters", "Returns"]
-    assert (
-        search.sections("One line.")
-        == ["One line."]
-        == search.ways(pd.DataFrame([("a", "One line.")], columns=["name", "text"]))["summary"][0]
-    )
+    assert search.sections("One line.") == search.ways(documented(("a", "One line.")))["summary"][0] == ["One line."]
 
 
 def test_the_stored_vectors_are_those_of_this_documentation():
@@ -60,14 +57,9 @@ def small(monkeypatch):
 
 
 def test_the_script_writes_the_stored_form(small, tmp_path):
-    done = CliRunner().invoke(search.main, ["--folder", str(tmp_path)], catch_exceptions=False)
-    assert done.exit_code == 0
-    files = (search.RUNS, search.REVIEWS, search.VECTORS)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in files)
-    for path in files[:2]:
-        found, stored = pd.read_csv(tmp_path / path.name), pd.read_csv(path)
-        assert list(found.columns) == list(stored.columns) and len(found)
-    runs = pd.read_csv(tmp_path / search.RUNS.name)
+    runs, _ = written(search, tmp_path, search.RUNS, search.REVIEWS)
+    files = {path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)}
+    assert {path.name for path in tmp_path.iterdir()} == files
     assert len(runs) == 8 * 3 and (runs["names"].str.split().map(len) == 4).all()
 
 
@@ -76,10 +68,8 @@ def documented(*rows):
 
 
 def test_near_pages_that_may_be_right_do_not_count_as_wrong():
-    mean, body = (
-        "Compute the arithmetic mean of the values.",
-        "It adds all numbers up and divides by how many there are.",
-    )
+    mean = "Compute the arithmetic mean of the values."
+    body = "It adds all numbers up and divides by how many there are."
     docs = documented(
         ("a.Series.mean", f"{mean}\n\n{body}"),
         ("a.DataFrame.mean", "Return the mean over the requested axis.\n\nIt adds numbers and divides by their count."),
@@ -98,9 +88,8 @@ def test_near_pages_that_may_be_right_do_not_count_as_wrong():
     assert row["question"] == "a.Series.mean" and row["nearest"] in ("b.plot", "b.signature", "b.few")
     assert [row[f"same_{what}"] for what in ("last_name", "summary", "paragraph")] == [1, 1, 1]
     assert row["own"] > row["wrong"]
-    assert [row["question"] for row in table] == [
-        "a.Series.mean", "a.DataFrame.mean", "b.average", "b.shared", "b.plot"
-    ]  # fmt: skip
+    questions = ["a.Series.mean", "a.DataFrame.mean", "b.average", "b.shared", "b.plot"]
+    assert [row["question"] for row in table] == questions
 
 
 def test_a_group_has_the_right_text_first_and_no_text_twice():
@@ -138,8 +127,4 @@ def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path):
     )
     for name, value in {"RUNS": tmp_path / "runs.csv", "NEAR": 20, "HELD": 4, "EPOCHS": 1}.items():
         monkeypatch.setattr(rerank, name, value)
-    done = CliRunner().invoke(rerank.main, ["--folder", str(tmp_path)], catch_exceptions=False)
-    assert done.exit_code == 0
-    for path in (rerank.SCORES, rerank.MINED, rerank.STEPS):
-        found, stored = pd.read_csv(tmp_path / path.name), pd.read_csv(path)
-        assert list(found.columns) == list(stored.columns) and len(found)
+    written(rerank, tmp_path, rerank.SCORES, rerank.MINED, rerank.STEPS)

@@ -50,14 +50,11 @@ def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted
     assert {name.split(".")[2] for name in changed if name.startswith("encoder.")} == set("012345")
 
 
-def test_the_head_is_tied_to_the_word_embeddings(adapted):
-    model = adapted[1]
-    assert model.get_output_embeddings().weight is model.bert.embeddings.word_embeddings.weight
-
-
-def test_it_is_one_pair_ready_for_inference(adapted):
+def test_it_is_one_pair_ready_for_inference_whose_head_is_tied_to_the_word_embeddings(adapted):
     assert load_masked_lm() is load_masked_lm("packaged") is adapted
-    assert not adapted[1].training and adapted[1].dtype == torch.float32
+    model = adapted[1]
+    assert not model.training and model.dtype == torch.float32
+    assert model.get_output_embeddings().weight is model.bert.embeddings.word_embeddings.weight
 
 
 def test_loading_leaves_the_random_generator_alone(encoder):
@@ -75,9 +72,8 @@ def test_the_file_is_small_and_holds_tensors_only():
 def test_its_scores_on_text_it_was_not_trained_on(adapted):
     """The model card's figures for reviews, measured again on a sample."""
     tokenizer, model = adapted
-    held = [
-        text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"] if train.held_out(text)
-    ]
+    texts = (text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"])
+    held = [text for text in texts if train.held_out(text)]
     found = train.passages(random.Random(3).sample(held, 100), tokenizer, random.Random(0), lengths=(64,))
     result = train.scores(model, tokenizer, found)
     assert result["tokens"] > 2000
@@ -143,25 +139,14 @@ def test_a_folder_serves_both_calls(tiny_masked):
     assert torch.equal(encoder.embeddings.word_embeddings.weight, masked.bert.embeddings.word_embeddings.weight)
 
 
-def test_an_encoder_without_a_head_is_refused(tiny):
+def test_an_encoder_without_a_head_or_a_layer_is_refused_and_a_name_that_is_no_text(tiny, tiny_masked, tmp_path):
     with pytest.raises(EncoderError, match=r"has no head for masked words \(its weights lack cls\."):
         load_masked_lm(tiny)
-
-
-def test_missing_layers_are_no_missing_head(tiny_masked, tmp_path):
-    folder = tmp_path / "holes"
-    shutil.copytree(tiny_masked, folder)
-    weights = load_file(folder / "model.safetensors")
-    save_file(
-        {name: value for name, value in weights.items() if "layer.1" not in name},
-        folder / "model.safetensors",
-        {"format": "pt"},
-    )
+    shutil.copytree(tiny_masked, tmp_path / "holes")
+    path = tmp_path / "holes" / "model.safetensors"
+    save_file({name: value for name, value in load_file(path).items() if "layer.1" not in name}, path, {"format": "pt"})
     with pytest.raises(EncoderError, match="do not fit its config.json"):
-        load_masked_lm(folder)
-
-
-def test_names_are_text():
+        load_masked_lm(path.parent)
     with pytest.raises(TypeError, match="must be a hub name or a folder"):
         load_masked_lm(7)
 
@@ -219,9 +204,8 @@ def test_the_command_stores_what_it_trained_and_goes_on_from_it(tiny, tmp_path, 
         done = CliRunner().invoke(train.main, ["--rate", "0.02", *map(str, arguments)])
         assert done.exit_code == 0, done.output
         assert "minutes with 1 threads" in done.output and "none trained on" in done.output
-        assert sorted(file.name for file in tmp_path.iterdir()) == sorted({path.name, arguments[-1].name}), (
-            "nothing unfinished is left"
-        )
+        left = {file.name for file in tmp_path.iterdir()}
+        assert left == {path.name, arguments[-1].name}, "nothing unfinished is left"
         return float(re.search(r"([\d.]+) bits, ", done.output).group(1))
 
     first = run("--steps", 12, "--output", path)
@@ -270,7 +254,6 @@ def test_a_text_is_always_on_the_same_side_and_one_in_twenty_is_held_out():
 
 
 def test_the_command_says_what_it_takes():
-    done = subprocess.run(
-        [sys.executable, "-m", "course_utils.trainings.adapter", "--help"], capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "course_utils.trainings.adapter", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and "--steps" in done.stdout and not done.stderr

