@@ -31,9 +31,8 @@ def test_correlations_are_scipys(both):
 @given(columns(kind=st.integers(0, 1)))
 def test_roc_and_auc_are_scikit_learns(both):
     labels, scores = both
-    for ours, theirs in zip(
-        roc_curve(labels, scores), sklearn.metrics.roc_curve(labels, scores, drop_intermediate=False)
-    ):
+    library = sklearn.metrics.roc_curve(labels, scores, drop_intermediate=False)
+    for ours, theirs in zip(roc_curve(labels, scores), library):
         assert ours == pytest.approx(theirs)
     assert auc(labels, scores) == pytest.approx(sklearn.metrics.roc_auc_score(labels, scores))
 
@@ -69,15 +68,9 @@ def test_the_interval_is_scipys(statistic, n):
     x = generator.normal(size=n)
     y = x + generator.normal(size=n)
     value, low, high = bootstrap(statistic, x, y, repeats=500, seed=3)
-    theirs = scipy.stats.bootstrap(
-        (x, y),
-        lambda x, y, axis: statistic(x, y),
-        paired=True,
-        method="percentile",
-        n_resamples=500,
-        vectorized=True,
-        rng=np.random.default_rng(3),
-    ).confidence_interval
+    settings = {"paired": True, "method": "percentile", "n_resamples": 500, "vectorized": True}
+    drawn = scipy.stats.bootstrap((x, y), lambda x, y, axis: statistic(x, y), rng=np.random.default_rng(3), **settings)
+    theirs = drawn.confidence_interval
     assert value == pytest.approx(statistic(x, y)) and (low, high) == pytest.approx(tuple(theirs))
     assert low < value < high
 
@@ -134,16 +127,10 @@ def test_words_are_not_numbers(column):
         pearson(column, [1, 2])
 
 
-@pytest.mark.parametrize(
-    "labels, words",
-    [
-        ([0, 1, 2], "labels must be 0 or 1"),
-        ([1, 1, 1], "all labels are 1; both"),
-        ([0, 0, 0], "all labels are 0; both"),
-    ],
-)
-def test_labels_need_two_classes(labels, words):
-    for function in (auc, roc_curve, best_threshold):
+@pytest.mark.parametrize("function", [auc, roc_curve, best_threshold])
+def test_labels_need_two_classes(function):
+    same = "all labels are {}; both"
+    for labels, words in (([0, 1, 2], "labels must be 0 or 1"), ([1] * 3, same.format(1)), ([0] * 3, same.format(0))):
         with pytest.raises(ValueError, match=words):
             function(labels, [0.1, 0.2, 0.3])
 

@@ -37,18 +37,8 @@ def tokenizer():
 
 @pytest.fixture(scope="module")
 def lesson(tokenizer):
-    return from_lesson(
-        "words-of",
-        "greedy-steps",
-        "split-word",
-        "01-wordpiece",
-        "01-encode",
-        "01-harmful-entry",
-        "01-merge",
-        "bpe-parts",
-        text="",
-        vocabulary=tokenizer.get_vocab(),
-    )
+    cells = "words-of greedy-steps split-word 01-wordpiece 01-encode 01-harmful-entry 01-merge bpe-parts"
+    return from_lesson(*cells.split(), text="", vocabulary=tokenizer.get_vocab())
 
 
 AWKWARD = [
@@ -60,6 +50,14 @@ AWKWARD = [
 words = st.text(
     alphabet=st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aeinrst#'-. éł🙂")), max_size=120
 )
+
+
+vocabularies = st.sets(st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p])))
+
+
+def library_cuts(word, pieces):
+    names = {piece: number for number, piece in enumerate(["[UNK]", *sorted(pieces)])}
+    return [token.value for token in models.WordPiece(names, unk_token="[UNK]").tokenize(word)]
 
 
 def agrees(tokenizer, lesson, text):
@@ -84,33 +82,24 @@ def test_words_and_greedy_search_equal_the_library_on_any_text(tokenizer, lesson
 def test_a_word_is_unknown_only_for_a_character_or_its_length(tokenizer, lesson, text):
     known = {piece for piece in lesson["vocabulary"] if len(piece) == 1}
     for word in lesson["words_of"](text):
-        assert (lesson["split_word"](word, lesson["vocabulary"]) == ["[UNK]"]) == (
-            len(word) > 100 or not set(word) <= known
-        )
+        unknown = lesson["split_word"](word, lesson["vocabulary"]) == ["[UNK]"]
+        assert unknown == (len(word) > 100 or not set(word) <= known)
 
 
 @settings(max_examples=300)
-@given(
-    word=st.text("abc", min_size=1, max_size=8),
-    pieces=st.sets(st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p]))),
-)
+@given(word=st.text("abc", min_size=1, max_size=8), pieces=vocabularies)
 def test_solution_and_reference_cut_words_as_the_library_does_with_any_vocabulary(lesson, word, pieces):
-    names = {piece: number for number, piece in enumerate(["[UNK]", *sorted(pieces)])}
-    library = [token.value for token in models.WordPiece(names, unk_token="[UNK]").tokenize(word)]
+    library = library_cuts(word, pieces)
     assert exercises.wordpiece(word, pieces) == lesson["wordpiece"](word, pieces) == library
 
 
 @settings(max_examples=200)
-@given(
-    word=st.text("abc", min_size=2, max_size=6),
-    pieces=st.sets(st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p]))),
-)
+@given(word=st.text("abc", min_size=2, max_size=6), pieces=vocabularies)
 def test_an_entry_does_harm_if_the_library_says_so(lesson, word, pieces):
     """And where none of the word's own parts does harm, none of any other letters does."""
 
     def library(pieces):
-        names = {piece: number for number, piece in enumerate(["[UNK]", *sorted(pieces)])}
-        return len(models.WordPiece(names, unk_token="[UNK]").tokenize(word))
+        return len(library_cuts(word, pieces))
 
     if exercises.wordpiece(word, pieces) == ["[UNK]"]:
         return
@@ -157,12 +146,8 @@ def slow_merge(symbols, pair):
 )
 def test_merging_equals_a_slow_obvious_way(lesson, symbols, pair):
     expected = slow_merge(symbols, pair)
-    assert (
-        lesson["merge_pair"](symbols, pair)
-        == lesson["merge"](symbols, pair)
-        == exercises.merge(symbols, pair)
-        == expected
-    )
+    assert lesson["merge_pair"](symbols, pair) == lesson["merge"](symbols, pair) == expected
+    assert exercises.merge(symbols, pair) == expected
     assert "".join(expected) == "".join(symbols)
 
 
@@ -172,9 +157,8 @@ word_counts = st.dictionaries(st.text("abcd", min_size=2, max_size=6), st.intege
 @settings(max_examples=200)
 @given(counts=word_counts)
 def test_counting_equals_a_slow_obvious_way(lesson, counts):
-    written_out = [
-        word[i] + word[i + 1] for word, count in counts.items() for _ in range(count) for i in range(len(word) - 1)
-    ]
+    texts = [word for word, count in counts.items() for _ in range(count)]
+    written_out = [word[i : i + 2] for word in texts for i in range(len(word) - 1)]
     best = min(sorted(set(written_out)), key=lambda pair: -written_out.count(pair))
     totals = lesson["count_pairs"]({word: list(word) for word in counts}, counts)
     assert min(totals, key=lambda pair: (-totals[pair], pair)) == tuple(best)

@@ -43,23 +43,14 @@ def test_padding_equals_the_tokenizers(pad_batch, tokenizer):
     for batch in awkward_batches():
         theirs = tokenizer.pad({"input_ids": [list(ids) for ids in batch]})
         ids, mask = pad_batch(batch, tokenizer.pad_token_id)
-        assert ids == theirs["input_ids"]
-        assert mask == theirs["attention_mask"]
+        assert ids == theirs["input_ids"] and mask == theirs["attention_mask"]
 
 
 @pytest.fixture(scope="module")
 def truncated(tokenizer):
     """Pairs of the arguments of `truncate` and what the tokenizer returns."""
-    texts = [
-        "",
-        "Paris",
-        "😀🎉 Ünïcode  \t\n zero\u200b",
-        "[SEP] [CLS] [PAD]",
-        "北京",
-        "a" * 300,
-        "long " * 700,
-        *load_reviews("imdb")["text"].sample(3, random_state=0),
-    ]
+    texts = ["", "Paris", "😀🎉 Ünïcode  \t\n zero\u200b", "[SEP] [CLS] [PAD]", "北京", "a" * 300, "long " * 700]
+    texts += load_reviews("imdb")["text"].sample(3, random_state=0).tolist()
     pairs = []
     for text in texts:
         whole = tokenizer(text)["input_ids"]
@@ -80,14 +71,9 @@ def test_masked_weights_equal_torchs_attention(masked_softmax):
     scores = 3 * torch.randn(5, 8, generator=generator)
     mask = (torch.arange(8) < torch.tensor([8, 1, 3, 5, 7])[:, None]).long()
     # One query per row, chosen so that its product with key j is score j; the values return the weights.
-    weights = scaled_dot_product_attention(
-        scores[:, None],
-        torch.eye(8).expand(5, 8, 8),
-        torch.eye(8).expand(5, 8, 8),
-        attn_mask=mask.bool()[:, None],
-        scale=1.0,
-    )[:, 0]
-    assert torch.allclose(masked_softmax(scores, mask), weights, atol=1e-6)
+    eye, hidden = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]
+    weights = scaled_dot_product_attention(scores[:, None], eye, eye, attn_mask=hidden, scale=1.0)
+    assert torch.allclose(masked_softmax(scores, mask), weights[:, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize("padding_leaks", in_both_forms("02-padding-leaks"))
@@ -102,5 +88,4 @@ def test_the_encoder_leaks_only_without_a_mask(padding_leaks, side, tokenizer):
             padding_leaks(encode, ids, mask, tokenizer.vocab_size)
             for encode in (lambda i, m: model(i, attention_mask=m)[0], lambda i, m: model(i)[0])
         )
-    assert hidden == [False] * 3
-    assert open_ == [True, True, False]
+    assert hidden == [False] * 3 and open_ == [True, True, False]

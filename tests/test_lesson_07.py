@@ -19,7 +19,7 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "07_masked_langua
 MASKED = [
     "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
     '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
-    "antidisestablishment[MASK]", "北京 and 😀 [MASK]",
+    "antidisestablishment[MASK]", "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
 ]  # fmt: skip
 PLAIN = [
     "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
@@ -57,13 +57,11 @@ def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
     edited = table.clone()
     edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, p)
     with torch.inference_mode():
-        assert (table @ vector + bias).softmax(-1)[cat] == pytest.approx(
-            model(**encoded).logits[0, 2].softmax(-1)[cat].item(), abs=1e-6
-        )
+        before = model(**encoded).logits[0, 2].softmax(-1)[cat].item()
+        assert (table @ vector + bias).softmax(-1)[cat] == pytest.approx(before, abs=1e-6)
         # no "cat" in the text, so the vectors stay, and the edited model can be run as a whole
-        logits = functional_call(
-            model, {"bert.embeddings.word_embeddings.weight": edited}, kwargs=dict(encoded)
-        ).logits[0, 2]
+        changed = {"bert.embeddings.word_embeddings.weight": edited}
+        logits = functional_call(model, changed, kwargs=dict(encoded)).logits[0, 2]
     assert logits.softmax(-1)[cat].item() == pytest.approx(p, abs=1e-4)
 
 
@@ -81,25 +79,13 @@ def test_the_lessons_functions_take_another_model():
     assert _from_the_notebook("edit-at-mask", "at_mask")(text, tokenizer, other).shape == (8,)
 
 
-@pytest.mark.parametrize("text", MASKED)
-def test_the_head_by_hand_is_the_models(text):
-    tokenizer, model = load_masked_lm()
-    encoded = tokenizer(text, return_tensors="pt")
-    head, table = model.cls.predictions, model.bert.embeddings.word_embeddings.weight
-    assert head.decoder.weight is table
-    with torch.inference_mode():
-        by_hand = head.transform(model.bert(**encoded).last_hidden_state) @ table.T + head.bias
-        torch.testing.assert_close(by_hand, model(**encoded).logits, rtol=0, atol=1e-4)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_masks_and_labels_lead_to_the_librarys_loss(seed):
     tokenizer, model = load_masked_lm()
     batch = tokenizer(PLAIN, padding=True, return_tensors="pt")
     draws = torch.rand(batch["input_ids"].shape, generator=torch.Generator().manual_seed(seed))
-    ids, labels = MASK_TOKENS.reference(
-        batch["input_ids"], tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.4
-    )
+    special = tokenizer.all_special_ids
+    ids, labels = MASK_TOKENS.reference(batch["input_ids"], special, tokenizer.mask_token_id, draws, 0.4)
     chosen = labels != IGNORED
     assert not torch.isin(batch["input_ids"][chosen], torch.tensor(tokenizer.all_special_ids)).any()
     assert (ids[chosen] == tokenizer.mask_token_id).all() and torch.equal(ids[~chosen], batch["input_ids"][~chosen])
@@ -131,13 +117,11 @@ def test_surprisal_and_perplexity_are_those_of_a_slow_loop(seed):
     for place in (labels != IGNORED).nonzero().tolist():
         row, right = logits[tuple(place)].double().tolist(), labels[tuple(place)].item()
         bits.append(-math.log2(math.exp(row[right]) / sum(map(math.exp, row))))
-    assert SURPRISAL.reference(logits[labels != IGNORED], labels[labels != IGNORED]).tolist() == pytest.approx(
-        bits, abs=1e-4
-    )
+    found = SURPRISAL.reference(logits[labels != IGNORED], labels[labels != IGNORED])
+    assert found.tolist() == pytest.approx(bits, abs=1e-4)
     assert BUG.reference(logits, labels) == pytest.approx(2 ** (sum(bits) / len(bits)), rel=1e-4)
-    assert BUG.reference(logits, labels) == pytest.approx(
-        cross_entropy(logits.transpose(1, 2), labels).exp().item(), rel=1e-5
-    )
+    library = cross_entropy(logits.transpose(1, 2), labels).exp().item()
+    assert BUG.reference(logits, labels) == pytest.approx(library, rel=1e-5)
 
 
 def _source(cell_id):

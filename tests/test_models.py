@@ -420,14 +420,6 @@ def test_models_that_count_positions_from_the_padding_id(kind, stated, length, t
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
 
 
-def test_one_more_token_would_not_fit(tmp_path):
-    tokenizer, model = spelling("roberta")
-    ids = torch.full((1, 65), 7)
-    model.eval()(ids[:, :64])
-    with pytest.raises((IndexError, RuntimeError), match="out of bounds|out of range"):
-        model(ids)
-
-
 @pytest.mark.parametrize(
     "stated, length",
     [({"max_seq_length": 20}, 20), ({"max_seq_length": None}, 64), ({}, 64), ({"max_seq_length": 5000}, 64)],
@@ -624,32 +616,20 @@ def in_a_new_process(code, **environment):
 
 def test_environment_variables_are_all_it_takes(tiny, tmp_path):
     with Hub({"tiny/model": tiny}) as hub:
-        done = in_a_new_process(
-            f"from course_utils import embed; print(embed([{SENTENCE!r}]).tolist())",
-            COURSE_ENCODER="tiny/model",
-            HF_ENDPOINT=hub.endpoint,
-            HF_HOME=str(tmp_path),
-        )
+        code = f"from course_utils import embed; print(embed([{SENTENCE!r}]).tolist())"
+        done = in_a_new_process(code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=hub.endpoint, HF_HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(json.loads(done.stdout), embed([SENTENCE], model=tiny), atol=1e-6)
     assert ("GET", "/tiny/model/resolve/" + hub.find("tiny/model", "main")[0] + "/config.json") in hub.requests
 
 
-@pytest.mark.parametrize(
-    "switch, words", [({}, "No model hub answered at"), ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE is set")]
-)
-def test_no_hub_ends_in_seconds_with_one_sentence(switch, words, nowhere, tmp_path):
-    start = time.monotonic()
-    done = in_a_new_process(
-        "from course_utils import load_encoder; load_encoder()",
-        COURSE_ENCODER="tiny/model",
-        HF_ENDPOINT=nowhere,
-        HF_HOME=str(tmp_path),
-        **switch,
-    )
+def test_no_hub_ends_in_seconds_with_one_sentence(nowhere, tmp_path):
+    start, code = time.monotonic(), "from course_utils import load_encoder; load_encoder()"
+    done = in_a_new_process(code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=nowhere, HF_HOME=str(tmp_path))
     assert time.monotonic() - start < 15
     assert done.returncode == 1 and done.stderr.count("Traceback") == 1
-    assert done.stderr.splitlines()[-1].startswith(f"course_utils._support.downloads.EncoderError: {words}")
+    error = "course_utils._support.downloads.EncoderError: No model hub answered at"
+    assert done.stderr.splitlines()[-1].startswith(error)
     assert "site-packages" not in done.stderr, "no library's frames"
 
 

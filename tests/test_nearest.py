@@ -116,9 +116,8 @@ def test_k_outside_the_corpus_is_refused(k):
 
 
 def test_other_nonsense_is_refused():
-    with pytest.raises(
-        ValueError, match="queries have 8 dimensions and the corpus 5; both must come from the same model"
-    ):
+    words = "queries have 8 dimensions and the corpus 5; both must come from the same model"
+    with pytest.raises(ValueError, match=words):
         search(drawn(2), drawn(6, 5), 1)
     with pytest.raises(ValueError, match="at least two vectors"):
         closest_pairs(drawn(1))

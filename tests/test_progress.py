@@ -80,18 +80,10 @@ def test_elsewhere_nothing_is_written_and_the_report_and_the_random_numbers_are_
 
 
 STRANGE = {
-    "empty": b"",
-    "half": b'{"passed": ["00-nea',
-    "a list": b"[]",
-    "a number": b"7",
-    "no list": b'{"passed": {"a": 1}}',
-    "nothing": b"null",
-    "no text": b"\xff\xfe\x00",
-    "deep": b"[" * 50_000,
-    "large": b" " * (LARGEST + 1),
-    "conflict": b"<<<<<<< HEAD\n{}",
-    "other": b'{"done": 1}',
-}
+    "empty": b"", "half": b'{"passed": ["00-nea', "a list": b"[]", "a number": b"7", "no list": b'{"passed": {"a": 1}}',
+    "nothing": b"null", "no text": b"\xff\xfe\x00", "deep": b"[" * 50_000, "large": b" " * (LARGEST + 1),
+    "conflict": b"<<<<<<< HEAD\n{}", "other": b'{"done": 1}',
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("content", STRANGE.values(), ids=STRANGE)

@@ -85,15 +85,8 @@ def set_aside(workspace):
     aside.rename(workspace / OLD)
 
 
-WORK = {
-    "title": "# 14 Capstone",
-    "task": "The task (my note)",
-    "14-search": MINE,
-    "14-search-check": 'check("14-search", find)',
-    "14-report": "My report",
-    "more": "More",
-    "0123abcd": "My own cell",
-}
+WORK = {"title": "# 14 Capstone", "task": "The task (my note)", "14-search": MINE, "more": "More"}
+WORK |= {"14-search-check": 'check("14-search", find)', "14-report": "My report", "0123abcd": "My own cell"}
 
 
 def test_an_untouched_copy_is_renamed_and_renewed(place):

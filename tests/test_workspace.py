@@ -227,7 +227,6 @@ class Mine:
         if kind == "code":
             cell |= {"outputs": [], "execution_count": None}
         self.cells.insert(self.cells.index(self[after]) + 1 if after else 0, cell)
-        return cell
 
     def save(self):
         self.path.write_text(json.dumps(self.notebook), encoding="utf-8")
@@ -957,29 +956,21 @@ def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):
     assert "not for localhost" in str(doctor.proxy())
 
 
-@pytest.mark.parametrize(
-    "name, broken, says",
-    [
-        ("python_version", {"bits": 32}, "32-bit, for which there is no PyTorch"),
-        ("pip", {"pip": "19.0.3"}, "too old"),
-        ("course", {"versions": ("0.1.0", "0.0.9")}, "2 versions are installed: 0.0.9, 0.1.0"),
-    ],
-)
-def test_the_doctor_names_what_cannot_work(name, broken, says, monkeypatch):
-    monkeypatch.setattr(doctor, "BITS", broken.get("bits", 64))
-    if "pip" in broken:
-        monkeypatch.setattr(doctor.metadata, "version", lambda one: broken["pip"])
-    if "versions" in broken:
-        found = [types.SimpleNamespace(version=version) for version in broken["versions"]]
-        monkeypatch.setattr(doctor.metadata, "distributions", lambda name: found)
+VERSIONS = [types.SimpleNamespace(version=version) for version in ("0.1.0", "0.0.9")]
+BROKEN = [
+    ("python_version", "BITS", 32, "32-bit, for which there is no PyTorch"),
+    ("pip", "metadata.version", lambda _: "19.0.3", "too old"),
+    ("course", "metadata.distributions", lambda **_: VERSIONS, "2 versions are installed: 0.0.9, 0.1.0"),
+    ("disk", "DISK_GB", 10**9, "GB free"),
+    ("memory", "MEMORY_GB", 10**9, "GB"),
+]
+
+
+@pytest.mark.parametrize("name, thing, value, says", BROKEN)
+def test_the_doctor_names_what_cannot_work(name, thing, value, says, monkeypatch):
+    monkeypatch.setattr(f"{doctor.__name__}.{thing}", value)
     finding = getattr(doctor, name)()
     assert not finding.ok and says in str(finding) and "Fix: " in str(finding)
-
-
-def test_the_doctor_sees_low_disk_and_memory(monkeypatch):
-    monkeypatch.setattr(doctor, "DISK_GB", 10**9)
-    monkeypatch.setattr(doctor, "MEMORY_GB", 10**9)
-    assert not doctor.disk().ok and not doctor.memory().ok
 
 
 def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
@@ -1001,7 +992,6 @@ def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_pat
 def test_the_doctor_sees_a_foreign_kernel(monkeypatch):
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 
-    monkeypatch.setattr(
-        KernelSpecManager, "get_kernel_spec", lambda self, name: KernelSpec(argv=["/opt/other/bin/python"])
-    )
+    other = KernelSpec(argv=["/opt/other/bin/python"])
+    monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda self, name: other)
     assert "a different Python" in doctor.kernel().detail and sys.executable in doctor.kernel().fix
