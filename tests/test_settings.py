@@ -7,6 +7,8 @@ import pytest
 from course_utils import models, setup
 from course_utils._support import notebooks
 
+from .conftest import SIZES
+
 PRINTS = "x = 1\nprint(\n    x\n)"
 ANSWER = f"def f(x):\n    {notebooks.BEGIN}\n    return x\n    {notebooks.END}"
 
@@ -66,13 +68,10 @@ def test_a_cell_says_that_it_is_skipped(tag, kind, skipped, shell, lesson, monke
     from tokenizers import Tokenizer
     from tokenizers.models import BPE, WordPiece
 
-    name = {"roberta": "Roberta", "distilbert": "DistilBert", "albert": "Albert", "electra": "Electra"}.get(
-        kind, "Bert"
-    )
-    config = getattr(transformers, f"{name}Config")(
-        vocab_size=9, **({} if kind == "distilbert" else {"num_hidden_layers": 1})
-    )
-    model = getattr(transformers, f"{name}Model")(config)
+    names = {"roberta": "Roberta", "distilbert": "DistilBert", "albert": "Albert", "electra": "Electra"}
+    sizes = {"n_layers": 1, "dim": 32, "n_heads": 4, "hidden_dim": 64} if kind == "distilbert" else SIZES
+    config = getattr(transformers, f"{names.get(kind, 'Bert')}Config")(vocab_size=9, **sizes)
+    model = getattr(transformers, f"{names.get(kind, 'Bert')}Model")(config)
     inside = Tokenizer(BPE() if kind == "roberta" else WordPiece())
     types = [] if kind == "multilingual" else ["token_type_ids"]
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inside, model_input_names=["input_ids", *types])
