@@ -1,4 +1,4 @@
-"""The same versions in pyproject.toml, requirements.lock, environment.yml and here; the README's commands."""
+"""The same versions in pyproject.toml, requirements.lock and here, and environment.yml installs them; the README's commands."""
 
 import json
 import re
@@ -100,15 +100,15 @@ def test_the_lock_of_the_peers_has_the_torch_of_the_course():
     assert "://" not in text and "--" not in text and "nvidia" not in text
 
 
-def test_environment_yml_says_what_pyproject_says():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
-    pinned = {canonicalize_name(Requirement(line).name): Requirement(line) for line in pip if not line.startswith("-")}
-    assert {name: str(need.specifier) for name, need in pinned.items()} == {
-        name: str(need.specifier) for name, need in direct_needs().items()
-    }
-    assert "-r requirements.lock" in pip and "--editable ." in pip
-    assert {"jupyterlab", "torch", "transformers", "bertviz", "seaborn", "scikit-learn", "nbval"} <= set(pinned)
+def test_environment_yml_installs_the_lock_and_names_what_it_brings():
+    text = (ROOT / "environment.yml").read_text()
+    environment = yaml.safe_load(text)
+    (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    assert environment["name"] == PROJECT["project"]["name"] and environment["channels"] == ["conda-forge"]
+    assert pip == ["--extra-index-url https://download.pytorch.org/whl/cpu", "-r requirements.lock", "--editable ."]
+    named = set(re.search(r"# The lock brings (.*) and the rest", text)[1].split(", "))
+    assert named == {"jupyterlab", "torch", "transformers", "bertviz", "seaborn", "scikit-learn", "nbval"}
+    assert named <= set(locked(default_environment()))
 
 
 def test_every_dependency_says_what_it_is_for():
