@@ -1,4 +1,4 @@
-"""The same versions in pyproject.toml, requirements.lock and here, and environment.yml installs them; the README's commands."""
+"""The same versions in pyproject.toml, requirements.lock and here; environment.yml; the commands in the README."""
 
 import json
 import re

@@ -33,6 +33,7 @@ from course_utils._support import downloads, notebooks
 from course_utils._support.passed import RECORD, SAVED, passed, remember
 from course_utils.tools import cli, doctor
 from course_utils.tools.grading.submissions import HandInError, gather
+from course_utils.tools.workspace import lab
 from course_utils.tools.workspace.copies import (
     CopyError,
     learner_copy,
@@ -139,8 +140,7 @@ def test_a_damaged_source_and_nowhere_to_write_are_one_sentence(sources, tmp_pat
         write_workspace(tmp_path / "w", sources)
     with pytest.raises(CopyError, match="There are no lessons"):
         write_workspace(tmp_path / "v", tmp_path / "nothing")
-    (sources / FILE).write_text("<<<<<<< HEAD")
-    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
+    (sources / FILE).write_text("    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
         write_workspace(tmp_path / "v", sources)
 
 
@@ -756,7 +756,7 @@ def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeyp
 def test_lab_command_passes_flags_on_and_needs_no_display(monkeypatch, tmp_path):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    command = cli.lab_command(tmp_path, ("--port", "9999"))
+    command = lab.command_line(tmp_path, ("--port", "9999"))
     assert command[-2:] == ["--port", "9999"]
     assert "--LabApp.default_url=/lab/tree/00_start_here.ipynb" in command
     if sys.platform.startswith("linux"):
@@ -764,12 +764,12 @@ def test_lab_command_passes_flags_on_and_needs_no_display(monkeypatch, tmp_path)
 
 
 def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(tmp_path):
-    cli.lay_out(tmp_path)
-    (stored,) = (tmp_path / cli.LAYOUTS).iterdir()
-    assert f"--LabApp.workspaces_dir={stored.parent}" in cli.lab_command(tmp_path)
+    lab.write_first_layout(tmp_path)
+    (stored,) = (tmp_path / lab.LAB_FILES).iterdir()
+    assert f"--LabApp.workspaces_dir={stored.parent}" in lab.command_line(tmp_path)
     assert "toc" in json.loads(stored.read_text())["data"]["layout-restorer:data"]["right"]["current"]
     stored.write_text("{}")
-    cli.lay_out(tmp_path)
+    lab.write_first_layout(tmp_path)
     assert stored.read_text() == "{}"
 
 
@@ -796,22 +796,23 @@ def notes(tmp_path, monkeypatch):
 def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
     (tmp_path / "w").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "w")
-    assert cli.running_lab(tmp_path / "w") is None
+    assert lab.find_running_server(tmp_path / "w") is None
     with socket.create_server(("localhost", 0)) as server:
         port = server.getsockname()[1]
         # another folder, a process that is gone, a port where nobody listens
         for number, more in enumerate([{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}], 1):
             notes(number, **{"port": port, **more})
-        assert cli.running_lab(tmp_path / "w") is None
+<<<<<<< HEAD
+        assert lab.find_running_server(tmp_path / "w") is None
         notes(4, port=port, url=f"http://localhost:{port}/", hostname="0.0.0.0", token="abc")
         found = {"port": port, "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc"}
-        assert cli.running_lab(tmp_path / "w") == cli.running_lab(tmp_path / "link") == found
+        assert lab.find_running_server(tmp_path / "w") == lab.find_running_server(tmp_path / "link") == found
 
 
 @pytest.mark.parametrize("note", ["[]", "{", '{"pid": 1}', "\x00"])
 def test_a_damaged_note_keeps_nobody_from_working(notes, tmp_path, note):
     (tmp_path / "runtime" / "jpserver-1.json").write_text(note)
-    assert cli.running_lab(tmp_path) is None
+    assert lab.find_running_server(tmp_path) is None
 
 
 def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_home_folder(tmp_path, monkeypatch):
@@ -819,17 +820,17 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
     port = free_port()
     (tmp_path / "file").touch()
     monkeypatch.setenv("HOME", str(tmp_path / "file" / "me"))  # nobody, not even root, can make that folder
-    for name in cli.HOMELESS:
+    for name in lab.HOMELESS:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     command = [sys.executable, "-m", "course_utils.tools.cli", "lab", "--workspace", str(tmp_path / "w")]
     command += [f"--port={port}", "--IdentityProvider.token=secret"]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen(command, **piped, env=environment) as lab:
+    with subprocess.Popen(command, **piped, env=environment) as started:
         try:
             lines = []
-            for line in lab.stdout:
+            for line in started.stdout:
                 lines.append(line)
                 if f"127.0.0.1:{port}/lab/tree/00_start_here.ipynb?token=" in line:
                     break
@@ -846,7 +847,7 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
             assert f"on port {port}: continue at http://" in found
             assert "/lab/tree/00_start_here.ipynb?token=secret, or stop it" in found
         finally:
-            lab.terminate()
+            started.terminate()
 
 
 def open_when_ready(address, seconds=30):

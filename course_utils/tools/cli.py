@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -30,17 +29,6 @@ MESSAGES = {
     "one of them another name, and run `{course} update{place}` again.",
 }
 RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
-# No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
-LAB_SETTINGS = Path(__file__).parent / "workspace" / "lab_settings"
-FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
-LAYOUTS = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
-HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be written
-    "JUPYTER_CONFIG_DIR": "config",
-    "JUPYTER_DATA_DIR": "data",
-    "JUPYTER_RUNTIME_DIR": "runtime",
-    "IPYTHONDIR": "ipython",
-    "MPLCONFIGDIR": "matplotlib",
-}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -147,7 +135,7 @@ def _workspace(folder):
         raise click.ClickException(str(error)) from None
 
 
-def _said(name, action, workspace):
+def _why_unchanged(name, action, workspace):
     """The message about a lesson that was left as it is."""
     place = "" if workspace == Path("workspace") or workspace == Path() else f' --workspace "{workspace}"'
     new = next((f"{one.new}.ipynb" for one in RENAMED if name == f"{one.old}.ipynb"), name)
@@ -238,7 +226,7 @@ def update(workspace, language):
         raise click.ClickException(str(error)) from None
     for name, action, words in report:
         if action in MESSAGES:
-            click.echo(_said(name, action, workspace))
+            click.echo(_why_unchanged(name, action, workspace))
         elif action != "unchanged":
             click.echo(
                 f"{name}: {words or {'written': 'written', 'renewed': 'renewed; you had not edited it'}[action]}"
@@ -249,7 +237,7 @@ def update(workspace, language):
         click.echo("Nothing has changed: your lessons are up to date.")
 
 
-@main.command(context_settings={"ignore_unknown_options": True})
+@main.command("lab", context_settings={"ignore_unknown_options": True})
 @click.option(
     "--workspace",
     type=click.Path(path_type=Path),
@@ -264,14 +252,15 @@ def update(workspace, language):
 )
 @in_a_language
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def lab(workspace, write_only, language, flags):
+def open_lab(workspace, write_only, language, flags):
     """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
+    from .workspace import lab
     from .workspace.copies import CopyError, write_workspace
 
     workspace = workspace.expanduser()
-    if at_home(workspace):
-        click.echo(f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / LAYOUTS}.")
-    if not write_only and (server := running_lab(workspace)):
+    if lab.keep_jupyter_files_out_of_home(workspace):
+        click.echo(f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / lab.LAB_FILES}.")
+    if not write_only and (server := lab.find_running_server(workspace)):
         click.echo(
             f"JupyterLab is already running on this workspace, on port {server['port']}: continue at "
             f"{server['address']}, or stop it (Ctrl-C twice in its terminal) and run this again."
@@ -283,7 +272,7 @@ def lab(workspace, write_only, language, flags):
         raise click.ClickException(str(error)) from None
     for name, action in report:
         if action in MESSAGES:
-            click.echo(_said(name, action, workspace))
+            click.echo(_why_unchanged(name, action, workspace))
     # there is also a glossary, and a lesson may have been renamed
     lessons = [action for name, action in report if name[0].isdigit() and action != "renamed"]
     written = sum(action in ("written", "renewed") for action in lessons)
@@ -291,13 +280,13 @@ def lab(workspace, write_only, language, flags):
         f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, "
         f"{f'{written} of them newly written' if written else 'all already there'}."
     )
-    _said_of_language(workspace)
+    _print_language(workspace)
     if write_only:
         return
     # so that Lab's terminals find `course`
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    lay_out(workspace)
-    command = lab_command(workspace, flags)
+    lab.write_first_layout(workspace)
+    command = lab.command_line(workspace, flags)
     if sys.platform == "linux":
         from .kernels.provisioner import start_warm
 
@@ -307,7 +296,7 @@ def lab(workspace, write_only, language, flags):
     sys.exit(subprocess.call(command))
 
 
-def _said_of_language(workspace):
+def _print_language(workspace):
     """Print which lessons are in the workspace's language, unless it is that of all of them."""
     from . import translations
     from .workspace.copies import language_of
@@ -440,7 +429,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
             "Warning: learners' code runs with your own rights, and can read, change and send what you can.", err=True
         )
     try:
-        with _told_to_end():
+        with _signals_as_ctrl_c():
             how = Options(
                 lessons=_numbers(lessons) or None,
                 isolated=not unsafe,
@@ -464,7 +453,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         click.echo(f"Part {part[0]} of {part[1]} is marked. When all parts are, run the command without --part.")
         return
     try:
-        _print_outcome(learners, out, count_left_out(out), unclaimed(out, learners))
+        _print_summary(learners, out, count_left_out(out), unclaimed(out, learners))
     except OSError as error:
         raise click.ClickException(
             f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
@@ -479,7 +468,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
 
 
 @contextmanager
-def _told_to_end():
+def _signals_as_ctrl_c():
     """Treat SIGTERM and SIGHUP (a scheduler, a closed terminal) as Ctrl-C, so that the run cleans up."""
 
     def stop(number, _):
@@ -496,7 +485,7 @@ def _told_to_end():
             signal.signal(number, signal.SIG_DFL)
 
 
-def _print_outcome(learners, out, left_out, unclaimed):
+def _print_summary(learners, out, left_out, unclaimed):
     """Print the outcome of marking a class."""
     states = Counter(learner.status for learner in learners)
     click.echo(
@@ -787,72 +776,6 @@ def new_lesson(number, title, kind):
 
 def _short(path):
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
-def at_home(workspace):
-    """Have Jupyter keep its files in the workspace if the home folder cannot be written. Returns whether it does."""
-    from .doctor import home_is_writable
-
-    if home_is_writable():
-        return False
-    for name, folder in HOMELESS.items():
-        os.environ.setdefault(name, str(Path(workspace).resolve() / LAYOUTS / folder))
-    return True
-
-
-def running_lab(workspace):
-    """This user's Jupyter server that runs in a workspace, as {"port": ..., "address": ...}, or None."""
-    try:
-        from jupyter_core.paths import jupyter_runtime_dir
-
-        # the usual case, which saves the second that the next line takes
-        if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):
-            return None
-        from jupyter_server.serverapp import list_running_servers
-
-        for server in list_running_servers():
-            if Path(server["root_dir"]).resolve() == workspace.resolve() and _listens(server):
-                token = f"?token={server['token']}" if server["token"] else ""
-                return {"port": server["port"], "address": f"{server['url']}lab/tree/00_start_here.ipynb{token}"}
-    except Exception:  # a damaged runtime file must not keep Lab from starting
-        return None
-
-
-def _listens(server):
-    """Whether a server is listening. After a crash its runtime file remains, and its PID may have been reused."""
-    host = server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
-    try:
-        socket.create_connection((host, server["port"]), timeout=2).close()
-        return True
-    except OSError:
-        return False
-
-
-def lay_out(workspace):
-    """Show the files on the left and the table of contents on the right, unless JupyterLab has stored a layout."""
-    stored = Path(workspace) / LAYOUTS / FIRST_LAYOUT.name
-    with suppress(OSError):  # JupyterLab then starts with a layout of its own
-        stored.parent.mkdir(exist_ok=True)
-        if not stored.exists():
-            shutil.copyfile(FIRST_LAYOUT, stored)
-
-
-def lab_command(workspace, flags=()):
-    """The command line that starts JupyterLab on the first lesson of a workspace."""
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        f"--ServerApp.root_dir={Path(workspace).resolve()}",
-        "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
-        f"--LabApp.app_settings_dir={LAB_SETTINGS}",
-        f"--LabApp.workspaces_dir={Path(workspace).resolve() / LAYOUTS}",
-    ]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")  # in a container there is often no other user
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        command.append("--no-browser")  # Lab prints the address instead
-    return [*command, *flags]
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .. import PROJECT
 from .._support.notebooks import INSTALLED, LOCK, PACKAGE, incomplete
+from .workspace.lab import home_is_writable
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ
@@ -81,16 +82,6 @@ def course():
         fix = f'"{sys.executable}" -m pip uninstall {PROJECT}, until it says that there is none, and install the newest'
         return Finding(False, "course", f"{len(versions)} versions are installed: {', '.join(versions)}", fix)
     return Finding(True, "course", f"{versions[0] if versions else 'version unknown'}, {kind}, in {PACKAGE}")
-
-
-def home_is_writable():
-    """Whether the home folder can be written, or made."""
-    try:
-        home = Path.home()
-        there = next(folder for folder in (home, *home.parents) if folder.exists())
-    except (RuntimeError, OSError, StopIteration):
-        return False
-    return there.is_dir() and os.access(there, os.W_OK)
 
 
 def home():

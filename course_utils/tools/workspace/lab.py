@@ -1,0 +1,94 @@
+"""JupyterLab on a workspace: where it keeps its files, how it looks at first, and a server that already runs."""
+
+import os
+import shutil
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+# No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
+LAB_SETTINGS = Path(__file__).parent / "lab_settings"
+FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
+LAB_FILES = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
+HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be written
+    "JUPYTER_CONFIG_DIR": "config",
+    "JUPYTER_DATA_DIR": "data",
+    "JUPYTER_RUNTIME_DIR": "runtime",
+    "IPYTHONDIR": "ipython",
+    "MPLCONFIGDIR": "matplotlib",
+}
+
+
+def home_is_writable():
+    """Whether the home folder can be written, or made."""
+    try:
+        home = Path.home()
+        existing = next(folder for folder in (home, *home.parents) if folder.exists())
+    except (RuntimeError, OSError, StopIteration):
+        return False
+    return existing.is_dir() and os.access(existing, os.W_OK)
+
+
+def keep_jupyter_files_out_of_home(workspace):
+    """Have Jupyter keep its files in the workspace if the home folder cannot be written. Returns whether it does."""
+    if home_is_writable():
+        return False
+    for name, folder in HOMELESS.items():
+        os.environ.setdefault(name, str(Path(workspace).resolve() / LAB_FILES / folder))
+    return True
+
+
+def find_running_server(workspace):
+    """This user's Jupyter server that runs in a workspace, as {"port": ..., "address": ...}, or None."""
+    try:
+        from jupyter_core.paths import jupyter_runtime_dir
+
+        # the usual case, which saves the second that the next line takes
+        if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):
+            return None
+        from jupyter_server.serverapp import list_running_servers
+
+        for server in list_running_servers():
+            if Path(server["root_dir"]).resolve() == workspace.resolve() and _listens(server):
+                token = f"?token={server['token']}" if server["token"] else ""
+                return {"port": server["port"], "address": f"{server['url']}lab/tree/00_start_here.ipynb{token}"}
+    except Exception:  # a damaged runtime file must not keep Lab from starting
+        return None
+
+
+def _listens(server):
+    """Whether a server is listening. After a crash its runtime file remains, and its PID may have been reused."""
+    host = server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
+    try:
+        socket.create_connection((host, server["port"]), timeout=2).close()
+        return True
+    except OSError:
+        return False
+
+
+def write_first_layout(workspace):
+    """Show the files on the left and the table of contents on the right, unless JupyterLab has stored a layout."""
+    stored = Path(workspace) / LAB_FILES / FIRST_LAYOUT.name
+    with suppress(OSError):  # JupyterLab then starts with a layout of its own
+        stored.parent.mkdir(exist_ok=True)
+        if not stored.exists():
+            shutil.copyfile(FIRST_LAYOUT, stored)
+
+
+def command_line(workspace, flags=()):
+    """The command line that starts JupyterLab on the first lesson of a workspace."""
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={Path(workspace).resolve()}",
+        "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
+        f"--LabApp.app_settings_dir={LAB_SETTINGS}",
+        f"--LabApp.workspaces_dir={Path(workspace).resolve() / LAB_FILES}",
+    ]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # in a container there is often no other user
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        command.append("--no-browser")  # Lab prints the address instead
+    return [*command, *flags]
