@@ -6,20 +6,22 @@ import sys
 import pytest
 
 from course_utils.tools.authoring import ROOT, AuthoringError, renew
+from course_utils.tools.publish.elsewhere import ElsewhereError, write_links
 from course_utils.tools.workspace.overview import overview
 
 from .execute import execute, lessons
 
-# This lesson's cases in the tests of all lessons, and the whole glossary, since a lesson may be the first to use a
-# term.
-SHARED = ("notebooks", "exercises", "promises", "claims", "glossary", "progress", "decks", "grading_parity")
+# Files whose tests have a case for each lesson, of which only this lesson's are run (a deck's in a browser, too), and
+# files that any lesson can break. test_authoring.py has a test that no file is missing.
+CASES = "notebooks exercises promises claims progress pictures decks grading_parity".split()
+WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
 def main(number):
     """Returns pytest's exit status, or a sentence that says what is wrong with the lesson."""
     try:
-        changed = renew(number)
-    except AuthoringError as error:
+        changed = [*renew(number), *write_links()]
+    except (AuthoringError, ElsewhereError) as error:
         return str(error)
     os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
     (path,) = lessons([f"{number}_"])
@@ -31,11 +33,11 @@ def main(number):
         print(f"Executing {one.name}", flush=True)
         execute(one)
     print("Renewed: " + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"), flush=True)
-    files = [f"tests/test_{name}.py" for name in (*SHARED, f"lesson_{number}")]
-    chosen = f"({number}_ or {number}- or [{number} or test_lesson_{number} or test_glossary) and not browser"
-    return pytest.main(
-        ["-q", "-p", "no:cacheprovider", "-k", chosen, *(file for file in files if (ROOT / file).exists())]
-    )
+    names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
+    files = [name for name in names if (ROOT / name).exists()]
+    chosen = " or ".join([f"{number}_ or {number}- or [{number} or test_lesson_{number}", *WHOLE])
+    # the notebook last: its second run shows whether its outputs are the same each time
+    return pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *files, f"notebooks/{path.name}"])
 
 
 def stands_in(path, text):

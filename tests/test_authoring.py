@@ -4,6 +4,7 @@ import ast
 import re
 import shutil
 import tomllib
+from collections import defaultdict
 
 import nbformat
 import pytest
@@ -11,6 +12,8 @@ from click.testing import CliRunner
 
 from course_utils.tools import authoring, cli
 from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew
+
+from .lesson import CASES, WHOLE
 
 
 @pytest.fixture
@@ -32,10 +35,11 @@ def course(tmp_path, monkeypatch):
         "exercises": tmp_path,
         "answers": tmp_path / "answers",
         "readme": tmp_path / "README.md",
+        "claims": tmp_path,
     }
     for command, defaults in (
         ("new_exercise", ("folder", "exercises", "answers")),
-        ("new_lesson", ("folder", "readme")),
+        ("new_lesson", ("folder", "readme", "claims")),
     ):
         write = getattr(authoring, command)
         rest = {name: places[name] for name in defaults}
@@ -95,7 +99,12 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
 @pytest.mark.parametrize("kind", ["full", "short", "page"])
 def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     said, status = course("new-lesson", "98", "Where to go: a map", "--kind", kind)
-    assert status == 0 and "make lesson L=98" in said
+    assert status == 0 and said.endswith("Then: make lesson L=98.\n")
+    required, optional = said.split("If the lesson has them:")
+    assert "tests/claims/98.toml" in required and "tests/test_lesson_98.py" in optional
+    for needed in ("course_utils/diagrams/lesson_98.py", "course new-exercise 98 NAME", "three questions"):
+        assert (needed in required) == (kind != "page"), needed
+    assert tomllib.loads(course.files()["98.toml"]) == {}
     notebook = nbformat.reads(course.files()["98_where_to_go_a_map.ipynb"], as_version=4)
     nbformat.validate(notebook)
     assert authoring.kind_of(notebook) == kind
@@ -147,3 +156,17 @@ def test_run_twice_nothing_is_written_twice(course, words):
     before = course.files()
     said, status = course(*words)
     assert status == 1 and ("already" in said or "no other lesson has" in said) and course.files() == before
+
+
+def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
+    """Looks at the tests that pytest has collected: in `make test`, all of them."""
+    kinds = {path.name[:2]: authoring.kind_of(nbformat.read(path, 4)) for path in NOTEBOOKS.glob("[0-9]*.ipynb")}
+    lessons = {number for number, kind in kinds.items() if kind != "page"}
+    seen = defaultdict(set)
+    for item in request.session.items:
+        if found := re.search(r"\[(\d\d)[_\]-]", item.nodeid):
+            seen[item.nodeid.partition("[")[0]].add(found[1])
+    assert all((ROOT / f"tests/test_{name}.py").is_file() for name in (*CASES, *WHOLE))
+    for test, numbers in seen.items():
+        name = test.partition("::")[0].removeprefix("tests/test_").removesuffix(".py")
+        assert name in (*CASES, *WHOLE) or not numbers >= lessons, f"{test} is missing in tests/lesson.py"

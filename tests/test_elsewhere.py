@@ -42,7 +42,7 @@ def test_the_links_are_those_of_the_setting():
     badge, links = (written(ROOT / name) for name in READMES)
     project = elsewhere.read_project()
     assert badge == elsewhere.badge(project) and links == elsewhere.links(project, names), "run `course links`"
-    assert len(re.findall("colab.research.google.com", links)) == len(names) == 16
+    assert len(re.findall("colab.research.google.com", links)) == len(names) > 1
 
 
 def test_the_badge_is_that_of_the_workflow_for_pushes():

@@ -16,6 +16,8 @@ from course_utils.tools.publish import elsewhere
 
 from .grader import ROOT
 
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
 
 def run(*command, folder, **environment):
     """What a command prints. It sees neither the clone nor the environment that is active here."""
@@ -30,7 +32,8 @@ def run(*command, folder, **environment):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     room = tmp_path_factory.mktemp("wheel")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")  # what is new need not be added yet
+    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (room / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -66,8 +69,8 @@ def installed(wheel, tmp_path_factory):
 
 def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    lessons = {f"course_utils/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert lessons == {name for name in names if name.endswith(".ipynb")} and len(lessons) == 16
+    lessons = {f"course_utils/notebooks/{path.name}" for path in LESSONS}
+    assert lessons == {name for name in names if name.endswith(".ipynb")}
     assert {"course_utils/requirements.lock", "course_utils/notebooks/translations/de/00_start_here.po"} <= names
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
     here = {
@@ -87,7 +90,8 @@ def test_the_commands_work_without_a_clone(installed):
         assert code == 0, said
         return said
 
-    assert "15 lessons, 15 of them newly written" in says("lab", "--write-only")
+    number = len(LESSONS) - 1  # the glossary is none
+    assert f"{number} lessons, {number} of them newly written" in says("lab", "--write-only")
     assert "00_start_here.ipynb: renewed" in says("update", "--language", "de")
     assert "up to date" in says("update")
     assert "00" in says("progress") and "restored" in says("reset", "04")
@@ -109,7 +113,8 @@ def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
     code = (
         "import subprocess, sys; from course_utils._support.notebooks import NOTEBOOKS; "
-        "from course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.glob('*.ipynb'))) == 16; "
+        "from course_utils.tools.grading.sandbox import walls; "
+        f"assert len(list(NOTEBOOKS.glob('*.ipynb'))) == {len(LESSONS)}; "
         "inside = 'import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))'; "
         "print(subprocess.run([*walls(), sys.executable, '-I', '-c', inside, str(NOTEBOOKS), sys.executable], "
         "capture_output=True, text=True))"

@@ -11,6 +11,7 @@ from .workspace.overview import Overview, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 ANSWERS = ROOT / "tests" / "answers"
+CLAIMS = ROOT / "tests" / "claims"
 COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 EXERCISE = """
@@ -175,8 +176,8 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
     return path, code, words, tests
 
 
-def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "README.md"):
-    """Write the skeleton of a lesson and its row in the README's table. Returns the lesson's path.
+def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "README.md", claims=CLAIMS):
+    """Write the skeleton of a lesson, its row in the README's table and its table of claims. Returns the lesson's path.
 
     number: two digits that no lesson has, such as "13".
     kind: one of KINDS.
@@ -225,8 +226,32 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     before = [row for row in rows if row[0][3:5] < number]
     place = before[-1].end() if before else rows[0].start()
     write_whole(readme, f"{text[:place]}| `{path.stem}` | TODO | 5 | 0 |\n{text[place:]}")
+    write_whole(Path(claims) / f"{number}.toml", f"# What lesson {number} asserts: tests/test_claims.py says how.\n")
     write_whole(path, nbformat.writes(notebook) + "\n")
     return path
+
+
+def needed_by(number, kind):
+    """What else a lesson of a kind needs before its tests pass, and what it may have, as lines of text."""
+    required = [f"the lesson and its row in README.md: fill in everything marked TODO (make lesson L={number} counts)"]
+    required.append(f"tests/claims/{number}.toml: what the lesson asserts, and the cell that shows it or the source")
+    optional = [f"tests/test_lesson_{number}.py: what this lesson alone promises"]
+    diagrams = f"course_utils/diagrams/lesson_{number}.py: its diagrams"
+    if kind == "page":
+        optional.insert(0, diagrams)
+    else:
+        required += [
+            f"{diagrams}, two to six",
+            f"exercises: `course new-exercise {number} NAME` names the files that each needs",
+            "three questions with options (cells quiz-...), notes on its slides, and the minutes of its plan",
+        ]
+        optional.append("CONTEXT in course_utils/tools/publish/question_banks.py: if a question needs other text above")
+    return [
+        "Required:",
+        *(f"- {line}" for line in required),
+        "If the lesson has them:",
+        *(f"- {line}" for line in optional),
+    ]
 
 
 def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):

@@ -770,8 +770,8 @@ def new_lesson(number, title, kind):
         path = authoring.new_lesson(number, title, kind)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"Written: {_short(path)}, and a row in the table of README.md.")
-    click.echo(f"Fill in everything marked TODO, then: make lesson L={number}.")
+    click.echo(f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml.")
+    click.echo("\n".join([*authoring.needed_by(number, kind), f"Then: make lesson L={number}."]))
 
 
 def _short(path):
