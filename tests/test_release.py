@@ -113,10 +113,10 @@ def test_a_release_can_be_made_on_windows(tmp_path):
 def test_nbgrader_accepts_the_source_lessons(tmp_path):
     """nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the course's points."""
     environment = needs_extras()
-    for lesson in LESSONS:
-        source = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
-        (tmp_path / "source" / f"lesson-{lesson}").mkdir(parents=True)
-        (tmp_path / "source" / f"lesson-{lesson}" / source.name).write_bytes(source.read_bytes())
+    (tmp_path / "source" / "course").mkdir(parents=True)
+    names = {lesson: next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")).name for lesson in LESSONS}
+    for name in names.values():
+        (tmp_path / "source" / "course" / name).write_bytes((NOTEBOOKS / name).read_bytes())
     script = """
 import json, sys, warnings
 warnings.simplefilter("ignore")
@@ -126,14 +126,15 @@ from nbgrader.nbgraderformat import read
 from traitlets.config import Config
 root, config = Path(sys.argv[1]), Config()
 config.CourseDirectory.root, config.CourseDirectory.db_url = str(root), f"sqlite:///{root}/gradebook.db"
-api, found = NbGraderAPI(config=config), {}
+for path in (root / "source" / "course").iterdir():
+    read(path, as_version=4)
+api = NbGraderAPI(config=config)
 with api.gradebook:
     pass
-for folder in sorted((root / "source").iterdir()):
-    read(next(folder.glob("*.ipynb")), as_version=4)
-    made = api.generate_assignment(folder.name, force=True, create=True)
-    found[folder.name[-2:]] = api.get_assignment(folder.name)["max_score"] if made["success"] else made
-print(json.dumps(found))
+made = api.generate_assignment("course", force=True, create=True)
+with api.gradebook as book:
+    found = {one.name[:2]: one.max_score for one in book.find_assignment("course").notebooks}
+print(json.dumps(found if made["success"] else made))
 """
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path
@@ -144,5 +145,5 @@ print(json.dumps(found))
     assert json.loads(done.stdout.splitlines()[-1]) == {
         lesson: sum(most for one, most in points.items() if one[:2] == lesson) for lesson in LESSONS
     }
-    released = (tmp_path / "release" / "lesson-04" / "04_pooling.ipynb").read_text()
+    released = (tmp_path / "release" / "course" / "04_pooling.ipynb").read_text()
     assert BEGIN not in released and "YOUR CODE HERE" in released

@@ -15,6 +15,7 @@ from course_utils.data import STSB
 
 from .hub import Hub
 
+COLUMNS = ["sentence1", "sentence2", "score"]
 PAIRS = [
     ('A "quoted" cat, asleep.', "A cat sleeps; it's late.", 4.2),
     ("Naïve café", "  two  words ", 0.0),
@@ -93,51 +94,32 @@ def test_the_form_of_the_tasks_own_site(extra, tmp_path):
     assert found(original(tmp_path / "sts-test.csv", extra=extra)) == PAIRS
 
 
-@pytest.mark.parametrize(
-    "name, make",
-    [
-        ("pairs.csv", lambda path: write(path, PAIRS, ["sentence1", "sentence2", "score"], ",")),
-        (
-            "order.csv",
-            lambda path: write(
-                path, [(s, "x", b, a) for a, b, s in PAIRS], ["score", "id", "sentence2", "sentence1"], ","
-            ),
-        ),
-        (
-            "tabs.tsv",
-            lambda path: path.write_text(
-                "index\tsentence1\tsentence2\tscore\n"
-                + "".join(f"{i}\t{a}\t{b}\t{s}\n" for i, (a, b, s) in enumerate(PAIRS)),
-                encoding="utf-8",
-            ),
-        ),
-        (
-            "bom.csv",
-            lambda path: path.write_bytes(
-                b"\xef\xbb\xbf" + write(path, PAIRS, ["sentence1", "sentence2", "score"], ",").read_bytes()
-            ),
-        ),
-        (
-            "pairs.parquet",
-            lambda path: pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_parquet(path),
-        ),
-        (
-            "pairs.jsonl.gz",
-            lambda path: pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_json(
-                path, orient="records", lines=True
-            ),
-        ),
-    ],
-)
-def test_tables_with_a_header(name, make, tmp_path):
-    make(tmp_path / name)
+def comma_separated(path):
+    return write(path, PAIRS, COLUMNS, ",")
+
+
+WRITERS = {
+    "pairs.csv": comma_separated,
+    "order.csv": lambda path: write(
+        path, [(s, "x", b, a) for a, b, s in PAIRS], ["score", "id", "sentence2", "sentence1"], ","
+    ),
+    "tabs.tsv": lambda path: write(
+        path, [(n, *pair) for n, pair in enumerate(PAIRS)], ["index", *COLUMNS], quoting=csv.QUOTE_NONE, quotechar=None
+    ),
+    "bom.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + comma_separated(path).read_bytes()),
+    "pairs.parquet": lambda path: pd.DataFrame(PAIRS, columns=COLUMNS).to_parquet(path),
+    "pairs.jsonl.gz": lambda path: pd.DataFrame(PAIRS, columns=COLUMNS).to_json(path, orient="records", lines=True),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_tables_with_a_header(name, tmp_path):
+    WRITERS[name](tmp_path / name)
     assert found(tmp_path / name) == PAIRS
 
 
 def test_scores_up_to_one_become_scores_up_to_five(tmp_path):
-    path = write(
-        tmp_path / "unit.csv", [("A b.", "C d.", 0.5), ("E f.", "G h.", 1)], ["sentence1", "sentence2", "score"], ","
-    )
+    path = write(tmp_path / "unit.csv", [("A b.", "C d.", 0.5), ("E f.", "G h.", 1)], COLUMNS, ",")
     assert load_scored_pairs(path)["score"].tolist() == [2.5, 5]
     assert load_scored_pairs(original(tmp_path / "low.csv", [("A", "B", 1.0)]))["score"].tolist() == [1.0], (
         "known to be 0 to 5"
@@ -218,10 +200,8 @@ def test_no_file_of_that_name(tmp_path):
 def test_stsb_comes_from_the_hub_and_the_second_time_from_the_cache(tmp_path, ask):
     folder = tmp_path / "hub"
     (folder / "data").mkdir(parents=True)
-    pd.DataFrame(PAIRS, columns=["sentence1", "sentence2", "score"]).to_parquet(
-        folder / "data" / "test-00000-of-00001.parquet"
-    )
-    pd.DataFrame(PAIRS[:1], columns=["sentence1", "sentence2", "score"]).to_parquet(folder / "data" / "train-0.parquet")
+    for name, rows in (("test-00000-of-00001", PAIRS), ("train-0", PAIRS[:1])):
+        pd.DataFrame(rows, columns=COLUMNS).to_parquet(folder / "data" / f"{name}.parquet")
     (folder / "stsbenchmark.py").write_text("raise SystemExit('code from a hub was run')")
     with Hub({STSB: folder}) as hub:
         ask(hub.endpoint)

@@ -40,12 +40,11 @@ def write_class(folder, lesson, size, nbgrader=False):
 
 def timed(command, folder, environment=None):
     begin = time.perf_counter()
-    done = subprocess.run(
-        list(map(str, command)), cwd=folder, env=environment or os.environ, capture_output=True, text=True
-    )
+    words = list(map(str, command))
+    done = subprocess.run(words, cwd=folder, env=environment or os.environ, capture_output=True, text=True)
     seconds = time.perf_counter() - begin
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-3000:]}")
+        sys.exit(f"{' '.join(words)} failed:\n{done.stderr[-3000:]}")
     return seconds
 
 
@@ -63,16 +62,12 @@ def ours(room, lesson, size, workers):
 def theirs(room, lesson, size):
     """nbgrader's seconds per hand-in. Its command starts once for all."""
     course = room / f"nbgrader-{lesson}"
-    (course / "source" / f"lesson-{lesson}").mkdir(parents=True)
-    shutil.copyfile(
-        next((ROOT / "notebooks").glob(f"{lesson}_*.ipynb")), course / "source" / f"lesson-{lesson}" / LESSONS[lesson]
-    )
+    source = course / "source" / f"lesson-{lesson}"
+    source.mkdir(parents=True)
+    shutil.copyfile(ROOT / "notebooks" / LESSONS[lesson], source / LESSONS[lesson])
     (course / "nbgrader_config.py").write_text(NBGRADER)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{ROOT}:{EXTRAS}",
-        "PATH": f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
+    programs = f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": programs}
     nbgrader = [sys.executable, "-W", "ignore", "-m", "nbgrader"]
     timed([*nbgrader, "db", "assignment", "add", f"lesson-{lesson}"], course, environment)
     timed([*nbgrader, "generate_assignment", f"lesson-{lesson}"], course, environment)
@@ -102,23 +97,12 @@ def main(size, few, write):
             both = [both[0] + slow, both[1] + found[cores]]
             rates = [f"{1 / found[workers]:.1f}" if workers in found else "" for workers in several]
             rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / found[cores]:.0f}"))
-    rows.append(
-        (
-            "both",
-            f"{both[0]:.1f} s",
-            *(f"{1 / both[1]:.1f}" if workers == cores else "" for workers in several),
-            f"{both[0] / both[1]:.0f}",
-        )
-    )
-    head = [
-        "lesson",
-        "nbgrader, a hand-in",
-        *(f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}" for number in several),
-        f"times nbgrader, with {cores} workers",
-    ]
+    rates = [f"{1 / both[1]:.1f}" if workers == cores else "" for workers in several]
+    rows.append(("both", f"{both[0]:.1f} s", *rates, f"{both[0] / both[1]:.0f}"))
+    counts = [f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}" for number in several]
+    head = ["lesson", "nbgrader, a hand-in", *counts, f"times nbgrader, with {cores} workers"]
     lines = [
-        f"| {' | '.join(head)} |",
-        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"),
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
         f"A class of {size}, isolated, the whole command with warm-up and pages (`make bench`); nbgrader marked "

@@ -43,15 +43,10 @@ def start(side, python, folder):
     from course_utils._support.downloads import packaged_encoder
 
     settings = {"MODEL": str(packaged_encoder()), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder), "TQDM_DISABLE": "1"}
-    return subprocess.Popen(
-        [python, "-W", "ignore", "-m", "tests.benchmarks.peer_worker", *side, folder],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if name != "COURSE_ENCODER"} | settings,
-    )
+    environment = {name: value for name, value in os.environ.items() if name != "COURSE_ENCODER"} | settings
+    words = [python, "-W", "ignore", "-m", "tests.benchmarks.peer_worker", *side, folder]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(words, **pipes, text=True, cwd=ROOT, env=environment)
 
 
 def ask(worker, **question):
@@ -168,18 +163,19 @@ def verdicts(workers, loads, speeds, cosine):
 
     def times(one, others, condition):
         """How many times faster `one` is than another side per text: the median of the rounds' ratios."""
-        pairs = {
-            load: zip(speeds[one, load, condition], speeds[other, load, condition]) for load, other in others.items()
-        }
-        return ", ".join(f"{statistics.median(a / b for a, b in pair):.2f} ({load})" for load, pair in pairs.items())
+        pairs = (
+            (load, zip(speeds[one, load, condition], speeds[other, load, condition])) for load, other in others.items()
+        )
+        return ", ".join(f"{statistics.median(a / b for a, b in pair):.2f} ({load})" for load, pair in pairs)
 
     peers = [side for side in workers if side[0] in PEERS]
     for ours in (side for side in workers if side[0] == "embed" and cosine[side] >= EQUAL):
         equal = [side for side in peers if cosine[side] >= EQUAL and side[1] in ("float32", ours[1])]
         for condition in CONDITIONS:
-            best = {
-                load: max(equal, key=lambda side: statistics.median(speeds[side, load, condition])) for load in loads
+            typical = {
+                (side, load): statistics.median(speeds[side, load, condition]) for side in equal for load in loads
             }
+            best = {load: max(equal, key=lambda side: typical[side, load]) for load in loads}
             names = ", ".join(dict.fromkeys(" ".join(side) for side in best.values()))
             yield (
                 f"`embed` in {ours[1]}, {condition}: {times(ours, best, condition)} times the fastest alternative at "
@@ -241,13 +237,8 @@ def main(rounds, step, few, write, peers):
             click.echo(f"{' '.join(side)}: batch sizes found", err=True)
         found = measured(workers, loads, batch, rounds)
     speeds = {key: [len(loads[key[1]]) / answer["seconds"] for answer in answers] for key, answers in found.items()}
-    lines = [
-        *table(workers, failed, loads, batch, speeds, cosine),
-        "",
-        *(f"- {line}" for line in verdicts(workers, loads, speeds, cosine)),
-        "",
-        summary(ready, found, loads),
-    ]
+    lines = [*table(workers, failed, loads, batch, speeds, cosine), ""]
+    lines += [*(f"- {line}" for line in verdicts(workers, loads, speeds, cosine)), "", summary(ready, found, loads)]
     click.echo("\n".join(lines))
     if write and not few:
         renew(PAGE, lines, BEGIN, END)

@@ -47,12 +47,8 @@ def ways(corpus):
     index = Index(ndim=DIMENSIONS, metric="cos", dtype="f16", connectivity=16, expansion_add=128)
     index.expansion_search = WIDTH
     index.add(np.arange(len(corpus)), corpus)
-    found[f"usearch, width {WIDTH}"] = (
-        time.perf_counter() - start,
-        index.serialized_length / len(corpus),
-        lambda query: index.search(query, K, threads=1).keys,
-    )
-    return found
+    taken, size = time.perf_counter() - start, index.serialized_length / len(corpus)
+    return found | {f"usearch, width {WIDTH}": (taken, size, lambda query: index.search(query, K, threads=1).keys)}
 
 
 def milliseconds(find, queries):
@@ -71,10 +67,8 @@ def main(most, write):
     """Measure, print the table, and renew it."""
     import torch
 
-    queries, lines = (
-        drawn(50, seed=1),
-        ["| vectors | way | ms a query | bytes a vector | s to build |", "|---|---|---|---|---|"],
-    )
+    queries = drawn(50, seed=1)
+    lines = ["| vectors | way | ms a query | bytes a vector | s to build |", "|---|---|---|---|---|"]
     for n in [10**power for power in range(3, 8) if 10**power <= most]:
         for name, (seconds, size, find) in ways(drawn(n)).items():
             lines.append(f"| {n:,} | {name} | {milliseconds(find, queries):.2f} | {size:,.0f} | {seconds:.1f} |")

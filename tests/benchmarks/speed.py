@@ -30,12 +30,8 @@ def texts():
     sentences = load_reviews("rotten_tomatoes")["text"]
     whole = load_reviews("imdb")["text"]
     short = sentences[sentences.str.split().str.len() <= 20].sample(1000, random_state=0).tolist()
-    long = whole.sample(150, random_state=0).str.split().str[:180].str.join(" ").tolist()
-    mixed = [
-        *sentences.sample(600, random_state=1),
-        *whole.sample(60, random_state=1).str.split().str[:180].str.join(" "),
-    ]
-    return {"short": short, "long": long, "mixed": mixed}
+    long, some = (whole.sample(n, random_state=s).str.split().str[:180].str.join(" ") for n, s in ((150, 0), (60, 1)))
+    return {"short": short, "long": long.tolist(), "mixed": [*sentences.sample(600, random_state=1), *some]}
 
 
 def sides():
@@ -49,10 +45,9 @@ def sides():
 
     library = SentenceTransformer(str(packaged_encoder()), device="cpu")
     found = {"library": lambda t: library.encode(t, show_progress_bar=False)}
-    found |= {
-        f"library, batches of {size}": lambda t, size=size: library.encode(t, batch_size=size, show_progress_bar=False)
-        for size in BATCHES
-    }
+    for size in BATCHES:
+        name = f"library, batches of {size}"
+        found[name] = lambda t, size=size: library.encode(t, batch_size=size, show_progress_bar=False)
     found["ours"] = embed
     if has_bfloat16():
         half = SentenceTransformer(str(packaged_encoder()), device="cpu", model_kwargs={"dtype": torch.bfloat16})
@@ -94,23 +89,18 @@ def arithmetic(sentences):
 
     tokenizer, encoder = load_encoder()
     config = encoder.config
-    lengths = [
-        len(ids)
-        for ids in tokenizer(sentences, truncation=True, max_length=max_tokens(tokenizer, encoder))["input_ids"]
-    ]
-    dense = (
-        2 * config.num_hidden_layers * (4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size)
-    )
-    return sum(n * dense + 4 * config.num_hidden_layers * n * n * config.hidden_size for n in lengths) / 1e9
+    encoded = tokenizer(sentences, truncation=True, max_length=max_tokens(tokenizer, encoder))["input_ids"]
+    layers, hidden = config.num_hidden_layers, config.hidden_size
+    dense = 2 * layers * (4 * hidden**2 + 2 * hidden * config.intermediate_size)
+    return sum(n * dense + 4 * layers * n * n * hidden for n in map(len, encoded)) / 1e9
 
 
 def fresh(program):
     """A program's output in a new process, the seconds it took, and its peak memory in MB."""
     program += "\nfrom tests.benchmarks.speed import peak_memory; print(peak_memory())"
     start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
-    )
+    words = [sys.executable, "-W", "ignore", "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
     *printed, memory = done.stdout.split()
     return printed, time.perf_counter() - start, float(memory)
 
@@ -125,10 +115,8 @@ def peak_memory():
 
 LOAD_OURS = "from course_utils import embed\nembed({})"
 LOAD_THEIRS = (
-    "from sentence_transformers import SentenceTransformer\nfrom course_utils.models import "
-    "packaged_folder\n"
-    "SentenceTransformer(str(packaged_folder() / 'model'), device='cpu').encode({}, "
-    "show_progress_bar=False)"
+    "from sentence_transformers import SentenceTransformer\nfrom course_utils.models import packaged_folder\n"
+    "SentenceTransformer(str(packaged_folder() / 'model'), device='cpu').encode({}, show_progress_bar=False)"
 )
 CLOSEST = (
     "import numpy as np, time\nfrom course_utils import closest_pairs\n"
@@ -153,69 +141,44 @@ def main(rounds, write):
                 seconds.setdefault((load, name), []).append(timed(function, sentences))
             click.echo(f"{load}: round {turn + 1} of {rounds}", err=True)
 
-    def ratio(load, slow, fast):
-        return statistics.median(s / f for s, f in zip(seconds[load, slow], seconds[load, fast]))
+    def ratios(slow, fast):
+        pairs = (zip(seconds[load, slow], seconds[load, fast]) for load in loads)
+        return [f"{statistics.median(s / f for s, f in pair):.2f}" for pair in pairs]
 
-    best = {
-        load: min(
-            (name for name in names if name.startswith("library") and "bfloat16" not in name),
-            key=lambda name: statistics.median(seconds[load, name]),
-        )
-        for load in loads
-    }
     batch = {"library": 32} | {f"library, batches of {size}": size for size in BATCHES}
-    rows = [
-        ("float32, times the library at its defaults", [f"{ratio(load, 'library', 'ours'):.2f}" for load in loads]),
-        (
-            "float32, times the library at its best batch size (in brackets)",
-            [f"{ratio(load, best[load], 'ours'):.2f} ({batch[best[load]]})" for load in loads],
-        ),
+    best = {load: min(batch, key=lambda name: statistics.median(seconds[load, name])) for load in loads}
+    at_best = [f"{ratios(best[load], 'ours')[place]} ({batch[best[load]]})" for place, load in enumerate(loads)]
+    agree = [
+        [names[name](sentences) for name in ("library", "ours", "ours, bfloat16") if name in names]
+        for sentences in loads.values()
     ]
-    agree = {
-        load: [names[name](sentences) for name in ("library", "ours", "ours, bfloat16") if name in names]
-        for load, sentences in loads.items()
+    rows = {
+        "float32, times the library at its defaults": ratios("library", "ours"),
+        "float32, times the library at its best batch size (in brackets)": at_best,
+        "float32, largest difference from the library's numbers": [
+            f"{np.abs(found[0] - found[1]).max():.0e}" for found in agree
+        ],
     }
-    rows.append(
-        (
-            "float32, largest difference from the library's numbers",
-            [f"{np.abs(found[0] - found[1]).max():.0e}" for found in agree.values()],
-        )
-    )
     if "ours, bfloat16" in names:
-        rows += [
-            (
-                "bfloat16, times the library in float32",
-                [f"{ratio(load, 'library', 'ours, bfloat16'):.2f}" for load in loads],
-            ),
-            (
-                "bfloat16, times the library in bfloat16",
-                [f"{ratio(load, 'library, bfloat16', 'ours, bfloat16'):.2f}" for load in loads],
-            ),
-            (
-                "bfloat16, lowest cosine to the library's float32",
-                [f"{(found[0] * found[2]).sum(axis=1).min():.5f}" for found in agree.values()],
-            ),
-        ]
+        rows |= {
+            "bfloat16, times the library in float32": ratios("library", "ours, bfloat16"),
+            "bfloat16, times the library in bfloat16": ratios("library, bfloat16", "ours, bfloat16"),
+            "bfloat16, lowest cosine to the library's float32": [
+                f"{(found[0] * found[2]).sum(axis=1).min():.5f}" for found in agree
+            ],
+        }
     for name, dtype in (("ours", torch.float32), ("ours, bfloat16", torch.bfloat16)):
-        if name in names:
-            for whose, peak in matrix_peak(dtype).items():
-                reached = [arithmetic(sentences) / min(seconds[load, name]) / peak for load, sentences in loads.items()]
-                rows.append(
-                    (
-                        f"{str(dtype)[6:]}, share of the {peak:,.0f} GFLOP/s of {whose}'s matrix product",
-                        [f"{share:.0%}" for share in reached],
-                    )
-                )
+        for whose, peak in matrix_peak(dtype).items() if name in names else ():
+            what = f"{str(dtype)[6:]}, share of the {peak:,.0f} GFLOP/s of {whose}'s matrix product"
+            rows[what] = [f"{arithmetic(found) / min(seconds[load, name]) / peak:.0%}" for load, found in loads.items()]
     text = json.dumps(loads["mixed"])
-    first = [
-        statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in (LOAD_OURS, LOAD_THEIRS)
-    ]
-    memory = [fresh(program.format(text))[2] for program in (LOAD_OURS, LOAD_THEIRS)]
+    programs = (LOAD_OURS, LOAD_THEIRS)
+    first = [statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in programs]
+    memory = [fresh(program.format(text))[2] for program in programs]
     (closest,), _, closest_memory = fresh(CLOSEST)
     lines = [
-        "| | short | long | mixed |",
-        "|---|---|---|---|",
-        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows),
+        *("| | short | long | mixed |", "|---|---|---|---|"),
+        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()),
         "",
         f"A fresh process embeds its first sentence and ends after {first[0]:.1f} s, with the library after "
         f"{first[1]:.1f} s ({first[0] / first[1]:.0%}). Peak memory of a process that embeds the mixed text: "
@@ -244,15 +207,10 @@ def machine():
     import torch
 
     path = Path("/proc/cpuinfo")
-    found = (
-        [line.partition(":")[2].strip() for line in path.read_text().splitlines() if line.startswith("model name")]
-        if path.exists()
-        else []
-    )
-    return (
-        f"{found[0] if found else platform.processor() or platform.machine()} "
-        f"({torch.backends.cpu.get_cpu_capability()})"
-    )
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    name = names[0] if names else platform.processor() or platform.machine()
+    return f"{name} ({torch.backends.cpu.get_cpu_capability()})"
 
 
 if __name__ == "__main__":
