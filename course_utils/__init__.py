@@ -3,34 +3,19 @@
 from importlib import import_module
 
 PROJECT = "sentence-embeddings-course"  # its name in pyproject.toml, where the version is, too
-# the module that defines each name
-HOME = {
-    "setup": "settings",
-    "load_encoder": "models",
-    "load_masked_lm": "models",
-    "load_glove": "models",
-    "cls_pool": "pooling",
-    "mean_pool": "pooling",
-    "max_pool": "pooling",
-    "normalise": "pooling",
-    "embed": "embedding",
-    "search": "nearest",
-    "closest_pairs": "nearest",
-    "load_reviews": "data",
-    "load_senses": "data",
-    "load_scored_pairs": "data",
-    "load_triplets": "data",
-    "load_queries": "data",
-    "load_docstrings": "data",
-    "load_doc_queries": "data",
-    "load_doc_judgements": "data",
-    "load_plot_queries": "data",
-    "load_texts": "data",
-    "check": "exercises",
-    "hint": "exercises",
-    "solution": "exercises",
-    "progress": "tools.workspace.overview",
+# the names that each module defines
+NAMES = {
+    "settings": "setup",
+    "models": "load_encoder load_masked_lm load_glove",
+    "pooling": "cls_pool mean_pool max_pool normalise",
+    "embedding": "embed",
+    "nearest": "search closest_pairs",
+    "data": "load_reviews load_senses load_scored_pairs load_triplets load_queries load_docstrings load_doc_queries "
+    "load_doc_judgements load_plot_queries load_texts",
+    "exercises": "check hint solution",
+    "tools.workspace.overview": "progress",
 }
+HOME = {name: module for module, names in NAMES.items() for name in names.split()}
 __all__ = sorted(HOME)  # noqa: PLE0605
 
 

@@ -11,6 +11,7 @@ import warnings
 import torch
 
 from ._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS, View, checked, chosen, framed, listed, page
+from ._support.bertviz_offline import thumbnails as thumbnails
 from .models import load_encoder
 
 
@@ -142,17 +143,8 @@ def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None)
     def draw():
         plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
         with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-            return plots.heatmap(
-                mean.numpy(),
-                tokens,
-                tokens,
-                what.capitalize(),
-                f"{alt}.",
-                xlabel="looked at",
-                ylabel="token",
-                numbers=len(tokens) <= 16,
-                limits=(0, 1),
-            )
+            names = {"title": what.capitalize(), "alt": f"{alt}.", "xlabel": "looked at", "ylabel": "token"}
+            return plots.heatmap(mean.numpy(), tokens, tokens, **names, numbers=len(tokens) <= 16, limits=(0, 1))
 
     options = {"layer": layer - 1, "heads": heads, "sentence_b_start": sentence_b_start}
     outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
@@ -176,44 +168,11 @@ def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=Non
     )
     places = [layer - 1 for layer in layers]
     shown = attentions[places][:, heads]
-    options = {
-        "include_layers": places,
-        "include_heads": heads,
-        "sentence_b_start": sentence_b_start,
-        "display_mode": "light",
-    }
+    options = {"include_layers": places, "include_heads": heads, "display_mode": "light"}
+    options["sentence_b_start"] = sentence_b_start
     rows = 38 + len(layers) * (10 + 84 / attentions.shape[1] * len(tokens))
     size = (990, (38 if sentence_b_start is None else 60) + max(rows, 55 + 18 * len(tokens)))
     html, largest = page("model_view", attentions, tokens, options, size[0]), shown.amax((-1, -2))
     return View(
-        framed(html, alt, size, largest, layers, heads), lambda: _thumbnails(shown, layers, heads, f"{alt}.", tokens)
+        framed(html, alt, size, largest, layers, heads), lambda: thumbnails(shown, layers, heads, f"{alt}.", tokens)
     )
-
-
-def _thumbnails(attentions, layers, heads, alt, tokens):
-    """Small heatmaps, one per head. The figure's text gives the largest weight of each head."""
-    import matplotlib.pyplot as plt
-    import seaborn
-
-    from . import plots
-
-    side = max(0.7, min(2.5, 8.4 / len(heads), 5 / len(layers)))
-    figure, axes = plt.subplots(figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)))
-    n = attentions.shape[-1]
-    step = n + max(1, n // 8)  # a gap between heatmaps
-    mosaic = torch.full((len(layers), len(heads), step, step), float("nan"))
-    mosaic[..., :n, :n] = attentions
-    mosaic = mosaic.transpose(1, 2).reshape(len(layers) * step, -1)
-    axes.imshow(mosaic.numpy(), cmap=seaborn.light_palette(plots.HEAT, as_cmap=True), vmin=0, vmax=1)
-    for axis, names in ((axes.xaxis, heads), (axes.yaxis, layers)):
-        axis.set_ticks([(n - 1) / 2 + step * place for place in range(len(names))], names)
-    axes.tick_params(length=0, labeltop=True, labelbottom=False)
-    axes.spines[:].set_visible(False)
-    axes.set(xlabel="head", ylabel="layer")
-    still = plots.Figure(figure, alt)
-    still.data = ["tokens: " + " ".join(tokens)]
-    still.data += [
-        f"layer {layer}: " + " ".join(f"{weight:.3f}" for weight in weights.amax((-1, -2)).tolist())
-        for layer, weights in zip(layers, attentions, strict=True)
-    ]
-    return still

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ._support.downloads import hub_dataset, packaged_folder
 from ._support.scored_pairs import read_pairs
+from ._support.tables import documented, html_in, listed, refuse_any, table_of_texts
 
 TABLES = Path(__file__).parent / "tables"
 SOURCES = ("rotten_tomatoes", "imdb")
@@ -154,9 +155,9 @@ def load_docstrings(places=None):
     import pandas as pd
 
     found = {}
-    for package, listed in (DOCUMENTED if places is None else places).items():
-        for place in listed.split():
-            for name, text in _documented(place):
+    for package, homes in (DOCUMENTED if places is None else places).items():
+        for place in homes.split():
+            for name, text in documented(place):
                 if len(words := text.split()) >= MIN_DOCSTRING_WORDS and name not in VARYING:
                     found.setdefault(" ".join(words), []).append((name, package, text))
     return pd.DataFrame(sorted(min(same) for same in found.values()), columns=["name", "package", "text"])
@@ -210,11 +211,11 @@ def load_texts(folder):
         rows.append((name, text.replace("\r\n", "\n")))
     if foreign:
         raise ValueError(
-            f"{len(foreign)} of {len(paths)} files are not in UTF-8: {_listed(foreign)}. Save them as UTF-8 in an "
+            f"{len(foreign)} of {len(paths)} files are not in UTF-8: {listed(foreign)}. Save them as UTF-8 in an "
             "editor, or move them out of the folder"
         )
     reasons = (("hidden", hidden), ("of another kind", [path.suffix or path.name for path in others]))
-    if skipped := " and ".join(f"{len(files)} {why} ({_listed(files)})" for why, files in reasons if files):
+    if skipped := " and ".join(f"{len(files)} {why} ({listed(files)})" for why, files in reasons if files):
         warnings.warn(f"{len(paths)} files were read; skipped were {skipped}", stacklevel=2)
     return pd.DataFrame(rows, columns=["name", "text"])
 
@@ -240,19 +241,10 @@ def doubtful_texts(table):
         if same in first:
             rows.append((name, f"it is the same text as {first[same]}: keep one"))
         first.setdefault(same, name)
-        tags = 0 if str(name).endswith(".py") or not re.search(MARKUP, text) else len(re.findall(MARKUP, _markup(text)))
+        tags = 0 if str(name).endswith(".py") or not re.search(MARKUP, text) else len(re.findall(MARKUP, html_in(text)))
         if tags:
             rows.append((name, f"it holds {tags:,} HTML {'tag' if tags == 1 else 'tags'} outside code: remove them"))
     return pd.DataFrame(rows, columns=["name", "problem"])
-
-
-def _markup(text):
-    """What is HTML in a text, read as Markdown: not what stands in its code."""
-    from markdown_it import MarkdownIt
-
-    tokens = MarkdownIt("commonmark").parse(text)
-    tokens = [one for token in tokens for one in (token, *(token.children or ()))]
-    return "\n".join(one.content for one in tokens if one.type in ("html_block", "html_inline"))
 
 
 def read_judged(queries, judgements, names):
@@ -266,85 +258,29 @@ def read_judged(queries, judgements, names):
     part, id or name that does not exist, a text that is judged twice, another grade.
     """
     queries, judgements = (
-        _table(one, columns, what)
+        table_of_texts(one, columns, what)
         for one, columns, what in (
             (queries, ("id", "part", "query"), "queries"),
             (judgements, ("id", "name", "grade"), "judgements"),
         )
     )
     for column in ("id", "query"):
-        _none_of(queries[column][queries[column].duplicated()], f"queries: this {column} comes twice")
-    _none_of(queries["id"][queries["query"] == ""], "queries: there is no query for")
-    _none_of(queries["part"][~queries["part"].isin(("dev", "test"))], 'queries: part must be "dev" or "test"; got')
+        refuse_any(queries[column][queries[column].duplicated()], f"queries: this {column} comes twice")
+    refuse_any(queries["id"][queries["query"] == ""], "queries: there is no query for")
+    refuse_any(queries["part"][~queries["part"].isin(("dev", "test"))], 'queries: part must be "dev" or "test"; got')
     places = {name: place for place, name in enumerate(names)}
-    _none_of(judgements["id"][~judgements["id"].isin(queries["id"])], "judgements: there is no query with the id")
-    _none_of(judgements["name"][~judgements["name"].isin(places)], "judgements: there is no text called", places)
-    _none_of(
+    refuse_any(judgements["id"][~judgements["id"].isin(queries["id"])], "judgements: there is no query with the id")
+    refuse_any(judgements["name"][~judgements["name"].isin(places)], "judgements: there is no text called", places)
+    refuse_any(
         judgements["grade"][~judgements["grade"].isin(("0", "1", "2"))], "judgements: grade must be 0, 1 or 2; got"
     )
     twice = judgements[judgements.duplicated(["id", "name"])]
-    _none_of(twice["id"] + " " + twice["name"], "judgements: this is judged twice")
+    refuse_any(twice["id"] + " " + twice["name"], "judgements: this is judged twice")
     grades = {one: {} for one in queries["id"]}
     for row in judgements.itertuples():
         if row.grade != "0":
             grades[row.id][places[row.name]] = int(row.grade)
     return queries.assign(grades=[grades[one] for one in queries["id"]]).reset_index(drop=True)
-
-
-def _table(table, columns, what):
-    """A table of texts with these columns, without white space around them."""
-    import csv
-
-    import pandas as pd
-
-    if isinstance(table, str):
-        head, *rows = csv.reader(table.strip().splitlines(), skipinitialspace=True)
-        for number, row in enumerate(rows, start=2):
-            if len(row) != len(head):
-                raise ValueError(
-                    f"{what}, line {number}: there are {len(row)} values, and {len(head)} columns. Put a text that "
-                    'contains a comma in quotes: "..."'
-                )
-        table = pd.DataFrame(rows, columns=[name.strip() for name in head])
-    if missing := [column for column in columns if column not in table.columns]:
-        raise ValueError(f"{what}: there is no column {', '.join(missing)}; the columns must be {', '.join(columns)}")
-    return table[list(columns)].astype(str).apply(lambda column: column.str.strip())
-
-
-def _none_of(values, what, known=()):
-    """Raise ValueError if there are values, with the nearest of the known ones."""
-    import difflib
-
-    if len(values):
-        near = difflib.get_close_matches(values.iloc[0], known, n=1)
-        raise ValueError(f"{what} {_listed(values)}{f'; did you mean {near[0]}?' if near else ''}")
-
-
-def _listed(values, most=5):
-    """The first few of many names."""
-    names = list(dict.fromkeys(map(str, values)))
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def _documented(place):
-    """(full name, docstring) of the public names of a module or class."""
-    import inspect
-    from pkgutil import resolve_name
-
-    import numpy as np
-
-    home = resolve_name(place)
-    listed = getattr(home, "__all__", None)
-    for name in listed or vars(home) | dict.fromkeys(dir(home)):
-        one = None if name.startswith("_") else inspect.getattr_static(home, name, None)
-        one = getattr(home, name) if one is not None else None
-        if inspect.isclass(one) and issubclass(one, np.generic):
-            continue  # number types: their texts differ from system to system
-        if not (inspect.isroutine(one) or inspect.isclass(one) or isinstance(one, (np.ufunc, property))):
-            continue
-        if listed is None and inspect.ismodule(home) and not getattr(one, "__module__", "").startswith(place):
-            continue  # imported from elsewhere
-        yield f"{place}.{name}", inspect.getdoc(one) or ""
 
 
 def _part(name, part, parts):
@@ -357,12 +293,3 @@ def _part(name, part, parts):
         first = '", "'.join(parts[:-1])
         raise ValueError(f'part must be "{first}" or "{parts[-1]}"; got {part!r}')
     return table[table["part"] == part].reset_index(drop=True)
-
-
-def write_table(rows, path):
-    """Write rows as a CSV file, atomically: an existing file stays until the new one is complete."""
-    import pandas as pd
-
-    beside = path.with_suffix(".new")
-    pd.DataFrame(rows).to_csv(beside, index=False)
-    beside.replace(path)

@@ -8,7 +8,7 @@ import torch
 
 from ._support.bars import progress_bar
 from ._support.fast_bert import fits
-from ._support.routes import PRECISIONS, PackedRoute, TransformersRoute, packaged_tokens, tokens_of
+from ._support.routes import PRECISIONS, PackedRoute, TransformersRoute, checked_sentences, packaged_tokens, tokens_of
 from ._support.workers import each
 from .models import load_encoder, max_tokens, untouched_weights
 from .pooling import POOLINGS, normalise
@@ -33,7 +33,7 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
     sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor without
     it. Normalised vectors equal those of SentenceTransformer.encode to 1e-6, as lesson 04 and a test show.
     """
-    sentences = _checked(sentences)
+    sentences = checked_sentences(sentences)
     poolings = pooling if isinstance(pooling, tuple) else (pooling,)
     if not poolings or any(name not in list(POOLINGS) for name in poolings):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
@@ -93,7 +93,7 @@ def hidden_states(sentences, model=None):
 
     Arguments and errors as for `embed`.
     """
-    sentences = _checked(sentences)
+    sentences = checked_sentences(sentences)
     tokenizer, encoder = _pair(model)
     route = TransformersRoute(tokens_of(sentences, tokenizer, max_tokens(tokenizer, encoder)), tokenizer, encoder)
     _warn_of_cuts(route, sentences, sentences)
@@ -137,28 +137,3 @@ def _pair(model):
     raise TypeError(
         f"model must be a name, a folder or the pair (tokenizer, model) from load_encoder; got {type(model).__name__}"
     )
-
-
-def _checked(sentences):
-    if isinstance(sentences, str):
-        raise TypeError("sentences must be a list of strings; got one string. Write embed([sentence])")
-    # A dictionary or a table would yield its keys or column names; a set has no order.
-    if isinstance(sentences, (bytes, dict, set)) or getattr(sentences, "ndim", 1) != 1:
-        raise TypeError(f"sentences must be a list of strings; got {type(sentences).__name__}")
-    try:
-        sentences = list(sentences)
-    except TypeError:
-        raise TypeError(f"sentences must be a list of strings; got {type(sentences).__name__}") from None
-    for position, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            raise TypeError(f"sentences[{position}] must be a string; got {type(sentence).__name__}")
-        try:
-            sentence.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"sentences[{position}] holds half a character (a lone surrogate) at position {error.start}; it was "
-                "read in a wrong encoding"
-            ) from None
-    if not sentences:
-        raise ValueError("sentences is empty: there is nothing to embed")
-    return sentences

@@ -5,12 +5,12 @@ import contextlib
 import functools
 import json
 import os
-import textwrap
 from pathlib import Path
 
 from ._support.adapter import ADAPTER, apply, masked_lm_on
 from ._support.bars import progress_bar as progress_bar
 from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
+from ._support.model_folders import load_folder
 
 ENV_VAR = "COURSE_ENCODER"
 PACKAGED = "packaged"
@@ -20,7 +20,6 @@ ATTENTION_NAMES = (  # in a layer of BERT or RoBERTa, DistilBERT, and MPNet
     ("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin"),
     ("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o"),
 )
-VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
 
 
 def load_encoder(name=None):
@@ -110,97 +109,7 @@ def _load_packaged():  # cached, as checking the checksum reads all weights
 
 @functools.cache
 def _load_folder(folder, masked_lm=False):
-    from transformers.utils import logging
-
-    path = Path(folder)
-    again = "Copy the whole folder again, or leave out the name to use the packaged encoder."
-    if not (path / "config.json").is_file():
-        raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {again}")
-    if not any(path.glob("*.safetensors")):
-        raise EncoderError(
-            f"{folder} has no *.safetensors file. Weights in other formats can run code while they load, so the "
-            "course refuses them; convert them, or choose another model."
-        )
-    if not any(any(path.glob(pattern)) for pattern in VOCABULARY_FILES):
-        raise EncoderError(f"{folder} has no tokenizer ({', '.join(VOCABULARY_FILES)}). {again}")
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        tokenizer, model, found = _read_folder(folder, masked_lm)
-        max_tokens(tokenizer, model)  # reads one more file
-    except EncoderError:
-        raise
-    except Exception as error:  # four libraries, each with its own classes for damage
-        detail = textwrap.shorten(str(error), 160, placeholder=" ...")
-        raise EncoderError(
-            f"The model in {folder} is damaged, half written or of an unknown kind ({type(error).__name__}: "
-            f"{detail}). Copy or download it again."
-        ) from None
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
-    # transformers fills missing weights with random numbers and only warns. The pooler may be missing: nothing uses it.
-    misfits = sorted(
-        {
-            *(key for key in found["missing_keys"] if not key.startswith("pooler.")),
-            *(key for key, *_ in found["mismatched_keys"]),
-        }
-    )
-    if masked_lm and misfits and not any(key.startswith(model.base_model_prefix) for key in misfits):
-        raise EncoderError(
-            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). Choose one that "
-            "has, or leave out the name to use the course's own."
-        )
-    if misfits:
-        raise EncoderError(
-            f"The weights in {folder} do not fit its config.json (missing or of another shape: {len(misfits)}, the "
-            f"first is {misfits[0]}). {again}"
-        )
-    if not tokenizer.is_fast or tokenizer.pad_token is None:
-        raise EncoderError(
-            f"The tokenizer in {folder} is not a fast one with a padding token, which batches need. Choose an encoder "
-            "like BERT, or leave out the name to use the packaged encoder."
-        )
-    return tokenizer, model.eval()
-
-
-def _read_folder(folder, masked_lm):
-    """The tokenizer, the model and transformers' loading report. Code that ships with the model is not run."""
-    from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertConfig
-    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
-
-    trust = {"local_files_only": True, "trust_remote_code": False}
-    stated = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
-    kind = stated.get("model_type")
-    if "auto_map" in stated and kind not in CONFIG_MAPPING:
-        raise EncoderError(
-            f"The model in {folder} needs Python code of its own, which the course does not run. Choose another "
-            "model, or leave out the name to use the packaged encoder."
-        )
-    # The first BERT models, including prajjwal1/bert-small, do not state that they are BERT.
-    unnamed_bert = kind is None and "type_vocab_size" in stated
-    config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
-    one_way = config.is_encoder_decoder or getattr(config, "is_decoder", False)
-    if one_way or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        raise EncoderError(
-            f"The model in {folder} is of the kind {config.model_type}{' with a decoder' if one_way else ''}, not an "
-            "encoder like BERT, RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, or leave "
-            "out the name to use the packaged encoder."
-        )
-    tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
-    kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
-    model, found = kind_of_model.from_pretrained(
-        folder,
-        config=config,
-        use_safetensors=True,
-        dtype="float32",
-        ignore_mismatched_sizes=True,
-        output_loading_info=True,
-        **trust,
-    )
-    return tokenizer, model, found
+    return load_folder(folder, masked_lm, max_tokens)
 
 
 def max_tokens(tokenizer, model):

@@ -2,8 +2,9 @@
 
 import math
 
-import numpy as np
 import torch
+
+from ._support.vectors import check_k, unit_vectors
 
 BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about the size of a cache
 
@@ -18,13 +19,13 @@ def search(queries, corpus, k=5):
     Raises TypeError for non-numeric input; ValueError for no vectors, zero vectors, NaN or infinity, unequal
     dimensions, or a k below 1 or larger than the corpus. Memory: a block of BLOCK similarities and the results.
     """
-    queries, corpus = _unit("queries", queries), _unit("corpus", corpus)
+    queries, corpus = unit_vectors("queries", queries), unit_vectors("corpus", corpus)
     if queries.shape[1] != corpus.shape[1]:
         raise ValueError(
             f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; both must come from the "
             "same model"
         )
-    _checked_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
+    check_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
     rows = min(len(queries), math.isqrt(BLOCK))
     columns = max(k, BLOCK // rows)
     places, cosines = [], []
@@ -51,11 +52,11 @@ def closest_pairs(vectors, k=1):
     Returns (pairs, cosines): an array (k, 2) of indices, the smaller one first, and an array (k,). Errors as in
     `search`; there are n(n - 1)/2 pairs.
     """
-    vectors = _unit("vectors", vectors)
+    vectors = unit_vectors("vectors", vectors)
     n = len(vectors)
     if n < 2:
         raise ValueError("a pair needs at least two vectors")
-    _checked_k(k, n * (n - 1) // 2, f"{n} vectors make {n * (n - 1) // 2} pairs")
+    check_k(k, n * (n - 1) // 2, f"{n} vectors make {n * (n - 1) // 2} pairs")
     values, one, other = torch.empty(0), torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
     with torch.inference_mode():
         start = 0
@@ -77,33 +78,3 @@ def closest_pairs(vectors, k=1):
                 values, one, other = values[order], one[order], other[order]
             start += rows
     return torch.stack([one, other], dim=1).numpy(), values.clamp(-1, 1).numpy()
-
-
-def _unit(name, vectors):
-    """The vectors as a float32 tensor (n, hidden), scaled to unit length."""
-    vectors = torch.as_tensor(vectors) if isinstance(vectors, torch.Tensor) else np.asarray(vectors)
-    numbers = vectors.dtype.kind in "iuf" if isinstance(vectors, np.ndarray) else not vectors.is_complex()
-    if not numbers:
-        raise TypeError(f"{name} must hold numbers; got {vectors.dtype}")
-    if vectors.ndim != 2 or 0 in vectors.shape:
-        raise ValueError(
-            f"{name} must have the shape (vectors, dimensions), with at least one of each; got {tuple(vectors.shape)}"
-        )
-    vectors = torch.as_tensor(vectors).detach().cpu()
-    vectors = vectors.float() if vectors.dtype in (torch.float16, torch.bfloat16, torch.float32) else vectors.double()
-    largest = vectors.abs().amax(dim=1, keepdim=True)
-    for wrong, what in (
-        (~torch.isfinite(largest), "holds NaN or infinity"),
-        (largest == 0, "is a zero vector, which has no direction"),
-    ):
-        if wrong.any():
-            raise ValueError(f"{name}[{int(wrong.nonzero()[0, 0])}] {what} ({int(wrong.sum())} such vectors in all)")
-    vectors = (vectors / largest).float()  # first, so that squares neither overflow nor vanish
-    return vectors / vectors.norm(dim=1, keepdim=True)
-
-
-def _checked_k(k, most, why):
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k must be a whole number; got {type(k).__name__}")
-    if not 1 <= k <= most:
-        raise ValueError(f"k must be between 1 and {most} ({why}); got {k}")

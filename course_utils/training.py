@@ -3,22 +3,16 @@
 Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and `SentenceTransformerTrainer` do.
 """
 
-import math
-import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 
-from transformers import PrinterCallback, ProgressCallback, TrainerCallback
+from transformers import PrinterCallback, ProgressCallback
 
-from ._support.bars import in_a_notebook, progress_bar
+from ._support.loss_watch import DivergedError as DivergedError
+from ._support.loss_watch import LossWatch
 
 MARGIN = 1.2  # a model on disk takes at most this many times the size of its weights
-
-
-class DivergedError(RuntimeError):
-    """The loss is NaN or infinite. The message says at which step, and what usually helps."""
 
 
 class ExampleError(ValueError):
@@ -38,18 +32,10 @@ def training_settings(folder=None, **changes):
     """
     if folder is None and changes.get("save_strategy", "no") != "no":
         raise ValueError("checkpoints need a folder: training_settings(folder, save_strategy=...)")
-    return {
-        "output_dir": str(folder or tempfile.gettempdir()),
-        "use_cpu": True,
-        "seed": 0,
-        "warmup_steps": 0.1,
-        "logging_steps": 1,
-        "logging_nan_inf_filter": False,
-        "save_strategy": "no",
-        "report_to": "none",
-        "disable_tqdm": True,
-        "dataloader_pin_memory": False,
-    } | changes
+    on_the_cpu = {"use_cpu": True, "dataloader_pin_memory": False, "seed": 0, "warmup_steps": 0.1}
+    logs = {"logging_steps": 1, "logging_nan_inf_filter": False, "report_to": "none", "disable_tqdm": True}
+    saves = {"output_dir": str(folder or tempfile.gettempdir()), "save_strategy": "no"}
+    return on_the_cpu | logs | saves | changes
 
 
 def watch(trainer):
@@ -61,60 +47,9 @@ def watch(trainer):
     """
     for printing in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(printing)
-    watching = _Watch()
+    watching = LossWatch()
     trainer.add_callback(watching)
     return watching.losses
-
-
-class _Watch(TrainerCallback):
-    def __init__(self):
-        self.losses, self.bar, self.display, self.next_look = [], None, None, 0
-
-    def on_train_begin(self, args, state, control, **_):
-        self.bar = progress_bar(total=state.max_steps, initial=state.global_step, unit="step")
-
-    def on_step_end(self, args, state, control, **_):
-        self.bar.update(state.global_step - self.bar.n)
-
-    def on_log(self, args, state, control, logs=None, **_):
-        loss = (logs or {}).get("loss")
-        if loss is None:
-            return
-        if not math.isfinite(loss):
-            self._close()
-            raise DivergedError(
-                f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the model again, and "
-                f"train with a lower learning rate (it was {args.learning_rate:g}) or a longer warm-up"
-            )
-        self.losses.append((state.global_step, loss))
-        self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
-        self._draw()
-
-    def on_train_end(self, args, state, control, **_):
-        self._close()
-
-    def _draw(self):
-        """Redraw the curve at most once a second, and only where a displayed picture can be updated."""
-        if os.environ.get("TQDM_DISABLE") == "1" or time.monotonic() < self.next_look or not in_a_notebook():
-            return
-        self.next_look = time.monotonic() + 1
-        from IPython.display import display
-        from matplotlib import pyplot
-
-        figure, axes = pyplot.subplots(figsize=(6, 2))
-        axes.plot(*zip(*self.losses))
-        axes.set(xlabel="step", ylabel="loss")
-        pyplot.close(figure)
-        if self.display is None:
-            self.display = display(figure, display_id=True)
-        else:
-            self.display.update(figure)
-
-    def _close(self):
-        self.bar.close()
-        if self.display is not None:
-            self.display.update({}, raw=True)
-            self.display = None
 
 
 def checked_labels(texts, labels, classes=2):

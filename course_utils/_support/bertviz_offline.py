@@ -9,6 +9,7 @@ import re
 import torch
 
 from .downloads import packaged_folder
+from .figures import HEAT, Figure
 
 HEAD_VIEW_TOKENS = 40  # notebook size grows with the square: 1.1 MB at 40 tokens, 6 layers of 12 heads
 MODEL_VIEW_TOKENS = 24  # all heads are drawn at once: 41,000 lines at 24 tokens
@@ -162,3 +163,30 @@ def framed(page, alt, size, matrix, rows, columns):
         f'style="position:absolute;top:0;left:0;width:100%;height:100%;'
         f"border:0;background:white\" srcdoc='{page}'></iframe></div>"
     )
+
+
+def thumbnails(attentions, layers, heads, alt, tokens):
+    """Small heatmaps, one per head. The figure's text gives the largest weight of each head."""
+    import matplotlib.pyplot as plt
+    import seaborn
+
+    side = max(0.7, min(2.5, 8.4 / len(heads), 5 / len(layers)))
+    figure, axes = plt.subplots(figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)))
+    n = attentions.shape[-1]
+    step = n + max(1, n // 8)  # a gap between heatmaps
+    mosaic = torch.full((len(layers), len(heads), step, step), float("nan"))
+    mosaic[..., :n, :n] = attentions
+    mosaic = mosaic.transpose(1, 2).reshape(len(layers) * step, -1)
+    axes.imshow(mosaic.numpy(), cmap=seaborn.light_palette(HEAT, as_cmap=True), vmin=0, vmax=1)
+    for axis, names in ((axes.xaxis, heads), (axes.yaxis, layers)):
+        axis.set_ticks([(n - 1) / 2 + step * place for place in range(len(names))], names)
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
+    axes.set(xlabel="head", ylabel="layer")
+    still = Figure(figure, alt)
+    still.data = ["tokens: " + " ".join(tokens)]
+    still.data += [
+        f"layer {layer}: " + " ".join(f"{weight:.3f}" for weight in weights.amax((-1, -2)).tolist())
+        for layer, weights in zip(layers, attentions, strict=True)
+    ]
+    return still

@@ -77,16 +77,11 @@ def _conversion(name, folder, online):
     if not online:
         refs = folder.parents[1] / "refs"
         return next((ref.relative_to(refs).as_posix() for ref in sorted(refs.glob("refs/pr/*"))), None)
-    return next(
-        (
-            request.git_reference
-            for request in HfApi().get_repo_discussions(name)
-            if request.is_pull_request
-            and request.status == "open"
-            and (request.title, request.author) == (CONVERSION_TITLE, CONVERSION_BOT)
-        ),
-        None,
-    )
+    wanted = (True, "open", CONVERSION_TITLE, CONVERSION_BOT)
+    for one in HfApi().get_repo_discussions(name):
+        if (one.is_pull_request, one.status, one.title, one.author) == wanted:
+            return one.git_reference
+    return None
 
 
 @functools.cache
@@ -103,13 +98,9 @@ def hub_snapshot(name):
             folder = Path(fetch(allow_patterns=WANTED_FILES, revision=revision))
         return folder if any(folder.glob("*.safetensors")) else None
 
-    return _from_hub(
-        name,
-        "model",
-        get,
-        "Leave out the name to use the packaged encoder, or give a local folder.",
-        f"{name!r} has no weights in the safetensors format, and other formats can run code while they load.",
-    )
+    fix = "Leave out the name to use the packaged encoder, or give a local folder."
+    nothing = f"{name!r} has no weights in the safetensors format, and other formats can run code while they load."
+    return _from_hub(name, "model", get, fix, nothing)
 
 
 @functools.cache
@@ -123,13 +114,11 @@ def hub_dataset(name):
         folder = Path(fetch(repo_type="dataset", allow_patterns=TEST_FILES))
         return folder if any(path.is_file() for path in folder.rglob("*test*")) else None
 
-    return _from_hub(
-        name,
-        "dataset",
-        get,
+    fix, nothing = (
         "Use the course's own pairs, or give a local file.",
         f"{name!r} has no test part in the form of a table.",
     )
+    return _from_hub(name, "dataset", get, fix, nothing)
 
 
 def _from_hub(name, kind, get, fix, nothing):

@@ -70,16 +70,10 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
 
     def query_key_value(layer):
         scale = (hidden // heads) ** -0.5  # scale of the scores, folded into the queries
-        (query, query_bias), (key, key_bias), (value, value_bias) = (
-            pair(f"{layer}.attention.self.{part}") for part in ("query", "key", "value")
-        )
-        return _product(
-            torch.cat([query * scale, key, value]),
-            torch.cat([query_bias * scale, key_bias, value_bias]),
-            dtype,
-            "none",
-            lay_out,
-        )
+        names = (f"{layer}.attention.self.{part}" for part in ("query", "key", "value"))
+        (query, key, value), (query_bias, key_bias, value_bias) = zip(*map(pair, names))
+        weight, bias = torch.cat([query * scale, key, value]), torch.cat([query_bias * scale, key_bias, value_bias])
+        return _product(weight, bias, dtype, "none", lay_out)
 
     def normal(states, norm):
         return layer_norm(states, (hidden,), *norm, epsilon)

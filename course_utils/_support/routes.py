@@ -133,3 +133,29 @@ def by_length(lengths, budget):
             batch, widest = [], lengths[place]
         batch.append(place)
     yield batch
+
+
+def checked_sentences(sentences):
+    """The sentences as a list. Raises TypeError and ValueError as `embed` says."""
+    if isinstance(sentences, str):
+        raise TypeError("sentences must be a list of strings; got one string. Write embed([sentence])")
+    # A dictionary or a table would yield its keys or column names; a set has no order.
+    if isinstance(sentences, (bytes, dict, set)) or getattr(sentences, "ndim", 1) != 1:
+        raise TypeError(f"sentences must be a list of strings; got {type(sentences).__name__}")
+    try:
+        sentences = list(sentences)
+    except TypeError:
+        raise TypeError(f"sentences must be a list of strings; got {type(sentences).__name__}") from None
+    for position, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            raise TypeError(f"sentences[{position}] must be a string; got {type(sentence).__name__}")
+        try:
+            sentence.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"sentences[{position}] holds half a character (a lone surrogate) at position {error.start}; it was "
+                "read in a wrong encoding"
+            ) from None
+    if not sentences:
+        raise ValueError("sentences is empty: there is nothing to embed")
+    return sentences

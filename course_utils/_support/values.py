@@ -46,7 +46,7 @@ def small_encoder(token_table, position_table, rule, leak=1.0):
 
     token_table, position_table: (vocabulary, hidden) and (positions, hidden).
     rule: how it lets padding through: "none" ignores the mask, "product" multiplies scores by it, "late" multiplies
-    weights by it, "ends" takes the first and the last position of each row for real, "one" ignores the mask for the
+    weights by it, "ends" treats the first and the last position of each row as real, "one" ignores the mask for the
     last real token of each row.
     leak: 1.0 for all of that, 0.0 for an encoder that hides padding.
 

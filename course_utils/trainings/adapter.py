@@ -120,12 +120,8 @@ def scores(model, tokenizer, found, share=0.15, seed=0):
                 hits.append((logits.topk(5).indices == labels[:, None]).numpy())
                 bits.append(torch.nn.functional.cross_entropy(logits, labels, reduction="none").numpy() / np.log(2))
     hits = np.concatenate(hits)
-    return {
-        "top1": float(hits[:, 0].mean()),
-        "top5": float(hits.any(1).mean()),
-        "bits": float(np.concatenate(bits).mean()),
-        "tokens": len(hits),
-    }
+    top1, top5, bits = (float(values.mean()) for values in (hits[:, 0], hits.any(1), np.concatenate(bits)))
+    return {"top1": top1, "top5": top5, "bits": bits, "tokens": len(hits)}
 
 
 def head_loss(head, hidden, labels):
@@ -147,25 +143,18 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
     model.requires_grad_(False)
     parameters = {name: value.requires_grad_(True) for name, value in learned(model).items()}
     tables = [name for name, value in parameters.items() if value.ndim == 2 and name != EMBEDDINGS]
+    matrices = [parameters[name] for name in tables]
+    others = [value for name, value in parameters.items() if name not in tables]
     optimizers = [
-        torch.optim.Muon(
-            [parameters[name] for name in tables], lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"
-        ),
-        torch.optim.AdamW(
-            [value for name, value in parameters.items() if name not in tables],
-            lr=rate / 2,
-            betas=(0.9, 0.98),
-            weight_decay=0.0,
-            fused=True,
-        ),
+        torch.optim.Muon(matrices, lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(others, lr=rate / 2, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
     ]
     loss_of = torch.compile(head_loss, dynamic=True) if compiled else head_loss
-    schedules = [
-        torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: min((step + 1) / (0.05 * steps), (steps - step) / (0.95 * steps))
-        )
-        for optimizer in optimizers
-    ]
+
+    def share(step):
+        return min((step + 1) / (0.05 * steps), (steps - step) / (0.95 * steps))
+
+    schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer, share) for optimizer in optimizers]
     half = torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
     shuffle, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     waiting, seen, recent = [], 0, []
@@ -174,9 +163,8 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
             waiting = waiting or batches(found, shuffle)
             ids, mask, chosen, labels = masked_batch(waiting.pop(), tokenizer, MASKED, generator)
             with half:
-                loss = loss_of(
-                    model.cls, model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen], labels
-                )
+                hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
+                loss = loss_of(model.cls, hidden, labels)
             model.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0)
@@ -247,10 +235,8 @@ def main(steps, rate, begin, compiled, output):
     for name, found in texts.items():
         held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))
         result = scores(model, tokenizer, held)
-        click.echo(
-            f"{name}: top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits, "
-            f"{result['tokens']:,} masked tokens, none trained on"
-        )
+        shares = f"top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits"
+        click.echo(f"{name}: {shares}, {result['tokens']:,} masked tokens, none trained on")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ trains the classifiers again (about half an hour on two cores) and writes `depth
 import click
 import numpy as np
 
-from ..data import write_table
+from .._support.tables import write_table
 from ..models import progress_bar
 from . import learning_curve
 from .learning_curve import FOLDER, SEEDS, fine_tuned, into_folder, probabilities

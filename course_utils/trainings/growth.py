@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ..data import write_table
+from .._support.tables import write_table
 from ..embedding import embed, has_bfloat16
 from ..evaluation import bootstrap
 from ..models import progress_bar

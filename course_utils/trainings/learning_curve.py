@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from ..data import load_reviews, write_table
+from .._support.tables import write_table
+from ..data import load_reviews
 from ..models import ENV_VAR, another_is_set, encoder_folder, progress_bar
 from ..pooling import mean_pool
 
@@ -29,13 +30,7 @@ ANSWERS = FOLDER / "learning_curve_answers.csv"
 # the fine-tuned one's probabilities for each validation sentence, to read its mistakes there
 VALIDATION = FOLDER / "learning_curve_validation.csv"
 # what configurations call the dropout between layers, in attention and before the head
-DROPOUTS = (
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "dropout",
-    "attention_dropout",
-    "seq_classif_dropout",
-)
+DROPOUTS = "hidden_dropout_prob attention_probs_dropout_prob dropout attention_dropout seq_classif_dropout".split()
 
 
 def review_parts():
@@ -46,11 +41,7 @@ def review_parts():
     table = load_reviews("rotten_tomatoes")
     words = table["text"].str.lower().str.findall(r"\w+").str.join(" ")
     table = table[~words.duplicated()].sample(frac=1, random_state=0, ignore_index=True)
-    return (
-        table[2000:].reset_index(drop=True),
-        table[1500:2000].reset_index(drop=True),
-        table[:1500].reset_index(drop=True),
-    )
+    return tuple(part.reset_index(drop=True) for part in (table[2000:], table[1500:2000], table[:1500]))
 
 
 class MeanPooledClassifier(torch.nn.Module):
@@ -116,16 +107,9 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=N
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": label} for text, label in zip(texts, labels)
     ]
     epochs = max(3, math.ceil(LEAST_STEPS / math.ceil(len(rows) / BATCH)))
-    trainer = Trainer(
-        model,
-        TrainingArguments(
-            **training_settings(
-                seed=seed, learning_rate=learning_rate, num_train_epochs=epochs, per_device_train_batch_size=BATCH
-            )
-        ),
-        train_dataset=rows,
-        data_collator=DataCollatorWithPadding(tokenizer),
-    )
+    settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs}
+    arguments = TrainingArguments(**training_settings(**settings, per_device_train_batch_size=BATCH))
+    trainer = Trainer(model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
 
     class Stop(TrainerCallback):
         def on_step_end(self, args, state, control, **_):
@@ -146,13 +130,8 @@ def probabilities(tokenizer, model, texts, batch=32):
     with torch.inference_mode():
         for start in range(0, len(order), batch):
             places = order[start : start + batch]
-            inputs = tokenizer(
-                [texts[place] for place in places],
-                padding=True,
-                truncation=True,
-                max_length=LONGEST,
-                return_tensors="pt",
-            )
+            cut = {"padding": True, "truncation": True, "max_length": LONGEST}
+            inputs = tokenizer([texts[place] for place in places], **cut, return_tensors="pt")
             found[places] = model(**inputs).logits.softmax(dim=1)[:, 1].numpy()
     return found
 
@@ -204,9 +183,8 @@ def main(folder):
     """Train every classifier on 25 to 1,600 sentences, three times each, and write its accuracy on 1,500 others."""
     train, validation, test = review_parts()
     rows = []
-    for size, seed in (
-        bar := progress_bar(iterable=[(size, seed) for size in SIZES for seed in SEEDS], unit="training")
-    ):
+    turns = [(size, seed) for size in SIZES for seed in SEEDS]
+    for size, seed in (bar := progress_bar(iterable=turns, unit="training")):
         chosen = train.sample(size, random_state=seed)
         found = baselines(chosen["text"], chosen["label"], test["text"])
         for pooling, name in TUNED.items():
@@ -217,23 +195,14 @@ def main(folder):
                 write_table({"loss": np.round(losses, 3)}, folder / LOSSES.name)
             if (size, seed, pooling) == (SIZES[-1], SEEDS[0], "cls"):
                 write_table({name: probabilities(*tuned, validation["text"]).round(3)}, folder / VALIDATION.name)
-        rows += [
-            {
-                "examples": size,
-                "seed": seed,
-                "classifier": name,
-                "accuracy": round(float(((values > 0.5) == test["label"]).mean()), 4),
-            }
-            for name, values in found.items()
-        ]
-        bar.write(
-            f"{size} examples, seed {seed}: "
-            + ", ".join(f"{row['classifier']} {row['accuracy']:.3f}" for row in rows[-len(found) :])
-        )
+        right = {name: round(float(((values > 0.5) == test["label"]).mean()), 4) for name, values in found.items()}
+        row = {"examples": size, "seed": seed}
+        rows += [row | {"classifier": name, "accuracy": accuracy} for name, accuracy in right.items()]
+        shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in right.items())
+        bar.write(f"{size} examples, seed {seed}: {shown}")
         if (size, seed) == (SIZES[-1], SEEDS[0]):
-            write_table(
-                {name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}, folder / ANSWERS.name
-            )
+            two = {name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}
+            write_table(two, folder / ANSWERS.name)
     write_table(rows, folder / CURVE.name)
 
 

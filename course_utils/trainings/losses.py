@@ -15,7 +15,8 @@ import click
 import numpy as np
 import torch
 
-from ..data import load_triplets, write_table
+from .._support.tables import write_table
+from ..data import load_triplets
 from ..models import progress_bar
 from . import negation
 from .learning_curve import into_folder
@@ -161,15 +162,11 @@ def rows_of_all():
             row = {"loss": name, "shape": family()[name][0], "seed": seed, "rate": rate, "steps": steps}
             row |= {"development": round(share, 4), "unrelated": round(float(unrelated_cosine(model)), 4)}
             for measure, values in negation.compared(before, now).items():
-                rows.append(
-                    row
-                    | {"measure": measure}
-                    | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4)))
-                    | dict(zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4)))
-                )
-                bar.write(
-                    f"{name}, seed {seed}, {rate:g}, {steps} steps, {share:.2f}, {measure}: {np.round(values, 3)}"
-                )
+                changes = dict(zip(negation.CHANGE, np.round(values, 4)))
+                changes |= zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4))
+                rows.append(row | {"measure": measure} | changes)
+                about = f"{name}, seed {seed}, {rate:g}, {steps} steps, {share:.2f}"
+                bar.write(f"{about}, {measure}: {np.round(values, 3)}")
     return rows, tried
 
 

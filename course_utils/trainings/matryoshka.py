@@ -14,7 +14,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ..data import load_queries, load_reviews, write_table
+from .._support.tables import write_table
+from ..data import load_queries, load_reviews
 from ..evaluation import bootstrap
 from ..models import progress_bar
 from ..nearest import search

@@ -13,8 +13,9 @@ from pathlib import Path
 import click
 import numpy as np
 
+from .._support.tables import write_table
 from ..benchmark import row_cosines
-from ..data import load_reviews, load_scored_pairs, load_triplets, write_table
+from ..data import load_reviews, load_scored_pairs, load_triplets
 from ..evaluation import bootstrap, spearman
 from ..models import encoder_folder, progress_bar
 from .learning_curve import into_folder
@@ -25,12 +26,9 @@ PAIRS = FILE.with_name("negation_pairs.csv")  # one row per training on pairs
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], (0, 1, 2), 300
 LONGER = 20  # epochs of the training that collapses
 GOAL = 2 / 3  # of the development part: at this share of right triplets the trainings of an equal gain stop
-# for the model's card
-EXAMPLE = {
-    "source_sentence": "The door is open.",
-    "sentences": ["Nobody has closed the door.", "The door is not open."],
-}
+EXAMPLE = ["The door is open.", "Nobody has closed the door.", "The door is not open."]  # for the model's card
 PARTS = ("difference", "low", "high")
+CHANGE = ("before", "after", *PARTS)
 DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that reverse the meaning
 
 
@@ -50,7 +48,8 @@ def fresh_encoder():
     model = SentenceTransformer(str(encoder_folder()), device="cpu", model_kwargs={"attn_implementation": "eager"})
     if not isinstance(model[-1], Normalize):
         model.append(Normalize())
-    model.model_card_data.widget = [EXAMPLE]  # else the library searches for examples and leaves a bar in the notebook
+    # else the library searches for examples and leaves a bar in the notebook
+    model.model_card_data.widget = [{"source_sentence": EXAMPLE[0], "sentences": EXAMPLE[1:]}]
     return model
 
 
@@ -105,40 +104,23 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     torch.manual_seed(seed)
     model = fresh_encoder()
     names = [name if name == "score" else place for name, place in zip(columns, COLUMNS)]
-    data, losses = (
-        Dataset.from_pandas(fit.assign(score=1.0)[columns].set_axis(names, axis="columns"), preserve_index=False),
-        loss(model),
-    )
+    table = fit.assign(score=1.0)[columns].set_axis(names, axis="columns")
+    data, losses = Dataset.from_pandas(table, preserve_index=False), loss(model)
     if mix is not None:
-        data, losses = (
-            {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)},
-            {"triplets": losses, "mixed in": CosineSimilarityLoss(model)},
-        )
-    trainer = SentenceTransformerTrainer(
-        model,
-        SentenceTransformerTrainingArguments(
-            **training_settings(
-                seed=seed,
-                learning_rate=learning_rate,
-                num_train_epochs=epochs,
-                per_device_train_batch_size=32,
-                eval_strategy="epoch",
-                **({} if goal is None else {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}),
-            )
-        ),
-        train_dataset=data,
-        loss=losses,
-        evaluator=TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev"),
-    )
+        data = {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)}
+        losses = {"triplets": losses, "mixed in": CosineSimilarityLoss(model)}
+    constant = {} if goal is None else {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
+    settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs, **constant}
+    settings = training_settings(per_device_train_batch_size=32, eval_strategy="epoch", **settings)
+    evaluator = TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev")
+    arguments = SentenceTransformerTrainingArguments(**settings)
+    trainer = SentenceTransformerTrainer(model, arguments, train_dataset=data, loss=losses, evaluator=evaluator)
     seen = watch(trainer)
     if goal is not None:
         trainer.add_callback(_stop_at(goal, dev))
     trainer.train()
-    return (
-        model,
-        [value for _, value in seen],
-        [row["eval_dev_cosine_accuracy"] for row in trainer.state.log_history if "eval_dev_cosine_accuracy" in row],
-    )
+    name = "eval_dev_cosine_accuracy"
+    return model, [value for _, value in seen], [row[name] for row in trainer.state.log_history if name in row]
 
 
 def _stop_at(goal, triplets):
@@ -252,22 +234,15 @@ def unrelated_cosine(model):
 def recipe_rows():
     """Train every recipe three times: a row for each measure, with what was gained or lost."""
     before, rows, every = measured(fresh_encoder()), [], recipes()
-    for name, seed in (
-        bar := progress_bar(iterable=[(name, seed) for name in every for seed in SEEDS], unit="training")
-    ):
+    turns = [(name, seed) for name in every for seed in SEEDS]
+    for name, seed in (bar := progress_bar(iterable=turns, unit="training")):
         model, losses, by_epoch = trained(**every[name], seed=seed)
-        bar.write(
-            f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development part {np.round(by_epoch, 2)}"
-        )
+        bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development {np.round(by_epoch, 2)}")
         for measure, values in compared(before, measured(model)).items():
-            rows.append(
-                {"recipe": name, "seed": seed, "measure": measure}
-                | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4)))
-            )
-            bar.write(
-                f"    {measure}: {values[0]:.2f} to {values[1]:.2f}, difference {values[2]:+.2f} ({values[3]:+.2f} to "
-                f"{values[4]:+.2f})"
-            )
+            row = {"recipe": name, "seed": seed, "measure": measure}
+            rows.append(row | dict(zip(CHANGE, np.round(values, 4))))
+            old, new, more, low, high = values
+            bar.write(f"    {measure}: {old:.2f} to {new:.2f}, difference {more:+.2f} ({low:+.2f} to {high:+.2f})")
     return rows
 
 
@@ -285,12 +260,9 @@ def gain_rows():
         share = right_triplets(model, negation_parts()[1]).mean()
         more = compared(triplet[seed], now)
         for measure, values in compared(before, now).items():
-            rows.append(
-                {"recipe": name, "seed": seed, "steps": len(losses), "development": round(float(share), 4)}
-                | {"measure": measure}
-                | dict(zip(("before", "after", "difference", "low", "high"), np.round(values, 4)))
-                | dict(zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4)))
-            )
+            row = {"recipe": name, "seed": seed, "steps": len(losses), "development": round(float(share), 4)}
+            row |= {"measure": measure} | dict(zip(CHANGE, np.round(values, 4)))
+            rows.append(row | dict(zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4))))
             bar.write(f"{name}, seed {seed}, {len(losses)} steps, {measure}: {np.round(values, 3)}")
     return rows
 

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from ..data import load_triplets, write_table
+from .._support.tables import write_table
+from ..data import load_triplets
 from ..embedding import has_bfloat16
 from ..models import progress_bar
 from ..pooling import mean_pool
@@ -154,14 +155,8 @@ def trainings_of(way, bar):
 
     def train(name, rate, seed, pairs=fit, **settings):
         tuned = trained_pairs(way, pairs, rate, seed, **settings)
-        found = [
-            paraphrase_probabilities(*tuned, *columns)
-            for columns in (
-                (dev["first"], dev["second"]),
-                (test["first"], test["second"]),
-                (test["second"], test["first"]),
-            )
-        ]
+        asked = ((dev, "first", "second"), (test, "first", "second"), (test, "second", "first"))
+        found = [paraphrase_probabilities(*tuned, part[one], part[other]) for part, one, other in asked]
         scores = [round(balanced_accuracy(p, part["label"]), 4) for p, part in zip(found, (dev, test))]
         row = {"way": way, "training": name, "pairs": len(pairs), "learning_rate": rate, "seed": seed}
         rows.append(row | dict(zip(("development", "test"), scores)))

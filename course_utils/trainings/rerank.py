@@ -14,7 +14,8 @@ import pandas as pd
 import torch
 from torch.nn.functional import cross_entropy
 
-from ..data import TABLES, load_doc_queries, load_docstrings, write_table
+from .._support.tables import write_table
+from ..data import TABLES, load_doc_queries, load_docstrings
 from ..embedding import has_bfloat16
 from ..models import progress_bar
 from ..ranking import bm25, chunks
@@ -143,14 +144,8 @@ def trained(questions, bar):
                 with torch.inference_mode():
                     batches = [held[at : at + BATCH] for at in range(0, HELD, BATCH)]
                     right = sum(ranking_loss(tokenizer, model, batch)[1] for batch in batches)
-                rows.append(
-                    {
-                        "step": len(losses),
-                        "loss": round(float(np.mean(losses[-EVERY:])), 3),
-                        "right": right,
-                        "by_vectors": by_vectors,
-                    }
-                )
+                loss = round(float(np.mean(losses[-EVERY:])), 3)
+                rows.append({"step": len(losses), "loss": loss, "right": right, "by_vectors": by_vectors})
                 bar.write(str(rows[-1]))
                 model.train()
     return tokenizer, model.eval(), rows
@@ -170,10 +165,8 @@ def reranked(docs, queries, tokenizer, model):
     with torch.inference_mode():
         for one, places in zip(queries.itertuples(), candidates(docs, queries)):
             scores = scores_of(tokenizer, model, [(one.query, texts[place]) for place in places], READ).tolist()
-            rows += [
-                {"query": one.id, "name": docs["name"][place], "score": round(score, 4)}
-                for place, score in zip(places, scores)
-            ]
+            names = docs["name"].iloc[places]
+            rows += [{"query": one.id, "name": name, "score": round(score, 4)} for name, score in zip(names, scores)]
     return rows
 
 

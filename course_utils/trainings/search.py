@@ -14,7 +14,8 @@ import warnings
 import click
 import numpy as np
 
-from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews, write_table
+from .._support.tables import write_table
+from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews
 from ..embedding import embed, has_bfloat16, hidden_states
 from ..models import progress_bar
 from ..ranking import best_of_each, chunks, max_sim
@@ -49,18 +50,16 @@ def pages(docs):
 
 def ways(docs):
     """{way: for each text the list of what is encoded for it}."""
-    whole = pages(docs)
+    whole, summaries = pages(docs), [summary(text) for text in docs["text"]]
     windows = [chunks(page, WORDS) for page in whole]
+    above = [f"{name}: {about}" for name, about in zip(docs["name"], summaries)]
     return {
-        "summary": [[summary(text)] for text in docs["text"]],
+        "summary": [[about] for about in summaries],
         "beginning": [[page] for page in whole],
         "windows": windows,
         "overlapping windows": [chunks(page, WORDS, WORDS // 2) for page in whole],
         "sections": [sections(page) for page in whole],
-        "windows with name and summary": [
-            [f"{name}: {summary(text)} {window}" for window in of_text]
-            for name, text, of_text in zip(docs["name"], docs["text"], windows)
-        ],
+        "windows with name and summary": [[f"{top} {one}" for one in cut] for top, cut in zip(above, windows)],
     }
 
 
@@ -130,11 +129,8 @@ def main(folder):
     reviews = load_reviews("rotten_tomatoes")["text"]
     reviews = reviews[reviews.str.split().str.len().between(12, 24)].tolist()
     wanted = load_queries()
-    found = best(late_interaction(wanted["query"], reviews), 10)
-    write_table(
-        [{"query": query, "places": " ".join(map(str, places))} for query, places in zip(wanted["query"], found)],
-        folder / REVIEWS.name,
-    )
+    places = [" ".join(map(str, row)) for row in best(late_interaction(wanted["query"], reviews), 10)]
+    write_table({"query": wanted["query"], "places": places}, folder / REVIEWS.name)
     bar.close()
 
 
