@@ -165,42 +165,18 @@ def trained_parts(parts, megabytes):
     top = base - (len(parts) - 1) * (high + 12)
     for at, (name, (trained, total)) in enumerate(parts.items()):
         y = base - at * (high + 12)
-        canvas.box(
-            10,
-            y,
-            250,
-            high,
-            f"{name}\n{total:,}",
-            "layer" if trained else "padding",
-            SMALL,
-            thick=bool(trained),
-            dashed=not trained,
-        )
+        kind, look = "layer" if trained else "padding", {"thick": bool(trained), "dashed": not trained}
+        canvas.box(10, y, 250, high, f"{name}\n{total:,}", kind, SMALL, **look)
         if at:
             canvas.arrow((135, y + high + 12), (135, y + high))
-        canvas.text(
-            272,
-            y + high / 2,
-            "trained" if trained else "frozen",
-            SMALL,
-            anchor="start",
-            bold=True,
-            kind="layer" if trained else "padding",
-        )
+        state = "trained" if trained else "frozen"
+        canvas.text(272, y + high / 2, state, SMALL, anchor="start", bold=True, kind=kind)
     with canvas.step():
         x = 340
         canvas.box(x, top, 170, 44, "packaged weights", "padding", SMALL, dashed=True)
         canvas.text(x + 85, top + 58, "+", 18)
-        canvas.box(
-            x,
-            top + 72,
-            170,
-            60,
-            f"differences, 8 bits\n\u00d7 a scale per row\n{megabytes:.0f} MB",
-            "layer",
-            SMALL,
-            thick=True,
-        )
+        stored = f"differences, 8 bits\n\u00d7 a scale per row\n{megabytes:.0f} MB"
+        canvas.box(x, top + 72, 170, 60, stored, "layer", SMALL, thick=True)
         canvas.text(x + 85, top + 146, "=", 18)
         canvas.box(x, top + 160, 170, 44, "the adapted model", "layer", SMALL)
     told = "; ".join(

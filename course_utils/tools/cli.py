@@ -28,7 +28,19 @@ MESSAGES = {
     "both": "this lesson is now called {new}, and you have a file of that name, too. Both were left unchanged: give "
     "one of them another name, and run `{course} update{place}` again.",
 }
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+ANY_PATH = click.Path(path_type=Path)
 RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
+
+
+@contextmanager
+def in_one_sentence(*kinds):
+    """Errors of these kinds end the command with their message."""
+    try:
+        yield
+    except kinds as error:
+        raise click.ClickException(str(error)) from None
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -62,12 +74,10 @@ def benchmark(model, data, repeats):
     from ..data import load_scored_pairs
     from ..models import EncoderError
 
-    try:
+    with in_one_sentence(EncoderError, ValueError, FileNotFoundError):
         pairs = load_scored_pairs(data)
         found = similarities(pairs, model)
         table = score_table(found, pairs["score"], repeats)
-    except (EncoderError, ValueError, FileNotFoundError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(
         f"{len(pairs):,} pairs, {(pairs['score'] >= SIMILAR).mean():.0%} of them similar (score {SIMILAR} or more). "
         "In brackets: 95% bootstrap intervals over pairs.\n"
@@ -77,9 +87,7 @@ def benchmark(model, data, repeats):
 
 @main.command("embed")
 @click.argument("texts", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The folder of the shards."
-)
+@click.option("--out", required=True, type=FOLDER, help="The folder of the shards.")
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Compute on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786."
 )
@@ -95,12 +103,10 @@ def embed_file(texts, out, scheduler, shard, model, known):
     from ..models import EncoderError
     from .corpus import CorpusError, embed_corpus
 
-    try:
+    with in_one_sentence(CorpusError, EncoderError, ValueError, OSError):
         lines = texts.read_text(encoding="utf-8").split("\n")
         lines = lines[:-1] if lines[-1] == "" else lines
         new, old = embed_corpus(lines, out, scheduler, shard, model, known)
-    except (CorpusError, EncoderError, ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"{len(lines):,} texts in {new + old} shards: {new} written, {old} found.")
 
 
@@ -108,7 +114,7 @@ def learners_workspace(command):
     """The --workspace option of commands that need an existing workspace."""
     return click.option(
         "--workspace",
-        type=click.Path(path_type=Path),
+        type=ANY_PATH,
         callback=lambda context, parameter, folder: _workspace(folder),
         help="Folder with your copies of the lessons. Default: the current folder, or `workspace` in it.",
     )(command)
@@ -129,10 +135,8 @@ def _workspace(folder):
     from .._support.passed import RECORD
     from .workspace.overview import NoWorkspace, existing
 
-    try:
+    with in_one_sentence(NoWorkspace):
         return existing(folder.expanduser() if folder else Path() if Path(RECORD).is_file() else Path("workspace"))
-    except NoWorkspace as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _why_unchanged(name, action, workspace):
@@ -152,12 +156,7 @@ def _course():
 
 @main.command()
 @learners_workspace
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Also write the overview to this file, as an HTML page.",
-)
+@click.option("--html", "page", type=FILE, help="Also write the overview to this file, as an HTML page.")
 def progress(workspace, page):
     """Show what you have passed, lesson by lesson, and what comes next."""
     from .._support.files import write_whole
@@ -194,10 +193,8 @@ def reset(lesson, workspace, forgotten):
 
     digits = re.match(r"\d{1,3}", lesson)
     number = f"{int(digits[0]):02d}" if digits else lesson
-    try:
+    with in_one_sentence(CopyError):
         name, saved = reset_lesson(workspace, number)
-    except CopyError as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"{name} is restored to the course's version{f'; yours is saved as {saved}' if saved else ''}.")
     if saved:
         click.echo(RELOAD)
@@ -220,10 +217,8 @@ def update(workspace, language):
     """Update your lessons to the current course. Nothing that you wrote is lost."""
     from .workspace.copies import CopyError, update_workspace
 
-    try:
+    with in_one_sentence(CopyError):
         report = update_workspace(workspace, language=language)
-    except CopyError as error:
-        raise click.ClickException(str(error)) from None
     for name, action, words in report:
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
@@ -240,7 +235,7 @@ def update(workspace, language):
 @main.command("lab", context_settings={"ignore_unknown_options": True})
 @click.option(
     "--workspace",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=Path("workspace"),
     show_default=True,
     help="Folder for your copies of the lessons. Your changes there are never overwritten.",
@@ -266,10 +261,8 @@ def open_lab(workspace, write_only, language, flags):
             f"{server['address']}, or stop it (Ctrl-C twice in its terminal) and run this again."
         )
         return
-    try:
+    with in_one_sentence(CopyError):
         report = write_workspace(workspace, language=language)
-    except CopyError as error:
-        raise click.ClickException(str(error)) from None
     for name, action in report:
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
@@ -309,22 +302,15 @@ def _print_language(workspace):
 @main.command()
 @click.option("--lessons", multiple=True, required=True, metavar="NN", help="Numbers of lessons: 04 05, or 04,05.")
 @click.argument("more", nargs=-1, metavar="[NN]...")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="Folder for the copies and manifest.json.",
-)
+@click.option("--out", type=FOLDER, required=True, help="Folder for the copies and manifest.json.")
 @click.option("--due", default="", help='The deadline to show to learners, such as "Friday, 4 December, 18:00".')
 def release(lessons, more, out, due):
     """Write copies of lessons to give to a class, with points: course release --lessons 04 05 --out DIR."""
     from .grading.release import write_release
     from .workspace.copies import CopyError
 
-    try:
+    with in_one_sentence(CopyError):
         manifest = write_release(_numbers([*lessons, *more]), out, due)
-    except CopyError as error:
-        raise click.ClickException(str(error)) from None
     click.echo(
         f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of {manifest['of']} "
         f"points in {out}."
@@ -349,22 +335,15 @@ class Part(click.ParamType):
 
 
 @main.command()
-@click.argument("submissions", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="Folder for all results; created if it does not exist.",
-)
+@click.argument("submissions", type=ANY_PATH)
+@click.option("--out", type=FOLDER, required=True, help="Folder for all results; created if it does not exist.")
 @click.option(
     "--lessons",
     multiple=True,
     metavar="NN,NN",
     help="The lessons that count. Default: all lessons that anyone handed in.",
 )
-@click.option(
-    "--roster", type=click.Path(path_type=Path), help="A CSV file of the class with the columns id, name, email."
-)
+@click.option("--roster", type=ANY_PATH, help="A CSV file of the class with the columns id, name, email.")
 @click.option(
     "--workers", type=click.IntRange(1, 256), help="Number of marking processes. Default: one per processor, at most 8."
 )
@@ -400,10 +379,7 @@ class Part(click.ParamType):
     help="Mark only every N-th hand-in, for job arrays. Afterwards, a run without --part writes the tables.",
 )
 @click.option(
-    "--nbgrader",
-    "course",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Also write points and hand-ins to this nbgrader course folder.",
+    "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
 )
 @click.option(
     "--unsafe-no-isolation",
@@ -468,7 +444,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
 
 
 @contextmanager
-def _signals_as_ctrl_c():
+def _told_to_end():
     """Treat SIGTERM and SIGHUP (a scheduler, a closed terminal) as Ctrl-C, so that the run cleans up."""
 
     def stop(number, _):
@@ -519,7 +495,7 @@ def _bar(results, total):
 @click.argument("lesson")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("."),
     show_default=True,
     help="Folder for the deck; created if it does not exist.",
@@ -539,14 +515,12 @@ def slides(lesson, out, pdf, book):
     from .publish.slides import SlidesError, lessons_with_decks, write_deck, write_pdf
 
     problem = ""
-    try:
+    with in_one_sentence(SlidesError):
         for number in lessons_with_decks() if lesson == "all" else [lesson]:
             target = write_deck(number, out, book=book)
             click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
             if pdf and not problem and not (problem := write_pdf(target)):
                 click.echo(f"{target.with_suffix('.pdf')}")
-    except SlidesError as error:
-        raise click.ClickException(str(error)) from None
     click.echo("Open a deck in a browser; S opens the notes, ? lists all keys.")
     if problem:
         raise click.ClickException(problem)
@@ -555,7 +529,7 @@ def slides(lesson, out, pdf, book):
 @main.command()
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=Path("build/book"),
     show_default=True,
     help="Folder for the book. An older book there is replaced.",
@@ -571,10 +545,8 @@ def book(out, language):
     """Write all lessons as a book: a static site and, with Chromium, a PDF."""
     from .publish.book import BookError, write_book
 
-    try:
+    with in_one_sentence(BookError):
         page = write_book(out, say=click.echo, language=language)
-    except BookError as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"The book is ready. Open {page}")
 
 
@@ -590,10 +562,7 @@ def book(out, language):
     "--lesson", "lessons", multiple=True, metavar="NN", help="Can be given several times. Default: all lessons."
 )
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The file to write. An earlier export there is replaced, and nothing else.",
+    "--out", type=FILE, required=True, help="The file to write. An earlier export there is replaced, and nothing else."
 )
 def quiz(form, lessons, out):
     """Write the questions of the lessons as a question bank for a learning platform."""
@@ -601,18 +570,16 @@ def quiz(form, lessons, out):
     from .publish.book import BookError
     from .publish.slides import SlidesError
 
-    try:
+    with in_one_sentence(question_banks.ExportError, BookError, SlidesError):
         bank = question_banks.questions(_numbers(lessons))
         replaced = question_banks.write_export(out, getattr(question_banks, form)(bank))
-    except (question_banks.ExportError, BookError, SlidesError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"{len(bank)} questions in {out}.{' An earlier export was replaced.' if replaced else ''}")
 
 
 @main.command()
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     required=True,
     help="The file to write, such as cards.apkg. An earlier export there is replaced, and nothing else.",
 )
@@ -622,11 +589,9 @@ def cards(out):
     from .publish.book import BookError
     from .publish.question_banks import ExportError, write_export
 
-    try:
+    with in_one_sentence(ExportError, BookError):
         content, terms, mistakes = anki.deck()
         replaced = write_export(out, content)
-    except (ExportError, BookError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(
         f"{terms} terms and {mistakes} mistakes in {out}.{' An earlier export was replaced.' if replaced else ''}"
     )
@@ -650,11 +615,9 @@ def translate_update(language, lessons):
     from . import translations
 
     _in_a_clone()
-    try:
+    with in_one_sentence(translations.TranslationError, OSError):
         for lesson in _translated_lessons(language, lessons):
             click.echo(_state_in_words(lesson, language, translations.update_catalogue(lesson, language)))
-    except (translations.TranslationError, OSError) as error:
-        raise click.ClickException(str(error)) from None
 
 
 @translate.command("status")
@@ -694,21 +657,14 @@ def _state_in_words(lesson, language, found):
 
 
 @main.command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="Folder for the copies and for what pip shall install there.",
-)
+@click.option("--out", type=FOLDER, required=True, help="Folder for the copies and for what pip shall install there.")
 def colab(out):
     """For releases: write learner's copies for Google Colab, each with a first cell that installs the course."""
     from .publish.elsewhere import ElsewhereError, write_colab
 
     _in_a_clone()
-    try:
+    with in_one_sentence(ElsewhereError, OSError):
         written = write_colab(out)
-    except (ElsewhereError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"{len(written)} files written to {out}.")
 
 
@@ -718,10 +674,8 @@ def links():
     from .publish.elsewhere import ElsewhereError, write_links
 
     _in_a_clone()
-    try:
+    with in_one_sentence(ElsewhereError, OSError):
         changed = write_links()
-    except (ElsewhereError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     for path in changed:
         click.echo(f"{_short(path)}: renewed.")
     if not changed:
@@ -737,10 +691,8 @@ def new_exercise(lesson, name, title):
     from . import authoring
 
     _in_a_clone()
-    try:
+    with in_one_sentence(ValueError, OSError):
         path, code, words, answers = authoring.new_exercise(lesson, name, title)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(
         f"Written: text, answer and check in {_short(path)}; cases and mistakes in {_short(code)}; title, hints and "
         f"messages in {_short(words)}; right and wrong answers in {_short(answers)}."
@@ -766,10 +718,8 @@ def new_lesson(number, title, kind):
     from . import authoring
 
     _in_a_clone()
-    try:
+    with in_one_sentence(ValueError, OSError):
         path = authoring.new_lesson(number, title, kind)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml.")
     click.echo("\n".join([*authoring.needed_by(number, kind), f"Then: make lesson L={number}."]))
 

@@ -52,13 +52,11 @@ def python_version():
     """The version of Python, and whether it has 64 bits."""
     found = ".".join(map(str, sys.version_info[:3]))
     if BITS == 32:
-        return Finding(
-            False, "Python", f"{found}, 32-bit, for which there is no PyTorch", "install a 64-bit Python 3.11 to 3.14"
-        )
-    fix = "make PYTHON=python3.11 setup" if not INSTALLED else "install the course's wheel with it"
-    return Finding(
-        (3, 11) <= sys.version_info[:2] < (3, 15), "Python", found, f"install Python 3.11 to 3.14, then: {fix}"
-    )
+        fix = "install a 64-bit Python 3.11 to 3.14"
+        return Finding(False, "Python", f"{found}, 32-bit, for which there is no PyTorch", fix)
+    then = "make PYTHON=python3.11 setup" if not INSTALLED else "install the course's wheel with it"
+    supported = (3, 11) <= sys.version_info[:2] < (3, 15)
+    return Finding(supported, "Python", found, f"install Python 3.11 to 3.14, then: {then}")
 
 
 def pip():
@@ -118,11 +116,8 @@ def proxy():
     spared = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
     if "localhost" in spared or spared.strip() == "*":
         return Finding(True, "proxy", f"{address}, and not for localhost, where JupyterLab runs")
-    return Finding(
-        True,
-        "proxy",
-        f"{address}; JupyterLab runs on localhost: if its page does not open, set NO_PROXY=localhost,127.0.0.1",
-    )
+    fix = "if its page does not open, set NO_PROXY=localhost,127.0.0.1"
+    return Finding(True, "proxy", f"{address}; JupyterLab runs on localhost: {fix}")
 
 
 def locked(lock=LOCK):
@@ -151,12 +146,8 @@ def packages(lock=LOCK):
     try:
         wanted = locked(lock)
     except (OSError, ValueError, ImportError) as error:
-        return Finding(
-            False,
-            "packages",
-            f"{lock} cannot be read ({type(error).__name__})",
-            INSTALL if INSTALLED else "make it readable, or fetch it again: git checkout requirements.lock",
-        )
+        fix = INSTALL if INSTALLED else "make it readable, or fetch it again: git checkout requirements.lock"
+        return Finding(False, "packages", f"{lock} cannot be read ({type(error).__name__})", fix)
     if INSTALLED:  # pip chose what those need in turn
         direct = {_plain(line.partition("=")[0]) for line in metadata.requires(PROJECT) or () if "extra ==" not in line}
         if "google.colab" in sys.modules:
@@ -209,11 +200,8 @@ def kernel_start():
             True, "kernel start", "normal, a few seconds (the preloaded process has ended; `course lab` starts another)"
         )
     where = "" if os.environ.get(SOCKET) else " in `course lab`"
-    return Finding(
-        True,
-        "kernel start",
-        f"instant{where}: kernels start from a process with the packages and the encoder preloaded",
-    )
+    how = f"instant{where}: kernels start from a process with the packages and the encoder preloaded"
+    return Finding(True, "kernel start", how)
 
 
 def encoder():
@@ -260,12 +248,8 @@ def memory():
     except ImportError:
         return Finding(False, "memory", "cannot be read without psutil", INSTALL)
     free = psutil.virtual_memory().available / 1e9
-    return Finding(
-        free >= MEMORY_GB,
-        "memory",
-        f"{free:.1f} GB available",
-        f"close other programs until {MEMORY_GB:.0f} GB are available",
-    )
+    fix = f"close other programs until {MEMORY_GB:.0f} GB are available"
+    return Finding(free >= MEMORY_GB, "memory", f"{free:.1f} GB available", fix)
 
 
 def hub():
@@ -285,21 +269,9 @@ def hub():
 
 PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 CHECKS = (
-    course,
-    python_version,
-    pip,
-    packages,
-    kernel,
-    kernel_start,
-    encoder,
-    first_embedding,
-    home,
-    place,
-    disk,
-    memory,
-    proxy,
-    hub,
-)
+    course, python_version, pip, packages, kernel, kernel_start, encoder, first_embedding, home, place, disk, memory,
+    proxy, hub,
+)  # fmt: skip
 
 
 def examine():

@@ -66,21 +66,11 @@ def start_warm():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             listening.bind(path)
             listening.listen(64)
+            words = [sys.executable, "-Xfrozen_modules=off", "-m", f"{__package__}.server"]
+            words += [str(listening.fileno()), str(os.getpid())]
+            nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
             process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-Xfrozen_modules=off",
-                    "-m",
-                    f"{__package__}.server",
-                    str(listening.fileno()),
-                    str(os.getpid()),
-                ],
-                pass_fds=[listening.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                env=environment,
+                words, pass_fds=[listening.fileno()], start_new_session=True, env=environment, **nowhere
             )
     except OSError:
         if folder:
@@ -144,12 +134,8 @@ def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdo
     try:
         connection.settimeout(PATIENCE)
         connection.connect(place)
-        message = {
-            "arguments": arguments,
-            "folder": str(cwd or os.getcwd()),
-            "environment": environment,
-            "parent": parent,
-        }
+        message = {"arguments": arguments, "folder": str(cwd or os.getcwd())}
+        message |= {"environment": environment, "parent": parent}
         streams = [nothing, *(_descriptor(stream, number, nothing) for number, stream in ((1, stdout), (2, stderr)))]
         text = json.dumps(message).encode() + b"\n"
         connection.sendall(text[socket.send_fds(connection, [text], streams) :])

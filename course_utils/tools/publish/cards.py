@@ -50,12 +50,8 @@ def term_cards(lessons):
         written = set(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text))
         term = next((name for name in sorted(written) if name.lower() == term and name != term.capitalize()), term)
         front = f"What does <strong>{xhtml(term, inline=True)}</strong> mean?"
-        cards[anchor] = (
-            f"lesson-{first[1]}",
-            f"Sentence embeddings, lesson {first[1]}",
-            front,
-            xhtml(BREAK.join(body)),
-        )
+        about = f"Sentence embeddings, lesson {first[1]}"
+        cards[anchor] = f"lesson-{first[1]}", about, front, xhtml(BREAK.join(body))
     return cards
 
 

@@ -40,16 +40,12 @@ PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are 
 CONTEXT = {
     "00-quiz-careless": ("surprise-intro", "checks-intro"),
     "02-quiz-one": ("calls-intro",),
-    "05-quiz-patch": (),
     "06-quiz-centring": ("centring-intro", "centring-question"),
     "07-quiz-visible": ("held-intro", "visible-intro"),
-    "09-quiz-tokens": (),
     "10-quiz-overtake": ("curve-intro", "live-read"),
     "11-quiz-accuracy": ("weakness-intro", "accuracy-intro"),
-    "12-quiz-hybrid": (),
-    "12-quiz-kinds": (),
     "13-quiz-index": ("walk-intro", "walked-read"),
-    "14-quiz-look": (),
+    **dict.fromkeys("05-quiz-patch 09-quiz-tokens 12-quiz-hybrid 12-quiz-kinds 14-quiz-look".split(), ()),
 }
 
 

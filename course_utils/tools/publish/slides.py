@@ -82,81 +82,81 @@ def deck_cells(notebook, page=""):
     page: the address of the lesson in the book, for links from the pictures of explorers; without one, no links.
     """
     rows, total = timing(notebook)
-    starts = {
-        name: (sum(minutes for _, minutes in rows[:place]), minutes) for place, (name, minutes) in enumerate(rows)
-    }
     optional = ["optional" in cell.metadata.get("tags", []) for cell in notebook.cells if _slide_type(cell) == "slide"]
-    cells, number = [], 0
+    cells, number, start = [], 0, 0
     for cell in notebook.cells:
         kind = _slide_type(cell)
         if kind in ("", "skip"):
             continue
-        tags, heading = (
-            cell.metadata.get("tags", []),
-            HEADING.search(cell.source) if cell.cell_type == "markdown" else None,
-        )
+        heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
         level = len(heading[1]) if heading else 3
-        cell.metadata["deck"] = {
-            "type": kind,
-            "opens": kind == "slide" or not cells,
-            "kind": {1: "title", 2: "opening"}.get(level, "plain"),
-            "optional": kind == "slide" and "optional" in tags,
-            "closes": False,
-            "input": "slide-output" not in tags,
-            "output": "slide-input" not in tags,
-            "reveal": "reveal" in tags,
-            "columns": "slide-columns" in tags,
-        }
-        if cell.cell_type == "markdown":
-            cell.source = with_mathml(cell.source)
-        else:
-            cell.source = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
-            for output in cell.outputs:
-                shown = output.get("data", {}).get("text/html", "")
-                if "</iframe>" in shown:
-                    output.data["text/html"] = _handing_keys_on(shown)
-                elif page and (explorer := re.search(r'data-explorer="(\w+)"', shown)):
-                    target = html.escape(f"{page}#explore-{explorer[1].replace('_', '-')}")
-                    link = f'<a href="{target}" target="_blank" rel="noopener">Try it in the book</a>'
-                    output.data["text/html"] = f'{shown}<p class="explore-link">{link}</p>'
+        cell.metadata["deck"] = _how_shown(cell, kind, level, opens=kind == "slide" or not cells)
+        _prepare(cell, page)
         cells.append(cell)
-        if kind == "slide":
-            number += 1
-            past = next((at for at in range(number + 1, len(optional) + 1) if not optional[at - 1]), None)
-            if past and (optional[number - 1] or optional[number]):
-                what = "This slide is" if optional[number - 1] else "What follows is"
-                cells.append(_notes(f"**{what} optional**, not in the minutes. To pass over it: G, {past}, Enter."))
-        if kind == "slide" and level == 2:
-            start, minutes = starts[heading[2]]
-            cells.append(
-                _notes(f"**{heading[2]}:** {minutes} minutes, from minute {start} to {start + minutes} of {total}.")
-            )
-        elif kind == "slide" and level == 1:
+        if kind != "slide":
+            continue
+        number += 1
+        following = next((at for at in range(number + 1, len(optional) + 1) if not optional[at - 1]), None)
+        if following and (optional[number - 1] or optional[number]):
+            which = "This slide is" if optional[number - 1] else "What follows is"
+            cells.append(_notes(f"**{which} optional**, not in the minutes. To pass over it: G, {following}, Enter."))
+        if level == 2:
+            minutes = dict(rows)[heading[2]]
+            when = f"from minute {start} to {start + minutes} of {total}"
+            cells.append(_notes(f"**{heading[2]}:** {minutes} minutes, {when}."))
+            start += minutes
+        elif level == 1:
             cells.append(_notes(next(cell.source for cell in notebook.cells if cell.id == "plan")))
     if not cells or not any(cell.metadata.deck["opens"] for cell in cells):
         raise ValueError("it has no slide tags")
     for cell, after in zip(cells, [*cells[1:], None]):
         cell.metadata.deck["closes"] = after is None or after.metadata.deck["opens"]
-    first = next(cell for cell in cells if cell.metadata.deck["opens"])
-    sections = [[first]]
-    for cell in cells:
-        if not cell.metadata.deck["opens"] or cell is first:
-            continue
-        # what comes before the first section is part of its minutes
-        if cell.metadata.deck["kind"] == "opening" and any(
-            one.metadata.deck["kind"] == "opening" for one in sections[-1]
-        ):
-            sections.append([])
-        sections[-1].append(cell)
-    for (name, minutes), opening in zip(rows, sections, strict=True):
+    _spread_minutes([cell for cell in cells if cell.metadata.deck["opens"]], rows)
+    return cells
+
+
+def _how_shown(cell, kind, level, opens):
+    """What the template must know of a cell."""
+    tags = cell.metadata.get("tags", [])
+    shown = {"input": "slide-output" not in tags, "output": "slide-input" not in tags, "reveal": "reveal" in tags}
+    shown |= {"columns": "slide-columns" in tags, "optional": kind == "slide" and "optional" in tags}
+    place = {1: "title", 2: "opening"}.get(level, "plain")
+    return {"type": kind, "kind": place, "opens": opens, "closes": False, **shown}
+
+
+def _prepare(cell, page):
+    """Change what a cell shows: formulas, the marks of a solution, attention views, pictures of explorers."""
+    if cell.cell_type == "markdown":
+        cell.source = with_mathml(cell.source)
+        return
+    cell.source = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
+    for output in cell.outputs:
+        shown = output.get("data", {}).get("text/html", "")
+        if "</iframe>" in shown:
+            output.data["text/html"] = _handing_keys_on(shown)
+        elif page and (explorer := re.search(r'data-explorer="(\w+)"', shown)):
+            target = html.escape(f"{page}#explore-{explorer[1].replace('_', '-')}")
+            link = f'<a href="{target}" target="_blank" rel="noopener">Try it in the book</a>'
+            output.data["text/html"] = f'{shown}<p class="explore-link">{link}</p>'
+
+
+def _spread_minutes(slides, rows):
+    """Give each slide its seconds of its section's minutes; what comes before the first section is part of these."""
+    sections, opened = [[]], False
+    for slide in slides:
+        if slide.metadata.deck["kind"] == "opening":
+            if opened:
+                sections.append([])
+            opened = True
+        sections[-1].append(slide)
+    for (name, minutes), section in zip(rows, sections, strict=True):
         # a title is read out, other slides are talked about
-        parts = [0 if cell.metadata.deck["optional"] else 1 if cell is first else 3 for cell in opening]
+        parts = [0 if slide.metadata.deck["optional"] else 1 if slide is slides[0] else 3 for slide in section]
         if not any(parts):
             raise ValueError(f"all slides of its section {name!r} are optional")
-        for place, cell in enumerate(opening):
+        for place, slide in enumerate(section):
             ends = [60 * minutes * sum(parts[:count]) // sum(parts) for count in (place, place + 1)]
-            cell.metadata.deck["seconds"] = ends[1] - ends[0]
-    return cells
+            slide.metadata.deck["seconds"] = ends[1] - ends[0]
 
 
 def _handing_keys_on(view):

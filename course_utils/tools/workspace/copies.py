@@ -121,9 +121,8 @@ def update_workspace(workspace, sources=NOTEBOOKS, *, language=None):
                 with _recording(workspace) as record:
                     text = copied(lesson, language, **_kernel())
                     action = _place(target, text, record)
-                    report.append(
-                        (lesson.name, *(_merge_into(target, text, record) if action == "kept" else (action, "")))
-                    )
+                    outcome = _merge_into(target, text, record) if action == "kept" else (action, "")
+                    report.append((lesson.name, *outcome))
     except TimeoutError:
         raise CopyError(_BUSY.format(workspace)) from None
     except OSError as error:
@@ -137,10 +136,8 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     Returns (file name, path of the saved file or None). Raises CopyError or NoWorkspace with a one-sentence message;
     the learner's file then stays where it was.
     """
-    workspace, lessons = (
-        existing(workspace),
-        {path.name[:2]: path for path in _sources(sources) if path.name != GLOSSARY},
-    )
+    workspace = existing(workspace)
+    lessons = {path.name[:2]: path for path in _sources(sources) if path.name != GLOSSARY}
     if lesson not in lessons:
         raise CopyError(f"There is no lesson {lesson}; the lessons are {', '.join(lessons)}.")
     language = _known(language_of(workspace), sources)
@@ -240,13 +237,13 @@ def _place(target, text, record):
     if not target.exists():
         action = "written"
     else:
-        found = fingerprint(target.read_bytes())
-        if found is None:
+        present = fingerprint(target.read_bytes())
+        if present is None:
             return "unreadable"
-        if new in (found, known):
+        if new in (present, known):
             record[target.name] = _entry(text)
             return "unchanged"
-        if found != known:
+        if present != known:
             return "kept"
         action = "renewed"
     write_whole(target, text)
@@ -264,12 +261,8 @@ def _merge_into(target, text, record):
         mine["cells"] = with_new_ids(mine["cells"])
     base = _cells_of(record, target.name) or recover(mine["cells"], new["cells"], _whole_of(record, target.name))
     cells, done = merge(mine["cells"], new["cells"], base)
-    merged = {
-        **mine,
-        "cells": cells,
-        "metadata": {**new["metadata"], **mine["metadata"]},
-        "nbformat_minor": max(new["nbformat_minor"], mine["nbformat_minor"]),
-    }
+    merged = mine | {"cells": cells, "metadata": {**new["metadata"], **mine["metadata"]}}
+    merged["nbformat_minor"] = max(new["nbformat_minor"], mine["nbformat_minor"])
     try:
         merged_text = write_notebook(merged)
     except RecursionError:  # outputs nested too deeply to be written
@@ -280,11 +273,8 @@ def _merge_into(target, text, record):
     saved = save_beside(before, target.parent / SAVED, target.name)
     _replace(target, before, merged_text)
     record[target.name] = _entry(text)
-    unknown = (
-        ""
-        if base is not None
-        else ("; there is no record of which cells you changed, so every text that differs counts as yours")
-    )
+    unknown = "; there is no record of which cells you changed, so every text that differs counts as yours"
+    unknown = "" if base is not None else unknown
     return "merged", f"{in_words(done)}{unknown}; your previous file is {SAVED}/{saved.name}"
 
 
@@ -321,8 +311,8 @@ def _recording(workspace):
 
 def _numbers(version):
     """A version such as "0.10.0" as numbers to compare; anything else is older than all."""
-    found = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version) if isinstance(version, str) else None
-    return tuple(map(int, found.groups())) if found else ()
+    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version) if isinstance(version, str) else None
+    return tuple(map(int, match.groups())) if match else ()
 
 
 def _entry(text):

@@ -79,9 +79,7 @@ def write_first_layout(workspace):
 def command_line(workspace, flags=()):
     """The command line that starts JupyterLab on the first lesson of a workspace."""
     command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
+        *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={Path(workspace).resolve()}",
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
         f"--LabApp.app_settings_dir={LAB_SETTINGS}",

@@ -105,11 +105,8 @@ def merge(mine, new, base):
     """
     course = {cell["id"]: cell for cell in new}
     mine = _identified(mine, course, base)
-    texts, done, taken = (
-        {cell["source"] for cell in mine},
-        Counter(),
-        {cell["id"] for cell in mine} | set(course) | set(base or ()),
-    )
+    texts, done = {cell["source"] for cell in mine}, Counter()
+    taken = {cell["id"] for cell in mine} | set(course) | set(base or ())
     theirs = {cell["id"]: cell for cell in mine if cell["id"] in course}
 
     followers, last = {None: []}, None  # cells that the course does not have (any more), by the one that they follow
@@ -124,47 +121,35 @@ def merge(mine, new, base):
 
     merged = followers[None]
 
-    def note(cell, kind, text):
+    def add_note(cell, kind, text):
         if text not in texts:  # left by an interrupted update
-            merged.append(
-                {
-                    "cell_type": "markdown",
-                    "id": _free(f"{cell['id'][:50]}-{kind}", taken),
-                    "metadata": {},
-                    "source": text,
-                    **({"attachments": cell["attachments"]} if cell.get("attachments") else {}),
-                }
-            )
+            note = {"cell_type": "markdown", "id": _free(f"{cell['id'][:50]}-{kind}", taken), "metadata": {}}
+            pictures = {"attachments": cell["attachments"]} if cell.get("attachments") else {}
+            merged.append(note | {"source": text} | pictures)
 
     for cell in new:
-        name, found = cell["id"], theirs.get(cell["id"])
+        name, own = cell["id"], theirs.get(cell["id"])
         was, is_now = (base or {}).get(name), checksum(cell)
-        if found is None and was == is_now:
+        if own is None and was == is_now:
             done["away"] += 1
-        elif found is None or checksum(found) == was != is_now:
+        elif own is None or checksum(own) == was != is_now:
             merged.append(cell)
-            done["new" if found is None else "renewed"] += 1
-        elif checksum(found) == is_now:
-            merged.append(_kept(found, cell))
+            done["new" if own is None else "renewed"] += 1
+        elif checksum(own) == is_now:
+            merged.append(_kept(own, cell))
         elif _is_answer(cell) or was == is_now:
-            merged.append(_kept(found, cell))
+            merged.append(_kept(own, cell))
             done["answers" if _is_answer(cell) else "edited"] += 1
-            if _is_answer(cell) and (was != is_now if base is not None else _other_frame(found, cell)):
+            if _is_answer(cell) and (was != is_now if base is not None else _other_frame(own, cell)):
                 done["frames"] += 1
-                note(
-                    cell, "frame", FRAME_NOTE + _fenced(cell["source"], "python" if cell["cell_type"] == "code" else "")
-                )
+                add_note(cell, "frame", FRAME_NOTE + _as_block(cell))
         else:
             merged.append(cell)
             done["both"] += 1
-            if found["source"].strip():
-                is_text = found["cell_type"] == "markdown"
-                text = (
-                    TEXT_NOTE + found["source"]
-                    if is_text
-                    else CODE_NOTE + _fenced(found["source"], "python" if found["cell_type"] == "code" else "")
-                )
-                note({**found, "id": name}, "yours", text)
+            if own["source"].strip():
+                is_text = own["cell_type"] == "markdown"
+                text = TEXT_NOTE + own["source"] if is_text else CODE_NOTE + _as_block(own)
+                add_note({**own, "id": name}, "yours", text)
         merged += followers.get(name, [])
     return merged, done
 
@@ -185,17 +170,14 @@ def _identified(mine, course, base):
     for place, cell in enumerate(mine):
         if place not in names:
             exercise = _exercise(cell)
-            same = next(
-                (
-                    name
-                    for name in left
-                    if checksum(cell) in (base.get(name), checksum(course[name]) if name in course else None)
-                    or exercise is not None
-                    and name in course
-                    and _exercise(course[name]) == exercise
-                ),
-                None,
-            )
+
+            def is_same(name, cell=cell, exercise=exercise):
+                own = course.get(name)
+                if checksum(cell) in (base.get(name), own and checksum(own)):
+                    return True
+                return exercise is not None and own is not None and _exercise(own) == exercise
+
+            same = next(filter(is_same, left), None)
             if same is not None:
                 names[place] = same
                 left = [name for name in left if name != same]
@@ -204,11 +186,7 @@ def _identified(mine, course, base):
     for place, name in enumerate(wanted):
         if place not in names:
             fit = (
-                name is not None
-                and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)
-                and name not in first
-                and name not in course
-                and name not in base
+                name is not None and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) and name not in {*first, *course, *base}
             )
             names[place] = name if fit else _free("own", taken)
             first.add(names[place])
@@ -217,12 +195,9 @@ def _identified(mine, course, base):
 
 def _free(name, taken):
     """An unused id: name, name-2, ..."""
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name}-{number}"
-    taken.add(found)
-    return found
+    free = next(one for one in (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))) if one not in taken)
+    taken.add(free)
+    return free
 
 
 def _exercise(cell):
@@ -246,8 +221,9 @@ def _other_frame(answer, stub):
     return any(line.strip() not in lines for line in stub["source"].splitlines() if line.strip() not in STUB)
 
 
-def _fenced(text, language):
-    """A text as a fenced code block, even if it contains backticks."""
+def _as_block(cell):
+    """A cell's text as a fenced code block, even if it contains backticks."""
+    text, language = cell["source"], "python" if cell["cell_type"] == "code" else ""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 
@@ -258,11 +234,8 @@ def in_words(done):
     if course:
         number, what = course[0].split()
         course[0] = f"{_count(int(number), 'cell')} {what}"
-    yours = [
-        _count(done[key], words)
-        for key, words in (("answers", "answer"), ("edited", "edited cell"), ("own", "own cell"))
-        if done[key]
-    ]
+    kinds = {"answers": "answer", "edited": "edited cell", "own": "own cell"}
+    yours = [_count(done[kind], words) for kind, words in kinds.items() if done[kind]]
     parts = [", ".join(course)]
     if done["both"]:
         parts.append(
