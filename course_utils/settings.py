@@ -49,7 +49,7 @@ def setup(seed=0):
     import transformers
 
     from . import plots
-    from ._support import session
+    from ._support.passed import hints_shown
 
     random.seed(seed)
     np.random.seed(seed)
@@ -57,7 +57,7 @@ def setup(seed=0):
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     plots.use_style()
-    session.hints_shown.clear()
+    hints_shown.clear()
     _skip_cells()
 
 

@@ -112,10 +112,9 @@ def test_the_commands_work_without_a_clone(installed):
 def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
     code = (
-        "import subprocess, sys; from course_utils._support.notebooks import NOTEBOOKS; "
-        "from course_utils.tools.grading.sandbox import walls; "
-        f"assert len(list(NOTEBOOKS.glob('*.ipynb'))) == {len(LESSONS)}; "
-        "inside = 'import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))'; "
+        "import subprocess, sys; from course_utils._support.notebooks import NOTEBOOKS; from "
+        "course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.glob('*.ipynb'))) == "
+        f"{len(LESSONS)}; inside = 'import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))'; "
         "print(subprocess.run([*walls(), sys.executable, '-I', '-c', inside, str(NOTEBOOKS), sys.executable], "
         "capture_output=True, text=True))"
     )

@@ -1,4 +1,7 @@
-"""Record which exercises were passed, in the learner's workspace. `check` does nothing outside a workspace."""
+"""Record which exercises were passed, in the learner's workspace, and remember how many hints were shown.
+
+`check` records nothing outside a workspace.
+"""
 
 import itertools
 import json
@@ -12,6 +15,7 @@ RECORD = ".course.json"  # a folder that holds it is a workspace
 SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader ignores it
 PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 LARGEST = 2**20  # bytes; this course never writes a larger one
+hints_shown = {}  # id of an exercise -> how many of its hints were shown; cleared by `setup`
 PATIENCE = 1  # seconds to wait for another kernel
 
 

@@ -119,8 +119,8 @@ def tokens_of(sentences, tokenizer, longest):
 def packaged_tokens(sentences, tokenizer):
     """As `tokens_of`, but for the tokenizer of `fast_bert.packaged_weights`, and with only the ids of each row."""
     encoded = tokenizer.encode_batch(sentences)
-    cut = {place for place, found in enumerate(encoded) if found.overflowing}
-    return [found.ids for found in encoded], cut, tokenizer.truncation["max_length"]
+    cut = {place for place, encoding in enumerate(encoded) if encoding.overflowing}
+    return [encoding.ids for encoding in encoded], cut, tokenizer.truncation["max_length"]
 
 
 def by_length(lengths, budget):

@@ -28,12 +28,12 @@ def read_pairs(path):
             ) from None
         _columns_there(path, table.columns)
         rows = ((f"row {row}", *values) for row, values in enumerate(table[PAIR].itertuples(index=False, name=None)))
-    found = pd.DataFrame([_checked_pair(path, *row) for row in rows], columns=PAIR)
-    if found.empty:
+    pairs = pd.DataFrame([_checked_pair(path, *row) for row in rows], columns=PAIR)
+    if pairs.empty:
         raise DataError(f"{path.name} holds no pairs")
-    if not whole_scale and found["score"].max() <= 1:
-        found["score"] *= 5
-    return found
+    if not whole_scale and pairs["score"].max() <= 1:
+        pairs["score"] *= 5
+    return pairs
 
 
 def _columns_there(path, columns):

@@ -72,9 +72,8 @@ def embedding_sum(tokens):
         canvas.text(left - 8, 212, "hidden\nstate 0", SMALL, anchor="end")
     return canvas.finish(
         f"For each of the {len(tokens)} tokens, the row of its piece, the row of its position and the row of its "
-        f"segment "
-        "are added. LayerNorm then works on each sum alone, and the result is hidden state 0. No arrow leads from one "
-        "token to another."
+        "segment are added. LayerNorm then works on each sum alone, and the result is hidden state 0. No arrow leads "
+        "from one token to another."
     )
 
 

@@ -154,10 +154,9 @@ def twelve_heads(shape, heads, shown, number):
         canvas.box(376, 222, 134, 28, f"attended {whole}", "vector", SMALL)
     return canvas.finish(
         f"The {heads} heads of a layer, joined. Three linear maps turn the hidden state {whole} into queries, keys and "
-        f"values, each {whole}. Each of them is cut into {heads} pieces {part}, one for each head. Each head "
-        f"returns {part}. "
-        f"Side by side they are {heads} times {size}, so {hidden} numbers for each token. The output map mixes them, "
-        "the hidden state is added, and LayerNorm gives attended."
+        f"values, each {whole}. Each of them is cut into {heads} pieces {part}, one for each head. Each head returns "
+        f"{part}. Side by side they are {heads} times {size}, so {hidden} numbers for each token. The output map mixes "
+        "them, the hidden state is added, and LayerNorm gives attended."
     )
 
 
@@ -207,12 +206,10 @@ def one_layer(shape, wide, number):
         canvas.arrow((474, y + 16), (474, 220))
         canvas.box(372, 220, 146, 28, f"hidden state {number}", "vector", SMALL)
     return canvas.finish(
-        "A whole layer, with the shapes at its arrows. "
-        f"Hidden state {number - 1} {usual} goes through attention with all heads, {usual}; it is "
-        f"added to the result, and LayerNorm gives attended, {usual}. "
-        f"Tokens meet in attention only. For each token alone, a linear map widens it to "
-        f"{widened}, GELU bends it, and a linear map narrows it to {usual}. Attended is added, and LayerNorm gives "
-        f"hidden state {number}."
+        f"A whole layer, with the shapes at its arrows. Hidden state {number - 1} {usual} goes through attention with "
+        f"all heads, {usual}; it is added to the result, and LayerNorm gives attended, {usual}. Tokens meet in "
+        f"attention only. For each token alone, a linear map widens it to {widened}, GELU bends it, and a linear map "
+        f"narrows it to {usual}. Attended is added, and LayerNorm gives hidden state {number}."
     )
 
 

@@ -9,9 +9,8 @@ import pkgutil
 from importlib import import_module
 
 from .._support.notebooks import BEGIN, END, NOTEBOOKS
-from .._support.passed import remember
+from .._support.passed import hints_shown, remember
 from .._support.renamed import new_id
-from .._support.session import hints_shown
 from .judging import examine
 from .model import Note, Report
 

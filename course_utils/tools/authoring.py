@@ -289,8 +289,8 @@ def _write(path, text, changed):
 
 
 def _lesson(number, folder):
-    found = sorted(Path(folder).glob(f"{number}_*.ipynb")) if re.fullmatch(r"\d\d", number) else []
-    if len(found) != 1:
-        there = ", ".join(sorted(path.name[:2] for path in Path(folder).glob("[0-9][0-9]_*.ipynb")))
-        raise AuthoringError(f"There is no lesson {number!r}; the lessons are {there}.")
-    return found[0]
+    paths = sorted(Path(folder).glob(f"{number}_*.ipynb")) if re.fullmatch(r"\d\d", number) else []
+    if len(paths) != 1:
+        numbers = ", ".join(sorted(path.name[:2] for path in Path(folder).glob("[0-9][0-9]_*.ipynb")))
+        raise AuthoringError(f"There is no lesson {number!r}; the lessons are {numbers}.")
+    return paths[0]

@@ -76,8 +76,8 @@ def benchmark(model, data, repeats):
 
     with in_one_sentence(EncoderError, ValueError, FileNotFoundError):
         pairs = load_scored_pairs(data)
-        found = similarities(pairs, model)
-        table = score_table(found, pairs["score"], repeats)
+        spaces = similarities(pairs, model)
+        table = score_table(spaces, pairs["score"], repeats)
     click.echo(
         f"{len(pairs):,} pairs, {(pairs['score'] >= SIMILAR).mean():.0%} of them similar (score {SIMILAR} or more). "
         "In brackets: 95% bootstrap intervals over pairs.\n"
@@ -295,8 +295,8 @@ def _print_language(workspace):
     from .workspace.copies import language_of
 
     if (language := language_of(workspace)) != translations.SOURCE:
-        there = ", ".join(lesson.stem[:2] for lesson in _translated_lessons(language))
-        click.echo(f"Language {language}: lesson {there}. What is not translated is in English.")
+        translated = ", ".join(lesson.stem[:2] for lesson in _translated_lessons(language))
+        click.echo(f"Language {language}: lesson {translated}. What is not translated is in English.")
 
 
 @main.command()
@@ -626,16 +626,16 @@ def translate_status(language):
     """Print how far each catalogue of LANGUAGE is, and what its translations lack."""
     from . import translations
 
-    found = []
+    losses = []
     try:
         for lesson in _translated_lessons(language):
             click.echo(_state_in_words(lesson, language, translations.state(lesson, language)))
-            found += [f"{lesson.stem}: {one}" for one in translations.problems(lesson.stem, language)]
+            losses += [f"{lesson.stem}: {one}" for one in translations.problems(lesson.stem, language)]
     except translations.TranslationError as error:
         raise click.ClickException(str(error)) from None
-    for problem in found:
+    for problem in losses:
         click.echo(problem, err=True)
-    sys.exit(bool(found))
+    sys.exit(bool(losses))
 
 
 def _translated_lessons(language, numbers=()):
@@ -651,9 +651,9 @@ def _translated_lessons(language, numbers=()):
     return [lessons[number] for number in _numbers(numbers)]
 
 
-def _state_in_words(lesson, language, found):
-    left = ", ".join(f"{found[what]} {what}" for what in ("empty", "fuzzy", "obsolete") if found[what])
-    return f"{language} {lesson.stem}: {found['translated']} of {found['all']} translated{left and '; '}{left}"
+def _state_in_words(lesson, language, counts):
+    left = ", ".join(f"{counts[what]} {what}" for what in ("empty", "fuzzy", "obsolete") if counts[what])
+    return f"{language} {lesson.stem}: {counts['translated']} of {counts['all']} translated{left and '; '}{left}"
 
 
 @main.command()

@@ -78,8 +78,8 @@ def load_corpus(folder, texts=None):
         raise CorpusError(f"{folder} does not hold all shards from the first to the last: run `course embed` again.")
     shards = [_read(path) for path in paths]
     if texts is not None:
-        found = [digest for _, digests, _ in shards for digest in digests]
-        other = next((place for place, pair in enumerate(zip_longest(found, map(_digest, texts)))
+        embedded = [digest for _, digests, _ in shards for digest in digests]
+        other = next((place for place, pair in enumerate(zip_longest(embedded, map(_digest, texts)))
                       if pair[0] != pair[1]), None)  # fmt: skip
         if other is not None:
             raise CorpusError(f"{folder} holds vectors of other texts, from the text at place {other:,} on.")
@@ -108,15 +108,15 @@ def _read(path):
 
 def _vectors_in(folder, model, wanted):
     """{digest of a text: its vector}, for those of the wanted ones that a folder of shards holds."""
-    paths, found = sorted(Path(folder).expanduser().glob("*.safetensors")), {}
+    paths, known = sorted(Path(folder).expanduser().glob("*.safetensors")), {}
     if not paths:
         raise CorpusError(f"{folder} holds no shards: nothing in it is known.")
     for path in paths:
         vectors, digests, of = _read(path)
         if of != str(model):
             raise CorpusError(f"{path} holds vectors of another model ({of}): they cannot stand beside these.")
-        found |= {digest: row for digest, row in zip(digests, vectors) if digest in wanted}
-    return found
+        known |= {digest: row for digest, row in zip(digests, vectors) if digest in wanted}
+    return known
 
 
 def _fingerprint(texts, model):
@@ -133,10 +133,10 @@ def _written(path, texts, model):
         return False
     try:
         with safe_open(path, "np") as file:
-            found = (file.metadata() or {}).get("texts")
+            stored = (file.metadata() or {}).get("texts")
     except SafetensorError as error:
         raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
-    if found != _fingerprint(texts, model):
+    if stored != _fingerprint(texts, model):
         raise CorpusError(
             f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder "
             "(and this one as `known`: then only those texts are computed that it lacks)."

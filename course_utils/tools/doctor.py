@@ -50,23 +50,23 @@ class Finding:
 
 def python_version():
     """The version of Python, and whether it has 64 bits."""
-    found = ".".join(map(str, sys.version_info[:3]))
+    version = ".".join(map(str, sys.version_info[:3]))
     if BITS == 32:
         fix = "install a 64-bit Python 3.11 to 3.14"
-        return Finding(False, "Python", f"{found}, 32-bit, for which there is no PyTorch", fix)
+        return Finding(False, "Python", f"{version}, 32-bit, for which there is no PyTorch", fix)
     then = "make PYTHON=python3.11 setup" if not INSTALLED else "install the course's wheel with it"
     supported = (3, 11) <= sys.version_info[:2] < (3, 15)
-    return Finding(supported, "Python", found, f"install Python 3.11 to 3.14, then: {then}")
+    return Finding(supported, "Python", version, f"install Python 3.11 to 3.14, then: {then}")
 
 
 def pip():
     """Whether pip is recent enough to install the packages. uv leaves an environment without pip."""
     try:
-        found = metadata.version("pip")
+        present = metadata.version("pip")
     except metadata.PackageNotFoundError:
         return Finding(True, "pip", "not in this environment (uv installs without it)")
-    numbers = tuple(int(part) for part in found.split(".")[:2] if part.isdecimal())
-    detail = found if numbers >= OLDEST_PIP else f"{found} is too old to find PyTorch's packages for Linux"
+    numbers = tuple(int(part) for part in present.split(".")[:2] if part.isdecimal())
+    detail = present if numbers >= OLDEST_PIP else f"{present} is too old to find PyTorch's packages for Linux"
     return Finding(numbers >= OLDEST_PIP, "pip", detail, f'"{sys.executable}" -m pip install --upgrade pip')
 
 
@@ -92,19 +92,21 @@ def home():
 def place(folder=None):
     """Where the workspace would be, and what that may break."""
     folder = Path.cwd() if folder is None else Path(folder)
-    said = []
+    notes = []
     if not os.access(folder, os.W_OK):
         return Finding(False, "folder", f"{folder} cannot be written", "change to a folder of your own: cd")
     if any(part.lower().startswith(("onedrive", "dropbox", "icloud")) for part in folder.parts):
-        said.append(
+        notes.append(
             "a program that synchronises it may hold a lesson back while you save: if saving fails, wait, or choose a "
             "folder elsewhere with --workspace"
         )
     if sys.platform == "win32" and len(str(folder)) > 120:
-        said.append("its path is long, and Windows programs stop at 260 characters: choose a shorter one if files miss")
+        notes.append(
+            "its path is long, and Windows programs stop at 260 characters: choose a shorter one if files miss"
+        )
     if not str(folder).isascii() or " " in str(folder):
-        said.append("blanks and letters beyond ASCII are fine for the course; some programs of others stumble on them")
-    return Finding(True, "folder", f"{folder}{'; ' * bool(said)}{'; '.join(said)}")
+        notes.append("blanks and letters beyond ASCII are fine for the course; some programs of others stumble on them")
+    return Finding(True, "folder", f"{folder}{'; ' * bool(notes)}{'; '.join(notes)}")
 
 
 def proxy():
@@ -156,11 +158,11 @@ def packages(lock=LOCK):
     wrong = []
     for name, version in wanted.items():
         try:
-            found = metadata.version(name).split("+")[0]  # 2.13.0+cpu is 2.13.0
+            installed = metadata.version(name).split("+")[0]  # 2.13.0+cpu is 2.13.0
         except metadata.PackageNotFoundError:
-            found = "missing"
-        if found != version:
-            wrong.append(f"{name} {found}, locked {version}")
+            installed = "missing"
+        if installed != version:
+            wrong.append(f"{name} {installed}, locked {version}")
     if wrong:
         more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
         return Finding(False, "packages", "; ".join(wrong[:4]) + more, INSTALL)

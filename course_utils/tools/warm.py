@@ -19,13 +19,13 @@ from .._support.notebooks import NOTEBOOKS
 
 def lesson_modules(folder=NOTEBOOKS):
     """The modules that the lessons import and this environment has, the most used first."""
-    found = Counter()
+    times = Counter()
     for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        found.update(
+        times.update(
             {name for cell in cells if cell["cell_type"] == "code" for name in imported("".join(cell["source"]))}
         )
-    return [name for name, _ in found.most_common() if find_spec(name.partition(".")[0])]
+    return [name for name, _ in times.most_common() if find_spec(name.partition(".")[0])]
 
 
 def imported(source):

@@ -52,14 +52,14 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
 
     Raises BookError if there are no lessons, or for a file that is not a notebook or cannot go into the book.
     """
-    found = {}
+    notebooks = {}
     for path in [*sorted(Path(sources).glob("[0-9][0-9]_*.ipynb")), *Path(sources).glob("glossary.ipynb")]:
         try:
-            found[path.stem] = nbformat.read(path, as_version=4)
-            nbformat.validate(found[path.stem])
-            into_language(found[path.stem], path.stem, language, sources)
+            notebooks[path.stem] = nbformat.read(path, as_version=4)
+            nbformat.validate(notebooks[path.stem])
+            into_language(notebooks[path.stem], path.stem, language, sources)
             chapter = str(int(path.stem[:2])) if path.stem[0].isdigit() else path.stem[0].upper()
-            found[path.stem].cells = for_readers(found[path.stem].cells, chapter)
+            notebooks[path.stem].cells = for_readers(notebooks[path.stem].cells, chapter)
         except TranslationError as error:
             raise BookError(str(error)) from None
         except OSError as error:
@@ -70,12 +70,12 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
             raise BookError(
                 f"The lesson {path} is damaged. Fetch it again, for example with: git checkout {path}"
             ) from None
-    if not found.keys() - {"glossary"}:
+    if not notebooks.keys() - {"glossary"}:
         raise BookError(f"There are no lessons in {sources}. Install the course again.")
-    for cell in found["glossary"].cells if "glossary" in found else ():
+    for cell in notebooks["glossary"].cells if "glossary" in notebooks else ():
         # its terms come directly below its title, and no heading level may be skipped
         cell.source = re.sub("(?m)^### ", "## ", cell.source)
-    return found
+    return notebooks
 
 
 def for_readers(cells, chapter):
@@ -120,12 +120,12 @@ def _lighter(view, shared):
     """
     view = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', view)
     view = view.replace('<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>')
-    found = LIBRARIES.search(view)
-    if not found or shared not in ("", found[0]):
+    scripts = LIBRARIES.search(view)
+    if not scripts or shared not in ("", scripts[0]):
         return view, shared
-    libraries = f'<template id="view-libraries">{found[0].replace("&#39;", chr(39)).replace("&amp;", "&")}</template>'
-    view = view.replace(found[0], "<!--libraries-->").replace(" srcdoc='", " data-view='")
-    return view if shared else libraries + view, found[0]
+    libraries = f'<template id="view-libraries">{scripts[0].replace("&#39;", chr(39)).replace("&amp;", "&")}</template>'
+    view = view.replace(scripts[0], "<!--libraries-->").replace(" srcdoc='", " data-view='")
+    return view if shared else libraries + view, scripts[0]
 
 
 def _finish(app, name, template, context, doctree):
@@ -165,8 +165,8 @@ def _sphinx(builder, source, out, lessons, languages):
             app.build()
         except SphinxError as error:
             raise BookError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
-    if found := re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip():
-        raise BookError(f"Sphinx warns: {found.splitlines()[0].replace(f'{source}/', '')}")
+    if messages := re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip():
+        raise BookError(f"Sphinx warns: {messages.splitlines()[0].replace(f'{source}/', '')}")
 
 
 def _add_explorers(site, say):

@@ -64,8 +64,8 @@ def mistake_cards(lessons):
     texts = {}
     for notebook in lessons.values():
         for cell in notebook.cells:
-            if found := re.search(r"^`(\d\d-[a-z0-9-]+)` · difficulty.*$", cell.source, re.MULTILINE):
-                texts[found[1]] = xhtml(cell.source[found.end() :])
+            if line := re.search(r"^`(\d\d-[a-z0-9-]+)` · difficulty.*$", cell.source, re.MULTILINE):
+                texts[line[1]] = xhtml(cell.source[line.end() :])
     marks = MarkdownIt("zero").enable(["backticks", "emphasis"])
     cards = {}
     for exercise in all_exercises().values():

@@ -48,8 +48,8 @@ def hang(kind, line):
 def set_listings(page):
     """A page of HTML with its listings set line by line."""
 
-    def mark(found):
-        start, language, inner = found.groups()
+    def mark(match):
+        start, language, inner = match.groups()
         inner = inner.removeprefix("<span></span>")
         lines = [html.unescape(TAG.sub("", line)) for line in inner.splitlines()]
         kind = kind_of(language, lines)

@@ -19,24 +19,24 @@ def with_mathml(markdown):
     Raises ValueError for an unreadable formula.
     """
 
-    def draw(found):
-        formula = found["block"] or found["inline"]
+    def draw(match):
+        formula = match["block"] or match["inline"]
         if formula is None:
-            return found[0]
+            return match[0]
         from math_core import LatexError, LatexToMathML  # an extra
 
         numbers = TAG.findall(formula)
-        if len(numbers) > bool(found["block"]):
+        if len(numbers) > bool(match["block"]):
             raise ValueError(f"the formula ${formula}$ has a number too many")
         try:
             math = LatexToMathML(fancy_error=False).convert_with_local_state(
-                TAG.sub("", formula).strip(), displaystyle=bool(found["block"])
+                TAG.sub("", formula).strip(), displaystyle=bool(match["block"])
             )
         except LatexError as error:
             raise ValueError(f"the formula ${formula}$ cannot be read ({error})") from None
         # Markdown reads on inside the tags
         math = re.sub(r"[*_`\[\]|~\\$]", lambda sign: f"&#{ord(sign[0])};", math.replace("\n", " "))
-        if not found["block"]:
+        if not match["block"]:
             return math
         # a span, because text and lists go on around it
         number = f'<span class="number">({numbers[0]})</span>' if numbers else ""

@@ -129,10 +129,10 @@ def questions(numbers=(), sources=NOTEBOOKS):
     for name, notebook in read_lessons(sources).items():
         if chosen and name not in chosen:
             continue
-        found = [_question(name, notebook.cells, at) for at, cell in enumerate(notebook.cells) if _is_quiz(cell)]
-        if chosen and not found:
+        asked = [_question(name, notebook.cells, at) for at, cell in enumerate(notebook.cells) if _is_quiz(cell)]
+        if chosen and not asked:
             raise ExportError(f"Lesson {name[:2]} has no questions.")
-        bank += found
+        bank += asked
     return bank
 
 
@@ -197,8 +197,8 @@ def write_export(path, content):
     Raises ExportError with one sentence if something else stands there, or the file cannot be written.
     """
     try:
-        there = path.exists()
-        if there and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
+        replaces = path.exists()
+        if replaces and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
             raise ExportError(f"{path} is not an earlier export, so it was left unchanged. Choose another name.")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
@@ -206,4 +206,4 @@ def write_export(path, content):
         raise ExportError(f"Cannot write {path}: {path.parent} is not a folder.") from None
     except OSError as error:
         raise ExportError(f"Cannot write {path}: {error.strerror or error}.") from None
-    return there
+    return replaces

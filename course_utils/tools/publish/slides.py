@@ -34,8 +34,8 @@ class SlidesError(RuntimeError):
 
 def lessons_with_decks(sources=NOTEBOOKS):
     """The numbers of all lessons but pages, in their order."""
-    found = {path.name[:2]: path for path in sorted(Path(sources).glob("[0-9][0-9]_*.ipynb"))}
-    return [number for number, path in found.items() if kind_of(nbformat.read(path, as_version=4)) != "page"]
+    paths = {path.name[:2]: path for path in sorted(Path(sources).glob("[0-9][0-9]_*.ipynb"))}
+    return [number for number, path in paths.items() if kind_of(nbformat.read(path, as_version=4)) != "page"]
 
 
 def find_lesson(number, sources=NOTEBOOKS):

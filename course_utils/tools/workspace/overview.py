@@ -49,21 +49,21 @@ class Lesson:
 
 def lessons(folder=NOTEBOOKS):
     """The lessons in a folder, in order. Other files are skipped."""
-    found = []
+    readable = []
     for path in sorted(Path(folder).glob("[0-9][0-9]_*.ipynb")):
         try:
             notebook = json.loads(path.read_bytes())
             texts = [text for _, kind, text in _read_cells(notebook) if kind == "markdown"]
             number, _, title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")
-            said = re.search(r"About (\d+) minutes", texts[0])
-            minutes = int(said[1]) if said else lesson_minutes(notebook)
+            stated = re.search(r"About (\d+) minutes", texts[0])
+            minutes = int(stated[1]) if stated else lesson_minutes(notebook)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
             continue
         exercises = tuple(
             (one["id"], one["title"][:1].upper() + one["title"][1:]) for one in EXERCISE.finditer("\n\n".join(texts))
         )
-        found.append(Lesson(number, title, minutes, exercises))
-    return tuple(found)
+        readable.append(Lesson(number, title, minutes, exercises))
+    return tuple(readable)
 
 
 def lesson_minutes(notebook):
