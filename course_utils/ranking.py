@@ -171,12 +171,11 @@ def reciprocal_ranks(found, relevant, k=10):
     Their mean is the mean reciprocal rank (Voorhees 1999, section 1). Raises ValueError for a query without a relevant
     text, a list that holds a text twice, or unequal numbers of queries.
     """
-    return np.array(
-        [
-            next((1 / rank for rank, place in enumerate(places[:k], start=1) if place in right), 0.0)
-            for places, right in _checked(found, relevant)
-        ]
-    )
+
+    def reciprocal(places, right):
+        return next((1 / rank for rank, place in enumerate(places[:k], start=1) if place in right), 0.0)
+
+    return np.array([reciprocal(*one) for one in _checked(found, relevant)])
 
 
 def recalls(found, relevant, k=10):
@@ -197,9 +196,7 @@ def ndcgs(found, grades, k=10):
     def gain(values):
         return sum(value / np.log2(1 + rank) for rank, value in enumerate(values, start=1))
 
-    return np.array(
-        [
-            gain([of.get(place, 0) for place in places[:k]]) / gain(sorted(of.values(), reverse=True)[:k])
-            for places, of in _checked(found, grades)
-        ]
-    )
+    def normalised(places, of):
+        return gain([of.get(place, 0) for place in places[:k]]) / gain(sorted(of.values(), reverse=True)[:k])
+
+    return np.array([normalised(*one) for one in _checked(found, grades)])

@@ -25,19 +25,14 @@ def fits(encoder):
     from transformers import BertModel
 
     config = encoder.config
-    hooks = [
-        hook
-        for module in encoder.modules()
-        for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
-    ]
+    modules = list(encoder.modules())
+    hooks = [hook for one in modules for hook in (*one._forward_hooks.values(), *one._forward_pre_hooks.values())]
     return (
-        type(encoder) is BertModel
-        and encoder.device.type == "cpu"
-        and encoder.dtype == torch.float32
+        (type(encoder), encoder.device.type, encoder.dtype) == (BertModel, "cpu", torch.float32)
         and config.hidden_act == "gelu"
         and not config.is_decoder
         and getattr(config, "position_embedding_type", "absolute") == "absolute"
-        and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in encoder.modules())
+        and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in modules)
         # these remain after output_hidden_states
         and all(_module(hook).startswith("transformers.") for hook in hooks)
     )
@@ -81,16 +76,9 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
     layers = []
     while f"encoder.layer.{len(layers)}.output.dense.weight" in weights:
         layer = f"encoder.layer.{len(layers)}"
-        layers.append(
-            (
-                query_key_value(layer),
-                dense(f"{layer}.attention.output.dense"),
-                pair(f"{layer}.attention.output.LayerNorm"),
-                dense(f"{layer}.intermediate.dense", "gelu"),
-                dense(f"{layer}.output.dense"),
-                pair(f"{layer}.output.LayerNorm"),
-            )
-        )
+        out, norm = dense(f"{layer}.attention.output.dense"), pair(f"{layer}.attention.output.LayerNorm")
+        up, down = dense(f"{layer}.intermediate.dense", "gelu"), dense(f"{layer}.output.dense")
+        layers.append((query_key_value(layer), out, norm, up, down, pair(f"{layer}.output.LayerNorm")))
 
     def forward(rows):
         lengths = [len(row) for row in rows]

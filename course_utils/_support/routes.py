@@ -39,13 +39,8 @@ class PackedRoute:
         self.lengths = [len(row) for row in self.ids]
         total = sum(self.lengths)
         self.threads = torch.get_num_threads() if total >= MIN_TOKENS_TO_QUEUE else 1
-        self.forward = packed_bert(
-            weights,
-            config.num_attention_heads,
-            config.layer_norm_eps,
-            PRECISIONS[precision],
-            lay_out=total >= MIN_TOKENS_TO_PACK,
-        )
+        sizes = config.num_attention_heads, config.layer_norm_eps
+        self.forward = packed_bert(weights, *sizes, PRECISIONS[precision], lay_out=total >= MIN_TOKENS_TO_PACK)
 
     def __enter__(self):
         return self

@@ -223,9 +223,8 @@ def update(workspace, language):
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
         elif action != "unchanged":
-            click.echo(
-                f"{name}: {words or {'written': 'written', 'renewed': 'renewed; you had not edited it'}[action]}"
-            )
+            words = words or {"written": "written", "renewed": "renewed; you had not edited it"}[action]
+            click.echo(f"{name}: {words}")
     if any(action in ("renewed", "merged") for _, action, _ in report):
         click.echo(RELOAD.replace("it is", "one of these is"))
     elif all(action in ("unchanged", "unreadable", "both") for _, action, _ in report):

@@ -198,9 +198,8 @@ def kernel_start():
     if reason := why_not():
         return Finding(True, "kernel start", f"normal, a few seconds ({reason})")
     if os.environ.get(SOCKET) and not listens():
-        return Finding(
-            True, "kernel start", "normal, a few seconds (the preloaded process has ended; `course lab` starts another)"
-        )
+        ended = "the preloaded process has ended; `course lab` starts another"
+        return Finding(True, "kernel start", f"normal, a few seconds ({ended})")
     where = "" if os.environ.get(SOCKET) else " in `course lab`"
     how = f"instant{where}: kernels start from a process with the packages and the encoder preloaded"
     return Finding(True, "kernel start", how)

@@ -100,13 +100,9 @@ def one_line(text):
 
 def translatable(notebook):
     """The cells whose text is translated: the Markdown that learners read, without what they write."""
-    return [
-        cell
-        for cell in notebook.cells
-        if cell.cell_type == "markdown"
-        and "instructor" not in cell.metadata.get("tags", [])
-        and not cell.metadata.get("nbgrader", {}).get("solution")
-    ]
+    cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    cells = [cell for cell in cells if "instructor" not in cell.metadata.get("tags", [])]
+    return [cell for cell in cells if not cell.metadata.get("nbgrader", {}).get("solution")]
 
 
 def translate(notebook, translations):
@@ -188,43 +184,31 @@ def state(lesson, language, sources=NOTEBOOKS):
     catalogue = _read(path) if path.is_file() else None
     done, total = translate(nbformat.read(lesson, as_version=4), read_translations(lesson.stem, language, sources))
     messages = _messages(catalogue) if catalogue else []
-    return Counter(
-        translated=done,
-        all=total,
-        empty=sum(not message.string for message in messages),
-        fuzzy=sum(message.fuzzy for message in messages),
-        obsolete=len(catalogue.obsolete) if catalogue else 0,
-    )
+    empty, fuzzy = sum(not message.string for message in messages), sum(message.fuzzy for message in messages)
+    obsolete = len(catalogue.obsolete) if catalogue else 0
+    return Counter(translated=done, all=total, empty=empty, fuzzy=fuzzy, obsolete=obsolete)
 
 
 def problems(stem, language, sources=NOTEBOOKS):
     """What is wrong in a catalogue, a sentence each, with the beginning of the translation."""
-    return [
-        f"{message.string[:60]!r}: {problem}"
-        for message in _messages(_read(catalogue_of(stem, language, sources)))
-        if _usable(message)
-        for problem in differences(message.id, message.string)
-    ]
+    pairs = [(one.id, one.string) for one in _messages(_read(catalogue_of(stem, language, sources))) if _usable(one)]
+    return [f"{there[:60]!r}: {problem}" for here, there in pairs for problem in differences(here, there)]
 
 
 def differences(original, translation):
     """What a translation must share with its original and does not, a sentence each."""
     texts = (original, translation)
-    kept, numbers = (
-        [Counter(match[0] for match in KEPT.finditer(text)) for text in texts],
-        [Counter(NUMBER.findall(KEPT.sub(" ", text))) for text in texts],
-    )
-    found = []
-    for what, (here, there) in {"code, formulas, links or tags": kept, "numbers": numbers}.items():
-        if here != there:
-            found.append(
-                f"other {what}: without {sorted((here - there).elements())}, with {sorted((there - here).elements())}"
-            )
-    return found + [
-        f"another number of {what}"
-        for mark, what in MARKS.items()
-        if (mark != "|" or original.startswith("|")) and original.count(mark) != translation.count(mark)
-    ]
+    kept = [Counter(match[0] for match in KEPT.finditer(text)) for text in texts]
+    numbers = [Counter(NUMBER.findall(KEPT.sub(" ", text))) for text in texts]
+    losses = []
+    for what, (before, after) in {"code, formulas, links or tags": kept, "numbers": numbers}.items():
+        if before != after:
+            missing, added = sorted((before - after).elements()), sorted((after - before).elements())
+            losses.append(f"other {what}: without {missing}, with {added}")
+    for mark, what in MARKS.items():
+        if (mark != "|" or original.startswith("|")) and original.count(mark) != translation.count(mark):
+            losses.append(f"another number of {what}")
+    return losses
 
 
 def _read(path):

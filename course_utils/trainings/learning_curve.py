@@ -149,12 +149,8 @@ def baselines(texts, labels, given):
     from ..embedding import embed
 
     words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)  # counts words, does not use labels
-    kinds = {
-        "TF-IDF": words.transform,
-        "GloVe mean": lambda given: glove_vectors(list(given)),
-        "frozen encoder, CLS": lambda given: embed(given, pooling="cls"),
-        "frozen encoder, mean": embed,
-    }
+    kinds = {"TF-IDF": words.transform, "GloVe mean": lambda given: glove_vectors(list(given))}
+    kinds |= {"frozen encoder, CLS": lambda given: embed(given, pooling="cls"), "frozen encoder, mean": embed}
     search = GridSearchCV(LogisticRegression(max_iter=2000, class_weight="balanced"), {"C": (0.1, 1, 10, 100)}, cv=5)
     return {
         name: search.fit(features(texts), labels).predict_proba(features(given))[:, 1]

@@ -278,14 +278,10 @@ def pair_rows():
         loss, columns, epochs = every[name]
         model, losses, by_epoch = trained(loss, columns, epochs=epochs)
         found[name] = measured(model)
-        row = {
-            "first losses": np.mean(losses[:3]),
-            "last losses": np.mean(losses[-3:]),
-            "test part": found[name]["held-out denials"][0].mean(),
-            "development part, first epoch": by_epoch[0],
-            "development part, last epoch": by_epoch[-1],
-            "unrelated reviews": unrelated_cosine(model),
-        }
+        row = {"first losses": np.mean(losses[:3]), "last losses": np.mean(losses[-3:])}
+        row |= {"test part": found[name]["held-out denials"][0].mean()}
+        row |= {f"development part, {which} epoch": by_epoch[at] for which, at in (("first", 0), ("last", -1))}
+        row |= {"unrelated reviews": unrelated_cosine(model)}
         for measure, values in compared(before, found[name]).items():
             row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
         rows.append({"training": name, "epochs": epochs} | row)

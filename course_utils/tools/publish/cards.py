@@ -72,14 +72,11 @@ def mistake_cards(lessons):
         for mistake in exercise.mistakes:
             if not mistake.card:
                 continue
-            cards[f"{exercise.id} {mistake.does}"] = (
-                f"lesson-{exercise.lesson}",
-                f"Exercise: {exercise.title} (lesson {exercise.lesson})",
-                "An answer gets this message from the check:"
-                f"<blockquote>{marks.renderInline(mistake.does)}</blockquote>Why is that wrong, or what is right?",
-                marks.renderInline(mistake.because),
-                texts.get(exercise.id, ""),
-            )
+            about = f"Exercise: {exercise.title} (lesson {exercise.lesson})"
+            message = f"<blockquote>{marks.renderInline(mistake.does)}</blockquote>"
+            front = f"An answer gets this message from the check:{message}Why is that wrong, or what is right?"
+            card = f"lesson-{exercise.lesson}", about, front, marks.renderInline(mistake.because), texts.get(exercise.id, "")
+            cards[f"{exercise.id} {mistake.does}"] = card
     return cards
 
 
@@ -96,14 +93,9 @@ def deck(sources=NOTEBOOKS):
     lessons = read_lessons(sources)
     if "glossary" not in lessons:
         raise ExportError(f"There is no glossary in {sources}. Install the course again.")
-    note_type = genanki.Model(
-        NOTE_TYPE,
-        "Sentence embeddings",
-        fields=[{"name": name} for name in ("About", "Front", "Back", "More")],
-        templates=[{"name": "Card", "qfmt": FRONT, "afmt": FRONT + "<hr id=answer>{{Back}}"}],
-        css=CSS,
-        sort_field_index=1,
-    )
+    fields = [{"name": name} for name in ("About", "Front", "Back", "More")]
+    templates = [{"name": "Card", "qfmt": FRONT, "afmt": FRONT + "<hr id=answer>{{Back}}"}]
+    note_type = genanki.Model(NOTE_TYPE, "Sentence embeddings", fields, templates, CSS, sort_field_index=1)
     decks = []
     for number, name, cards in ((TERMS, "Terms", term_cards(lessons)), (MISTAKES, "Mistakes", mistake_cards(lessons))):
         decks.append(genanki.Deck(number, f"Sentence embeddings::{name}"))

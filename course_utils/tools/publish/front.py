@@ -61,13 +61,8 @@ def _art(name, notebook, folder):
     """
     import PIL.Image
 
-    shown = [
-        output.data
-        for cell in notebook.cells
-        if "mystnb" in cell.metadata
-        for output in cell.outputs
-        if "data" in output
-    ]
+    outputs = [output for cell in notebook.cells if "mystnb" in cell.metadata for output in cell.outputs]
+    shown = [output.data for output in outputs if "data" in output]
     for data in shown:
         if "image/png" not in data:
             drawing = DRAWING.search(data["text/html"])[0]
@@ -92,20 +87,13 @@ def title_page(lessons, folder, sources, extras=""):
         original = (Path(sources) / f"{name}.ipynb").read_text(encoding="utf-8")
         title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", original)
         total += int(minutes[1]) if minutes else 0
-        exercises = sum(
-            cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
-            for cell in notebook.cells
-        )
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        exercises = sum(cell.metadata.get("nbgrader", {}).get("solution", False) for cell in code)
         facts = [f"{minutes[1]} minutes"] if minutes else []
         facts += [_count(exercises, "exercise")] if exercises else []
-        cards.append(
-            CARD.format(
-                art=_art(name, notebook, folder),
-                title=title[1] if title else name,
-                name=name,
-                facts=" · ".join(facts) if name != "glossary" else "Each term in a sentence or two",
-            )
-        )
+        facts = " · ".join(facts) if name != "glossary" else "Each term in a sentence or two"
+        art = _art(name, notebook, folder)
+        cards.append(CARD.format(art=art, title=title[1] if title else name, name=name, facts=facts))
     return INDEX.format(
         hero=HERO.read_text(encoding="utf-8").strip(),
         count=len(lessons.keys() - {"glossary"}),

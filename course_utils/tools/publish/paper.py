@@ -5,25 +5,17 @@ import subprocess
 import tempfile
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FLAGS = (  # no sandbox: containers do not support it, and the page is our own
+    "--headless --no-sandbox --disable-gpu --disable-background-networking --no-pdf-header-footer "
+    "--generate-pdf-document-outline"
+).split()
 
 
 def print_pdf(browser, page, target, query=""):
     """Print a page to PDF with Chromium. Returns "" or the reason why there is no PDF, as text for the user."""
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
-        command = [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            f"--user-data-dir={profile}",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "--no-pdf-header-footer",
-            "--generate-pdf-document-outline",
-            # no sandbox: containers do not support it, and the page is our own
-            f"--print-to-pdf={target}",
-            page.as_uri() + query,
-        ]
+        places = (f"--user-data-dir={profile}", f"--print-to-pdf={target}", page.as_uri() + query)
+        command = [browser, *FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND", *places]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(command, capture_output=True, timeout=300, check=False)
     if not target.exists() or target.read_bytes()[:4] != b"%PDF":

@@ -154,15 +154,8 @@ def _question(name, cells, at):
     headings = [_plain(title) for one in before for _, title in HEADING.findall(one.source)]
     place = escape(PLACE.format(headings[0], headings[-1]))
     *first, text = cell.source.partition("<details>")[0].replace("**Predict.**", "").strip().split(BREAK)
-    return Question(
-        id=f"q{lesson}-{cell.id}",
-        lesson=lesson,
-        lesson_title=headings[0],
-        title=headings[-1],
-        context=f"<p><em>{place}</em></p>\n{xhtml(BREAK.join(context + first))}",
-        text=xhtml(text, inline=True),
-        options=options,
-    )
+    context, text = f"<p><em>{place}</em></p>\n{xhtml(BREAK.join(context + first))}", xhtml(text, inline=True)
+    return Question(f"q{lesson}-{cell.id}", lesson, headings[0], headings[-1], context, text, options)
 
 
 def _set_up(cell):

@@ -57,20 +57,13 @@ def timing(notebook):
     plan = next((cell.source for cell in notebook.cells if cell.id == "plan"), None)
     if plan is None:
         raise ValueError("it has no lecture plan")
-    rows = [
-        (name.strip(), int(minutes))
-        for name, minutes in re.findall(r"^\| *([^|]+?) *\| *(\d+) *\|$", plan, re.MULTILINE)
-    ]
+    table = re.findall(r"^\| *([^|]+?) *\| *(\d+) *\|$", plan, re.MULTILINE)
+    rows = [(name.strip(), int(minutes)) for name, minutes in table]
     total = re.search(r"^Total: (\d+) minutes", plan, re.MULTILINE)
     if not rows or total is None or sum(minutes for _, minutes in rows) != int(total[1]):
         raise ValueError("the minutes of its lecture plan do not add up to the stated total")
-    opened = [
-        name
-        for cell in notebook.cells
-        if _slide_type(cell) == "slide"
-        for marks, name in HEADING.findall(cell.source)[:1]
-        if marks == "##"
-    ]
+    first = [HEADING.findall(cell.source)[:1] for cell in notebook.cells if _slide_type(cell) == "slide"]
+    opened = [name for headings in first for marks, name in headings if marks == "##"]
     if [name for name, _ in rows] != opened:
         raise ValueError(f"the sections of its lecture plan are not the ## headings of its slides: {opened}")
     return rows, int(total[1])
@@ -208,20 +201,14 @@ def render(path, book=""):
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None
     reveal = Path(package.submodule_search_locations[0]) / "_static" / "revealjs"
-    files = {
-        name: (reveal / name).read_text(encoding="utf-8")
-        for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "plugin/notes/notes.js")
-    }
-    css = [
-        files["dist/reset.css"],
-        files["dist/reveal.css"],
-        HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"),
-        (DECK.parent / "formulas.css").read_text(encoding="utf-8"),
-        (DECK / "deck.css").read_text(encoding="utf-8"),
-    ]
-    script = "\n".join(
-        files[name].replace("</script", "<\\/script") for name in ("dist/reveal.js", "plugin/notes/notes.js")
-    )
+
+    def texts(folder, *names):
+        return [(folder / name).read_text(encoding="utf-8") for name in names]
+
+    css = texts(reveal, "dist/reset.css", "dist/reveal.css")
+    css += [HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")]
+    css += texts(DECK, "../formulas.css", "deck.css")
+    script = "\n".join(texts(reveal, "dist/reveal.js", "plugin/notes/notes.js")).replace("</script", "<\\/script")
     title = HEADING.search(notebook.cells[0].source)
     signs = json.loads((DECK / "signs.json").read_text(encoding="utf-8"))
     deck = {

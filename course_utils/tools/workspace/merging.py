@@ -33,13 +33,9 @@ def read_notebook(content):
             if cell["cell_type"] == "code":
                 cell.setdefault("outputs", [])
                 cell.setdefault("execution_count", None)
-        sound = (
-            isinstance(notebook["cells"], list)
-            and isinstance(notebook.setdefault("metadata", {}), dict)
-            and notebook["nbformat"] == 4
-            and isinstance(notebook.setdefault("nbformat_minor", 0), int)
-        )
-        return notebook if sound else None
+        sound = isinstance(notebook["cells"], list) and isinstance(notebook.setdefault("metadata", {}), dict)
+        minor = notebook.setdefault("nbformat_minor", 0)
+        return notebook if sound and notebook["nbformat"] == 4 and isinstance(minor, int) else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -255,11 +251,8 @@ def in_words(done):
         parts.append(
             f"{_count(done['away'], 'cell')} that you deleted {'was' if done['away'] == 1 else 'were'} not restored"
         )
-    return (
-        "; ".join(filter(None, parts))
-        if course or done["both"] or done["frames"]
-        else "; ".join(["cells put into the course's order", *parts[1:]])
-    )
+    changed = course or done["both"] or done["frames"]
+    return "; ".join(filter(None, parts) if changed else ["cells put into the course's order", *parts[1:]])
 
 
 def _count(number, word):
