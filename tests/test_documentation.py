@@ -60,8 +60,3 @@ def test_no_query_names_its_answer():
     queries = load_doc_queries().set_index("id")["query"]
     answers = load_doc_judgements().query("grade == 2")
     assert not [row for row in answers.itertuples() if row.name in queries[row.id]]
-
-
-def test_another_part_is_refused():
-    with pytest.raises(ValueError, match='part must be "dev" or "test"'):
-        load_doc_queries("train")
