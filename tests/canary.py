@@ -29,11 +29,8 @@ def newer(freeze, known):
     """Lines such as "numpy 2.4.6 -> 2.5.0" of the packages that are not those of pyproject.toml."""
     lines = (line.partition("==") for line in freeze.splitlines() if "==" in line)
     found = {normalised(name): version.partition("+")[0].strip() for name, _, version in lines}
-    return [
-        f"{name} {version} -> {found.get(normalised(name), 'missing')}"
-        for name, version in known.items()
-        if found.get(normalised(name)) != version
-    ]
+    newest = [(name, version, found.get(normalised(name), "missing")) for name, version in known.items()]
+    return [f"{name} {version} -> {new}" for name, version, new in newest if new != version]
 
 
 def main(files):

@@ -19,11 +19,8 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 def lessons(patterns=()):
     """The source lessons in reading order, then the glossary; with patterns, those whose names contain one of them."""
-    return [
-        path
-        for path in sorted(NOTEBOOKS.glob("*.ipynb"))
-        if not patterns or any(pattern in path.name for pattern in patterns)
-    ]
+    paths = sorted(NOTEBOOKS.glob("*.ipynb"))
+    return [path for path in paths if not patterns or any(pattern in path.name for pattern in patterns)]
 
 
 def without_library_frames(traceback):
@@ -37,14 +34,8 @@ def execute(path):
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    NotebookClient(
-        notebook,
-        timeout=300,
-        kernel_name="python3",
-        record_timing=False,
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(path.parent)}},
-    ).execute()
+    how = {"timeout": 300, "kernel_name": "python3", "record_timing": False, "coalesce_streams": True}
+    NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **how).execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.output_type == "error":

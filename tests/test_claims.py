@@ -56,23 +56,19 @@ def plain(text):
 def prose_of(lesson):
     """The text that a learner reads, without the texts of exercises."""
     cells = cells_of(lesson)
-    return [
-        cell.source
-        for cell, below in zip(cells, [*cells[1:], None], strict=True)
-        if cell.cell_type == "markdown"
-        and not (below and below.metadata.get("nbgrader", {}).get("solution"))
-        and "instructor" not in cell.metadata.get("tags", [])
-        and not cell.source.startswith("## Further reading")
+    answered = [bool(below.metadata.get("nbgrader", {}).get("solution")) for below in cells[1:]]
+    texts = [cell for cell, is_task in zip(cells, [*answered, False], strict=True) if not is_task]
+    texts = [
+        cell for cell in texts if cell.cell_type == "markdown" and "instructor" not in cell.metadata.get("tags", [])
     ]
+    return [cell.source for cell in texts if not cell.source.startswith("## Further reading")]
 
 
 def printed_by(cell):
-    return plain(
-        " ".join(
-            output.get("text", "") + str(output.get("data", {}).get("text/plain", "")) + output.get("evalue", "")
-            for output in cell.outputs
-        )
-    )
+    parts = [
+        (one.get("text", ""), one.get("data", {}).get("text/plain", ""), one.get("evalue", "")) for one in cell.outputs
+    ]
+    return plain(" ".join("".join(map(str, part)) for part in parts))
 
 
 @each_lesson
@@ -107,9 +103,7 @@ def test_each_cited_claim_names_a_paper_of_the_lesson_and_a_place_in_it(lesson):
 @each_lesson
 def test_what_is_said_to_be_better_or_worse_is_a_claim(lesson):
     """Or stands among `no_claims`, since it defines a word, gives advice or only asks."""
-    said = [plain(claim["says"]) for claim in claims_of(lesson)] + [
-        plain(words) for words in table(lesson)["no_claims"]
-    ]
+    said = [*map(plain, [*(claim["says"] for claim in claims_of(lesson)), *table(lesson)["no_claims"]])]
     for text in map(plain, prose_of(lesson)):
         claimed = [(found.start(), found.end()) for words in said for found in re.finditer(re.escape(words), text)]
         for found in RESULT.finditer(text):

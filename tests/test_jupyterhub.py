@@ -51,11 +51,8 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     done = course(home / "00_start_here.ipynb", home, program=["-c", RUN], **student)
     assert done.returncode == 0, done.stderr[-2000:]
     run = nbformat.read(home / "00_start_here.ipynb", as_version=4)
-    texts = [
-        output.get("text", "") + output.get("data", {}).get("text/plain", "")
-        for cell in run.cells
-        for output in cell.get("outputs", [])
-    ]
+    outputs = [output for cell in run.cells for output in cell.get("outputs", [])]
+    texts = [output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs]
     assert any(f"1 of {len(all_exercises())} exercises passed" in text for text in texts)
     assert not any(text.startswith("FAIL") for text in texts)
 

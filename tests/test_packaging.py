@@ -54,12 +54,8 @@ def locked(environment):
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("python", ["3.11.9", "3.12.1", "3.13.0", "3.14.0"])
 def test_the_lock_is_exact_on_every_platform(platform, python):
-    environment = {
-        **default_environment(),
-        **PLATFORMS[platform],
-        "python_full_version": python,
-        "python_version": python.rsplit(".", 1)[0],
-    }
+    versions = {"python_full_version": python, "python_version": python.rsplit(".", 1)[0]}
+    environment = default_environment() | PLATFORMS[platform] | versions
     found = locked(environment)
     assert all(re.fullmatch(r"==[\w.]+", version) for version in found.values())
     for name, need in direct_needs().items():
@@ -187,11 +183,7 @@ def test_binder_can_build_what_stands_here():
         "environment.yml at the top would not be looked at"
     )
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    (version,) = [
-        entry.removeprefix("python=")
-        for entry in dependencies
-        if isinstance(entry, str) and entry.startswith("python=")
-    ]
+    (version,) = (one[7:] for one in dependencies if isinstance(one, str) and one.startswith("python="))
     assert version in {"3.9", "3.10", "3.11", "3.12", "3.13", "3.14"}, "repo2docker has a base environment for these"
     (pip,) = [entry["pip"] for entry in dependencies if isinstance(entry, dict)]
     assert any(line.startswith(("-e", "--editable")) for line in pip), (

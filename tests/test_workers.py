@@ -84,10 +84,6 @@ def test_ctrl_c_ends_a_long_embedding_within_a_moment():
         "start = time.monotonic()\ntry:\n    embed(texts)\nexcept KeyboardInterrupt:\n"
         "    print(time.monotonic() - start < 20, torch.get_num_threads(), len(embed(texts[:3])))"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COURSE_ENCODER": ""},
-    )
+    words, environment = [sys.executable, "-W", "ignore", "-c", program], {**os.environ, "COURSE_ENCODER": ""}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
     assert done.stdout.split() == ["True", "2", "3"], done.stderr
