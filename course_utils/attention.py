@@ -168,8 +168,8 @@ def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=Non
     )
     places = [layer - 1 for layer in layers]
     shown = attentions[places][:, heads]
-    options = {"include_layers": places, "include_heads": heads, "display_mode": "light"}
-    options["sentence_b_start"] = sentence_b_start
+    options = {"include_layers": places, "include_heads": heads, "sentence_b_start": sentence_b_start}
+    options["display_mode"] = "light"
     rows = 38 + len(layers) * (10 + 84 / attentions.shape[1] * len(tokens))
     size = (990, (38 if sentence_b_start is None else 60) + max(rows, 55 + 18 * len(tokens)))
     html, largest = page("model_view", attentions, tokens, options, size[0]), shown.amax((-1, -2))
