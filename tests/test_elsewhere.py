@@ -38,16 +38,21 @@ def written(readme):
 
 
 def test_the_links_are_those_of_the_setting():
+    """Where the repository has no address, there is no broken picture and no link that leads nowhere."""
     names = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     badge, links = (written(ROOT / name) for name in READMES)
     project = elsewhere.read_project()
     assert badge == elsewhere.badge(project) and links == elsewhere.links(project, names), "run `course links`"
-    assert len(re.findall("colab.research.google.com", links)) == len(names) > 1
+    nowhere = {"urls": {"Repository": "https://github.com/OWNER/some-course"}}
+    assert (elsewhere.badge(nowhere), elsewhere.links(nowhere, names)) == ("", elsewhere.WAITING)
+    somewhere = {"urls": {"Repository": OTHER}}
+    assert len(re.findall("colab.research.google.com", elsewhere.links(somewhere, names))) == len(names)
 
 
 def test_the_badge_is_that_of_the_workflow_for_pushes():
-    file = re.search(r"/actions/workflows/([\w.]+)/badge", elsewhere.badge(elsewhere.read_project()))[1]
-    assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
+    badge = elsewhere.badge({"urls": {"Repository": OTHER}})
+    file = re.search(r"/actions/workflows/([\w.]+)/badge", badge)[1]
+    assert badge.startswith("[![") and "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
 
 
 def test_another_address_changes_all_of_them(moved):
@@ -69,7 +74,8 @@ def test_no_address_of_the_repository_stands_anywhere_else():
     listed = subprocess.run(["git", "grep", "-lF", name], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode > 1:
         pytest.skip("not a git checkout")
-    assert set(listed.stdout.split()) == {"pyproject.toml", *READMES}
+    known = elsewhere.is_known(elsewhere.read_project())
+    assert set(listed.stdout.split()) == {"pyproject.toml", *(READMES if known else ())}
 
 
 @pytest.mark.parametrize(

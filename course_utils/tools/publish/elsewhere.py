@@ -14,6 +14,7 @@ from ..workspace.copies import learner_copy
 BRANCH = "colab"  # of the repository; each release writes the learner's copies there
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
+WAITING = "*The links will stand here when the repository has its address.*"
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 
 NOTE = """\
@@ -87,7 +88,9 @@ def wheel(project):
 
 
 def links(project, names):
-    """The links to all lessons, as Markdown."""
+    """The links to all lessons, as Markdown. A sentence as long as the repository has no address."""
+    if not is_known(project):
+        return WAITING
     lessons = [f"[{name[:2] if name[0].isdigit() else name}]({colab(project, name)})" for name in names]
     return (
         f"- [Binder]({binder(project)})\n- [a codespace]({codespace(project)})\n- Google Colab, lesson by lesson:\n  "
@@ -95,8 +98,18 @@ def links(project, names):
     )
 
 
+def is_known(project):
+    """Whether the repository has an address yet: until then, OWNER stands in its place."""
+    return not repository(project).startswith("OWNER/")
+
+
 def badge(project):
-    """Whether the hosted tests of the newest commit pass, as a picture that leads to them. Markdown."""
+    """Whether the hosted tests of the newest commit pass, as a picture that leads to them. Markdown.
+
+    Nothing as long as the repository has no address: it would be a broken picture.
+    """
+    if not is_known(project):
+        return ""
     tests = f"https://github.com/{repository(project)}/actions/workflows/tests.yml"
     return f"[![Tests of the newest commit]({tests}/badge.svg?branch=main)]({tests})"
 
@@ -114,7 +127,7 @@ def write_links(root=ROOT):
         _, end, after = rest.partition(END)
         if not (begin and end):
             raise ElsewhereError(f"{path} has no place for what is written there, between {BEGIN} and {END}.")
-        if text != (written := f"{before}{BEGIN}\n\n{new}\n\n{END}{after}"):
+        if text != (written := "\n\n".join([before + BEGIN, *filter(None, [new]), END + after])):
             texts[path] = written
     for path, text in texts.items():
         write_whole(path, text)
