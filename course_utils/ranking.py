@@ -7,12 +7,22 @@ import re
 
 import numpy as np
 
+FUSION = 60  # the constant of reciprocal rank fusion
 YAML = r"[\w.-]+[ \t]*:|[ \t#}\]-]|$"  # how a line of front matter begins
 
 
 def words(text):
     """The words of a text in lower case, as a list: runs of letters and digits, split at underscores, too."""
     return re.findall(r"[^\W_]+", text.lower())
+
+
+def bm25_parts(counts, lengths, mean_length, containing, texts, k1=1.5, b=0.75):
+    """The two factors of a word's score in `bm25`: how rare it is, and how much its occurrences are worth, 0 to 1.
+
+    counts, lengths: how often it occurs, and the words of these texts. containing: how many of all `texts` have it.
+    """
+    rarity = np.log(1 + (texts - containing + 0.5) / (containing + 0.5))
+    return rarity, counts / (counts + k1 * (1 - b + b * lengths / mean_length))
 
 
 def bm25(queries, texts, k1=1.5, b=0.75):
@@ -42,14 +52,13 @@ def bm25(queries, texts, k1=1.5, b=0.75):
     counts = csr_array(counter.fit_transform(texts), dtype=np.float64)
     n, lengths = len(texts), counts.sum(axis=1)
     containing = np.diff(counts.tocsc().indptr)
-    idf = np.log(1 + (n - containing + 0.5) / (containing + 0.5))
     row = np.repeat(np.arange(n), np.diff(counts.indptr))
-    norm = k1 * (1 - b + b * lengths / lengths.mean())
-    counts.data = idf[counts.indices] * counts.data / (counts.data + norm[row])
+    rarity, worth = bm25_parts(counts.data, lengths[row], lengths.mean(), containing, n, k1, b)
+    counts.data = rarity[counts.indices] * worth
     return (csr_array(counter.transform(queries), dtype=np.float64) @ counts.T).toarray()
 
 
-def reciprocal_rank_fusion(*rankings, c=60):
+def reciprocal_rank_fusion(*rankings, c=FUSION):
     """The places in several rankings, fused by their ranks alone: the sum of 1 / (c + rank).
 
     rankings: for each query a list of places, the best first, of any length.
@@ -60,12 +69,18 @@ def reciprocal_rank_fusion(*rankings, c=60):
     """
     fused = []
     for lists in zip(*rankings, strict=True):
-        sums = {}
-        for places in lists:
-            for rank, place in enumerate(places, start=1):
-                sums[int(place)] = sums.get(int(place), 0) + 1 / (c + rank)
+        sums = reciprocal_sums(lists, c)
         fused.append(sorted(sums, key=lambda place: -sums[place]))
     return fused
+
+
+def reciprocal_sums(lists, c=FUSION):
+    """{place: the sum of 1 / (c + its rank)} over several lists of places, the best first."""
+    sums = {}
+    for places in lists:
+        for rank, place in enumerate(places, start=1):
+            sums[int(place)] = sums.get(int(place), 0) + 1 / (c + rank)
+    return sums
 
 
 def chunks(text, size=128, step=None):

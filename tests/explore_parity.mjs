@@ -1,10 +1,13 @@
 // Answer questions with the page's code, in Node: questions as JSON on stdin, answers on stdout. Used by test_explore.py.
-import { readFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
+import {readFileSync} from "node:fs";
+import {pathToFileURL} from "node:url";
 
-const [folder] = process.argv.slice(2), at = name => pathToFileURL(`${folder}/${name}`).href;
-const ort = await import(at("ort.wasm.bundle.min.mjs")), { Tokenizer } = await import(at("tokenizers.min.mjs"));
-const { makeEngine } = await import(at("engine.js")), { answer, NEEDS } = await import(at("answers.js"));
+const [folder] = process.argv.slice(2),
+  at = name => pathToFileURL(`${folder}/${name}`).href;
+const ort = await import(at("ort.wasm.bundle.min.mjs")),
+  {Tokenizer} = await import(at("tokenizers.min.mjs"));
+const {makeEngine} = await import(at("engine.js")),
+  {answer, NEEDS} = await import(at("compute.js"));
 ort.env.wasm.numThreads = 1;
 ort.env.wasm.wasmBinary = readFileSync(`${folder}/ort-wasm-simd-threaded.wasm`);
 const engine = makeEngine(ort, Tokenizer, {
@@ -14,10 +17,22 @@ const engine = makeEngine(ort, Tokenizer, {
 const found = [];
 for (const [name, state] of JSON.parse(readFileSync(0, "utf8"))) {
   await engine.need(NEEDS[name] ?? ["tokenizer", "encoder"]);
-  if (name === "run") { // a text through the encoder, in full
-    const {ids, tokens} = engine.tokenizer.encode(state), {states, attentions} = await engine.run(ids, ids.map(() => 1));
-    const [last] = states.slice(-1), vector = Array.from(last[0], (_, at) => last.reduce((sum, one) => sum + one[at], 0) / last.length);
-    found.push({tokens, vector, attentions: attentions.map(heads => heads.map(rows => rows.map(row => Array.from(row, value => +value.toFixed(5)))))});
+  if (name === "run") {
+    // a text through the encoder, in full
+    const {ids, tokens} = engine.tokenizer.encode(state),
+      {states, attentions} = await engine.run(
+        ids,
+        ids.map(() => 1),
+      );
+    const [last] = states.slice(-1),
+      vector = Array.from(last[0], (_, at) => last.reduce((sum, one) => sum + one[at], 0) / last.length);
+    found.push({
+      tokens,
+      vector,
+      attentions: attentions.map(heads =>
+        heads.map(rows => rows.map(row => Array.from(row, value => +value.toFixed(5)))),
+      ),
+    });
   } else found.push(await answer(name, state, engine));
 }
 process.stdout.write(JSON.stringify(found));

@@ -4,6 +4,7 @@ Without --nightly, all tests but those marked `nightly`; with it, only these. Ho
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,15 +21,25 @@ from course_utils.tools.kernels.provisioner import start_warm
 from .offline import block_network
 
 BIN = Path(sys.executable).parent
-FIRST = (["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"], ["lint-imports", "--no-cache"])
+JAVASCRIPT = ("course_utils/**/*.js", "tests/*.mjs")  # the tools read these patterns
+FIRST = {  # what takes seconds, and what helps
+    ("ruff", "check", "--quiet"): "`ruff check --fix` fixes most.",
+    ("ruff", "format", "--check", "--quiet"): "`ruff format` fixes it.",
+    ("lint-imports", "--no-cache"): "The order of imports is in pyproject.toml.",
+    ("oxlint", "--quiet", "course_utils", "tests"): "`oxlint --fix course_utils tests` fixes some.",
+    ("oxfmt", "--check", *JAVASCRIPT): f"`oxfmt {' '.join(JAVASCRIPT)}` fixes it.",
+}
 
 
 def main(flags):
-    for command in FIRST:  # these take seconds, so they run first
+    for command, advice in FIRST.items():
+        if not shutil.which(command[0], path=BIN):
+            print(f"{command[0]} is not installed, so it did not look at the files: make setup installs it.")
+            continue
         done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True)
         if done.returncode:
             print(done.stdout, done.stderr)
-            print(f"{' '.join(command)} failed. `ruff check --fix` and `ruff format` fix most.")
+            print(f"{' '.join(command)} failed. {advice}")
             return done.returncode
     reason = block_network()
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)

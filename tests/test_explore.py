@@ -26,7 +26,7 @@ from course_utils import embed, models, search
 from course_utils.attention import attend
 from course_utils.data import load_doc_judgements, load_doc_queries, load_docstrings, load_reviews
 from course_utils.explore import ANSWERS, STARTS, answer, explore, module
-from course_utils.explore.answers import DOC_QUERIES, collection, documentation, run
+from course_utils.explore.compute import DOC_QUERIES, collection, documentation, run
 from course_utils.pooling import POOLINGS
 from course_utils.ranking import best_of_each, bm25, ndcgs, reciprocal_rank_fusion, words
 from course_utils.tools.publish import book

@@ -119,7 +119,14 @@ PAGES = sorted(
     if not {".venv", ".pytest_cache", "build", "workspace"} & {*path.relative_to(ROOT).parts}
 )
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-PROGRAMS = {"git", "conda", "pip", "python3", ".ci/run", ".venv/bin/pytest", ".venv/bin/python", ".venv/bin/ruff"}
+PROGRAMS = {
+    "git",
+    "conda",
+    "pip",
+    "python3",
+    ".ci/run",
+    *(f".venv/bin/{name}" for name in "pytest python ruff oxlint oxfmt".split()),
+}
 
 
 @each_page

@@ -39,7 +39,7 @@ def test_ci_runs_make_test_and_fails_with_it():
 def test_a_test_is_in_one_of_the_two_runs(flags, marks, places, monkeypatch):
     given = []
     monkeypatch.setattr(run.pytest, "main", given.extend)
-    monkeypatch.setattr(run, "FIRST", ())
+    monkeypatch.setattr(run, "FIRST", {})
     monkeypatch.setattr(run, "block_network", lambda: "not in a test")
     monkeypatch.setattr(run, "start_warm", lambda: None)
     for name in ("COURSE_NETWORK_BLOCKED", "COURSE_NIGHTLY"):

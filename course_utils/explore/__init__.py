@@ -1,7 +1,7 @@
 """Explorers: views that a learner can move. `explore("tokens")` shows one.
 
 Each is one ES module here, with the interface of anywidget: `render({model, el})`. In JupyterLab, Python computes
-(`answers.py`); in the book, the page does (`page/`). Where neither can, the picture of the first state stands there.
+(`compute.py`); in the book, the page does (`page/`). Where neither can, the picture of the first state stands there.
 """
 
 import functools
@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from ..diagrams.canvas import Diagram
-from .answers import ANSWERS, ExploreError
+from .compute import ANSWERS, ExploreError
 from .pictures import PICTURES
 from .starts import STARTS
 

@@ -1,24 +1,44 @@
 // Lesson 04: two sentences under three poolings, with the mask or without; which tokens carry the mean.
-import { frame, h, fixed, many, textField, slider, tick, token, table, bar } from "./view.js";
+import {frame, h, fixed, many, textField, slider, tick, token, table, bar} from "./view.js";
 
 function render({model, el}) {
-  return frame({model, el}, {
-    name: "Pooling",
-    tries: "two sentences about different things: which pooling gives the lowest cosine? Add padding and take the mask away: which of the three changes, and which cannot?",
-    controls: (state, change) => [
-      textField("One sentence", state.one, one => change({one})), textField("Another", state.other, other => change({other})),
-      slider("[PAD] added to the first", state.pads, [0, 30, 1], pads => change({pads}, true)),
-      tick("Pool with the mask", state.mask, mask => change({mask}, true)),
-    ],
-    show: (place, {sentences, cosines}, {mask, pads}) => {
-      const most = Math.max(...sentences.flatMap(one => one.shares), 0.01);
-      place.replaceChildren(
-        table(["pooling", "cosine"], ["[CLS]", "mean", "maximum"].map((name, row) => [name, bar(cosines[row], 1, 3)]), "Cosines under three poolings"),
-        h("p", {class: "cu-head"}, "How much of the mean comes from each token; the shares add up to 1"),
-        h("div", {class: "cu-two"}, sentences.map(({tokens, shares}, at) => table(["token", "share"], tokens.map((text, row) => [token(text), bar(shares[row], most)]), `Shares of the mean, sentence ${at + 1}`))));
-      return `Cosines: [CLS] ${fixed(cosines[0])}, mean ${fixed(cosines[1])}, maximum ${fixed(cosines[2])}.${pads && !mask ? ` ${many(pads, "[PAD] vector counts like a word", "[PAD] vectors count like words")}.` : ""}`;
+  return frame(
+    {model, el},
+    {
+      name: "Pooling",
+      tries:
+        "two sentences about different things: which pooling gives the lowest cosine? Add padding and take the mask away: which of the three changes, and which cannot?",
+      controls: (state, change) => [
+        textField("One sentence", state.one, one => change({one})),
+        textField("Another", state.other, other => change({other})),
+        slider("[PAD] added to the first", state.pads, [0, 30, 1], pads => change({pads}, true)),
+        tick("Pool with the mask", state.mask, mask => change({mask}, true)),
+      ],
+      show: (place, {sentences, cosines}, {mask, pads}) => {
+        const most = Math.max(...sentences.flatMap(one => one.shares), 0.01);
+        place.replaceChildren(
+          table(
+            ["pooling", "cosine"],
+            ["[CLS]", "mean", "maximum"].map((name, row) => [name, bar(cosines[row], 1, 3)]),
+            "Cosines under three poolings",
+          ),
+          h("p", {class: "cu-head"}, "How much of the mean comes from each token; the shares add up to 1"),
+          h(
+            "div",
+            {class: "cu-two"},
+            sentences.map(({tokens, shares}, at) =>
+              table(
+                ["token", "share"],
+                tokens.map((text, row) => [token(text), bar(shares[row], most)]),
+                `Shares of the mean, sentence ${at + 1}`,
+              ),
+            ),
+          ),
+        );
+        return `Cosines: [CLS] ${fixed(cosines[0])}, mean ${fixed(cosines[1])}, maximum ${fixed(cosines[2])}.${pads && !mask ? ` ${many(pads, "[PAD] vector counts like a word", "[PAD] vectors count like words")}.` : ""}`;
+      },
     },
-  });
+  );
 }
 
-export default { render };
+export default {render};

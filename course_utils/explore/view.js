@@ -20,11 +20,17 @@ function filled(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.flat(Infinity).filter(child => child != null).map(child => child instanceof Node ? child : String(child)));
+  element.append(
+    ...children
+      .flat(Infinity)
+      .filter(child => child != null)
+      .map(child => (child instanceof Node ? child : String(child))),
+  );
   return element;
 }
 
-export const fixed = (value, digits = 2) => value == null ? "–" : (value.toFixed(digits) * 1 === 0 ? 0 : value).toFixed(digits);
+export const fixed = (value, digits = 2) =>
+  value == null ? "–" : (value.toFixed(digits) * 1 === 0 ? 0 : value).toFixed(digits);
 
 /** "1 token", "2 tokens"; or with the plural given. */
 export const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
@@ -40,9 +46,21 @@ let unique = 0;
  */
 export function frame({model, el}, {name, tries, controls, show}) {
   const view = `${name} ${Math.random().toString(36).slice(2)}`;
-  const place = h("div", {class: "cu-place"}), line = h("p", {class: "cu-line", role: "status"});
-  let state = {...model.get("start")}, asked = 0, open = null, asking = null, waiting = false, late = false, timer, patience, last = null;
-  const say = (text, bad = false) => { line.textContent = text; line.classList.toggle("cu-bad", bad); };
+  const place = h("div", {class: "cu-place"}),
+    line = h("p", {class: "cu-line", role: "status"});
+  let state = {...model.get("start")},
+    asked = 0,
+    open = null,
+    asking = null,
+    waiting = false,
+    late = false,
+    timer,
+    patience,
+    last = null;
+  const say = (text, bad = false) => {
+    line.textContent = text;
+    line.classList.toggle("cu-bad", bad);
+  };
   const draw = () => {
     const held = place.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     say(show(place, last, asking, change));
@@ -60,9 +78,12 @@ export function frame({model, el}, {name, tries, controls, show}) {
     patience = setTimeout(() => {
       late = true; // the answer may still come, as when the kernel is busy; or another question is asked
       el.firstChild?.classList.add("cu-silent");
-      say(model.get("engine") === "Python"
-        ? "Python does not answer. If it is busy, the answer will come; if the kernel was restarted, run this cell again."
-        : "The page does not answer. If it is not busy, reload it.", true);
+      say(
+        model.get("engine") === "Python"
+          ? "Python does not answer. If it is busy, the answer will come; if the kernel was restarted, run this cell again."
+          : "The page does not answer. If it is not busy, reload it.",
+        true,
+      );
     }, PATIENCE);
   };
   const change = (part, now = false) => {
@@ -91,13 +112,24 @@ export function frame({model, el}, {name, tries, controls, show}) {
   };
   model.on("change:answer", answered);
   // JupyterLab's own keys do not act inside
-  el.replaceChildren(h("div", {class: "cu-explorer", "data-explorer-view": name, "data-lm-suppress-shortcuts": true},
-    h("div", {class: "cu-controls"}, controls(state, change)), place, line,
-    h("p", {class: "cu-tries"}, h("strong", {}, "To try: "), tries)));
+  el.replaceChildren(
+    h(
+      "div",
+      {class: "cu-explorer", "data-explorer-view": name, "data-lm-suppress-shortcuts": true},
+      h("div", {class: "cu-controls"}, controls(state, change)),
+      place,
+      line,
+      h("p", {class: "cu-tries"}, h("strong", {}, "To try: "), tries),
+    ),
+  );
   say("…");
   el.firstChild.setAttribute("data-open", ""); // until the newest question is answered
   ask();
-  return () => { model.off("change:answer", answered); clearTimeout(timer); clearTimeout(patience); };
+  return () => {
+    model.off("change:answer", answered);
+    clearTimeout(timer);
+    clearTimeout(patience);
+  };
 }
 
 function labelled(label, control, field = control) {
@@ -107,7 +139,10 @@ function labelled(label, control, field = control) {
 
 /** A field for text; `lines` makes it higher. */
 export function textField(label, value, given, lines = 1) {
-  const field = lines > 1 ? h("textarea", {rows: lines, spellcheck: "false"}) : h("input", {type: "text", spellcheck: "false", autocomplete: "off"});
+  const field =
+    lines > 1
+      ? h("textarea", {rows: lines, spellcheck: "false"})
+      : h("input", {type: "text", spellcheck: "false", autocomplete: "off"});
   field.value = value;
   field.addEventListener("input", () => given(field.value));
   field.addEventListener("keydown", event => event.stopPropagation()); // JupyterLab's and the deck's own keys
@@ -115,9 +150,13 @@ export function textField(label, value, given, lines = 1) {
 }
 
 export function slider(label, value, [low, high, step], given, written = String) {
-  const field = h("input", {type: "range", min: low, max: high, step}), shown = h("output", {}, written(value));
+  const field = h("input", {type: "range", min: low, max: high, step}),
+    shown = h("output", {}, written(value));
   field.value = value;
-  field.addEventListener("input", () => { shown.textContent = written(field.valueAsNumber); given(field.valueAsNumber); });
+  field.addEventListener("input", () => {
+    shown.textContent = written(field.valueAsNumber);
+    given(field.valueAsNumber);
+  });
   field.addEventListener("keydown", event => event.stopPropagation());
   return labelled(label, h("span", {class: "cu-slider"}, field, shown), field);
 }
@@ -130,7 +169,11 @@ export function tick(label, value, given) {
 }
 
 export function choice(label, value, options, given) {
-  const field = h("select", {}, Object.entries(options).map(([key, text]) => h("option", {value: key}, text)));
+  const field = h(
+    "select",
+    {},
+    Object.entries(options).map(([key, text]) => h("option", {value: key}, text)),
+  );
   field.value = value;
   field.addEventListener("change", () => given(field.value));
   field.addEventListener("keydown", event => event.stopPropagation());
@@ -139,23 +182,59 @@ export function choice(label, value, options, given) {
 
 /** A token as a small box, or as a button if something happens on a click. */
 export function token(text, {kind, pressed, key, onclick, title} = {}) {
-  const special = {"[CLS]": "special", "[SEP]": "special", "[PAD]": "padding", "[MASK]": "masked", "[UNK]": "masked"}[text];
+  const special = {"[CLS]": "special", "[SEP]": "special", "[PAD]": "padding", "[MASK]": "masked", "[UNK]": "masked"}[
+    text
+  ];
   const options = {class: `cu-token cu-${kind || special || "token"}`, title};
   return onclick
-    ? h("button", {...options, type: "button", "aria-pressed": String(Boolean(pressed)), "data-key": key, onclick}, text)
+    ? h(
+        "button",
+        {...options, type: "button", "aria-pressed": String(Boolean(pressed)), "data-key": key, onclick},
+        text,
+      )
     : h("span", options, text);
 }
 
 /** A table: head, then rows; a number is set right. */
 export function table(head, rows, label) {
-  return h("div", {class: "cu-scroll", tabindex: 0, role: "group", "aria-label": label}, h("table", {"aria-label": label},
-    h("thead", {}, h("tr", {}, head.map(text => text ? h("th", {scope: "col"}, text) : h("td")))),
-    h("tbody", {}, rows.map(row => h("tr", {}, row.map(cell =>
-      h("td", {class: typeof cell === "number" || /^[-–]?[\d.]*$/.test(cell) ? "cu-number" : null}, cell)))))));
+  return h(
+    "div",
+    {class: "cu-scroll", tabindex: 0, role: "group", "aria-label": label},
+    h(
+      "table",
+      {"aria-label": label},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          head.map(text => (text ? h("th", {scope: "col"}, text) : h("td"))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map(row =>
+          h(
+            "tr",
+            {},
+            row.map(cell =>
+              h("td", {class: typeof cell === "number" || /^[-–]?[\d.]*$/.test(cell) ? "cu-number" : null}, cell),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** A bar from 0 to `most`, with its number. */
 export function bar(value, most, digits = 2) {
-  return h("span", {class: "cu-bar"}, h("span", {class: "cu-fill", style: `width:calc((100% - 4em) * ${Math.max(0, Math.min(1, value / most))})`}),
-    h("span", {class: "cu-value"}, fixed(value, digits)));
+  return h(
+    "span",
+    {class: "cu-bar"},
+    h("span", {class: "cu-fill", style: `width:calc((100% - 4em) * ${Math.max(0, Math.min(1, value / most))})`}),
+    h("span", {class: "cu-value"}, fixed(value, digits)),
+  );
 }

@@ -1,24 +1,29 @@
 // Computes for the explorers of a page, beside it, so that the page never freezes. Its files are kept by the browser.
 import * as ort from "./ort.wasm.bundle.min.mjs";
-import { Tokenizer } from "./tokenizers.min.mjs";
-import { makeEngine } from "./engine.js";
-import { answer, NEEDS } from "./answers.js";
+import {Tokenizer} from "./tokenizers.min.mjs";
+import {makeEngine} from "./engine.js";
+import {answer, NEEDS} from "./compute.js";
 
 ort.env.wasm.numThreads = 1;
 const SIZES = {}; // bytes of each file, from files.json
 
 /** A file of the folder beside this one, from the browser's store or the server, with progress; its size is checked. */
 async function fetched(name) {
-  const {bytes, version} = SIZES[name] ?? {}, url = new URL(version ? `${name}?${version}` : name, import.meta.url);
+  const {bytes, version} = SIZES[name] ?? {},
+    url = new URL(version ? `${name}?${version}` : name, import.meta.url);
   let store = null;
-  try { store = await caches.open("course-encoder"); } catch { /* no store without https, or in a private window */ }
+  try {
+    store = await caches.open("course-encoder");
+  } catch {
+    /* no store without https, or in a private window */
+  }
   const kept = await store?.match(url);
   if (kept) return kept.arrayBuffer();
   const response = await fetch(url);
   if (!response.ok) throw new Error(`the server answers ${response.status} for ${name}`);
   const parts = [];
   let done = 0;
-  for (const reader = response.body.getReader();;) {
+  for (const reader = response.body.getReader(); ;) {
     const {done: end, value} = await reader.read();
     if (end) break;
     parts.push(value);
@@ -30,7 +35,9 @@ async function fetched(name) {
   try {
     for (const old of await store.keys()) if (new URL(old.url).pathname === url.pathname) await store.delete(old);
     await store.put(url, new Response(whole));
-  } catch { /* no room: next time it is fetched again */ }
+  } catch {
+    /* no room: next time it is fetched again */
+  }
   return whole;
 }
 
@@ -44,7 +51,8 @@ const engine = makeEngine(ort, Tokenizer, {
 
 addEventListener("message", async ({data: {id, name, state}}) => {
   try {
-    if (!Object.keys(SIZES).length) Object.assign(SIZES, await (await fetch(new URL("files.json", import.meta.url))).json());
+    if (!Object.keys(SIZES).length)
+      Object.assign(SIZES, await (await fetch(new URL("files.json", import.meta.url))).json());
     await engine.need(NEEDS[name]);
     postMessage(state ? {id, answer: await answer(name, state, engine)} : {id, ready: true});
   } catch (error) {

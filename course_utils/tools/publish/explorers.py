@@ -60,8 +60,8 @@ def write_explorers(folder):
     _licences(packages, folder / "licences.txt")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(packaged_encoder() / name, folder / name)
-    (folder / "pairs.json").write_text(json.dumps(explore.answers.scored_cosines()), encoding="utf-8")
-    documentation = json.dumps(explore.answers.documentation(), separators=(",", ":"))
+    (folder / "pairs.json").write_text(json.dumps(explore.compute.scored_cosines()), encoding="utf-8")
+    documentation = json.dumps(explore.compute.documentation(), separators=(",", ":"))
     (folder / "docs.json").write_text(documentation, encoding="utf-8")
     _encoders(write_encoder, folder)
     _collection(folder)
@@ -101,7 +101,7 @@ def _collection(folder):
     """The sentences to search in, and a file of vectors for each hidden state and pooling: scales, then codes."""
     from ...pooling import POOLINGS
 
-    texts, codes, scales = explore.answers.collection()
+    texts, codes, scales = explore.compute.collection()
     (folder / "collection.json").write_text(json.dumps({"texts": texts}, ensure_ascii=False), encoding="utf-8")
     for state, parts in enumerate(zip(scales.numpy(), codes.numpy())):
         for pooling, scale, code in zip(POOLINGS, *parts):

@@ -9,14 +9,19 @@ const full = document.createElement("dialog");
 full.className = "full-size";
 document.body.append(full);
 for (const figure of document.querySelectorAll("figure.png, figure.diagram")) {
-  const picture = figure.querySelector("img, svg"), name = figure.querySelector("figcaption strong").textContent.replace(/\.$/, "");
+  const picture = figure.querySelector("img, svg"),
+    name = figure.querySelector("figcaption strong").textContent.replace(/\.$/, "");
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Enlarge";
   button.setAttribute("aria-label", `Enlarge ${name}`);
   figure.querySelector("figcaption > p").append(" ", button);
   const open = () => {
-    const close = Object.assign(document.createElement("button"), {type: "button", textContent: "Close", onclick: () => full.close()});
+    const close = Object.assign(document.createElement("button"), {
+      type: "button",
+      textContent: "Close",
+      onclick: () => full.close(),
+    });
     const scroller = document.createElement("div");
     scroller.tabIndex = 0;
     scroller.setAttribute("role", "region");
@@ -29,15 +34,19 @@ for (const figure of document.querySelectorAll("figure.png, figure.diagram")) {
   };
   button.onclick = picture.onclick = open;
 }
-full.addEventListener("click", event => { if (event.target === full) full.close(); });
+full.addEventListener("click", event => {
+  if (event.target === full) full.close();
+});
 
 // The navigation shows the section that is being read, also when it opens as a box on a narrow screen.
 const sections = document.getElementById("pst-page-toc-nav");
 const show = () => {
-  const link = sections.querySelector(".nav-link.active"), bar = sections.closest("dialog, #pst-primary-sidebar");
+  const link = sections.querySelector(".nav-link.active"),
+    bar = sections.closest("dialog, #pst-primary-sidebar");
   if (!link || !bar?.checkVisibility()) return;
   const [inner, outer] = [link.getBoundingClientRect(), bar.getBoundingClientRect()];
-  if (inner.top < outer.top + 40 || inner.bottom > outer.bottom - 40) bar.scrollTop += inner.top - outer.top - outer.height / 3;
+  if (inner.top < outer.top + 40 || inner.bottom > outer.bottom - 40)
+    bar.scrollTop += inner.top - outer.top - outer.height / 3;
 };
 if (sections) {
   new MutationObserver(show).observe(sections, {subtree: true, attributeFilter: ["aria-current"]});
@@ -45,23 +54,31 @@ if (sections) {
 }
 
 // The keyboard reaches a formula that is too wide and scrolls; the theme sees to listings and tables.
-const formulas = new ResizeObserver(entries => entries.forEach(({target}) => {
-  if (target.scrollWidth > target.clientWidth) target.tabIndex = 0; else target.removeAttribute("tabindex");
-}));
+const formulas = new ResizeObserver(entries =>
+  entries.forEach(({target}) => {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }),
+);
 document.querySelectorAll(".formula").forEach(formula => formulas.observe(formula));
 
 // On paper, quizzes and solutions stand open, and the page is light.
 let theme;
 addEventListener("beforeprint", () => {
-  document.querySelectorAll("details").forEach(box => { box.open = true; });
+  document.querySelectorAll("details").forEach(box => {
+    box.open = true;
+  });
   theme = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";
 });
-addEventListener("afterprint", () => { document.documentElement.dataset.theme = theme; });
+addEventListener("afterprint", () => {
+  document.documentElement.dataset.theme = theme;
+});
 
 // The explorers compute in the page, which browsers allow only to pages from a server; elsewhere their pictures stay.
 if (document.querySelector("[data-explorer]") && location.protocol.startsWith("http")) {
-  const base = document.documentElement.dataset.content_root ?? "./", style = document.createElement("link");
+  const base = document.documentElement.dataset.content_root ?? "./",
+    style = document.createElement("link");
   style.rel = "stylesheet";
   style.href = `${base}_static/explore/view.css`;
   document.head.append(style);

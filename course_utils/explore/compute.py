@@ -1,6 +1,6 @@
 """What Python answers when an explorer asks. Each function takes an explorer's state and returns lists and numbers.
 
-`page/answers.js` holds the same functions for the book's pages, under the same names; tests compare the two.
+`page/compute.js` holds the same functions for the book's pages, under the same names; tests compare the two.
 """
 
 import functools
@@ -515,13 +515,14 @@ def documentation():
     Returns a dict. "names" and "lengths" have the pages, lengths in words. "counts" has for each word of a query the
     pages that have it, as steps from one to the next, and how often each has it. "queries" has for each id its "query"
     and "kind", its "grades" (page, grade), and the "cosines" of the pages' best windows, in units of 0.00001.
+    "fusion" is the constant of reciprocal rank fusion.
     """
     import numpy as np
     from safetensors.numpy import load_file
 
     from ..data import load_doc_judgements, load_doc_queries, load_docstrings
     from ..embedding import embed
-    from ..ranking import best_of_each, words
+    from ..ranking import FUSION, best_of_each, words
     from ..trainings.search import VECTORS, pages
 
     docs, judged = load_docstrings(), load_doc_judgements()
@@ -536,7 +537,7 @@ def documentation():
     cosines = best_of_each(asked_vectors @ stored["vectors"].astype("f4").T, stored["owners"])
     grades = dict(iter(judged.groupby("id")))
     return {
-        "names": docs["name"].tolist(), "lengths": [own.total() for own in split], "counts": counts,
+        "names": docs["name"].tolist(), "lengths": [own.total() for own in split], "counts": counts, "fusion": FUSION,
         "queries": {
             one: {
                 "query": query, "kind": kind, "cosines": (100_000 * row).round().astype(int).tolist(),
@@ -565,31 +566,29 @@ def hybrid(query, off, k1, b, fusion, weight, page):
     """
     import numpy as np
 
-    from ..ranking import ndcgs, reciprocal_rank_fusion, words
+    from ..ranking import bm25_parts, ndcgs, reciprocal_rank_fusion, reciprocal_sums, words
     from ..trainings.search import DEPTH
 
     docs = documentation()
     asked, names, lengths = docs["queries"][query], docs["names"], np.array(docs["lengths"], dtype=float)
-    norm = k1 * (1 - b + b * lengths / lengths.mean())
     by_words, having, parts = np.zeros(len(names)), {}, []
     for word in words(asked["query"]):
         steps, counts = (np.array(one, dtype=int) for one in docs["counts"][word])
         places, having[word] = np.cumsum(steps), len(steps)
         if word in off:
             continue
-        rarity = math.log(1 + (len(names) - len(steps) + 0.5) / (len(steps) + 0.5))
-        worth, count = np.zeros(len(names)), np.zeros(len(names), dtype=int)
-        worth[places], count[places] = counts / (counts + norm[places]), counts
+        count = np.zeros(len(names), dtype=int)
+        count[places] = counts
+        rarity, worth = bm25_parts(count, lengths, lengths.mean(), len(steps), len(names), k1, b)
         by_words += rarity * worth
         if page is not None:
-            parts.append([word, rarity, int(count[page]), float(worth[page])])
+            parts.append([word, float(rarity), int(count[page]), float(worth[page])])
     by_vectors = np.array(asked["cosines"]) / 100_000
     of_words, of_vectors = [place for place in _ordered(by_words) if by_words[place] > 0], _ordered(by_vectors)
     if fusion == "ranks":
         first = of_words[:DEPTH], of_vectors[:DEPTH]
-        of_both, by_both = reciprocal_rank_fusion(*([one] for one in first))[0], np.zeros(len(names))
-        for places in first:
-            by_both[places] += 1 / (60 + np.arange(1, len(places) + 1))
+        (of_both,), sums = reciprocal_rank_fusion(*([one] for one in first)), reciprocal_sums(first)
+        by_both = np.array([sums.get(place, 0.0) for place in range(len(names))])
     else:
         scaled = [(one - one.mean()) / (one.std() + 1e-9) for one in (by_words, by_vectors)]
         by_both = weight * scaled[0] + (1 - weight) * scaled[1]
