@@ -577,9 +577,9 @@ def hybrid(query, off, k1, b, fusion, weight, page):
         places, having[word] = np.cumsum(steps), len(steps)
         if word in off:
             continue
-        count = np.zeros(len(names), dtype=int)
+        worth, count = np.zeros(len(names)), np.zeros(len(names), dtype=int)
+        rarity, worth[places] = bm25_parts(counts, lengths[places], lengths.mean(), len(steps), len(names), k1, b)
         count[places] = counts
-        rarity, worth = bm25_parts(count, lengths, lengths.mean(), len(steps), len(names), k1, b)
         by_words += rarity * worth
         if page is not None:
             parts.append([word, float(rarity), int(count[page]), float(worth[page])])
