@@ -140,7 +140,8 @@ def test_a_damaged_source_and_nowhere_to_write_are_one_sentence(sources, tmp_pat
         write_workspace(tmp_path / "w", sources)
     with pytest.raises(CopyError, match="There are no lessons"):
         write_workspace(tmp_path / "v", tmp_path / "nothing")
-    (sources / FILE).write_text("    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
+    (sources / FILE).write_text("<<<<<<< HEAD")
+    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
         write_workspace(tmp_path / "v", sources)
 
 
@@ -802,7 +803,6 @@ def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
         # another folder, a process that is gone, a port where nobody listens
         for number, more in enumerate([{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}], 1):
             notes(number, **{"port": port, **more})
-<<<<<<< HEAD
         assert lab.find_running_server(tmp_path / "w") is None
         notes(4, port=port, url=f"http://localhost:{port}/", hostname="0.0.0.0", token="abc")
         found = {"port": port, "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc"}

@@ -14,12 +14,11 @@ It is a context manager: it restores what it changes.
 import numpy as np
 import torch
 
-from .fast_bert import packed_bert
+from .fast_bert import TOKENS, packed_bert
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 # positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
 PADDED_TOKENS = 512
-PACKED_TOKENS = 4096  # in one of our forward passes, over all threads together
 QUEUED_TOKENS = 1024  # the same, per thread
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
 MIN_TOKENS_TO_PACK = 512  # for fewer, prepacking the weights takes longer than it saves
@@ -49,7 +48,7 @@ class PackedRoute:
         pass
 
     def batches(self):
-        return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else PACKED_TOKENS))
+        return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else TOKENS))
 
     def states(self, batch):
         for start, states in self.forward([self.ids[place] for place in batch]):

@@ -24,11 +24,8 @@ function render({model, el}) {
         ask = change;
         return [
           queries,
-          choice(
-            "Fused by",
-            state.fusion,
-            {sum: "weighted sum of scaled scores", ranks: "reciprocal ranks (c = 60)"},
-            fusion => change({fusion}, true),
+          choice("Fused by", state.fusion, {sum: "weighted sum of scaled scores", ranks: "reciprocal ranks"}, fusion =>
+            change({fusion}, true),
           ),
           (weight = slider(
             "Weight of the words",

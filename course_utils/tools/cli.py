@@ -443,7 +443,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
 
 
 @contextmanager
-def _told_to_end():
+def _signals_as_ctrl_c():
     """Treat SIGTERM and SIGHUP (a scheduler, a closed terminal) as Ctrl-C, so that the run cleans up."""
 
     def stop(number, _):

@@ -75,7 +75,13 @@ def mistake_cards(lessons):
             about = f"Exercise: {exercise.title} (lesson {exercise.lesson})"
             message = f"<blockquote>{marks.renderInline(mistake.does)}</blockquote>"
             front = f"An answer gets this message from the check:{message}Why is that wrong, or what is right?"
-            card = f"lesson-{exercise.lesson}", about, front, marks.renderInline(mistake.because), texts.get(exercise.id, "")
+            card = (
+                f"lesson-{exercise.lesson}",
+                about,
+                front,
+                marks.renderInline(mistake.because),
+                texts.get(exercise.id, ""),
+            )
             cards[f"{exercise.id} {mistake.does}"] = card
     return cards
 
