@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
+from course_utils._support.cell_needs import CONDITIONS
 from course_utils._support.notebooks import BEGIN, END, kind_of
 from course_utils.exercises import all_exercises, check, written_solution
-from course_utils.settings import CONDITIONS
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used
 from course_utils.tools.workspace.copies import learner_copy
