@@ -9,7 +9,7 @@ from safetensors import safe_open
 
 from course_utils import embed, load_doc_queries, load_docstrings
 from course_utils.ranking import chunks
-from course_utils.trainings import rerank, search
+from course_utils.trainings import learning_curve, rerank, search
 
 from .tables import written
 
@@ -47,7 +47,8 @@ def test_the_stored_runs_have_every_query_once_a_way():
 
 @pytest.fixture
 def small(monkeypatch):
-    docs, queries = load_docstrings()[:1600:160].reset_index(drop=True), load_doc_queries()[:3]
+    docs, queries = load_docstrings(), load_doc_queries()[:3]
+    docs = docs[docs["text"].str.len().between(700, 1500)][:10].reset_index(drop=True)
     monkeypatch.setattr(search, "load_docstrings", lambda: docs)
     monkeypatch.setattr(search, "load_doc_queries", lambda: queries)
     reviews, wanted = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
@@ -117,7 +118,7 @@ def test_the_negatives_that_were_looked_at_are_those_of_questions():
     assert set(looked["question"]) <= set(mined["question"]) and set(looked["near"]) <= set(load_docstrings()["name"])
 
 
-def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path):
+def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, tiny):
     docs, queries = load_docstrings()[:1600:40].reset_index(drop=True), load_doc_queries()[:3]
     monkeypatch.setattr(rerank, "load_docstrings", lambda: docs)
     monkeypatch.setattr(rerank, "load_doc_queries", lambda: queries)
@@ -125,6 +126,9 @@ def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path):
     pd.DataFrame([(way, one, found) for way in rerank.FOUND for one in queries["id"]]).to_csv(
         tmp_path / "runs.csv", index=False, header=["way", "query", "names"]
     )
-    for name, value in {"RUNS": tmp_path / "runs.csv", "NEAR": 20, "HELD": 4, "EPOCHS": 1}.items():
+    less = {"RUNS": tmp_path / "runs.csv", "NEAR": 20, "HELD": 4, "EPOCHS": 1, "READ": 60}
+    for name, value in less.items():
         monkeypatch.setattr(rerank, name, value)
+    monkeypatch.setattr(rerank.scores_of, "__defaults__", (60,))  # the tiny encoder has 64 positions
+    monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     written(rerank, tmp_path, rerank.SCORES, rerank.MINED, rerank.STEPS)

@@ -130,10 +130,17 @@ def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch)
     few = sorted({*wanted, *range(200)})
     parts = [texts[place] for place in few], asked[:20], queries, [few.index(place) for place in wanted]
     monkeypatch.setattr(matryoshka, "review_parts", lambda: parts)
-    monkeypatch.setattr(matryoshka, "SEEDS", (0,))
-    monkeypatch.setattr(matryoshka, "BATCH", 8)
-    trained = matryoshka.trained
-    monkeypatch.setattr(matryoshka, "trained", lambda nested, seed: trained(nested, seed, pairs=80))
+    fresh, trained = matryoshka.fresh_encoder, matryoshka.trained
+
+    def shallow():
+        """The first layer of the encoder."""
+        model = fresh()
+        model[0].auto_model.encoder.layer = model[0].auto_model.encoder.layer[:1]
+        return model
+
+    less = {"SEEDS": (0,), "BATCH": 8, "trained": lambda nested, seed: trained(nested, seed, pairs=80)}
+    for name, value in {**less, "fresh_encoder": shallow}.items():
+        monkeypatch.setattr(matryoshka, name, value)
     (made,) = written(matryoshka, tmp_path, matryoshka.FILE)
     assert set(made["recipe"]) == set(pd.read_csv(matryoshka.FILE)["recipe"])
     assert list(made["dimensions"]) == [*matryoshka.DIMENSIONS] * 3
