@@ -46,9 +46,9 @@ def main(flags):
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
     if not reason:
         os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"  # else npm asks its registry again for more than a minute
-    start_warm()  # the lessons' kernels are forked from it, as in JupyterLab; tests/matrix.py starts them cold
     nightly = "--nightly" in flags
-    os.environ["COURSE_NIGHTLY"] = "1" if nightly else ""
+    os.environ["COURSE_NIGHTLY"] = "1" if nightly else ""  # before the next line: a kernel's environment is the same
+    start_warm()  # the lessons' kernels are forked from it, as in JupyterLab; tests/matrix.py starts them cold
     # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
     order = ["--dist", "loadscope", "--no-loadscope-reorder", *(() if nightly else ["notebooks"]), "tests"]
     chosen = ["-m", "nightly" if nightly else "not nightly"]
