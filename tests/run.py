@@ -47,7 +47,6 @@ def main(flags):
     if not reason:
         os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"  # else npm asks its registry again for more than a minute
     nightly = "--nightly" in flags
-    os.environ["COURSE_NIGHTLY"] = "1" if nightly else ""  # before the next line: a kernel's environment is the same
     start_warm()  # the lessons' kernels are forked from it, as in JupyterLab; tests/matrix.py starts them cold
     # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
     order = ["--dist", "loadscope", "--no-loadscope-reorder", *(() if nightly else ["notebooks"]), "tests"]

@@ -53,7 +53,6 @@ def test_every_exercise_is_complete(exercise):
     assert len({*messages}) == len(messages) >= 5, "five different mistakes at least"
     assert len(exercise.hints) >= 2
     assert "TODO" not in repr(exercise), "fill in everything marked TODO"
-    assert exercise.minutes > 0 and exercise.difficulty in (1, 2, 3)
     promised = getattr(ANSWERS.get(exercise.lesson), "PROMISES", {})
     broken = any(mistake.breaks for mistake in exercise.mistakes)
     assert exercise.id in promised and (promised[exercise.id] or broken), (

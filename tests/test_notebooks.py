@@ -170,8 +170,8 @@ def test_exercises_carry_nbgrader_metadata_and_a_check_below(path):
         assert set(marks) >= {"schema_version", "grade", "grade_id", "locked", "solution", "task"}
         if marks.solution:
             exercise, words, below = EXERCISES[marks.grade_id], cells[place - 1].source, cells[place + 1]
-            stars = f"`{exercise.id}` · difficulty {exercise.difficulty} of 3 · {exercise.minutes} minutes"
-            assert stars in words, f"{cell.id}: the text above must say: {stars}"
+            stars = rf"^`{exercise.id}` · difficulty [123] of 3 · [1-9]\d? minutes$"
+            assert re.search(stars, words, re.MULTILINE), f"{cell.id}: the text above must say: {stars}"
             assert below.metadata.nbgrader.grade_id == f"{exercise.id}-check"
             assert below.metadata.nbgrader.points == exercise.points
             assert below.source.startswith(f'check("{exercise.id}", ')

@@ -14,7 +14,7 @@ WORDS = {
         "mistakes": {"sum": {"breaks": ["the mean"]}, "half": {"does": "You halve."}},
     },
 }
-FIELDS = {"arguments": (), "cases": None, "reference": None, "minutes": 1, "difficulty": 1}
+FIELDS = {"arguments": (), "cases": None, "reference": None}
 
 
 def built(words=WORDS, names=("sum", "half"), **changes):

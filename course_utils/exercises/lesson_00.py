@@ -44,8 +44,6 @@ NEAREST = exercise(
     arguments=("similarity", "i"),
     cases=_nearest_cases,
     reference=_nearest,
-    minutes=5,
-    difficulty=1,
     mistakes={
         "itself": lambda s, i: int(s[i].argmax()),
         "similarity": (lambda s, i: float(np.delete(s[i], i).max()), lambda s, i: float(np.sort(s[i])[-2])),
@@ -113,8 +111,6 @@ ODD = exercise(
     arguments=("similarity",),
     cases=_odd_cases,
     reference=_odd,
-    minutes=8,
-    difficulty=2,
     points=2,
     mistakes={
         "diagonal_in_sums": lambda s: int((s.sum(axis=1) - s.diagonal()).argmin()),
@@ -144,8 +140,6 @@ SHARES = exercise(
         Case("One column", (_table(rng, 3, 1),)),
     ],
     reference=lambda table: table / table.sum(dim=1, keepdim=True),
-    minutes=5,
-    difficulty=1,
     mistakes={
         "lost_dimension": lambda t: t / t.sum(dim=1),
         "column_sums": lambda t: t / t.sum(dim=0),
@@ -179,8 +173,6 @@ WEIGHTED = exercise(
     arguments=("vectors", "factors"),
     cases=_factor_cases,
     reference=lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1),
-    minutes=6,
-    difficulty=2,
     mistakes={
         "factors_on_numbers": lambda v, w: (v * w).sum(dim=1),
         "unsqueezed_in_the_middle": lambda v, w: (v * w.unsqueeze(1)).sum(dim=1),
@@ -245,8 +237,6 @@ KEPT = exercise(
     cases=_kept_cases,
     reference=_kept_mean,
     judge=_judge_kept,
-    minutes=6,
-    difficulty=2,
     mistakes={
         "mask_as_positions": lambda t, k: t[k].float().mean().item(),
         "upside_down": lambda t, k: t[k == 0].float().mean().item(),

@@ -97,8 +97,6 @@ ENCODE = exercise(
     arguments=("words", "vocabulary"),
     cases=_encode_cases,
     reference=encode,
-    minutes=5,
-    difficulty=1,
     mistakes={
         "no_special_tokens": lambda w, v: _inside(w, v),
         "no_special_tokens_and_keyerror": _known,
@@ -281,8 +279,6 @@ WORDPIECE = exercise(
     arguments=("word", "pieces"),
     cases=_wordpiece_cases,
     reference=wordpiece,
-    minutes=20,
-    difficulty=3,
     points=2,
     mistakes={
         "berts_vocabulary": lambda w, p: _match(w, _berts_pieces()),
@@ -390,8 +386,6 @@ HARMFUL = exercise(
     cases=_harmful_cases,
     reference=harmful_entry,
     judge=_judge_harmful,
-    minutes=15,
-    difficulty=2,
     mistakes={
         "changed_not_more": (
             lambda w, p: _first_entry(w, p, lambda before, after: after != before),
@@ -575,8 +569,6 @@ MERGE = exercise(
     arguments=("symbols", "pair"),
     cases=_merge_cases,
     reference=merge,
-    minutes=10,
-    difficulty=2,
     mistakes={
         "first_only": _first_only,
         "overlapping": _overlapping,

@@ -50,8 +50,6 @@ WORD_VECTOR = exercise(
     arguments=("hidden_states", "word_ids", "index"),
     cases=_word_cases,
     reference=_word_vector,
-    minutes=10,
-    difficulty=1,
     mistakes={
         "token_position": lambda h, w, i: h[i],
         "only_cls_added": lambda h, w, i: h[i + 1],
@@ -244,8 +242,6 @@ NEAREST_SENSE = exercise(
     arguments=("vectors", "senses"),
     cases=_nearest_cases,
     reference=_nearest_sense,
-    minutes=15,
-    difficulty=2,
     points=2,
     mistakes={
         "cells_by_value": lambda v, s: _share((c := _cosines(v)).masked_fill(c > 0.9999, float("-inf")), s),
@@ -400,8 +396,6 @@ PATCH = exercise(
     arguments=("embeddings", "layers", "layer", "position", "vector"),
     cases=_patch_cases,
     reference=_patched,
-    minutes=20,
-    difficulty=2,
     points=2,
     mistakes={
         "no_patch": lambda e, ls, k, p, v: torch.stack(_run(e, ls)),

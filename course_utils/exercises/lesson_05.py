@@ -66,8 +66,6 @@ FIND_THE_BUG = exercise(
     arguments=("queries", "keys", "values", "heads"),
     cases=_bug_cases,
     reference=_heads,
-    minutes=10,
-    difficulty=2,
     points=2,
     mistakes={
         "both_left": lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
@@ -156,8 +154,6 @@ ATTENTION_WEIGHTS = exercise(
     cases=_weight_cases,
     reference=attention_weights,
     judge=_judge_weights,
-    minutes=12,
-    difficulty=2,
     points=2,
     mistakes={
         "mask_unused": lambda q, k, m: attention_weights(q, k),
@@ -291,8 +287,6 @@ PATCHING_MAP = exercise(
     arguments=("target", "source", "layers"),
     cases=_patching_cases,
     reference=patching_map,
-    minutes=20,
-    difficulty=3,
     points=2,
     mistakes={
         "patches_stay": lambda t, s, f: _patched(t, s, f, patch=_replace_up_to),
@@ -400,8 +394,6 @@ ENTROPY = exercise(
     arguments=("weights",),
     cases=_entropy_cases,
     reference=_entropy,
-    minutes=8,
-    difficulty=2,
     points=2,
     mistakes={
         "nan_for_zero": _naive,

@@ -90,8 +90,6 @@ COSINE = exercise(
     arguments=("a", "b"),
     cases=_cosine_cases,
     reference=_cosine,
-    minutes=10,
-    difficulty=2,
     points=2,
     mistakes={
         "nan_for_zeros": _cosine_of(_wide, None),
@@ -275,8 +273,6 @@ MEAN_COSINE = exercise(
     cases=_mean_cosine_cases,
     reference=_mean_cosine,
     alike=lambda one, other: not math.isfinite(one) and not math.isfinite(other),
-    minutes=12,
-    difficulty=3,
     points=2,
     mistakes={
         "with_itself": _of_total(lambda square, n: square / n**2),
@@ -352,8 +348,6 @@ CENTRE = exercise(
     arguments=("first", "second", "background"),
     cases=_centre_cases,
     reference=_minus(lambda f, s, b: _mean(b)),
-    minutes=8,
-    difficulty=2,
     points=2,
     mistakes={
         "not_subtracted": lambda f, s, b: _rows_cosine(f, s),
@@ -503,8 +497,6 @@ PROJECT = exercise(
     arguments=("first", "second"),
     cases=_project_cases,
     reference=_distances,
-    minutes=12,
-    difficulty=2,
     points=2,
     mistakes={
         "own_planes": lambda f, s: _table(_pca().fit_transform(f), _pca().fit_transform(s)),

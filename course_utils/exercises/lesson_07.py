@@ -124,8 +124,6 @@ EDIT_ROW = exercise(
     reference=_edit_row,
     judge=_judge_row,
     alike=_alike_rows,
-    minutes=20,
-    difficulty=3,
     points=2,
     mistakes={
         "log_probabilities": _edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double().log_softmax(dim=0)[i]),
@@ -235,8 +233,6 @@ MASK_TOKENS = exercise(
     arguments=("ids", "special_ids", "mask_id", "draws", "share"),
     cases=_mask_cases,
     reference=_mask_tokens,
-    minutes=12,
-    difficulty=2,
     points=2,
     mistakes={
         "special_chosen": _masked_with(lambda i, s, d, x: d < x),
@@ -326,8 +322,6 @@ SURPRISAL = exercise(
     arguments=("logits", "targets"),
     cases=_surprisal_cases,
     reference=_surprisal,
-    minutes=8,
-    difficulty=2,
     mistakes={
         "nats": lambda x, t: -_log_p(x, t),
         "nats_averaged": lambda x, t: -_log_p(x, t).mean(),
@@ -425,8 +419,6 @@ BUG = exercise(
     arguments=("logits", "labels"),
     cases=_perplexity_cases,
     reference=_perplexity,
-    minutes=10,
-    difficulty=2,
     points=2,
     mistakes={
         "both_left": lambda x, y: 2 ** _nats(x, y).mean().item(),

@@ -76,8 +76,6 @@ SPEARMAN = exercise(
     arguments=("x", "y"),
     cases=_spearman_cases,
     reference=_of_ranks("average"),
-    minutes=10,
-    difficulty=2,
     points=2,
     mistakes={
         "pearson": _correlation,
@@ -360,8 +358,6 @@ THRESHOLD = exercise(
     arguments=("train_values", "train_labels", "test_values", "test_labels"),
     cases=_threshold_cases,
     reference=_held_out,
-    minutes=12,
-    difficulty=2,
     points=2,
     mistakes={
         "chosen_on_test": [OTHER_THRESHOLDS[name] for name in ("tuned on test", "tuned on test, of training values")],
@@ -548,8 +544,6 @@ GROUPS = exercise(
     cases=_groups_cases,
     reference=_grouped_gain,
     judge=_problem_of_interval,
-    minutes=15,
-    difficulty=3,
     points=2,
     mistakes={
         "draws_as_rows": _with_rows(lambda groups, drawn: np.array(drawn)),

@@ -44,8 +44,6 @@ SCHEDULE = exercise(
     arguments=("step", "steps", "warmup", "peak"),
     cases=_schedule_cases,
     reference=_rate,
-    minutes=8,
-    difficulty=2,
     points=2,
     mistakes={
         "below_zero": _way(lambda i, n, w: (n - i) / (n - w)),
@@ -167,8 +165,6 @@ LEAKS = exercise(
     arguments=("train", "test"),
     cases=_leak_cases,
     reference=_leaks,
-    minutes=8,
-    difficulty=1,
     points=2,
     mistakes={
         "as_written": lambda train, test: _leaks(train, test, lambda text: text),
@@ -407,8 +403,6 @@ DIAGNOSE = exercise(
     arguments=("make", "batches", "validation", "epochs"),
     cases=_best_cases,
     reference=_best,
-    minutes=12,
-    difficulty=2,
     points=3,
     mistakes={
         "last_weights": lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
@@ -532,8 +526,6 @@ SPLIT_PAIRS = exercise(
     arguments=("pairs",),
     cases=_group_cases,
     reference=_groups,
-    minutes=12,
-    difficulty=3,
     points=3,
     mistakes={
         "first_sentences": lambda pairs: _counted([one for one, _ in pairs]),

@@ -44,8 +44,6 @@ TRIPLET = exercise(
     arguments=("anchor", "positive", "negative", "margin"),
     cases=_triplet_cases,
     reference=_triplet,
-    minutes=10,
-    difficulty=2,
     points=3,
     mistakes={
         "not_clamped": lambda a, p, n, m: _triplet(a, p, n, m, floor=False),
@@ -117,8 +115,6 @@ RANKING = exercise(
     arguments=("anchor", "positive", "scale"),
     cases=_ranking_cases,
     reference=_ranking,
-    minutes=12,
-    difficulty=3,
     points=3,
     mistakes={
         "dot_products": lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T),
@@ -193,8 +189,6 @@ STUCK = exercise(
     arguments=("positives",),
     cases=_stuck_cases,
     reference=_lowest,
-    minutes=15,
-    difficulty=3,
     points=3,
     mistakes={
         "zero": lambda positives: 0.0,
@@ -308,8 +302,6 @@ EPOCH = exercise(
     arguments=("dev", "test", "n"),
     cases=_epoch_cases,
     reference=_epoch,
-    minutes=10,
-    difficulty=2,
     points=2,
     mistakes={
         "test_picks": lambda dev, test, n: _epoch(test, test, n, 0),

@@ -30,8 +30,6 @@ SCORE = exercise(
     arguments=("count", "length", "mean_length", "k1", "b"),
     cases=_score_cases,
     reference=_score,
-    minutes=8,
-    difficulty=1,
     points=2,
     mistakes={
         "no_length": lambda f, n, m, k, b: f / (f + k) if f else 0.0,
@@ -86,8 +84,6 @@ NDCG = exercise(
     arguments=("places", "grades", "k"),
     cases=_ndcg_cases,
     reference=_ndcg,
-    minutes=15,
-    difficulty=3,
     points=3,
     mistakes={
         "best_of_found": lambda p, g, k: (
@@ -163,8 +159,6 @@ FUSE = exercise(
     arguments=("one", "other", "c"),
     cases=_fuse_cases,
     reference=_fuse,
-    minutes=12,
-    difficulty=2,
     points=2,
     mistakes={
         "ranks_from_zero": lambda a, b, c: _ordered(_sums(a, b, c, first=0)),
@@ -227,8 +221,6 @@ TEXTS = exercise(
     arguments=("places", "owners", "k"),
     cases=_texts_cases,
     reference=_texts_of,
-    minutes=8,
-    difficulty=2,
     points=2,
     mistakes={
         "cut_first": lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k])),

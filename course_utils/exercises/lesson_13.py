@@ -79,8 +79,6 @@ INT8 = exercise(
     cases=_int8_cases,
     reference=_int8,
     judge=lambda args, outcome: difference(outcome, _int8(*args).tolist()) or _of_one_byte(outcome),
-    minutes=12,
-    difficulty=2,
     points=2,
     mistakes={
         "wraps_around": lambda v, low, high: _int8(v, low, high, clip=False),
@@ -136,8 +134,6 @@ HAMMING = exercise(
     arguments=("query", "corpus"),
     cases=_hamming_cases,
     reference=lambda query, corpus: _hamming(query, corpus).tolist(),
-    minutes=8,
-    difficulty=1,
     points=1,
     mistakes={
         "bytes_counted": lambda q, c: (q != c).sum(axis=1),
@@ -202,8 +198,6 @@ RESCORE = exercise(
     arguments=("query", "corpus", "candidates", "k"),
     cases=_rescore_cases,
     reference=lambda *args: _rescored(*args).tolist(),
-    minutes=8,
-    difficulty=2,
     points=2,
     mistakes={
         "places_in_candidates": lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],

@@ -79,8 +79,6 @@ class Exercise:
     reference: Callable
     mistakes: tuple[Mistake, ...]
     hints: tuple[str, ...]
-    minutes: int
-    difficulty: int  # 1 a line or two, 2 a few lines, 3 needs thought
     points: int = 1
     judge: Callable | None = None
     alike: Callable | None = None

@@ -25,8 +25,6 @@ def _{name}_cases(rng):
     arguments=("vectors",),
     cases=_{name}_cases,
     reference=lambda vectors: vectors,
-    minutes=10,
-    difficulty=2,
     points=2,
     mistakes={{
         "todo_1": lambda vectors: -vectors,
