@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import nbformat
 import pytest
 
 from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS
+from course_utils.exercises import judging
 from course_utils.tools.grading import class_run
 from course_utils.tools.grading.marking import Marker, assignment
 from course_utils.tools.grading.sandbox import Sandbox, isolation_problem, read_only
@@ -79,6 +81,18 @@ def begun(running, sign, seconds=90):
 def first_result(out):
     """Whether a run has stored a result."""
     return any(b'"exercises"' in path.read_bytes() for path in Path(out).glob("*-wal"))
+
+
+@contextmanager
+def strict_marker(seconds, seconds_of_a_call):
+    """A marker of lesson 04 in a warm sandbox of its own, which waits for nothing long."""
+    isolation()
+    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=seconds, memory=2**30, cold=False) as sandbox:
+        patch.setattr(judging, "SECONDS", seconds_of_a_call)
+        patch.setattr(Marker, "sandbox_patience", 3)
+        marker = Marker(sandbox, ("04",), seed=4, seconds=seconds)
+        marker.filtered = sandbox.wait()
+        yield marker
 
 
 def needs_extras():

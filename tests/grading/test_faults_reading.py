@@ -190,15 +190,6 @@ def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind,
     assert not isinstance(caught.value, MachineFault)
 
 
-def test_a_large_zip_of_the_new_kind_is_read(place):
-    with (
-        zipfile.ZipFile(place / "class.zip", "w") as archive,
-        archive.open("ada/04_pooling.ipynb", "w", force_zip64=True) as member,
-    ):
-        member.write(NOTEBOOK.encode())
-    assert collected(place, "class.zip") == {"ada": ""}
-
-
 def link(target):
     return lambda path: path.symlink_to(target)
 
@@ -216,8 +207,9 @@ def holding(text, encoding="utf-8"):
     [
         *((make, "a device or a pipe") for make in (os.mkfifo, link("/dev/zero"))),
         (linked_to_itself, "Too many levels of symbolic links"),
-        *((link(target), "There is no") for target in ("nowhere", "/dev/null/x")),
-        (holding("\x89PNG", "latin-1"), "neither a folder"),
+        *((make, "There is no") for make in (lambda path: None, link("nowhere"), link("/dev/null/x"))),
+        *((holding(text, "latin-1"), "neither a folder") for text in ("\x89PNG", "x")),
+        (Path.mkdir, "no hand-ins"),
     ],
 )
 def test_a_source_that_is_none(place, make, words):
@@ -235,33 +227,34 @@ def test_names_in_another_encoding(place):
     (one.learner + one.file).encode()
 
 
-def test_names_that_are_utf8_and_do_not_say_so(place):
-    """As macOS packs them."""
-    with zipfile.ZipFile(place / "class.zip", "w") as archive:
+def test_odd_but_sound_archives_are_read(place):
+    """A large one of the new kind, a date that never was, a name in UTF-8 that does not say so, as macOS packs it."""
+    path = place / "class.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        with archive.open("ada/04_pooling.ipynb", "w", force_zip64=True) as member:
+            member.write(NOTEBOOK.encode())
+        archive.writestr(zipfile.ZipInfo("bob/04_pooling.ipynb", (1980, 0, 0, 31, 63, 62)), NOTEBOOK)
         archive.writestr("Zo__/04_pooling.ipynb", NOTEBOOK)
-    (place / "class.zip").write_bytes((place / "class.zip").read_bytes().replace(b"Zo__", "Zoë".encode()))
-    assert list(collected(place, "class.zip")) == ["Zoë"]
-
-
-def test_a_date_that_never_was(place):
-    with zipfile.ZipFile(place / "class.zip", "w") as archive:
-        archive.writestr(zipfile.ZipInfo("ada/04_pooling.ipynb", (1980, 0, 0, 31, 63, 62)), NOTEBOOK)
-    assert collected(place, "class.zip") == {"ada": ""}
+    path.write_bytes(path.read_bytes().replace(b"Zo__", "Zoë".encode()))
+    assert collected(place, "class.zip") == {"Zoë": "", "ada": "", "bob": ""}
 
 
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: None, "No such file"),
+        (Path.mkdir, "Is a directory"),
         (linked_to_itself, "Too many levels"),
         (link("/dev/zero"), "larger than 64 MB"),
-        (link("/dev/null"), "has no learners"),
+        *((make, "has no learners") for make in (link("/dev/null"), holding(""), holding("id,name\n"))),
         (link("/proc/self/mem"), "Input/output error"),
         (holding("id,name\nada,Ada\n", "utf-16"), "not in UTF-8; save it"),
+        (holding("id\n\xff", "latin-1"), "not in UTF-8; save it"),
+        (holding("colour\nblue\n"), "has no id and no email in line 2"),
         (holding('id,name\nada,"' + "A" * 200_000), "field larger"),
         (holding('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
         (holding("PK\3\4\x14\0\6\0\x9c", "latin-1"), "not in UTF-8; save it"),  # a spreadsheet file
-        (holding("id;name\nada;Ada\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
+        *((holding(f"id{rest}\nada{rest}\nada{rest}\n"), r"'ada' twice \(again in line 3\)") for rest in ("", ";Bob")),
     ],
 )
 def test_a_roster_that_cannot_be_used(place, make, words):

@@ -12,13 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from course_utils.exercises import judging
 from course_utils.tools.grading import submissions
-from course_utils.tools.grading.marking import Marker
 from course_utils.tools.grading.results import STATUSES
-from course_utils.tools.grading.sandbox import Sandbox
 
-from ..grader import isolation
+from ..grader import strict_marker
 from ..grader import total as points
 from .hostile import ADAS, EVES, FULL, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
 
@@ -28,12 +25,7 @@ WATCHED = [*OPEN, REPOSITORY, *(REPOSITORY / name for name in ("tests", "noteboo
 
 @pytest.fixture(scope="module")
 def marker(one_thread):
-    isolation()
-    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=5, memory=2**30, cold=False) as sandbox:
-        patch.setattr(judging, "SECONDS", 1)
-        patch.setattr(Marker, "sandbox_patience", 3)
-        marker = Marker(sandbox, ("04",), seed=4, seconds=5)
-        marker.filtered = sandbox.wait()
+    with strict_marker(5, 1) as marker:
         assert marker.filtered or not os.environ.get("CI"), "there is no filter of system calls"
         marker.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         yield marker

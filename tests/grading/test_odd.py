@@ -2,22 +2,13 @@
 
 import pytest
 
-from course_utils.exercises import judging
-from course_utils.tools.grading.marking import Marker
-from course_utils.tools.grading.sandbox import Sandbox
-
-from ..grader import isolation, total
+from ..grader import strict_marker, total
 from .odd import ODD
 
 
 @pytest.fixture(scope="module")
 def marker(one_thread):
-    isolation()
-    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=10, memory=2**30, cold=False) as sandbox:
-        patch.setattr(judging, "SECONDS", 2)
-        patch.setattr(Marker, "sandbox_patience", 3)
-        marker = Marker(sandbox, ("04",), seed=4, seconds=10)
-        sandbox.wait()
+    with strict_marker(10, 2) as marker:
         yield marker
 
 
