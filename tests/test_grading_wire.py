@@ -71,17 +71,10 @@ def test_tensors_of_unusual_memory():
 @pytest.mark.parametrize(
     "value, name",
     [
-        (object(), "object"),
-        (b"bytes", "bytes"),
-        (1j, "complex"),
-        ((number for number in "ab"), "generator"),
-        (len, "builtin_function_or_method"),
-        (np.array([None]), "ndarray"),
-        (torch.ones(2).to_sparse(), "tensor"),
-        (torch.ones(2, device="meta"), "tensor"),
-        (torch.ones(2) * 1j, "tensor"),
-        (10**5000, "int"),
-        (np.ma.masked_array([1, 2]), "MaskedArray"),
+        *((object(), "object"), (b"bytes", "bytes"), (1j, "complex"), (10**5000, "int")),
+        *(((number for number in "ab"), "generator"), (len, "builtin_function_or_method")),
+        *((np.array([None]), "ndarray"), (np.ma.masked_array([1, 2]), "MaskedArray")),
+        *((one, "tensor") for one in (torch.ones(2).to_sparse(), torch.ones(2, device="meta"), torch.ones(2) * 1j)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -106,19 +106,17 @@ def text(source, kind="markdown", **more):
 
 PYTHON = {"name": "python3", "display_name": "Python 3"}
 BASE = {"name": "base", "display_name": "base (Python 3.12.1)", "language": "python"}
+MINE = {"name": "my-env", "display_name": "Mine"}
+KAGGLE_SETTINGS = {"accelerator": "none", "isGpuEnabled": False}
 METADATA = {  # of whole notebooks
     "Colab": {"colab": {"provenance": [], "name": "04.ipynb"}, "kernelspec": PYTHON, "accelerator": "GPU"},
     "VS Code": {"kernelspec": BASE, "orig_nbformat": 4, "vscode": {"interpreter": {"hash": "0"}}},
-    "Kaggle": {
-        "kaggle": {"accelerator": "none", "isGpuEnabled": False},
-        "kernelspec": {"name": "python3"},
-        "papermill": {"duration": 1.5},
-    },
-    "another kernel's name": {
-        "kernelspec": {"name": "my-env", "display_name": "Mine"},
-        "language_info": {"name": "python", "version": "3.8"},
-    },
+    "Kaggle": {"kaggle": KAGGLE_SETTINGS, "kernelspec": {"name": "python3"}, "papermill": {"duration": 1.5}},
+    "another kernel's name": {"kernelspec": MINE, "language_info": {"name": "python", "version": "3.8"}},
 }
+NO_SOURCE = {"cell_type": "code", "metadata": {}, "outputs": []}, {"cell_type": "markdown", "metadata": {}}
+NO_MEAN, PYTHON_TEXT = "def my_mean_pool(t, m):\n    return t", {"format": "text/x-python"}
+COUNTS = (99, 1, None, "x", 5, 5, 2, 1)
 COUNTED = {"metadata": {}, "execution_count": 3}
 KAGGLE = "import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(folder, files)"
 BUILT = {
@@ -185,26 +183,13 @@ BUILT = {
         )
     ),
     "attachments": lambda: right([text("![](attachment:a.png)", attachments={"a.png": {"image/png": "iVBORw0KGgo="}})]),
-    "raw cells": lambda: right(
-        [
-            text("---\ntitle: 04\n---", "raw"),
-            text("def my_mean_pool(t, m):\n    return t", "raw", metadata={"format": "text/x-python"}),
-        ]
-    ),
+    "raw cells": lambda: right([text("---\ntitle: 04\n---", "raw"), text(NO_MEAN, "raw", metadata=PYTHON_TEXT)]),
     "unknown kinds of cells": lambda: right(
         [text("select 1", "sql"), text("Title", "heading", level=1), text({"a": 1}, "widget")]
     ),
-    "a cell without a source": cells(
-        lambda found: [
-            {"cell_type": "code", "metadata": {}, "outputs": []},
-            {"cell_type": "markdown", "metadata": {}},
-            *found,
-        ]
-    ),
+    "a cell without a source": cells(lambda found: [*NO_SOURCE, *found]),
     "counts of runs": cells(
-        lambda found: [
-            {**cell, "execution_count": count} for cell, count in zip(found, cycle((99, 1, None, "x", 5, 5, 2, 1)))
-        ]
+        lambda found: [{**cell, "execution_count": count} for cell, count in zip(found, cycle(COUNTS))]
     ),
     "escaped letters": lambda: right().replace(b"weight", b"\\u0077eight"),
     "indented JSON": lambda: json.dumps(json.loads(right()), indent=2000).encode(),

@@ -104,33 +104,24 @@ def my_mean_pool(token_embeddings, attention_mask):
 
 
 def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
-    package = shutil.copytree(
-        marking.PACKAGE,
-        tmp_path / "course_utils",
-        ignore=shutil.ignore_patterns("*.safetensors", "__pycache__", "publish"),
-    )
+    def fresh():
+        marking_fingerprint.cache_clear()
+        return marking_fingerprint()
+
+    ignore = shutil.ignore_patterns("*.safetensors", "__pycache__", "publish")
+    package = shutil.copytree(marking.PACKAGE, tmp_path / "course_utils", ignore=ignore)
     monkeypatch.setattr(marking, "PACKAGE", package)
-    marking_fingerprint.cache_clear()
-    seen = {marking_fingerprint()}
-    changed = [
-        "pooling.py",
-        "attention.py",
-        "data.py",
-        "embedding.py",
-        "tables/review_queries.csv",
-        "tables/plot_judgements.csv",
-        "exercises/held_out_queries.csv",
-        "exercises/lesson_04.py",
-        "tools/grading/wire.py",
-    ]
+    seen = {fresh()}
+    changed = (
+        "pooling.py attention.py data.py embedding.py tables/review_queries.csv tables/plot_judgements.csv".split()
+    )
+    changed += "exercises/held_out_queries.csv exercises/lesson_04.py tools/grading/wire.py".split()
     for name in changed:
         with open(package / name, "a") as handle:
             handle.write("# changed\n")
-        marking_fingerprint.cache_clear()
-        seen.add(marking_fingerprint())
+        seen.add(fresh())
     monkeypatch.setattr(marking, "version", lambda name: "0")
-    marking_fingerprint.cache_clear()
-    seen.add(marking_fingerprint())
+    seen.add(fresh())
     marking_fingerprint.cache_clear()
     assert len(seen) == len(changed) + 2
 
@@ -151,13 +142,8 @@ def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
         "import time; from course_utils.tools.grading.fleet import MarkingProcess; "
         f"process = MarkingProcess({SETTINGS}); print('ready', flush=True); time.sleep(100)"
     )
-    grader = subprocess.Popen(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+    how = {"cwd": ROOT, "text": True, "env": {**os.environ, "OMP_NUM_THREADS": "1"}}
+    grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, **how)
     assert grader.stdout.readline() == "ready\n"
     below = psutil.Process(grader.pid).children(recursive=True)
     assert any(process.name() == "bwrap" for process in below)
