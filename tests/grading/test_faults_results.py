@@ -625,6 +625,15 @@ def test_a_clock_that_goes_backwards(tmp_path, replace_process, monkeypatch):
     assert (found.points, found.files) == (FULL, ["ada/new.ipynb"])
 
 
+def test_what_was_made_otherwise_is_marked_again(marked, replace_process):
+    source, out = marked
+    replace_process(WORKS)
+    for other in ({"seconds": 60}, {"memory": 2**30}, {"seed": 5}):
+        assert run(source, out, expected=1, **other)
+    (source / "ada" / "04_pooling.ipynb").write_text(hand_in("04"))
+    assert run(source, out, expected=1) and run(source, out)
+
+
 def test_submissions_that_vanish(tmp_path, replace_process, two):
     replace_process(WORKS.replace("    print(", "    open(json.loads(job)['path'])\n    print("))
     learners = run(two, tmp_path / "out", 2, before=lambda: shutil.rmtree(two / "ada"))
