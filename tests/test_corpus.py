@@ -200,6 +200,7 @@ def test_the_vectors_are_embeds(tmp_path):
     assert np.abs(load_corpus(tmp_path) - embed(TEXTS[:3])).max() < 1e-3
 
 
+@pytest.mark.nightly
 def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path):
     environment = needs_extras() | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
     texts = [f"Sentence {number}, which is {'rather ' * (number % 40)}long." for number in range(400)]

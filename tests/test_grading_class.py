@@ -175,6 +175,7 @@ def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tm
         assert (parts / name).read_bytes() == (out / name).read_bytes(), name
 
 
+@pytest.mark.nightly
 def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path):
     environment = needs_extras()
     from .offline import free_port
@@ -251,6 +252,7 @@ def test_hand_marked_cells(tmp_path):
         graded(source, out)
 
 
+@pytest.mark.nightly
 def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()

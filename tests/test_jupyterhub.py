@@ -33,6 +33,7 @@ def room():
     shutil.rmtree(room)
 
 
+@pytest.mark.nightly
 def test_a_student_gets_copies_works_and_is_remembered(room):
     student = {
         "before": ordinary_user(room),

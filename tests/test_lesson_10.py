@@ -103,6 +103,7 @@ def test_bad_examples_are_refused_before_anything_is_loaded(monkeypatch):
         learning_curve.fine_tuned(["one", "two"], [1, 1])
 
 
+@pytest.mark.nightly
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     files = (learning_curve.CURVE, learning_curve.ANSWERS, learning_curve.LOSSES, learning_curve.VALIDATION)
     curve, answers, losses, read = written(learning_curve, tmp_path, *files)
@@ -139,6 +140,7 @@ def test_only_the_last_layers_are_trained(small, layers, pooling):
     assert any("embeddings" in name for name in moved) == (layers is None) and "classifier.weight" in moved
 
 
+@pytest.mark.nightly
 def test_the_script_of_depths_writes_the_stored_form(small, tmp_path, monkeypatch):
     monkeypatch.setattr(depth, "EXAMPLES", 20)
     (found,) = written(depth, tmp_path, depth.TABLE)

@@ -149,6 +149,7 @@ def test_a_training_stops_at_its_goal_and_not_before(small):
     assert len(stopped) == 2 and len(whole) == 4 and len(by_epoch) == 2
 
 
+@pytest.mark.nightly
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
     made, gain, pairs = written(negation, tmp_path, negation.FILE, negation.GAIN, negation.PAIRS)
     left = sorted(path.name for path in tmp_path.iterdir())
@@ -242,6 +243,7 @@ def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_ca
     assert reaching([0.3, 0.5, 0.5]) == (1, 0.5, 3)
 
 
+@pytest.mark.nightly
 def test_the_script_of_the_losses_writes_whole_tables_in_the_stored_ones_form(small, tmp_path, monkeypatch):
     monkeypatch.setattr(losses, "SEEDS", (0,))
     for made, file in zip(written(losses, tmp_path, losses.FILE, losses.TRIED), (losses.FILE, losses.TRIED)):

@@ -118,6 +118,7 @@ def test_the_negatives_that_were_looked_at_are_those_of_questions():
     assert set(looked["question"]) <= set(mined["question"]) and set(looked["near"]) <= set(load_docstrings()["name"])
 
 
+@pytest.mark.nightly
 def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, tiny):
     docs, queries = load_docstrings()[:1600:40].reset_index(drop=True), load_doc_queries()[:3]
     monkeypatch.setattr(rerank, "load_docstrings", lambda: docs)

@@ -22,6 +22,8 @@ from course_utils.trainings import adapter as train
 from .conftest import PIECES, SIZES
 from .hub import Hub
 
+needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler here: apt-get install g++")
+
 
 @pytest.fixture(scope="module")
 def adapted(one_thread):
@@ -69,6 +71,7 @@ def test_the_file_is_small_and_holds_tensors_only():
     assert {value.dtype for value in load_file(ADAPTER).values()} <= {torch.int8, torch.float32}
 
 
+@pytest.mark.nightly
 def test_its_scores_on_text_it_was_not_trained_on(adapted):
     """The model card's figures for reviews, measured again on a sample."""
     tokenizer, model = adapted
@@ -162,10 +165,7 @@ def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
     assert all(tensors[name].dtype == torch.int8 for name in whole)
 
 
-@pytest.mark.parametrize(
-    "compiled",
-    [False, pytest.param(True, marks=pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler here"))],
-)
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=[pytest.mark.nightly, needs_compiler])])
 def test_training_lowers_the_surprise_and_leaves_the_positions(compiled, tiny, one_thread):
     tokenizer, encoder = load_encoder(tiny)[0], small(num_hidden_layers=1)  # each takes long to compile
     model = masked_lm_on(encoder)

@@ -24,6 +24,7 @@ def test_each_setting_takes_effect(setting):
     assert asked is None or capability.lower() == asked
 
 
+@pytest.mark.nightly
 def test_stored_outputs_survive_another_processor():
     passed, output = compare([LESSON], "SSE, 4 threads")
     assert passed, output

@@ -110,6 +110,7 @@ def test_a_release_can_be_made_on_windows(tmp_path):
     assert done.returncode == 0 and (tmp_path / "04_pooling.ipynb").exists(), done.stderr
 
 
+@pytest.mark.nightly
 def test_nbgrader_accepts_the_source_lessons(tmp_path):
     """nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the course's points."""
     environment = needs_extras()

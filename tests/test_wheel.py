@@ -148,6 +148,7 @@ print("outcome:", repr(result.error_before_exec or result.error_in_exec))
 """
 
 
+@pytest.mark.nightly
 def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     _, python = borrowing(tmp_path)
     project = elsewhere.read_project()
