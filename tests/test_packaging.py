@@ -15,6 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from course_utils.tools.cli import main as course
+from course_utils.tools.publish.elsewhere import binder
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -197,7 +198,7 @@ def test_binder_can_build_what_stands_here():
         "without it, only environment.yml is copied in before pip runs"
     )
     assert (ROOT / "postBuild").read_text().splitlines()[-1] == "course lab --write-only"
-    assert "workspace%2F00_start_here.ipynb" in (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    assert binder(PROJECT["project"]).endswith("workspace%2F00_start_here.ipynb")
 
 
 def test_the_devcontainer_sets_up_as_the_readme_says():
