@@ -38,7 +38,12 @@ OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n(Right|No)\
 
 TEXTS = ("text/plain", "text/html", "text/markdown")
 
+EACH_RUN = ("04_pooling", "05_attention", "07_masked_language_model")  # what is slow; the others' at night
+
 each_lesson = pytest.mark.parametrize("name", LESSONS)
+each_lesson_slowly = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name not in EACH_RUN)) for name in LESSONS]
+)
 
 
 @functools.cache
@@ -385,9 +390,9 @@ MEASURE = """() => {
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
-    """All decks, in a folder as on a memory stick."""
+    """A function that writes a lesson's deck, once, into a folder as on a memory stick."""
     folder = tmp_path_factory.mktemp("memory stick")
-    return {name: write_deck(name[:2], folder) for name in LESSONS}
+    return functools.cache(lambda name: write_deck(name[:2], folder))
 
 
 @pytest.fixture(scope="module")
@@ -406,7 +411,7 @@ def show(browser, path):
 @pytest.fixture(scope="module")
 def open_deck(decks, browser):
     """A function that opens a lesson's deck, once for all tests that do not need it on its first slide."""
-    return functools.cache(lambda name: show(browser, decks[name]))
+    return functools.cache(lambda name: show(browser, decks(name)))
 
 
 @needs_chromium
@@ -421,13 +426,13 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
         assert not problems, f"{page.evaluate('Reveal.getCurrentSlide().innerText.slice(0, 60)')!r}: {problems}"
         page.evaluate("Reveal.next()")
     assert page.outside == [] and page.problems == []
-    assert decks[name].stat().st_size < 3e6
-    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks[name].read_text())
+    assert decks(name).stat().st_size < 3e6
+    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks(name).read_text())
 
 
 @needs_chromium
 def test_the_keys_turn_reveal_and_go_back(decks, browser):
-    page = show(browser, decks["04_pooling"])
+    page = show(browser, decks("04_pooling"))
     while not page.evaluate("Reveal.availableFragments().next"):
         page.keyboard.press("ArrowRight")
     keep(page, "deck_before")
@@ -448,7 +453,7 @@ def test_the_keys_turn_reveal_and_go_back(decks, browser):
 
 @needs_chromium
 def test_the_notes_open_beside_with_the_minutes(decks, browser):
-    page = show(browser, decks["04_pooling"])
+    page = show(browser, decks("04_pooling"))
     with page.context.expect_page() as opened:
         page.keyboard.press("s")
     notes = opened.value
@@ -603,44 +608,37 @@ PAPER = """() => [...document.querySelectorAll('.print-pdf .slides > section')].
 
 
 @needs_chromium
-@each_lesson
+@each_lesson_slowly
 def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
     page = browser(1280, 720)
-    page.goto(f"{decks[name].as_uri()}?print-pdf")
+    page.goto(f"{decks(name).as_uri()}?print-pdf")
     assert page.locator(".print-pdf section").count() == len(slides(read(name)))
     assert page.evaluate(PAPER) == []
     page.close()
 
 
 @needs_chromium
-def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck):
-    asked = {
-        name: [
-            place for place, one in enumerate(slides(read(name))) if any(cell.id.startswith("quiz-") for cell in one)
-        ]
-        for name in LESSONS
-    }
-    assert sum(map(len, asked.values())) > 5
-    for name in filter(asked.get, asked):
-        page = open_deck(name)
-        for place in asked[name]:
-            page.evaluate(
-                "place => { Reveal.slide(place); while (Reveal.availableFragments().next) Reveal.nextFragment(); }",
-                place,
+@each_lesson_slowly
+def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
+    page, deck = open_deck(name), slides(read(name))
+    asked = [place for place, one in enumerate(deck) if any(cell.id.startswith("quiz-") for cell in one)]
+    assert asked
+    for place in asked:
+        page.evaluate(
+            "place => { Reveal.slide(place); while (Reveal.availableFragments().next) Reveal.nextFragment(); }", place
+        )
+        # two at once: the second stays, however late the browser reports that the first opened
+        page.evaluate("document.querySelectorAll('section.present summary').forEach(summary => summary.click())")
+        page.wait_for_function("document.querySelector('section.present details:last-of-type[open]')")
+        for summary in page.locator("section.present summary").all():
+            summary.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_function(
+                "() => { const open = document.querySelectorAll('section.present details[open]'); return "
+                "open.length === 1 && open[0].contains(document.activeElement); }"
             )
-            # two at once: the second stays, however late the browser reports that the first opened
-            page.evaluate("document.querySelectorAll('section.present summary').forEach(summary => summary.click())")
-            page.wait_for_function("document.querySelector('section.present details:last-of-type[open]')")
-            for summary in page.locator("section.present summary").all():
-                summary.focus()
-                page.keyboard.press("Enter")
-                page.wait_for_function(
-                    "() => { const open = document.querySelectorAll('section.present details[open]'); return "
-                    "open.length === 1 && open[0].contains(document.activeElement); }"
-                )
-                # the slide is resized shortly after the option reports that it opened
-                with contextlib.suppress(NotYet):
-                    page.wait_for_function(f"() => ({MEASURE})().length === 0", timeout=5000)
-                assert page.evaluate(MEASURE) == []
-            keep(page, "deck_quiz")
-        page.close()
+            # the slide is resized shortly after the option reports that it opened
+            with contextlib.suppress(NotYet):
+                page.wait_for_function(f"() => ({MEASURE})().length === 0", timeout=5000)
+            assert page.evaluate(MEASURE) == []
+        keep(page, "deck_quiz")
