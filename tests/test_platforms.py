@@ -94,6 +94,7 @@ def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
         ("adal_LATE_812_99001_x", [(CANVAS, "812", "adal", "99001")]),
         ("_812_99001_x", []),
         ("ada_2024_11_300", []),
+        ("ada_3_11_2024_x", []),  # a date, not the number 11
         ("x_812_813_99002_y", [(CANVAS, "812", "x", "813"), (CANVAS, "813", "x_812", "99002")]),
         ("ada_812_99001_x_4_20241130_y", [(CANVAS, "812", "ada", "99001")]),
         (
