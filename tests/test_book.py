@@ -84,7 +84,7 @@ def site(names, tmp_path_factory):
         cell.source = TO_A_LESSON.sub(lambda link: link[0] if link[2] in names else link[1], cell.source)
     nbformat.write(glossary, folder / "lessons" / "glossary.ipynb")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(book, "write_explorers", list)  # pages opened from files do without; test_explore.py has them
+        patch.setattr(book, "write_explorers", Path)  # pages opened from files do without; test_explore.py has them
         return book.write_book(folder / "book", folder / "lessons").parent
 
 
