@@ -643,23 +643,26 @@ def test_two_tabs_answer_each_for_itself(page_of_all):
 
 
 @needs_chromium
-def test_in_jupyterlab(tmp_path):
+@pytest.mark.parametrize(
+    "names", [("tokens", "threshold", "masks"), pytest.param(tuple(STARTS), marks=pytest.mark.nightly)], ids=len
+)
+def test_in_jupyterlab(tmp_path, names):
     """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
     cells = [new_code_cell("from course_utils.explore import explore")]
-    cells += [new_code_cell(f"explore({name!r})") for name in STARTS]
+    cells += [new_code_cell(f"explore({name!r})") for name in names]
     nbformat.write(new_notebook(cells=cells, metadata=kernel), workspace / "explorers.ipynb")
     with running_lab(workspace) as address, chromium() as open_page:
-        page = open_page(1280, 12000)  # JupyterLab draws only the cells in view
+        page = open_page(1280, 1100 * len(names))  # JupyterLab draws only the cells in view
         for _ in range(120):
             with contextlib.suppress(Exception):
                 page.goto(f"{address}/lab/tree/explorers.ipynb?token=secret")
                 break
             time.sleep(0.5)
         run_all_cells(page)
-        page.wait_for_function(f"document.querySelectorAll('[data-explorer-view]').length === {len(STARTS)}")
+        page.wait_for_function(f"document.querySelectorAll('[data-explorer-view]').length === {len(names)}")
         views = page.evaluate(
             "[...document.querySelectorAll('[data-explorer-view]')].map(view => view.dataset.explorerView)"
         )

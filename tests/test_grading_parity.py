@@ -16,6 +16,7 @@ from .answers import ANSWERS
 from .grader import isolation
 
 SEED = 20
+EACH_RUN = ("00", "04", "05", "07", "11")  # the other lessons nightly: each takes seconds
 FUNCTIONS = assignment()["exercises"]
 
 
@@ -23,7 +24,8 @@ def rows():
     """Two hand-ins of each lesson: the first right answer to each exercise, and the first wrong ones."""
     for lesson, module in ANSWERS.items():
         for kind in ("RIGHT", "WRONG"):
-            yield pytest.param(lesson, kind, list(getattr(module, kind)), id=f"{lesson}-{kind.lower()}")
+            slow = [] if lesson in EACH_RUN else [pytest.mark.nightly]
+            yield pytest.param(lesson, kind, list(getattr(module, kind)), id=f"{lesson}-{kind.lower()}", marks=slow)
 
 
 def first(lesson, kind, exercise_id):

@@ -496,7 +496,7 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
 def test_being_told_to_end_is_as_ctrl_c(number):
     before = signal.signal(number, signal.SIG_DFL)  # the tests may themselves run under `nohup`
     try:
-        with pytest.raises(KeyboardInterrupt) as stop, cli._told_to_end():
+        with pytest.raises(KeyboardInterrupt) as stop, cli._signals_as_ctrl_c():
             os.kill(os.getpid(), number)
             time.sleep(1)
         assert stop.value.args == (number,)
@@ -512,7 +512,11 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path, number, 
     write_class(source, s0=hand_in("04"), **{f"s{one}": hand_in("04", max_pool=SLOW + " " * one) for one in (1, 2)})
     more = [] if isolated else ["--unsafe-no-isolation"]
     more += ["--workers", 1, "--lessons", "04"]
-    running = grader.start("grade", source, "--out", out, *more, TMPDIR=str(tmp_path))
+    before = signal.signal(number, signal.SIG_DFL)  # what runs in the background of a shell ignores SIGINT
+    try:
+        running = grader.start("grade", source, "--out", out, *more, TMPDIR=str(tmp_path))
+    finally:
+        signal.signal(number, before)
     below = begun(running, lambda: psutil.Process(running.pid).children(recursive=True))
     if isolated:
         begun(running, lambda: first_result(out))
