@@ -108,7 +108,7 @@ def test_the_commands_work_without_a_clone(installed):
     assert code == 0 and "padding" in said, said
 
 
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap on this machine")
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap on this machine: apt-get install bubblewrap")
 def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
     code = (
