@@ -17,7 +17,7 @@ PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run everything that CI runs"
-	@echo "make nightly    what is too slow for make test: slow tests, and whether the tests notice 40 small breakages (make slow, make sabotage)"
+	@echo "make nightly    what is too slow for make test: slow tests, and whether the tests notice small breakages (make slow, make sabotage)"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
 	@echo "make encoders   the lessons with other encoders: random ones of six families (two hours)"
 	@echo "make doctor     check this machine"
@@ -55,7 +55,7 @@ nightly: slow sabotage
 slow: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run --nightly
 
-sabotage: setup $(VENV)/grading/.ready
+sabotage: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.sabotage
 
 # nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
