@@ -139,3 +139,7 @@ def test_labels_need_two_classes(function):
 def test_impossible_settings_of_the_bootstrap_are_refused(settings):
     with pytest.raises(ValueError, match="repeats must be at least 1 and level"):
         bootstrap(pearson, [1, 2, 3], [1, 3, 2], **settings)
+
+
+def test_of_equally_good_thresholds_the_lowest_is_taken():
+    assert best_threshold([0, 1, 0, 1], [1, 2, 3, 4]) == (1.5, 0.75)  # 3.5 is as good

@@ -18,6 +18,7 @@ from course_utils.ranking import (
     recalls,
     reciprocal_rank_fusion,
     reciprocal_ranks,
+    reciprocal_sums,
     sections,
     words,
 )
@@ -65,6 +66,14 @@ def test_fusion_adds_reciprocal_ranks_and_keeps_the_order_of_ties():
     assert reciprocal_rank_fusion(np.array([[1], [2]]), [[], [4]], [[3], [4]]) == [[1, 3], [4, 2]]
     with pytest.raises(ValueError):
         reciprocal_rank_fusion([[1], [2]], [[1]])
+
+
+def test_fusion_counts_second_places_as_the_paper_does():
+    """With its constant, 60, fourth in both lists is ahead of first in one; with 1 it would not be."""
+    lists = [[0, 1, 2, 9]], [[5, 6, 7, 9]]
+    assert reciprocal_rank_fusion(*lists)[0][0] == 9 == reciprocal_rank_fusion(*lists, c=60)[0][0]
+    assert reciprocal_rank_fusion(*lists, c=1)[0][0] == 0
+    assert reciprocal_sums([[0, 9], [9]])[9] == 1 / 62 + 1 / 61
 
 
 def test_chunks_cover_every_word():
