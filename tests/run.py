@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Two workers run side by side. With more threads than processors, runs take minutes instead of seconds.
+# Workers run side by side. With more threads than processors, runs take minutes instead of seconds.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tests start hundreds of processes, which would compile the course's modules again and again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # as conftest.py does, so that kernels may be started from the warm process
 os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1", COURSE_COLD_SANDBOX="1")
 
@@ -21,6 +23,7 @@ from course_utils.tools.kernels.provisioner import start_warm
 from .offline import block_network
 
 BIN = Path(sys.executable).parent
+WORKERS = "3"  # on two processors: a test that waits, for a browser or a time limit, keeps none busy
 JAVASCRIPT = ("course_utils/**/*.js", "tests/*.mjs")  # the tools read these patterns
 FIRST = {  # what takes seconds, and what helps
     ("ruff", "check", "--quiet"): "`ruff check --fix` fixes most.",
@@ -51,7 +54,9 @@ def main(flags):
     # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
     order = ["--dist", "loadscope", "--no-loadscope-reorder", *(() if nightly else ["notebooks"]), "tests"]
     chosen = ["-m", "nightly" if nightly else "not nightly"]
-    return pytest.main(["-n", "2", *order, *chosen, "--durations=10", *(flag for flag in flags if flag != "--nightly")])
+    return pytest.main(
+        ["-n", WORKERS, *order, *chosen, "--durations=10", *(flag for flag in flags if flag != "--nightly")]
+    )
 
 
 if __name__ == "__main__":

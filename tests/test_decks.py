@@ -415,7 +415,7 @@ def open_deck(decks, browser):
 
 
 @needs_chromium
-@each_lesson
+@each_lesson_slowly
 def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, open_deck, name):
     page = open_deck(name)
     total = page.evaluate("Reveal.getTotalSlides()")

@@ -26,6 +26,7 @@ def test_the_documentation_is_that_of_public_names(docs):
     assert docs["text"][docs["name"] == "pandas.DataFrame.dropna"].item() == inspect.getdoc(pd.DataFrame.dropna)
 
 
+@pytest.mark.nightly
 def test_the_texts_are_the_same_in_another_process(docs):
     code = (
         "from course_utils import load_docstrings, setup; setup(); from course_utils.trainings.search import checksum; "

@@ -16,10 +16,12 @@ from .grader import hand_in, isolation
 EXERCISE = find("14-search")
 DEV, HELD, TEXTS = _pool()
 ITSELF = """
-def find(queries, texts, k):
+def find(queries, texts, k, known={{}}):
     {}
     from course_utils import embed, search
-    return search(embed(queries), embed(texts), k)[0].tolist()
+    new = [text for text in [*queries, *texts] if text not in known]
+    known.update(zip(new, embed(new) if new else []))
+    return search(*([known[text] for text in some] for some in (queries, texts)), k)[0].tolist()
 """
 
 

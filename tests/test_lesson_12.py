@@ -57,6 +57,7 @@ def small(monkeypatch):
     monkeypatch.setattr(search, "DEPTH", 4)
 
 
+@pytest.mark.nightly
 def test_the_script_writes_the_stored_form(small, tmp_path):
     runs, _ = written(search, tmp_path, search.RUNS, search.REVIEWS)
     files = {path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)}

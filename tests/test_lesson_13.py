@@ -119,6 +119,7 @@ def test_the_stored_tables_fit_themselves():
     assert (grown["bytes"] > grown["n"] * 768).all()
 
 
+@pytest.mark.nightly
 def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch):
     monkeypatch.setattr(growth, "SIZES", {"reviews": (300,), "drawn": (300, 600)})
     monkeypatch.setattr(growth, "ASKED", 20)

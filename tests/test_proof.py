@@ -70,6 +70,7 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
         sabotage.Breakage("room", name, "part.py", "return 2", (f"test_part.py::{name}",), "return 1")
         for name in ("test_it", "test_nothing", "test_broken")
     ]
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # six runs of pytest start in half the time
     monkeypatch.setattr(sabotage, "ROOT", tmp_path)
     monkeypatch.setattr(sabotage, "breakages", lambda words: broken)
     monkeypatch.setattr(sabotage, "block_network", lambda: "")

@@ -81,6 +81,7 @@ def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     assert here <= names, sorted(here - names)
 
 
+@pytest.mark.nightly
 def test_the_commands_work_without_a_clone(installed):
     folder, course, python = installed
 
