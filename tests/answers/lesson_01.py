@@ -20,24 +20,6 @@ def encode_by_loop(words, vocabulary):
     return ids
 
 
-def encode_through_tokens(words, vocabulary):
-    tokens = ["[CLS]"] + sum(words, []) + ["[SEP]"]
-    return [vocabulary[t if t in vocabulary else "[UNK]"] for t in tokens]
-
-
-def encode_in_place(words, vocabulary):
-    words.insert(0, ["[CLS]"])
-    words.append(["[SEP]"])
-    return [vocabulary.get(p, vocabulary["[UNK]"]) for w in words for p in w]
-
-
-def encode_writes_unknown(words, vocabulary):
-    for word in words:
-        for piece in word:
-            vocabulary.setdefault(piece, vocabulary["[UNK]"])
-    return [vocabulary["[CLS]"]] + [vocabulary[p] for w in words for p in w] + [vocabulary["[SEP]"]]
-
-
 def wordpiece_recursive(word, pieces, mark=""):
     if not word:
         return []
@@ -46,38 +28,6 @@ def wordpiece_recursive(word, pieces, mark=""):
             rest = wordpiece_recursive(word[end:], pieces, "##")
             return ["[UNK]"] if rest == ["[UNK]"] else [mark + word[:end]] + rest
     return ["[UNK]"]
-
-
-def wordpiece_two_whiles(word, pieces):
-    tokens = []
-    rest = word
-    while rest != "":
-        candidate = rest
-        while candidate != "" and ("##" if tokens else "") + candidate not in pieces:
-            candidate = candidate[:-1]
-        if candidate == "":
-            return ["[UNK]"]
-        tokens.append("##" + candidate if tokens else candidate)
-        rest = rest[len(candidate) :]
-    return tokens
-
-
-def wordpiece_max(word, pieces):
-    out, marked = [], word
-    while marked not in ("", "##"):
-        fitting = [p for p in pieces if marked.startswith(p)]
-        fitting = [p for p in fitting if p.startswith("##") == marked.startswith("##")]
-        if not fitting:
-            return ["[UNK]"]
-        out.append(max(fitting, key=len))
-        marked = "##" + marked[len(out[-1]) :]
-    return out
-
-
-def wordpiece_changes_pieces(word, pieces):
-    tokens = wordpiece_two_whiles(word, pieces)
-    pieces.add("[UNK]")
-    return tokens
 
 
 def wordpiece_shortest(word, pieces):
@@ -106,41 +56,6 @@ def merge_by_memory(symbols, pair):
     return out
 
 
-def merge_on_a_copy(symbols, pair):
-    symbols = list(symbols)
-    i = 0
-    while i < len(symbols) - 1:
-        if symbols[i] == pair[0] and symbols[i + 1] == pair[1]:
-            symbols[i : i + 2] = ["".join(pair)]
-        i += 1
-    return symbols
-
-
-def merge_with_iterator(symbols, pair):
-    def stream():
-        skip = False
-        for left, right in zip(symbols, list(symbols[1:]) + [None]):
-            if skip:
-                skip = False
-            elif (left, right) == pair:
-                skip = True
-                yield left + right
-            else:
-                yield left
-
-    return tuple(stream())
-
-
-def merge_in_place(symbols, pair):
-    i = 0
-    while i < len(symbols) - 1:
-        if (symbols[i], symbols[i + 1]) == pair:
-            symbols[i] = symbols[i] + symbols[i + 1]
-            del symbols[i + 1]
-        i += 1
-    return symbols
-
-
 def merge_once(symbols, pair):
     out = list(symbols)
     for i in range(len(out) - 1):
@@ -150,36 +65,13 @@ def merge_once(symbols, pair):
     return out
 
 
-def harmful_by_hand(word, pieces):
-    """With a greedy search of its own, from the longest part to the shortest."""
-
-    def pieces_of(entries):
-        out, start = 0, 0
-        while start < len(word):
-            end = len(word)
-            while end > start and ("##" if start else "") + word[start:end] not in entries:
-                end -= 1
-            if end == start:
-                return 0
-            out, start = out + 1, end
-        return out
-
-    best, most = None, pieces_of(pieces)
-    for length in range(len(word), 0, -1):
-        for start in range(len(word) - length + 1):
-            entry = ("##" if start > 0 else "") + word[start : start + length]
-            if pieces_of({*pieces, entry}) > most:
-                best, most = entry, pieces_of({*pieces, entry})
-    return best
-
-
 def harmful_last(word, pieces):
     found = [
         mark + word[start:end]
         for start in range(len(word))
         for end in range(start + 1, len(word) + 1)
         for mark in ("", "##")
-        if len(wordpiece_recursive(word, pieces.union([mark + word[start:end]]))) > len(wordpiece_max(word, pieces))
+        if len(wordpiece_recursive(word, pieces | {mark + word[start:end]})) > len(wordpiece_recursive(word, pieces))
     ]
     return found[-1]
 
@@ -188,15 +80,9 @@ def harmful_as_numpy_text(word, pieces):
     return np.array([harmful_last(word, pieces)])[0]
 
 
-def harmful_changes_pieces(word, pieces):
-    entry = harmful_last(word, pieces)
-    pieces.add(entry)
-    return entry
-
-
 def harmful_or_unknown(word, pieces):
     """Counts a cut that fails as the pieces found and [UNK]."""
-    before = len(wordpiece_two_whiles(word, pieces))
+    before = len(wordpiece_recursive(word, pieces))
     for end in range(1, len(word) + 1):
         cut, rest = [], word
         known = pieces | {word[:end]}
@@ -210,11 +96,11 @@ def harmful_or_unknown(word, pieces):
 
 
 def harmful_or_equal(word, pieces):
-    before = wordpiece_max(word, pieces)
+    before = wordpiece_recursive(word, pieces)
     for start in range(len(word)):
         for end in range(start + 1, len(word)):
             entry = ("##" if start else "") + word[start:end]
-            after = wordpiece_max(word, pieces | {entry})
+            after = wordpiece_recursive(word, pieces | {entry})
             if after not in (before, ["[UNK]"]) and len(after) >= len(before):
                 return entry
 
@@ -236,7 +122,7 @@ def harmful_not_in(name):
                 entry = ("##" if start else "") + word[start:end]
                 if name(word[start:end], pieces):
                     continue
-                if len(wordpiece_max(word, pieces | {entry})) > len(wordpiece_max(word, pieces)):
+                if len(wordpiece_recursive(word, pieces | {entry})) > len(wordpiece_recursive(word, pieces)):
                     return entry
 
     return harmful
@@ -244,18 +130,18 @@ def harmful_not_in(name):
 
 def harmful_at_boundaries(word, pieces, chosen=(0, -2)):
     """Tries only longer pieces at two places of the present cut."""
-    cut = [piece.removeprefix("##") for piece in wordpiece_max(word, pieces)]
+    cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
     starts = [sum(map(len, cut[:i])) for i in range(len(cut))]
     for start in (starts[i] for i in chosen):
         for end in range(start + 1, len(word) + 1):
             entry = ("##" if start else "") + word[start:end]
-            if len(wordpiece_max(word, pieces | {entry})) > len(cut):
+            if len(wordpiece_recursive(word, pieces | {entry})) > len(cut):
                 return entry
 
 
 def harmful_rest_as_before(word, pieces):
     """Cuts what follows the new entry without it."""
-    cut = wordpiece_max(word, pieces)
+    cut = wordpiece_recursive(word, pieces)
     start = 0
     for number, piece in enumerate(cut):
         for end in range(start + 1, len(word) + 1):
@@ -298,22 +184,7 @@ def encode_or_its_twin(twin):
 
 
 def encode_as_an_array(words, vocabulary):
-    return np.array(encode_through_tokens(words, vocabulary))
-
-
-def wordpiece_goes_back(word, pieces, mark=""):
-    if not word:
-        return []
-    for end in range(len(word), 0, -1):
-        if mark + word[:end] in pieces:
-            rest = wordpiece_goes_back(word[end:], pieces, "##")
-            if rest != ["[UNK]"]:
-                return [mark + word[:end], *rest]
-    return ["[UNK]"]
-
-
-def wordpiece_with_a_limit(most):
-    return lambda word, pieces: ["[UNK]"] if len(word) > most else wordpiece_two_whiles(word, pieces)
+    return np.array(encode_by_loop(words, vocabulary))
 
 
 def wordpiece_any_start(word, pieces):
@@ -332,11 +203,11 @@ def wordpiece_any_start(word, pieces):
 
 
 def wordpiece_not_one_letter(word, pieces):
-    return wordpiece_two_whiles(word, pieces) if len(word) > 1 else ["[UNK]"]
+    return wordpiece_recursive(word, pieces) if len(word) > 1 else ["[UNK]"]
 
 
 def wordpiece_in_one_text(word, pieces):
-    return " ".join(wordpiece_two_whiles(word, pieces))
+    return " ".join(wordpiece_recursive(word, pieces))
 
 
 def merge_into_the_last(symbols, pair):
@@ -392,37 +263,21 @@ def merge_the_same_list(symbols, pair):
 
 
 RIGHT = {
-    "01-encode": [encode_by_loop, encode_through_tokens, encode_as_an_array],
-    "01-wordpiece": [
-        wordpiece_recursive,
-        wordpiece_two_whiles,
-        wordpiece_max,
-        lambda word, pieces: tuple(wordpiece_two_whiles(word, pieces)),
-        wordpiece_with_a_limit(200),
-    ],
-    "01-harmful-entry": [harmful_by_hand, harmful_last, harmful_as_numpy_text],
-    "01-merge": [merge_by_memory, merge_on_a_copy, merge_with_iterator, merge_the_same_list],
+    "01-encode": [encode_by_loop, encode_as_an_array],
+    "01-wordpiece": [wordpiece_recursive, lambda word, pieces: tuple(wordpiece_recursive(word, pieces))],
+    "01-harmful-entry": [harmful_last, harmful_as_numpy_text],
+    "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
 }
 
 WRONG = {
     "01-encode": [
-        (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "`[CLS]` and `[SEP]` are missing"),
-        (encode_in_place, "changes `words`"),
-        (encode_writes_unknown, "changes `vocabulary`"),
-        (lambda words, v: print(end=""), "`return`"),
+        (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "`[CLS]` and `[SEP]` are missing")
     ],
     "01-wordpiece": [
         (wordpiece_shortest, "shortest"),
-        (wordpiece_changes_pieces, "changes `pieces`"),
-        (lambda word, pieces: wordpiece_two_whiles(word, pieces)[0], "a str where a list is expected"),
+        (lambda word, pieces: wordpiece_recursive(word, pieces)[0], "a str where a list is expected"),
     ],
-    "01-harmful-entry": [
-        (harmful_or_equal, "which is not more than"),
-        (harmful_changes_pieces, "changes `pieces`"),
-        (harmful_or_unknown, "the word becomes [UNK]"),
-        (harmful_known_piece, "is in `pieces` already"),
-    ],
-    "01-merge": [(merge_once, "only the first occurrence"), (merge_in_place, "changes `symbols`")],
+    "01-merge": [(merge_once, "only the first occurrence")],
 }
 
 PROMISES = {
@@ -433,26 +288,22 @@ PROMISES = {
         ("all pieces in order", encode_one_unknown_for_the_word),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: p.strip("#"))),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: "##" + p)),
-        ("Change neither argument", encode_in_place),
-        ("Change neither argument", encode_writes_unknown),
     ],
     "01-wordpiece": [
         ("a text of at least one letter", wordpiece_not_one_letter),
         ("with `##` where they continue a word", wordpiece_any_start),
         ("Return the pieces in order, in a list or tuple", wordpiece_in_one_text),
-        ("and leave it as it is", wordpiece_changes_pieces),
     ],
     "01-harmful-entry": [
         ("Return one entry, a text", harmful_in_a_list),
-        ("that is not in `pieces` yet", harmful_known_piece),
+        ("that is not in `pieces` yet", harmful_known_piece, "is in `pieces` already"),
         ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: part in pieces)),
         ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: "##" + part in pieces)),
         ("there is at least one such entry", harmful_at_boundaries),
         ("If it is added to `pieces`, greedy search", harmful_rest_as_before),
-        ("into *more* pieces than before", harmful_or_equal),
+        ("into *more* pieces than before", harmful_or_equal, "which is not more than"),
         ("An entry that continues a word carries `##`", harmful_unmarked),
-        ("The word must not become `[UNK]`", harmful_or_unknown),
-        ("Do not change `pieces`", harmful_changes_pieces),
+        ("The word must not become `[UNK]`", harmful_or_unknown, "the word becomes [UNK]"),
     ],
     "01-merge": [
         ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
@@ -464,6 +315,5 @@ PROMISES = {
             for z in (" ", "\0", "\n", "\t", ",", "|", "#", "##", "_", "\x1f", "§", "→", "\ue000")
         ),
         ("put together as they are", lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower())),
-        ("Change neither argument", merge_in_place),
     ],
 }

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 import torch
-from sklearn.metrics import f1_score
 
-from course_utils.evaluation import best_threshold, spearman
+from course_utils.evaluation import spearman
 
 
 def spearman_by_counting(x, y):

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 
 def tokens_by_loops(lengths):
