@@ -28,13 +28,6 @@ def nearest_by_loop(vectors, senses):
     return right / len(vectors)
 
 
-def nearest_by_value(vectors, senses):
-    unit = F.normalize(vectors)
-    cosines = unit @ unit.T
-    cosines[cosines > 0.999] = -2
-    return sum(senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())) / len(senses)
-
-
 def word_in_float64(h, w, i):
     return np.array([h[p].numpy() for p, word in enumerate(w) if word == i], dtype=np.float64).mean(axis=0)
 
@@ -163,7 +156,6 @@ RIGHT = {
 
 WRONG = {
     "03-word-vector": [(lambda h, w, i: h[i, :], "the token at position `index`")],
-    "03-nearest-sense": [(nearest_by_value, "by their value")],
     "03-patch": [(patch_in_place, "changes `embeddings`")],
 }
 

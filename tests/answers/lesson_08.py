@@ -95,16 +95,6 @@ def grouped_of_one_size(groups, drawn):
     return np.concatenate([np.resize(np.flatnonzero(groups == g), size) for g in drawn])
 
 
-def grouped_unpaired(gold, a, b, groups, draws):
-    rows = [np.concatenate([np.flatnonzero(np.array(groups) == g) for g in drawn]) for drawn in draws]
-    low_a, high_a, low_b, high_b = (
-        end
-        for model in (a, b)
-        for end in np.percentile([quick_spearman(np.take(gold, r), np.take(model, r)) for r in rows], [2.5, 97.5])
-    )
-    return low_a - high_b, high_a - low_b
-
-
 def rows_at_random(groups):
     return np.random.default_rng(0).integers(len(groups), size=len(groups))
 
@@ -168,7 +158,6 @@ RIGHT = {
 WRONG = {
     "08-spearman": [(spearman_pearson, "Pearson's correlation of the numbers themselves")],
     "08-threshold": [(held_out_on_test, "choose the threshold on the test pairs")],
-    "08-groups": [(grouped_unpaired, "subtract their far ends")],
 }
 PROMISES = {
     "08-spearman": [
