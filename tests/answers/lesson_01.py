@@ -42,19 +42,19 @@ def merge_by_memory(symbols, pair):
     return out
 
 
+def entries(word, starts=None):
+    """Each part of the word as an entry."""
+    for start in range(len(word)) if starts is None else starts:
+        for end in range(start + 1, len(word) + 1):
+            yield ("##" if start else "") + word[start:end]
+
+
+def harms(entry, word, pieces):
+    return len(wordpiece_recursive(word, pieces | {entry})) > len(wordpiece_recursive(word, pieces))
+
+
 def harmful_last(word, pieces):
-    found = [
-        mark + word[start:end]
-        for start in range(len(word))
-        for end in range(start + 1, len(word) + 1)
-        for mark in ("", "##")
-        if len(wordpiece_recursive(word, pieces | {mark + word[start:end]})) > len(wordpiece_recursive(word, pieces))
-    ]
-    return found[-1]
-
-
-def harmful_as_numpy_text(word, pieces):
-    return np.array([harmful_last(word, pieces)])[0]
+    return [entry for entry in entries(word) if harms(entry, word, pieces)][-1]
 
 
 def harmful_or_unknown(word, pieces):
@@ -74,33 +74,18 @@ def harmful_or_unknown(word, pieces):
 
 def harmful_or_equal(word, pieces):
     before = wordpiece_recursive(word, pieces)
-    for start in range(len(word)):
-        for end in range(start + 1, len(word)):
-            entry = ("##" if start else "") + word[start:end]
-            after = wordpiece_recursive(word, pieces | {entry})
-            if after not in (before, ["[UNK]"]) and len(after) >= len(before):
-                return entry
+    for entry in entries(word):
+        after = wordpiece_recursive(word, pieces | {entry})
+        if after not in (before, ["[UNK]"]) and len(after) >= len(before):
+            return entry
 
 
-def harmful_unmarked(word, pieces):
-    return harmful_last(word, pieces).replace("##", "")
-
-
-def harmful_in_a_list(word, pieces):
-    return [harmful_last(word, pieces)]
-
-
-def harmful_not_in(name):
-    """Right, but it leaves out the parts that `name` takes for known."""
+def harmful_not_in(known):
+    """Right, but it leaves out the parts that `known` takes for known."""
 
     def harmful(word, pieces):
-        for start in range(len(word)):
-            for end in range(start + 1, len(word) + 1):
-                entry = ("##" if start else "") + word[start:end]
-                if name(word[start:end], pieces):
-                    continue
-                if len(wordpiece_recursive(word, pieces | {entry})) > len(wordpiece_recursive(word, pieces)):
-                    return entry
+        unknown = (entry for entry in entries(word) if not known(entry.removeprefix("##"), pieces))
+        return next((entry for entry in unknown if harms(entry, word, pieces)), None)
 
     return harmful
 
@@ -109,11 +94,8 @@ def harmful_at_boundaries(word, pieces, chosen=(0, -2)):
     """Tries only longer pieces at two places of the present cut."""
     cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
     starts = [sum(map(len, cut[:i])) for i in range(len(cut))]
-    for start in (starts[i] for i in chosen):
-        for end in range(start + 1, len(word) + 1):
-            entry = ("##" if start else "") + word[start:end]
-            if len(wordpiece_recursive(word, pieces | {entry})) > len(cut):
-                return entry
+    tried = entries(word, [starts[i] for i in chosen])
+    return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 
 def harmful_rest_as_before(word, pieces):
@@ -135,14 +117,6 @@ def harmful_known_piece(word, pieces):
     return max((piece for piece in pieces if piece.replace("##", "") in word), key=len)
 
 
-def encode_sorted(words, vocabulary):
-    return sorted(encode_by_loop(words, vocabulary))
-
-
-def encode_not_empty(words, vocabulary):
-    return encode_by_loop(words, vocabulary) if words[0] else []
-
-
 def encode_one_unknown_for_many(words, vocabulary):
     kept = []
     for piece in sum(words, []):
@@ -160,10 +134,6 @@ def encode_or_its_twin(twin):
     return lambda words, v: encode_by_loop([[p if p in v else twin(p) for p in w] for w in words], v)
 
 
-def encode_as_an_array(words, vocabulary):
-    return np.array(encode_by_loop(words, vocabulary))
-
-
 def wordpiece_any_start(word, pieces):
     """An entry with ## may open a word, too."""
     found, rest = [], word
@@ -179,14 +149,6 @@ def wordpiece_any_start(word, pieces):
     return found
 
 
-def wordpiece_not_one_letter(word, pieces):
-    return wordpiece_recursive(word, pieces) if len(word) > 1 else ["[UNK]"]
-
-
-def wordpiece_in_one_text(word, pieces):
-    return " ".join(wordpiece_recursive(word, pieces))
-
-
 def merge_into_the_last(symbols, pair):
     out = []
     for symbol in symbols:
@@ -194,18 +156,6 @@ def merge_into_the_last(symbols, pair):
             out[-1] += symbol
         else:
             out.append(symbol)
-    return out
-
-
-def merge_any_case(symbols, pair):
-    out, i = [], 0
-    while i < len(symbols):
-        if [s.lower() for s in symbols[i : i + 2]] == [s.lower() for s in pair]:
-            out.append(symbols[i] + symbols[i + 1])
-            i += 1
-        else:
-            out.append(symbols[i])
-        i += 1
     return out
 
 
@@ -226,11 +176,12 @@ def merge_with_separator(z):
     return merge
 
 
-def merge_by_loop(symbols, pair, new):
+def merge_by_loop(symbols, pair, new=None, form=str):
+    """Writes `new` in the place of the pair, or the two as they stand there; compares them in this form."""
     out, i = [], 0
     while i < len(symbols):
-        here = tuple(symbols[i : i + 2]) == pair
-        out.append(new if here else symbols[i])
+        here = [form(symbol) for symbol in symbols[i : i + 2]] == [form(symbol) for symbol in pair]
+        out.append((new or symbols[i] + symbols[i + 1]) if here else symbols[i])
         i += 2 if here else 1
     return out
 
@@ -240,9 +191,9 @@ def merge_the_same_list(symbols, pair):
 
 
 RIGHT = {
-    "01-encode": [encode_by_loop, encode_as_an_array],
+    "01-encode": [encode_by_loop, lambda *args: np.array(encode_by_loop(*args))],
     "01-wordpiece": [wordpiece_recursive, lambda word, pieces: tuple(wordpiece_recursive(word, pieces))],
-    "01-harmful-entry": [harmful_last, harmful_as_numpy_text],
+    "01-harmful-entry": [harmful_last, lambda *args: np.str_(harmful_last(*args))],
     "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
 }
 
@@ -255,33 +206,33 @@ WRONG = {
 
 PROMISES = {
     "01-encode": [
-        ("`words` may be empty", encode_not_empty),
-        ("`[CLS]`, then all pieces in order, then `[SEP]`", encode_sorted),
+        ("`words` may be empty", lambda words, v: encode_by_loop(words, v) if words[0] else []),
+        ("`[CLS]`, then all pieces in order, then `[SEP]`", lambda *args: sorted(encode_by_loop(*args))),
         ("all pieces in order", encode_one_unknown_for_many),
         ("all pieces in order", encode_one_unknown_for_the_word),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: p.strip("#"))),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: "##" + p)),
     ],
     "01-wordpiece": [
-        ("a text of at least one letter", wordpiece_not_one_letter),
+        ("a text of at least one letter", lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"]),
         ("with `##` where they continue a word", wordpiece_any_start),
-        ("Return the pieces in order, in a list or tuple", wordpiece_in_one_text),
+        ("Return the pieces in order, in a list or tuple", lambda *args: " ".join(wordpiece_recursive(*args))),
     ],
     "01-harmful-entry": [
-        ("Return one entry, a text", harmful_in_a_list),
+        ("Return one entry, a text", lambda *args: [harmful_last(*args)]),
         ("that is not in `pieces` yet", harmful_known_piece, "is in `pieces` already"),
         ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: part in pieces)),
         ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: "##" + part in pieces)),
         ("there is at least one such entry", harmful_at_boundaries),
         ("If it is added to `pieces`, greedy search", harmful_rest_as_before),
         ("into *more* pieces than before", harmful_or_equal, "which is not more than"),
-        ("An entry that continues a word carries `##`", harmful_unmarked),
+        ("An entry that continues a word carries `##`", lambda *args: harmful_last(*args).replace("##", "")),
         ("The word must not become `[UNK]`", harmful_or_unknown, "the word becomes [UNK]"),
     ],
     "01-merge": [
         ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
         ("every occurrence of the pair", merge_into_the_last),
-        ("every occurrence of the pair", merge_any_case),
+        ("every occurrence of the pair", lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower)),
         ("A symbol may be longer than a letter", merge_one_letter_only),
         *(
             ("any text can be one", merge_with_separator(z))

@@ -243,7 +243,11 @@ PROMISES = {
             "one that `grades` lacks is left out",
             lambda f, g, k: judged(f, {q: g[q] for q in f} if len(f) > len(g) else g, k),
         ),
-        ("0 if none is left", lambda f, g, k: judged(f, g, k) or None, "`return`"),
+        (
+            "0 if none is left",
+            lambda f, g, k: judged(f, g, k) if any(any(of.values()) for of in g.values()) else None,
+            "`return`",
+        ),
         ("as one number", lambda f, g, k: [judged(f, g, k)]),
     ],
     "14-threshold": [
