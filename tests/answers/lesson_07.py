@@ -35,10 +35,6 @@ def right_rise(hidden, table, bias, piece, p):
     return math.log(p / (1 - p)) + others.logsumexp(0) - logits[piece]
 
 
-def row_for_one_minus_p(hidden, table, bias, piece, p):
-    return row_with_torch(hidden, table, bias, piece, 1 - p)
-
-
 def row_with_one_number_changed(hidden, table, bias, piece, p):
     row, j = table[piece].clone(), hidden.abs().argmax()
     row[j] += right_rise(hidden, table, bias, piece, p) / hidden[j]
@@ -100,18 +96,14 @@ def mask_as_lists(ids, special_ids, mask_id, draws, share):
     return {"a": masked.tolist()}["a"], labels.double()
 
 
-def not_special(ids, special_ids):
-    return ~torch.isin(ids, torch.tensor(special_ids))
+def mask_hide(ids, special_ids, mask_id, draws, share):
+    return (draws < share) & ~torch.isin(ids, torch.tensor(special_ids))
 
 
 def mask_first_row_only(ids, special_ids, mask_id, draws, share):
-    hide = (draws < share) & not_special(ids, special_ids)
+    hide = mask_hide(ids, special_ids, mask_id, draws, share)
     hide[1:] = False
     return torch.where(hide, mask_id, ids), torch.where(hide, ids, -100)
-
-
-def mask_hide(ids, special_ids, mask_id, draws, share):
-    return (draws < share) & ~torch.isin(ids, torch.tensor(special_ids))
 
 
 def bits_by_loop(logits, targets):
@@ -126,18 +118,6 @@ def bits_in_numpy(logits, targets):
     rows = rows - rows.max(axis=1, keepdims=True)
     log_p = rows - np.log(np.exp(rows).sum(axis=1, keepdims=True))
     return (-log_p[np.arange(len(rows)), targets.numpy()] / np.log(2)).tolist()
-
-
-def bits_of_the_first_only(logits, targets):
-    return bits_by_loop(logits, targets)[:1]
-
-
-def bits_by_double_softmax(logits, targets):
-    return -torch.log2(F.softmax(logits.double(), -1))[range(len(targets)), targets]
-
-
-def bits_at_most(most):
-    return lambda logits, targets: bits_by_loop(logits, targets).clamp(max=most)
 
 
 def perplexity_with_the_library(logits, labels):
@@ -180,7 +160,11 @@ WRONG = {
 
 PROMISES = {
     "07-edit-row": [
-        ("the piece has the probability `p` at this mask", row_for_one_minus_p, "the piece has the probability"),
+        (
+            "the piece has the probability `p` at this mask",
+            lambda h, t, b, i, p: row_with_torch(h, t, b, i, 1 - p),
+            "the piece has the probability",
+        ),
         *(("has the probability `p` at this mask", row_plus_a_little(x)) for x in (1e-2, 1e-3, 1e-4, 1e-5)),
         ("return the one that is nearest to the old row", row_with_one_number_changed, "the nearest one that does it"),
         ("may be lower than the present probability", row_never_lowered),
@@ -191,9 +175,15 @@ PROMISES = {
     ],
     "07-mask-tokens": [("for a whole batch", mask_first_row_only)],
     "07-surprisal": [
-        ("the surprisal of each, in bits, (n,)", bits_of_the_first_only),
-        *(("its surprisal is then large", bits_at_most(most)) for most in (149, 1000, 10000)),
-        ("its surprisal is then large", lambda x, t: bits_by_double_softmax(x, t).clamp(max=1000)),
+        ("the surprisal of each, in bits, (n,)", lambda *args: bits_by_loop(*args)[:1]),
+        *(
+            ("its surprisal is then large", lambda x, t, most=most: bits_by_loop(x, t).clamp(max=most))
+            for most in (149, 1000, 10000)
+        ),
+        (
+            "its surprisal is then large",
+            lambda x, t: (-x.double().softmax(-1)[range(len(t)), t].log2()).clamp(max=1000),
+        ),
     ],
     "07-find-the-bug": [],
 }

@@ -95,10 +95,6 @@ def grouped_of_one_size(groups, drawn):
     return np.concatenate([np.resize(np.flatnonzero(groups == g), size) for g in drawn])
 
 
-def rows_at_random(groups):
-    return np.random.default_rng(0).integers(len(groups), size=len(groups))
-
-
 def held_out_by_cuts(train_values, train_labels, test_values, test_labels, downwards=False, by_value=False):
     """Sorts the training pairs and cuts between two of them, also between equal values."""
     pairs = sorted(zip(train_values, train_labels), key=lambda p: p[: 1 if by_value else 2], reverse=downwards)
@@ -184,7 +180,7 @@ PROMISES = {
     "08-groups": [
         (
             "an interval that copies cannot narrow",
-            lambda *a: grouped(*a, chosen=lambda groups, drawn: rows_at_random(groups)),
+            lambda *a: grouped(*a, chosen=lambda g, _: np.random.default_rng(0).integers(len(g), size=len(g))),
         ),
         ("they may have different sizes", lambda *a: grouped(*a, chosen=grouped_of_one_size)),
         ("their rows need not stand together", lambda *a: grouped(*a, chosen=grouped_in_blocks)),

@@ -15,20 +15,15 @@ import torch
 import torch.nn.functional as F
 
 
-def schedule_if(step, steps, warmup, peak):
+def schedule(step, steps, warmup, peak, rise=lambda share: share, fall=lambda share: share):
+    """A right answer; each argument changes one thing."""
     if step < warmup:
-        return peak * step / warmup
-    if step >= steps:
-        return 0.0
-    return peak * (1 - (step - warmup) / (steps - warmup))
+        return peak * rise(step / warmup)
+    return peak * fall(max(0, steps - step) / (steps - warmup))
 
 
-def schedule_falls(step, steps, warmup, peak):
-    return peak * (1 - step / steps)
-
-
-def leaks_exact(train, test):
-    return [text for text in test if text in train]
+def half_wave(share):
+    return (1 - math.cos(math.pi * share)) / 2
 
 
 def leaks_by(key, result=lambda found: found):
@@ -44,10 +39,6 @@ def leaks_by(key, result=lambda found: found):
 def leaks_uneven(of_train):
     """An answer that brings the texts of `train` into another form than those of `test`."""
     return lambda train, test: [text for text in test if one_space(text) in map(of_train, train)]
-
-
-def leaks_skip_empty(train, test):
-    return [text for text in leaks_by(one_space)(train, test) if text.strip()]
 
 
 def one_space(text):
@@ -89,38 +80,6 @@ def schedule_torch(step, steps, warmup, peak):
         optimizer.step()
         schedule.step()
     return torch.tensor(schedule.get_last_lr()[0])
-
-
-def schedule_cosine(step, steps, warmup, peak):
-    if step < warmup:
-        return peak * step / warmup
-    return peak * (1 + math.cos(math.pi * min(1, (step - warmup) / (steps - warmup)))) / 2
-
-
-def schedule_curved(step, steps, warmup, peak):
-    return peak * (step / warmup) ** 2 if step < warmup else schedule_if(step, steps, warmup, peak)
-
-
-def schedule_cosine_rise(step, steps, warmup, peak):
-    if step < warmup:
-        return peak * (1 - math.cos(math.pi * step / warmup)) / 2
-    return schedule_if(step, steps, warmup, peak)
-
-
-def schedule_no_single_step(step, steps, warmup, peak):
-    return schedule_if(step, steps, warmup if warmup > 1 or step else 0, peak)
-
-
-def schedule_late_peak(step, steps, warmup, peak):
-    return peak * step / (warmup + 1) if step <= warmup else schedule_if(step, steps, warmup, peak)
-
-
-def schedule_divides(step, steps, warmup, peak):
-    return peak * min(step / warmup, (steps - step) / (steps - warmup)) if step < steps else 0.0
-
-
-def schedule_whole(step, steps, warmup, peak):
-    return peak * (step // warmup) if step < warmup else schedule_if(step, steps, warmup, peak)
 
 
 def one_epoch(model, optimizer, batches):
@@ -226,7 +185,7 @@ def groups_union_find(pairs):
     return [names.setdefault(one, len(names)) for one in roots]
 
 
-def groups_after(change, result=lambda found: found):
+def groups_after(change=list, result=lambda found: found):
     """An answer that changes the pairs before it groups them, or the numbers afterwards."""
     return lambda pairs: result(groups_union_find(change(list(pairs))))
 
@@ -248,45 +207,29 @@ def groups_no_empty_list(pairs):
     return groups_union_find(pairs)
 
 
-def groups_first_only(pairs):
-    return groups_union_find([(one, one) for one, _ in pairs])
-
-
-def groups_of_different(pairs):
-    return groups_union_find([pair for pair in pairs if pair[0] != pair[1]])
-
-
-def groups_of_unique(pairs):
-    return groups_union_find(list(dict.fromkeys(pairs)))
-
-
-def groups_sorted(pairs):
-    return sorted(groups_union_find(pairs))
-
-
 RIGHT = {
     "10-leaks": [leaks_by(one_space), leaks_by(lambda text: repr(text.casefold().split()), tuple)],
     "10-diagnose": [keep_with(), keep_all, keep_in_second_model, keep_with(in_float64, on=wide)],
-    "10-schedule": [schedule_if, schedule_numpy, schedule_torch],
+    "10-schedule": [schedule, schedule_numpy, schedule_torch],
     "10-split-pairs": [
         groups_union_find,
-        groups_after(list, tuple),
-        groups_after(list, lambda found: np.array(found, dtype=int)),
+        groups_after(result=tuple),
+        groups_after(result=lambda found: np.array(found, dtype=int)),
     ],
 }
 WRONG = {
-    "10-split-pairs": [(groups_first_only, "the first sentences only")],
-    "10-leaks": [(leaks_exact, "as they are written")],
-    "10-schedule": [(schedule_falls, "only falls")],
+    "10-split-pairs": [(groups_after(lambda pairs: [(one, one) for one, _ in pairs]), "the first sentences only")],
+    "10-leaks": [(leaks_by(str), "as they are written")],
+    "10-schedule": [(lambda i, n, w, peak: peak * (1 - i / n), "only falls")],
 }
 PROMISES = {
     "10-split-pairs": [
         ("may be empty", groups_no_empty_list),
         ("if a chain of such pairs leads from one to the other", groups_few_rounds),
-        ("for each pair", groups_of_unique),
-        ("for each pair", groups_of_different),
-        ("in the order of `pairs`", groups_sorted),
-        ("in the order of `pairs`", groups_after(list, lambda found: found[::-1])),
+        ("for each pair", groups_after(lambda pairs: list(dict.fromkeys(pairs)))),
+        ("for each pair", groups_after(lambda pairs: [pair for pair in pairs if pair[0] != pair[1]])),
+        ("in the order of `pairs`", groups_after(result=sorted)),
+        ("in the order of `pairs`", groups_after(result=lambda found: found[::-1])),
         ("as they are written", groups_after(each(lambda text: " ".join(text.split())))),
         ("as they are written", groups_after(each(str.strip))),
         ("as they are written", groups_after(each(lambda text: text.rstrip(".")))),
@@ -317,7 +260,11 @@ PROMISES = {
         ("(spaces, tabs, line ends)", leaks_uneven(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip())),
         ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()))),
         ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()).lstrip())),
-        ("those texts of `test` that also occur in `train`", leaks_skip_empty, "An empty text"),
+        (
+            "those texts of `test` that also occur in `train`",
+            leaks_by(one_space, lambda found: [text for text in found if text.strip()]),
+            "An empty text",
+        ),
         ("punctuation", leaks_by(lambda text: one_space(re.sub(r"[^\w\s]", "", text)))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
         ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?")), "Punctuation counts"),
@@ -337,13 +284,19 @@ PROMISES = {
         ("one word more", leaks_by(lambda text: tuple(k for k, _ in itertools.groupby(one_space(text).split())))),
     ],
     "10-schedule": [
-        ("rises in a straight line", schedule_curved),
-        ("rises in a straight line", schedule_cosine_rise),
-        ("rises in a straight line from 0 (at step 0)", schedule_no_single_step),
-        ("rises in a straight line", schedule_whole),
-        ("to `peak` (at step `warmup`)", schedule_late_peak),
-        ("falls in a straight line", schedule_cosine),
-        ("may be 0", schedule_divides),
+        ("rises in a straight line", lambda *args: schedule(*args, rise=lambda share: share**2)),
+        ("rises in a straight line", lambda *args: schedule(*args, rise=half_wave)),
+        (
+            "rises in a straight line from 0 (at step 0)",
+            lambda i, n, w, peak: schedule(i, n, w if w > 1 or i else 0, peak),
+        ),
+        ("rises in a straight line", lambda *args: schedule(*args, rise=int)),
+        (
+            "to `peak` (at step `warmup`)",
+            lambda i, n, w, peak: peak * i / (w + 1) if i <= w else schedule(i, n, w, peak),
+        ),
+        ("falls in a straight line", lambda *args: schedule(*args, fall=half_wave)),
+        ("may be 0", lambda i, n, w, peak: peak * min(i / w, (n - i) / (n - w)) if i < n else 0.0),
     ],
     "10-diagnose": [
         ("in each of the `epochs` epochs", keep_with(stop=True)),

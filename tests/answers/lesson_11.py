@@ -62,10 +62,6 @@ def ranking_smallest_p(anchor, positive, scale):
     return -table.softmax(dim=1).diagonal().clamp(min=1e-38).log().mean()
 
 
-def ranking_scale_capped(anchor, positive, scale):
-    return ranking_short(anchor, positive, min(scale, 100))
-
-
 def stuck_counter(positives):
     copies = Counter(positives)
     return sum(count * math.log(count) for count in copies.values()) / len(positives)
@@ -85,21 +81,10 @@ def stuck_two_most_common(positives):
     return sum(count * math.log(count) for _, count in Counter(positives).most_common(2)) / len(positives)
 
 
-def stuck_zero(positives):
-    return 0.0
-
-
 def stuck_two_at_least(positives):
     if len(positives) < 2:
         return math.nan
     return stuck_counter(positives)
-
-
-def epoch_numpy(dev, test, n):
-    dev = np.asarray(dev)
-    best = dev.max()
-    place = np.argmax(dev >= best - np.sqrt(best * (1 - best) / n))
-    return place, np.asarray(test)[place]
 
 
 def epoch_counts(dev, test, n):
@@ -110,56 +95,25 @@ def epoch_counts(dev, test, n):
     return place, test[place]
 
 
-def good_enough(dev, n, errors=1):
-    best = max(dev)
-    return [place for place, share in enumerate(dev) if share >= best - errors * math.sqrt(best * (1 - best) / n)]
-
-
-def epoch_by_test(dev, test, n):
-    return test.index(max(test)), max(test)
-
-
-def epoch_strictly(dev, test, n):
-    best = max(dev)
-    place = [p > best - math.sqrt(best * (1 - best) / n) for p in dev].index(True)
-    return place, test[place]
-
-
-def epoch_not_the_first(dev, test, n):
-    place = next(i for i in good_enough(dev, n) if i or len(dev) == 1)
-    return place, test[place]
-
-
-def epoch_rounded(digits):
-    return lambda dev, test, n: (good_enough(dev, n)[0], round(test[good_enough(dev, n)[0]], digits))
-
-
-def epoch_at_42(dev, test, n):
-    return good_enough(dev, 42)[0], test[good_enough(dev, 42)[0]]
-
-
-def epoch_error_of(share):
-    """With the standard error of another p than the best development accuracy."""
-
-    def answer(dev, test, n):
-        p = share(dev, test)
-        place = next(i for i, score in enumerate(dev) if score >= max(dev) - math.sqrt(p * (1 - p) / n))
-        return place, test[place]
-
-    return answer
+def epoch(dev, test, n, p=lambda dev, test: max(dev), better=np.greater_equal, first=0, digits=9):
+    """A right answer; each argument changes one thing."""
+    p = p(dev, test)
+    good = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
+    place = next(place for place in range(first, len(dev)) if good[place])
+    return place, round(test[place], digits)
 
 
 RIGHT = {
     "11-triplet-loss": [triplet_library, triplet_numpy],
     "11-ranking-loss": [ranking_short, ranking_numpy],
     "11-stuck-loss": [stuck_counter, stuck_logits],
-    "11-pick-epoch": [epoch_numpy, epoch_counts],
+    "11-pick-epoch": [epoch, epoch_counts],
 }
 WRONG = {
     "11-triplet-loss": [(triplet_no_floor, "clamp *before* the mean")],
     "11-ranking-loss": [(ranking_dot, "These are dot products")],
-    "11-stuck-loss": [(stuck_zero, "equal texts equal vectors")],
-    "11-pick-epoch": [(epoch_by_test, "You let the test part pick")],
+    "11-stuck-loss": [(lambda positives: 0.0, "equal texts equal vectors")],
+    "11-pick-epoch": [(lambda dev, test, n: (test.index(max(test)), max(test)), "You let the test part pick")],
 }
 PROMISES = {
     "11-triplet-loss": [
@@ -167,7 +121,11 @@ PROMISES = {
         ("minus that from its anchor to its negative", triplet_nearer_distance),
     ],
     "11-ranking-loss": [
-        ("`scale` may be as large as 500", ranking_scale_capped, "A scale of 500, and cosines close together: your"),
+        (
+            "`scale` may be as large as 500",
+            lambda a, p, scale: ranking_short(a, p, min(scale, 100)),
+            "A scale of 500, and cosines close together: your",
+        ),
         ("−log p is an ordinary number", ranking_smallest_p),
     ],
     "11-stuck-loss": [
@@ -178,17 +136,21 @@ PROMISES = {
         ("one text or more", stuck_two_at_least),
     ],
     "11-pick-epoch": [
-        ("Keep the earliest epoch", epoch_not_the_first),
-        ("at most one standard error", epoch_strictly, "lower by exactly one standard error"),
-        ("the development part has `n` triplets", epoch_at_42),
+        ("Keep the earliest epoch", lambda *args: epoch(*args, first=len(args[0]) > 1)),
+        (
+            "at most one standard error",
+            lambda *args: epoch(*args, better=np.greater),
+            "lower by exactly one standard error",
+        ),
+        ("the development part has `n` triplets", lambda dev, test, n: epoch(dev, test, 42)),
         *(
             (
                 "with p the best development accuracy",
-                epoch_error_of(p),
+                lambda *args, p=p: epoch(*args, p=p),
                 "The best score has the smallest standard error",
             )
             for p in (lambda dev, test: max(test), lambda dev, test: sum(dev) / len(dev), lambda dev, test: 0.5)
         ),
-        ("the accuracy to report for it", epoch_rounded(3)),
+        ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),
     ],
 }

@@ -43,10 +43,6 @@ def hamming_by_loops(query, corpus):
     return [sum(bin(int(a) ^ int(b)).count("1") for a, b in zip(query, row)) for row in corpus]
 
 
-def hamming_bytes(query, corpus):
-    return np.count_nonzero(query != corpus, axis=1)
-
-
 def hamming_squeezed(query, corpus):
     found = hamming_counted(query, corpus)
     return found if len(found) > 1 else int(found[0])
@@ -76,14 +72,6 @@ def rescore_bug(query, corpus, candidates, k):
     return np.argsort(-scores)[:k]
 
 
-def rescore_positive(query, corpus, candidates, k):
-    return [place for place in rescore_sorted(query, corpus, candidates, k) if corpus[place] @ query > 0]
-
-
-def rescore_fewer(query, corpus, candidates, k):
-    return rescore_plain(query, corpus, candidates, min(k, len(candidates) - 1))
-
-
 def rescore_one_number(query, corpus, candidates, k):
     found = rescore_plain(query, corpus, candidates, k)
     return found if k > 1 else int(found[0])
@@ -96,7 +84,7 @@ RIGHT = {
 }
 WRONG = {
     "13-int8": [(lambda *args: int8(*args, least=-np.inf, most=np.inf), "wrap around: 300 becomes 44")],
-    "13-hamming": [(hamming_bytes, "the *bytes* that differ")],
+    "13-hamming": [(lambda query, corpus: np.count_nonzero(query != corpus, axis=1), "the *bytes* that differ")],
     "13-rescore": [(rescore_bug, "places in the list of candidates")],
 }
 PROMISES = {
@@ -115,8 +103,14 @@ PROMISES = {
         ("with n at least 1", hamming_squeezed),
     ],
     "13-rescore": [
-        ("of the k candidates with the highest dot product", rescore_positive),
-        ("k is from 1 to the number of candidates", rescore_fewer),
+        (
+            "of the k candidates with the highest dot product",
+            lambda q, c, *more: [p for p in rescore_sorted(q, c, *more) if c[p] @ q > 0],
+        ),
+        (
+            "k is from 1 to the number of candidates",
+            lambda q, c, found, k: rescore_plain(q, c, found, min(k, len(found) - 1)),
+        ),
         ("k is from 1 to the number of candidates", rescore_one_number),
     ],
 }
