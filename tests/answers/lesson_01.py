@@ -90,11 +90,11 @@ def harmful_not_in(known):
     return harmful
 
 
-def harmful_at_boundaries(word, pieces, chosen=(0, -2)):
+def harmful_at_boundaries(word, pieces):
     """Tries only longer pieces at two places of the present cut."""
     cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
     starts = [sum(map(len, cut[:i])) for i in range(len(cut))]
-    tried = entries(word, [starts[i] for i in chosen])
+    tried = entries(word, [starts[0], starts[-2]])
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 

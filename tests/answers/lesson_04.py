@@ -50,19 +50,17 @@ def baseline_in_numpy(v):
     return (u @ u.T)[~np.eye(len(u), dtype=bool)].mean()
 
 
-def mean(h, m, *, count=None, keep=None):
-    """A right answer; each argument changes one thing."""
-    keep = m if keep is None else keep
-    weight = keep.unsqueeze(-1).to(h.dtype)
-    return (h * weight).sum(1) / (weight.sum(1) if count is None else count)
+def mean(h, m):
+    weight = m.unsqueeze(-1).to(h.dtype)
+    return (h * weight).sum(1) / weight.sum(1)
 
 
 def right_only(m):
     return torch.arange(m.shape[1]) < m.long().sum(1, keepdim=True)
 
 
-def maximum(h, m, low=-float("inf")):
-    return h.masked_fill(m.unsqueeze(-1) == 0, low).amax(1)
+def maximum(h, m):
+    return h.masked_fill(m.unsqueeze(-1) == 0, -torch.inf).amax(1)
 
 
 def row_by_row(angle):
@@ -70,27 +68,9 @@ def row_by_row(angle):
     return lambda v, p: (F.normalize(v) * F.normalize(p)).sum(1).min() > angle
 
 
-def how_by_angles(vectors, token_embeddings, attention_mask):
-    real = attention_mask == 1
-    ways = {"careless": token_embeddings.numpy().mean(1)}
-    rows = [h[r].numpy() for h, r in zip(token_embeddings, real)]
-    for name, way in {
-        "cls": lambda row: row[0],
-        "mean": lambda row: row.mean(0),
-        "max": lambda row: row.max(0),
-    }.items():
-        ways[name] = np.stack([way(row) for row in rows])
-    for name, pooled in ways.items():
-        top = (pooled * vectors.numpy()).sum(1)
-        if (top > 0.999 * np.linalg.norm(pooled, axis=1) * np.linalg.norm(vectors, axis=1)).all():
-            return name
-    return "other"
-
-
-def how(v, t, m, *, same=None, ways=None):
-    """A right answer; each argument changes one thing."""
-    ways = {"cls": cls_pool, "mean": mean, "max": maximum, "careless": lambda t, m: t.mean(1), **(ways or {})}
-    same = same or (lambda v, p: (F.cosine_similarity(v, p) > 0.999).all())
+def how(v, t, m, same=lambda v, p: (F.cosine_similarity(v, p) > 0.999).all()):
+    """A right answer, if `same` says rightly whether two tables of vectors are the same."""
+    ways = {"cls": cls_pool, "mean": mean, "max": maximum, "careless": lambda t, m: t.mean(1)}
     return next((name for name, pool in ways.items() if same(v, pool(t, m))), "other")
 
 
@@ -111,7 +91,7 @@ RIGHT = {
         unit_by_loop,
         lambda v: torch.nan_to_num(v.double() / torch.linalg.norm(v.double(), dim=1, keepdim=True)).to(v.dtype),
     ],
-    "04-how-pooled": [how_by_angles, how],
+    "04-how-pooled": [how],
     "04-baseline": [baseline_by_loop, baseline_in_numpy, baseline_from_the_sum],
 }
 

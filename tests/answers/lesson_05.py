@@ -20,16 +20,11 @@ def joined_by_loop(queries, keys, values, heads):
     return torch.cat(parts, dim=1)
 
 
-def joined(q, k, v, n, dim=-1, root=True, split="right", join="right"):
+def joined(q, k, v, n, dim=-1, split="right"):
     t, hidden = q.shape
-    size = hidden // n
-    if split == "right":
-        q, k, v = (x.view(t, n, size).permute(1, 0, 2) for x in (q, k, v))
-    else:
-        q, k, v = (x.view(n, t, size) for x in (q, k, v))
-    s = torch.bmm(q, k.mT)
-    out = torch.bmm(F.softmax(s / size**0.5 if root else s, dim=dim), v)
-    return out.permute(1, 0, 2).reshape(t, hidden) if join == "right" else out.reshape(t, hidden)
+    q, k, v = (x.view(t, n, -1).transpose(0, 1) if split == "right" else x.view(n, t, -1) for x in (q, k, v))
+    out = F.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=dim) @ v
+    return out.transpose(0, 1).reshape(t, hidden)
 
 
 def weights_by_loop(queries, keys, attention_mask):
@@ -71,24 +66,23 @@ def run(state, layers):
     return functools.reduce(lambda before, layer: layer(before), layers, state)
 
 
-def map_by_loops(target, source, layers, number=None, swap=None, pool=None, length=None, rest=None):
+def map_by_loops(target, source, layers, swap=None, length=None, rest=None):
     """The map, with one step exchanged."""
-    pool = pool or (lambda h: h[0].mean(0))
     length = length or (lambda v: math.sqrt(sum(x * x for x in v.tolist())))
     rest = rest or (lambda k: layers[k:])
     t, s = states_of(target, layers), states_of(source, layers)
-    before = pool(t[-1])
+    before = t[-1][0].mean(0)
     rows = []
     for k in range(len(t)):
         row = []
         for i in range(target.shape[1]):
             patched = t[k].clone()
-            other = s[number(k) if number else k]
+            other = s[k]
             if swap:
                 swap(patched, other, i)
             else:
                 patched[0, i] = other[0, i]
-            row.append(length(pool(run(patched, rest(k))) - before))
+            row.append(length(run(patched, rest(k))[0].mean(0) - before))
         rows.append(row)
     return rows
 

@@ -85,14 +85,13 @@ def without_single(means, counts):
     return means[kept], [counts[place] for place in kept]
 
 
-def centred(f, s, b, middle=None):
-    """A right answer, with a place to break one sentence of the text."""
-    m = b.mean(0) if middle is None else middle
+def centred(f, s, b):
+    m = b.mean(0)
     return F.cosine_similarity(f - m, s - m)
 
 
-def distances_in(first, second, rows=None, components=2):
-    plane = PCA(components).fit(np.vstack([first, second]) if rows is None else rows)
+def distances_in(first, second, rows=None):
+    plane = PCA(2).fit(np.vstack([first, second]) if rows is None else rows)
     return cdist(plane.transform(first), plane.transform(second))
 
 

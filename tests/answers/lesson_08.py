@@ -39,12 +39,12 @@ def held_out_on_test(train_values, train_labels, test_values, test_labels):
     return max(((values >= t) == labels).mean() for t in values)
 
 
-def held_out(train_values, train_labels, test_values, test_labels, candidates=None, compare=np.greater_equal, at=0):
+def held_out(train_values, train_labels, test_values, test_labels, candidates=None, compare=np.greater_equal):
     """A right answer, with places to break one sentence of the text."""
     values, labels = np.array(train_values), np.array(train_labels)
     candidates = np.unique(train_values) if candidates is None else np.unique(candidates)
     right = [(compare(values, t) == labels).sum() for t in candidates]
-    best = candidates[[place for place, n in enumerate(right) if n == max(right)][at]]
+    best = candidates[np.argmax(right)]
     return np.mean(compare(np.array(test_values), best) == np.array(test_labels))
 
 
@@ -62,24 +62,20 @@ def grouped_by_loop(gold, a, b, groups, draws):
     return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
 
 
-def quick_pearson(x, y):
-    x, y = x - x.mean(), y - y.mean()
+def quick_spearman(x, y):
+    x, y = (np.sign(c[:, None] - c).sum(axis=1) for c in (x, y))
     return x @ y / np.sqrt((x @ x) * (y @ y))
 
 
-def quick_spearman(x, y):
-    return quick_pearson(*((np.sign(c[:, None] - c).sum(axis=1)) for c in (x, y)))
-
-
-def grouped(gold, a, b, groups, draws, chosen=None, correlation=quick_spearman, ends=(2.5, 97.5), method="linear"):
+def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
     """A right answer, with places to break one sentence of the text."""
     gold, a, b, groups = map(np.array, (gold, a, b, groups))
     chosen = chosen or (lambda groups, drawn: np.concatenate([np.flatnonzero(groups == g) for g in drawn]))
     gains = []
     for drawn in draws:
         rows = chosen(groups, drawn)
-        gains.append(correlation(gold[rows], a[rows]) - correlation(gold[rows], b[rows]))
-    return np.percentile(gains, ends, method=method)
+        gains.append(quick_spearman(gold[rows], a[rows]) - quick_spearman(gold[rows], b[rows]))
+    return np.percentile(gains, [2.5, 97.5], method=method)
 
 
 def grouped_in_blocks(groups, drawn):
@@ -95,15 +91,12 @@ def grouped_of_one_size(groups, drawn):
     return np.concatenate([np.resize(np.flatnonzero(groups == g), size) for g in drawn])
 
 
-def held_out_by_cuts(train_values, train_labels, test_values, test_labels, downwards=False, by_value=False):
-    """Sorts the training pairs and cuts between two of them, also between equal values."""
-    pairs = sorted(zip(train_values, train_labels), key=lambda p: p[: 1 if by_value else 2], reverse=downwards)
+def held_out_by_cuts(train_values, train_labels, test_values, test_labels):
+    """Sorts the training pairs, the highest value first, and cuts between two of them, also between equal values."""
+    pairs = sorted(zip(train_values, train_labels), key=lambda pair: pair[0], reverse=True)
     labels = np.array([label for _, label in pairs])
-    if downwards:
-        right = [labels[: k + 1].sum() + (1 - labels[k + 1 :]).sum() for k in range(len(pairs))]
-        cut = max(k for k, n in enumerate(right) if n == max(right))
-    else:
-        cut = int(np.argmax([(1 - labels[:k]).sum() + labels[k:].sum() for k in range(len(pairs))]))
+    right = [labels[: k + 1].sum() + (1 - labels[k + 1 :]).sum() for k in range(len(pairs))]
+    cut = max(k for k, n in enumerate(right) if n == max(right))
     return np.mean((np.array(test_values) >= pairs[cut][0]) == np.array(test_labels))
 
 
@@ -120,9 +113,9 @@ def held_out_by_a_dict(train_values, train_labels, test_values, test_labels):
     return held_out(list(label_of), list(label_of.values()), test_values, test_labels)
 
 
-def held_out_if_better(train_values, train_labels, test_values, test_labels, best=0, threshold=None):
+def held_out_if_better(train_values, train_labels, test_values, test_labels, best):
     """Keeps a candidate that is right more often than the best so far, from `best` on."""
-    threshold = min(train_values) if threshold is None else threshold
+    threshold = min(train_values)
     for candidate in sorted(train_values):
         right = np.mean((np.array(train_values) >= candidate) == np.array(train_labels))
         if right > best:
@@ -136,10 +129,6 @@ def held_out_either_way(train_values, train_labels, test_values, test_labels):
     right = [((values >= t) == labels).mean() for t in sorted(train_values)]
     threshold = sorted(train_values)[int(np.argmax([max(r, 1 - r) for r in right]))]
     return np.mean((np.array(test_values) >= threshold) == np.array(test_labels))
-
-
-def ranks_with(method):
-    return lambda x, y: np.corrcoef(scipy.stats.rankdata(x, method), scipy.stats.rankdata(y, method))[0, 1]
 
 
 def ties_shared_in_the_first_column_only(x, y):
@@ -157,8 +146,8 @@ WRONG = {
 }
 PROMISES = {
     "08-spearman": [
-        ("lists of numbers", lambda x, y: ranks_with("average")([int(v) for v in x], [int(v) for v in y])),
-        ("lists of numbers", lambda x, y: ranks_with("average")(np.round(x, 2), np.round(y, 2))),
+        ("lists of numbers", lambda x, y: spearman_by_counting([int(v) for v in x], [int(v) for v in y])),
+        ("lists of numbers", lambda x, y: spearman_by_counting(np.round(x, 2), np.round(y, 2))),
         ("They are equally long", lambda x, y: spearman_in_scipy(x, y) if len(x) > 2 else 0.0),
         ("Return a number", lambda x, y: np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))),
         ("Equal numbers share the mean of the ranks", ties_shared_in_the_first_column_only),
@@ -175,7 +164,7 @@ PROMISES = {
         ("one of the training values", lambda *a: held_out(*a, candidates=sorted({*a[0]} & {*a[2]}) or a[0])),
         ("with which most *training* pairs are right", lambda *a: held_out_by_a_dict(a[0][::-1], a[1][::-1], *a[2:])),
         ("with which most *training* pairs are right", held_out_by_cumulated_counts),
-        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, True, True)),
+        ("with which most *training* pairs are right", held_out_by_cuts),
     ],
     "08-groups": [
         (

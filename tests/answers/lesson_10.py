@@ -6,6 +6,7 @@ Written as learners write, not as the checks imitate them.
 import copy
 import itertools
 import math
+import operator
 import re
 import string
 import unicodedata
@@ -104,24 +105,21 @@ def keep_all(make, batches, validation, epochs):
     return [score for score, _ in found], max(found, key=lambda pair: pair[0])[1]
 
 
-def keep_with(train=one_epoch, better=lambda new, old: new > old, first=-1.0, result=lambda s, w: (s, w), **changes):
-    """An answer that is right but for what is given."""
+def keep_with(train=one_epoch, better=operator.gt, result=lambda s, w: (s, w), on=None, before=False, stop=0):
+    """A right answer; each argument changes one thing. stop: after so many epochs without a better one."""
 
     def keep(make, batches, validation, epochs):
         model, optimizer = make()
-        scores, best, weights = [], first, None
-        for epoch in range(epochs):
-            if changes.get("afresh"):
-                model, optimizer = make()
-            if changes.get("before"):
+        scores, best, weights = [], -1.0, None
+        for _ in range(epochs):
+            if before:
                 scores.append(accuracy(model, validation))
             train(model, optimizer, batches)
-            if not changes.get("before"):
-                scores.append(accuracy(model, changes.get("on", lambda v, b: v)(validation, batches)))
+            if not before:
+                scores.append(accuracy(model, on(validation) if on else validation))
             if better(scores[-1], best):
                 best, weights = scores[-1], copy.deepcopy(model.state_dict())
-            patience = changes.get("stop")
-            if patience and len(scores) > patience and max(scores[-patience:]) < best:
+            if stop and len(scores) > stop and max(scores[-stop:]) < best:
                 break
         return result(scores, weights)
 
@@ -153,7 +151,7 @@ def probabilities(model, optimizer, batches):
         optimizer.step()
 
 
-def wide(part, _=None):
+def wide(part):
     return part[0].double(), part[1]
 
 

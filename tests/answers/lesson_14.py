@@ -29,15 +29,15 @@ def judge_sklearn(found, grades, k):
     return float(np.mean(values)) if values else 0.0
 
 
-def judged(found, grades, k, gain=lambda g, rank: g / np.log2(1 + rank), cut=True, best=None):
-    """A right answer, some parts of which can be exchanged."""
+def judged(found, grades, k):
+    def gain(numbers):
+        return sum(number / np.log2(1 + rank) for rank, number in enumerate(numbers[:k], 1))
+
     values = []
     for query, of in grades.items():
         if any(of.values()):
-            names = found.get(query, [])[: k if cut else None]
-            ideal = sorted(of.values(), reverse=True)[: k if best is None else best]
-            possible = sum(gain(g, rank) for rank, g in enumerate(ideal, 1))
-            values.append(sum(gain(of.get(name, 0), rank) for rank, name in enumerate(names, 1)) / possible)
+            reached = gain([of.get(name, 0) for name in found.get(query, [])])
+            values.append(reached / gain(sorted(of.values(), reverse=True)))
     return sum(values) / len(values) if values else 0
 
 
@@ -58,28 +58,18 @@ def threshold_numpy(answered, unanswered):
     return candidates[np.isclose(values, values.max())].max()
 
 
-def threshold_by(good, pick=max):
-    """The best threshold by another idea of what is good; of several, the one that is picked."""
-
-    def choose(answered, unanswered):
-        values = {t: good(answered, unanswered, t) for t in answered + unanswered}
-        return pick(t for t, value in values.items() if value == max(values.values()))
-
-    return choose
+def good(a, u, t, of_a=1, of_u=1):
+    return sum(s >= t for s in a) * of_a + sum(s < t for s in u) * of_u
 
 
-def balanced(a, u, t):
-    return sum(s >= t for s in a) * len(u) + sum(s < t for s in u) * len(a)
-
-
-def vectors(sentences, pooling="mean"):
+def vectors(sentences):
     """As `embed`, from the vectors that the check keeps of all its texts: encoding them takes seconds.
 
     Not for the first answers of each kind, which also run in the grader's sandbox, where the check is out of reach.
     """
     from course_utils.exercises.lesson_14 import _vectors
 
-    return unit(np.stack([_vectors()[pooling][sentence] for sentence in sentences]))
+    return unit(np.stack([_vectors()["mean"][sentence] for sentence in sentences]))
 
 
 @cache
@@ -218,7 +208,7 @@ RIGHT = {
 }
 WRONG = {
     "14-judge": [(lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for")],
-    "14-threshold": [(threshold_by(lambda a, u, t: sum(s >= t for s in a) + sum(s < t for s in u)), "*shares*")],
+    "14-threshold": [(lambda a, u: max(a + u, key=lambda t: (good(a, u, t), t)), "*shares*")],
     "14-search": [
         (find_glove, "and the target is 0.56"),
         (find_both, "returned two things"),
@@ -251,7 +241,7 @@ PROMISES = {
         ("as one number", lambda f, g, k: [judged(f, g, k)]),
     ],
     "14-threshold": [
-        ("among all scores of both lists", lambda a, u: max(sorted(u), key=lambda t: (balanced(a, u, t), t)))
+        ("among all scores of both lists", lambda a, u: max(u, key=lambda t: (good(a, u, t, len(u), len(a)), t)))
     ],
     "14-search": [
         ("`k` is at most the number of texts", lambda q, t, k: [places[: len(t) - 1] for places in find_near(q, t, k)]),
