@@ -1,4 +1,4 @@
-"""Answers to lesson 00: right ones in several styles, wrong ones with the words they must be told."""
+"""Answers to lesson 00."""
 
 import statistics
 

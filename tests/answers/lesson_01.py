@@ -1,7 +1,4 @@
-"""Answers to lesson 01 that must pass, and answers that must fail with the words for their mistake.
-
-Written as learners write, not as the checks imitate them.
-"""
+"""Answers to lesson 01."""
 
 import re
 

@@ -1,7 +1,4 @@
-"""Answers to lesson 03 that must pass, and answers that must fail with the words for their mistake.
-
-Written as learners write, not as the checks imitate them.
-"""
+"""Answers to lesson 03."""
 
 import numpy as np
 import torch
@@ -140,7 +137,6 @@ WRONG = {
     "03-patch": [(patch_in_place, "changes `embeddings`")],
 }
 
-# Each answer breaks only the quoted words of the exercise's text.
 PROMISES = {
     "03-word-vector": [
         ("all pieces", lambda h, w, i: h[[p for p, x in enumerate(w) if x == i][:2]].mean(dim=0)),

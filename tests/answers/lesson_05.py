@@ -1,4 +1,4 @@
-"""Answers to lesson 05 as learners write them: right ones in several styles, wrong ones with what they must be told."""
+"""Answers to lesson 05."""
 
 import functools
 import itertools

@@ -1,4 +1,4 @@
-"""Answers to lesson 12 that must pass, and answers that must fail with the words for their mistake."""
+"""Answers to lesson 12."""
 
 import math
 

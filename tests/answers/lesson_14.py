@@ -1,4 +1,4 @@
-"""Answers to the capstone that must pass, and answers that must fail with the words for their mistake."""
+"""Answers to lesson 14."""
 
 from functools import cache
 
