@@ -1,10 +1,13 @@
 """Tests of the checks: right answers in several styles pass, and wrong ones fail with the right message."""
 
 import nbformat
+import numpy as np
 import pytest
+import torch
 
 from course_utils._support.notebooks import NOTEBOOKS
 from course_utils.exercises import all_exercises, check
+from course_utils.exercises.comparing import copied
 from course_utils.exercises.judging import _problem, examine
 from course_utils.tools.grading.marking import cases_of
 
@@ -22,13 +25,18 @@ def checked(exercise_id, answer, seed):
     return examine(EXERCISES[exercise_id], answer, seed, cases=cases_of(exercise_id, seed))
 
 
-def _cases(kind):
+def _cases(kind, chosen=lambda answers: answers):
     return [
-        pytest.param(exercise_id, answer, id=f"{exercise_id}-{number}")
+        pytest.param(exercise_id, answer, id=f"{exercise_id}-{kind.lower()}-{number}")
         for module in ANSWERS.values()
-        for exercise_id, answers in getattr(module, kind, {}).items()
-        for number, answer in enumerate(answers)
+        for exercise_id, answers in getattr(module, kind).items()
+        for number, answer in enumerate(chosen(answers))
     ]
+
+
+def _told(promises):
+    """Those that also say what such an answer is told."""
+    return [(answer, *told) for _, answer, *told in promises if told]
 
 
 @pytest.mark.parametrize("exercise_id, answer", _cases("RIGHT"))
@@ -38,13 +46,44 @@ def test_right_answers_pass(exercise_id, answer):
         assert report.status == "passed", report
 
 
-@pytest.mark.parametrize("exercise_id, wrong", _cases("WRONG"))
+@pytest.mark.parametrize("exercise_id, wrong", _cases("WRONG") + _cases("PROMISES", _told))
 def test_wrong_answers_fail_and_are_told_why(exercise_id, wrong):
     answer, words = wrong
     for seed in seeds(exercise_id):
         report = checked(exercise_id, answer, seed)
         assert report.status == "failed", report
         assert words in report.messages[0], report
+
+
+def spoil(value):
+    """Change something in a value, as deep as it goes. Returns whether there is anything to change."""
+    if isinstance(value, torch.Tensor | np.ndarray):
+        value[...] = value == 0
+        return True
+    if isinstance(value, list | tuple | dict) and any(map(spoil, value.values() if isinstance(value, dict) else value)):
+        return True
+    if isinstance(value, list):
+        value.append(0)
+    elif isinstance(value, set | dict):
+        value |= type(value)([(0, 0)])
+    return isinstance(value, list | set | dict)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
+def test_no_argument_may_change(exercise):
+    cases = cases_of(exercise.id, 0)
+    for place, name in enumerate(exercise.arguments):
+
+        def answer(*args):
+            result = copied(exercise.reference(*args))
+            spoil(args[place])
+            return result
+
+        report = checked(exercise.id, answer, 0)
+        if any(spoil(copied(case.args[place])) for case in cases):
+            assert f"Your function changes `{name}`, which belongs to the caller." in " ".join(report.messages)
+        else:
+            assert report.passed
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))

@@ -23,25 +23,25 @@ FUNCTIONS = assignment()["exercises"]
 def rows():
     """Two hand-ins of each lesson: the first right answer to each exercise, and the first wrong ones."""
     for lesson, module in ANSWERS.items():
-        for kind in ("RIGHT", "WRONG"):
-            slow = [] if lesson in EACH_RUN else [pytest.mark.nightly]
-            yield pytest.param(lesson, kind, list(getattr(module, kind)), id=f"{lesson}-{kind.lower()}", marks=slow)
+        slow = [] if lesson in EACH_RUN else [pytest.mark.nightly]
+        for kind in ("right", "wrong"):
+            exercises = {one: first(module, kind, one) for one in module.RIGHT}
+            yield pytest.param(lesson, exercises, kind == "right", id=f"{lesson}-{kind}", marks=slow)
 
 
-def first(lesson, kind, exercise_id):
-    answer = getattr(ANSWERS[lesson], kind)[exercise_id][0]
-    return answer if kind == "RIGHT" else answer[0]
+def first(module, kind, exercise_id):
+    """The expression that is this answer in the answers' file."""
+    if kind == "right":
+        return f"RIGHT[{exercise_id!r}][0]"
+    return f"WRONG[{exercise_id!r}][0][0]" if exercise_id in module.WRONG else f"PROMISES[{exercise_id!r}][0][1]"
 
 
-def notebook(lesson, kind, exercises):
+def notebook(lesson, exercises):
     """A notebook: the answers' file as one cell, then each answer under its exercise's name, followed by its check."""
     sources = [Path(ANSWERS[lesson].__file__).read_text()]
-    for exercise_id in exercises:
+    for exercise_id, answer in exercises.items():
         function = FUNCTIONS[exercise_id][0]
-        sources += [
-            f"{function} = {kind}[{exercise_id!r}][0]{'' if kind == 'RIGHT' else '[0]'}",
-            f'check("{exercise_id}", {function})',
-        ]
+        sources += [f"{function} = {answer}", f'check("{exercise_id}", {function})']
     return nbformat.writes(
         nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     ).encode()
@@ -64,12 +64,14 @@ def marker(sandbox, lesson):
     return marker
 
 
-@pytest.mark.parametrize("lesson, kind, exercises", list(rows()))
-def test_the_grader_says_what_the_check_says(lesson, kind, exercises, sandbox, one_thread):
-    marks = marker(sandbox, lesson).mark(notebook(lesson, kind, exercises)).exercises
-    for exercise_id in exercises:
-        mark, answer = marks[exercise_id], first(lesson, kind, exercise_id)
-        report = examine(find(exercise_id), answer, SEED, cases=cases_of(exercise_id, SEED))
+@pytest.mark.parametrize("lesson, exercises, right", list(rows()))
+def test_the_grader_says_what_the_check_says(lesson, exercises, right, sandbox, one_thread):
+    marks = marker(sandbox, lesson).mark(notebook(lesson, exercises)).exercises
+    for exercise_id, answer in exercises.items():
+        mark = marks[exercise_id]
+        report = examine(
+            find(exercise_id), eval(answer, vars(ANSWERS[lesson])), SEED, cases=cases_of(exercise_id, SEED)
+        )
         assert (mark.status, mark.messages) == (report.status, list(report.messages)), exercise_id
-        assert mark.points == (mark.of if kind == "RIGHT" else 0) and mark.of == FUNCTIONS[exercise_id][1] > 0
+        assert mark.points == (mark.of if right else 0) and mark.of == FUNCTIONS[exercise_id][1] > 0
         assert mark.mistake == report.mistake

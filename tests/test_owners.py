@@ -207,7 +207,8 @@ def rows(text):
         (["ada/x.ipynb", *(f"bob/{number}.png" for number in range(22))], None, ["ada", *["bob"] * 20], 1),
         # names that look alike
         (["कि/x.ipynb", "का/x.ipynb"], "id,name\n1,कि\n", ["1", "का"], 0),
-        ([f"{name}/x.ipynb" for name in ("ada", "ada ", "ADA", "аda", "ada\u202e", "ada\u202d")], None, 6, 0),
+        ([f"ada{hidden}/x.ipynb" for hidden in ("", " ", "\u202e", "\u202d", "\u200b", "\u2060")], None, 6, 0),
+        ([f"{name}/x.ipynb" for name in ("ada", "ADA", "аda")], None, 3, 0),
         (["a" * 121 + "1/x.ipynb", "a" * 121 + "2/x.ipynb", "a" * 120 + "/x.ipynb"], None, 3, 0),
         (
             [

@@ -15,14 +15,6 @@ from course_utils.tools.grading.untrusted import for_messages
 from .test_owners import NOTEBOOK, collecting  # noqa: F401
 
 
-def test_platforms_names_are_known(collect):
-    files = ["Ada Lovelace_4711_assignsubmission_file_/04.ipynb", "Bob Ray_4712_assignsubmission_file/my work.ipynb"]
-    files += ["lovelaceada_812_99001_04_pooling-1.ipynb", "raybob_LATE_813_99002_04_pooling.ipynb"]
-    names = {"4711": "Ada Lovelace", "4712": "Bob Ray", "812": "lovelaceada", "813": "raybob"}
-    found = collect(files).found
-    assert {one.learner: one.name for one in found} == names and not [one for one in found if one.problem]
-
-
 @pytest.mark.parametrize(
     "file",
     [

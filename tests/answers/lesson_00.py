@@ -1,4 +1,4 @@
-"""Answers to lesson 00: right ones in several styles, wrong ones with the words they must be told."""
+"""Answers to lesson 00."""
 
 import statistics
 
@@ -16,20 +16,9 @@ def by_sorting(similarity, i):
     return sorted((j for j in range(len(similarity)) if j != i), key=lambda j: -similarity[i][j])[0]
 
 
-def in_place(similarity, i):
-    similarity[i, i] = -1e9
-    return int(similarity[i].argmax())
-
-
 def left_out(similarity, i):
     """The similarities of a sentence to the others."""
     return [float(value) for j, value in enumerate(similarity[i]) if j != i]
-
-
-def odd_by_zeros(similarity):
-    table = similarity.copy()
-    table[np.diag_indices(len(table))] = 0
-    return int(table.sum(axis=0).argmin())
 
 
 def odd_by_nan(similarity):
@@ -40,11 +29,6 @@ def odd_by_nan(similarity):
 
 def odd_by_min(similarity):
     return min(range(len(similarity)), key=lambda i: statistics.fmean(left_out(similarity, i)))
-
-
-def odd_in_place(similarity):
-    np.fill_diagonal(similarity, 0)
-    return int(similarity.sum(axis=1).argmin())
 
 
 def shares_in_place(table):
@@ -71,9 +55,8 @@ def kept_by_fill(table, keep):
 
 RIGHT = {
     "00-nearest": [by_copy, by_sorting],
-    "00-odd-one-out": [odd_by_zeros, odd_by_nan, odd_by_min],
+    "00-odd-one-out": [odd_by_nan, odd_by_min],
     "00-shares": [
-        lambda t: t / t.sum(1).unsqueeze(-1),
         lambda t: (t.T / t.sum(dim=1)).T.numpy(),
         lambda t: [[x / sum(row) for x in row] for row in t.tolist()],
         lambda t: torch.nn.functional.normalize(t.double(), p=1, dim=1),
@@ -81,38 +64,25 @@ RIGHT = {
     "00-weighted-sum": [
         weighted_by_loop,
         lambda v, w: torch.einsum("sth,st->sh", v, w),
-        lambda v, w: (w.unsqueeze(1) @ v).squeeze(1),
         lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
     ],
-    "00-kept-mean": [
-        kept_by_loop,
-        kept_by_fill,
-        lambda t, k: np.mean(t.numpy()[k.numpy() == 1]),
-        lambda t, k: torch.masked_select(t, k.bool()).double().mean().item(),
-    ],
+    "00-kept-mean": [kept_by_loop, kept_by_fill, lambda t, k: np.mean(t.numpy()[k.numpy() == 1])],
 }
 
 WRONG = {
-    "00-nearest": [
-        (lambda s, i: np.argmax(s[i]), "most similar to itself"),
-        (in_place, "changes `similarity`"),
-        (lambda s, i: None, "`return`"),
-    ],
-    "00-odd-one-out": [(odd_in_place, "changes `similarity`"), (lambda s: s.min(), "expected")],
+    "00-nearest": [(lambda s, i: np.argmax(s[i]), "most similar to itself")],
+    "00-odd-one-out": [(lambda s: s.min(), "expected")],
     "00-shares": [(shares_in_place, "changes `table`")],
     "00-weighted-sum": [(lambda v, w: v * w, "must match the size")],
-    "00-kept-mean": [(lambda t, k: t[k == 1].float().mean(), "`.item()` takes it out")],
 }
 
 PROMISES = {
     "00-nearest": [
-        ("at least two sentences", lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax())),
-        ("Do not change it: it belongs to the caller", in_place),
+        ("at least two sentences", lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax()))
     ],
     "00-odd-one-out": [
         ("mean similarity", lambda s: int(np.argmin([np.median(left_out(s, i)) for i in range(len(s))]))),
         ("with at least three sentences", lambda s: odd_by_min(s) if len(s) > 3 else -1),
-        ("it belongs to the caller", odd_in_place),
         ("Similarities may be negative", lambda s: odd_by_min(np.abs(s))),
         ("anything, even NaN", lambda s: int(np.nanargmin(s.sum(axis=1) - s.diagonal()))),
     ],
@@ -124,11 +94,9 @@ PROMISES = {
             "perhaps as many rows as columns",
             lambda t: t / (t.sum(1) if len(t) == t.shape[1] else t.sum(1, keepdim=True)),
         ),
-        ("do not change it", shares_in_place),
     ],
     "00-weighted-sum": [
         ("by that word's factor", lambda v, w: v.sum(dim=1) * w.sum(dim=1, keepdim=True)),
-        ("Do not change the arguments", lambda v, w: v.mul_(w.unsqueeze(-1)).sum(dim=1)),
         ("The result has the shape (sentences, numbers)", lambda v, w: w.unsqueeze(1) @ v),
         (
             "Any of the three sizes may be equal to another one",
@@ -138,7 +106,7 @@ PROMISES = {
     ],
     "00-kept-mean": [
         ("the mean of all numbers", lambda t, k: t[k == 1].float().median().item()),
-        ("as one plain number, not a tensor", lambda t, k: t[k == 1].float().mean()),
+        ("as one plain number, not a tensor", lambda t, k: t[k == 1].float().mean(), "`.item()` takes it out"),
         ("with at least one 1", lambda t, k: kept_by_loop(t, k) if k.sum() > 1 else 0.0),
         ("even NaN", lambda t, k: float(t.float().masked_fill(t == torch.inf, 0).mul(k).sum() / k.sum())),
         ("or infinity", lambda t, k: (torch.nan_to_num(t, 0.0, float("inf")).mul(k).sum() / k.sum()).item()),

@@ -1,11 +1,9 @@
-"""Answers to lesson 10 that must pass, and answers that must fail with the words for their mistake.
-
-Written as learners write, not as the checks imitate them.
-"""
+"""Answers to lesson 10."""
 
 import copy
 import itertools
 import math
+import operator
 import re
 import string
 import unicodedata
@@ -15,48 +13,15 @@ import torch
 import torch.nn.functional as F
 
 
-def schedule_if(step, steps, warmup, peak):
+def schedule(step, steps, warmup, peak, rise=lambda share: share, fall=lambda share: share):
+    """A right answer; each argument changes one thing."""
     if step < warmup:
-        return peak * step / warmup
-    if step >= steps:
-        return 0.0
-    return peak * (1 - (step - warmup) / (steps - warmup))
+        return peak * rise(step / warmup)
+    return peak * fall(max(0, steps - step) / (steps - warmup))
 
 
-def schedule_min(step, steps, warmup, peak):
-    return peak * max(0, min(step / max(1, warmup) if step < warmup else 1, (steps - step) / (steps - warmup)))
-
-
-def schedule_falls(step, steps, warmup, peak):
-    return peak * (1 - step / steps)
-
-
-def key(text):
-    return re.sub(r"\s+", " ", text).strip().casefold()
-
-
-def leaks_set(train, test):
-    seen = set(map(key, train))
-    return [text for text in test if key(text) in seen]
-
-
-def leaks_loop(train, test):
-    found = []
-    for text in test:
-        for other in train:
-            if text.lower().split() == other.lower().split():
-                found.append(text)
-                break
-    return found
-
-
-def leaks_exact(train, test):
-    return [text for text in test if text in train]
-
-
-def leaks_comprehension(train, test):
-    known = [" ".join(t.casefold().split()) for t in train]
-    return tuple(text for text in test if " ".join(text.casefold().split()) in known)
+def half_wave(share):
+    return (1 - math.cos(math.pi * share)) / 2
 
 
 def leaks_by(key, result=lambda found: found):
@@ -69,18 +34,9 @@ def leaks_by(key, result=lambda found: found):
     return leaks
 
 
-def leaks_uneven(of_train, of_test=None):
-    """An answer that does not bring the texts of both parts into the same form."""
-
-    def leaks(train, test):
-        seen = [of_train(text) for text in train]
-        return [text for text in test if (of_test or one_space)(text) in seen]
-
-    return leaks
-
-
-def leaks_skip_empty(train, test):
-    return [text for text in leaks_set(train, test) if text.strip()]
+def leaks_uneven(of_train):
+    """An answer that brings the texts of `train` into another form than those of `test`."""
+    return lambda train, test: [text for text in test if one_space(text) in map(of_train, train)]
 
 
 def one_space(text):
@@ -97,12 +53,12 @@ def no_accents(text):
 
 def leaks_longest_first(train, test):
     longest = max(len(text) for text in train)  # raises if there is none
-    return [text for text in leaks_set(train, test) if len(text) <= 2 * longest]
+    return [text for text in leaks_by(one_space)(train, test) if len(text) <= 2 * longest]
 
 
 def leaks_first_of_test(train, test):
     assert test[0] is not None
-    return leaks_set(train, test)
+    return leaks_by(one_space)(train, test)
 
 
 def leaks_part(train, test):
@@ -124,38 +80,6 @@ def schedule_torch(step, steps, warmup, peak):
     return torch.tensor(schedule.get_last_lr()[0])
 
 
-def schedule_cosine(step, steps, warmup, peak):
-    if step < warmup:
-        return peak * step / warmup
-    return peak * (1 + math.cos(math.pi * min(1, (step - warmup) / (steps - warmup)))) / 2
-
-
-def schedule_curved(step, steps, warmup, peak):
-    return peak * (step / warmup) ** 2 if step < warmup else schedule_if(step, steps, warmup, peak)
-
-
-def schedule_cosine_rise(step, steps, warmup, peak):
-    if step < warmup:
-        return peak * (1 - math.cos(math.pi * step / warmup)) / 2
-    return schedule_if(step, steps, warmup, peak)
-
-
-def schedule_no_single_step(step, steps, warmup, peak):
-    return schedule_if(step, steps, warmup if warmup > 1 or step else 0, peak)
-
-
-def schedule_late_peak(step, steps, warmup, peak):
-    return peak * step / (warmup + 1) if step <= warmup else schedule_if(step, steps, warmup, peak)
-
-
-def schedule_divides(step, steps, warmup, peak):
-    return peak * min(step / warmup, (steps - step) / (steps - warmup)) if step < steps else 0.0
-
-
-def schedule_whole(step, steps, warmup, peak):
-    return peak * (step // warmup) if step < warmup else schedule_if(step, steps, warmup, peak)
-
-
 def one_epoch(model, optimizer, batches):
     for inputs, labels in batches:
         optimizer.zero_grad()
@@ -169,19 +93,6 @@ def accuracy(model, validation):
         return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
 
 
-def keep_deepcopy(make, batches, validation, epochs):
-    model, optimizer = make()
-    scores, best, weights = [], -1.0, None
-    for _ in range(epochs):
-        model.train()
-        one_epoch(model, optimizer, batches)
-        model.eval()
-        scores.append(accuracy(model, validation))
-        if scores[-1] > best:
-            best, weights = scores[-1], copy.deepcopy(model.state_dict())
-    return scores, weights
-
-
 def keep_all(make, batches, validation, epochs):
     model, optimizer = make()
     found = []
@@ -191,56 +102,21 @@ def keep_all(make, batches, validation, epochs):
     return [score for score, _ in found], max(found, key=lambda pair: pair[0])[1]
 
 
-def keep_by_hand(make, batches, validation, epochs):
-    """Gradient descent in float64 without autograd."""
-    model, optimizer = make()
-    rate = optimizer.param_groups[0]["lr"]
-    weight, bias = (p.detach().double().numpy().copy() for p in (model.weight, model.bias))
-    inputs, labels = (part.numpy() for part in validation)
-    scores, kept = np.zeros(epochs), []
-    for epoch in range(epochs):
-        for x, y in batches:
-            x = x.double().numpy()
-            logits = x @ weight.T + bias
-            p = np.exp(logits - logits.max(axis=1, keepdims=True))
-            p /= p.sum(axis=1, keepdims=True)
-            p[np.arange(len(y)), y.numpy()] -= 1
-            weight, bias = weight - rate * p.T @ x / len(y), bias - rate * p.mean(axis=0)
-        scores[epoch] = ((inputs @ weight.T + bias).argmax(axis=1) == labels).mean()
-        kept.append({"weight": weight, "bias": bias})
-    return [scores, kept[int(scores.argmax())]]
-
-
-def keep_reference(make, batches, validation, epochs):
-    """The version of the lesson, with its mistake."""
-    model, optimizer = make()
-    scores, best = [], None
-    for _ in range(epochs):
-        one_epoch(model, optimizer, batches)
-        scores.append(accuracy(model, validation))
-        if scores[-1] > max(scores[:-1], default=-1):
-            best = model.state_dict()
-    return scores, best
-
-
-def keep_with(train=one_epoch, better=lambda new, old: new > old, first=-1.0, result=lambda s, w: (s, w), **changes):
-    """An answer that is right but for what is given."""
+def keep_with(train=one_epoch, better=operator.gt, result=lambda s, w: (s, w), on=None, before=False, stop=0):
+    """A right answer; each argument changes one thing. stop: after so many epochs without a better one."""
 
     def keep(make, batches, validation, epochs):
         model, optimizer = make()
-        scores, best, weights = [], first, None
-        for epoch in range(epochs):
-            if changes.get("afresh"):
-                model, optimizer = make()
-            if changes.get("before"):
+        scores, best, weights = [], -1.0, None
+        for _ in range(epochs):
+            if before:
                 scores.append(accuracy(model, validation))
             train(model, optimizer, batches)
-            if not changes.get("before"):
-                scores.append(accuracy(model, changes.get("on", lambda v, b: v)(validation, batches)))
+            if not before:
+                scores.append(accuracy(model, on(validation) if on else validation))
             if better(scores[-1], best):
                 best, weights = scores[-1], copy.deepcopy(model.state_dict())
-            patience = changes.get("stop")
-            if patience and len(scores) > patience and max(scores[-patience:]) < best:
+            if stop and len(scores) > stop and max(scores[-stop:]) < best:
                 break
         return result(scores, weights)
 
@@ -272,6 +148,14 @@ def probabilities(model, optimizer, batches):
         optimizer.step()
 
 
+def wide(part):
+    return part[0].double(), part[1]
+
+
+def in_float64(model, optimizer, batches):
+    one_epoch(model.double(), optimizer, map(wide, batches))
+
+
 def joined(model, optimizer, batches):
     one_epoch(model, optimizer, [tuple(torch.cat(column) for column in zip(*batches, strict=True))])
 
@@ -296,46 +180,7 @@ def groups_union_find(pairs):
     return [names.setdefault(one, len(names)) for one in roots]
 
 
-def groups_spread(pairs):
-    numbers = [None] * len(pairs)
-    group = 0
-    for start in range(len(pairs)):
-        if numbers[start] is not None:
-            continue
-        todo = [start]
-        while todo:
-            now = todo.pop()
-            numbers[now] = group
-            todo += [n for n, p in enumerate(pairs) if numbers[n] is None and set(p) & set(pairs[now])]
-        group += 1
-    return np.array(numbers, dtype=int)
-
-
-def groups_sets(pairs):
-    groups = []  # sets of sentences
-    for pair in pairs:
-        new = set(pair)
-        for old in [group for group in groups if group & new]:
-            new |= old
-            groups.remove(old)
-        groups.append(new)
-    found = [next(n for n, group in enumerate(groups) if pair[0] in group) for pair in pairs]
-    return tuple(list(dict.fromkeys(found)).index(n) for n in found)
-
-
-def groups_scipy(pairs):
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    if not pairs:
-        return []
-    place = {sentence: n for n, sentence in enumerate(dict.fromkeys(sentence for pair in pairs for sentence in pair))}
-    rows, columns = zip(*[(place[one], place[other]) for one, other in pairs])
-    _, labels = connected_components(coo_matrix(([1] * len(rows), (rows, columns)), shape=(len(place),) * 2), False)
-    return groups_after(lambda found: found)([(labels[row], labels[row]) for row in rows])
-
-
-def groups_after(change, result=lambda found: found):
+def groups_after(change=list, result=lambda found: found):
     """An answer that changes the pairs before it groups them, or the numbers afterwards."""
     return lambda pairs: result(groups_union_find(change(list(pairs))))
 
@@ -357,48 +202,29 @@ def groups_no_empty_list(pairs):
     return groups_union_find(pairs)
 
 
-def groups_first_only(pairs):
-    return groups_union_find([(one, one) for one, _ in pairs])
-
-
-def groups_of_different(pairs):
-    return groups_union_find([pair for pair in pairs if pair[0] != pair[1]])
-
-
-def groups_of_unique(pairs):
-    return groups_union_find(list(dict.fromkeys(pairs)))
-
-
-def groups_sorted(pairs):
-    return sorted(groups_union_find(pairs))
-
-
 RIGHT = {
-    "10-leaks": [leaks_set, leaks_loop, leaks_comprehension, leaks_by(lambda text: text.upper().split().__repr__())],
-    "10-diagnose": [keep_deepcopy, keep_all, keep_by_hand, keep_in_second_model],
-    "10-schedule": [schedule_if, schedule_min, schedule_numpy, schedule_torch],
-    "10-split-pairs": [groups_union_find, groups_spread, groups_sets, groups_scipy],
+    "10-leaks": [leaks_by(one_space), leaks_by(lambda text: repr(text.casefold().split()), tuple)],
+    "10-diagnose": [keep_with(), keep_all, keep_in_second_model, keep_with(in_float64, on=wide)],
+    "10-schedule": [schedule, schedule_numpy, schedule_torch],
+    "10-split-pairs": [
+        groups_union_find,
+        groups_after(result=tuple),
+        groups_after(result=lambda found: np.array(found, dtype=int)),
+    ],
 }
 WRONG = {
-    "10-split-pairs": [(groups_first_only, "the first sentences only")],
-    "10-leaks": [
-        (leaks_exact, "as they are written"),
-        (leaks_by(one_space, set), "a set"),
-        (leaks_part, "A word more, or a word less"),
-        (leaks_skip_empty, "An empty text"),
-        (leaks_by(lambda text: one_space(text).rstrip(".!?")), "Punctuation counts"),
-    ],
-    "10-diagnose": [(keep_reference, "the last epoch")],
-    "10-schedule": [(schedule_falls, "only falls")],
+    "10-split-pairs": [(groups_after(lambda pairs: [(one, one) for one, _ in pairs]), "the first sentences only")],
+    "10-leaks": [(leaks_by(str), "as they are written")],
+    "10-schedule": [(lambda i, n, w, peak: peak * (1 - i / n), "only falls")],
 }
 PROMISES = {
     "10-split-pairs": [
         ("may be empty", groups_no_empty_list),
         ("if a chain of such pairs leads from one to the other", groups_few_rounds),
-        ("for each pair", groups_of_unique),
-        ("for each pair", groups_of_different),
-        ("in the order of `pairs`", groups_sorted),
-        ("in the order of `pairs`", groups_after(list, lambda found: found[::-1])),
+        ("for each pair", groups_after(lambda pairs: list(dict.fromkeys(pairs)))),
+        ("for each pair", groups_after(lambda pairs: [pair for pair in pairs if pair[0] != pair[1]])),
+        ("in the order of `pairs`", groups_after(result=sorted)),
+        ("in the order of `pairs`", groups_after(result=lambda found: found[::-1])),
         ("as they are written", groups_after(each(lambda text: " ".join(text.split())))),
         ("as they are written", groups_after(each(str.strip))),
         ("as they are written", groups_after(each(lambda text: text.rstrip(".")))),
@@ -407,7 +233,7 @@ PROMISES = {
     "10-leaks": [
         ("either may be empty", leaks_longest_first),
         ("either may be empty", leaks_first_of_test),
-        ("Return the list", leaks_by(one_space, set)),
+        ("Return the list", leaks_by(one_space, set), "a set"),
         ("in the order of `test`", leaks_by(one_space, sorted)),
         ("in the order of `test`", leaks_by(one_space, lambda found: found[::-1])),
         ("as they are written there", leaks_by(one_space, lambda found: [text.strip() for text in found])),
@@ -429,10 +255,14 @@ PROMISES = {
         ("(spaces, tabs, line ends)", leaks_uneven(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip())),
         ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()))),
         ("between words and at the ends", leaks_uneven(lambda text: re.sub(r"\s+", " ", text.lower()).lstrip())),
-        ("those texts of `test` that also occur in `train`", leaks_skip_empty),
+        (
+            "those texts of `test` that also occur in `train`",
+            leaks_by(one_space, lambda found: [text for text in found if text.strip()]),
+            "An empty text",
+        ),
         ("punctuation", leaks_by(lambda text: one_space(re.sub(r"[^\w\s]", "", text)))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
-        ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?"))),
+        ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?")), "Punctuation counts"),
         ("punctuation", leaks_by(lambda text: one_space(text).strip(string.punctuation + " "))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("-", " ")))),
         ("punctuation", leaks_by(lambda text: one_space(text.strip("'")))),
@@ -441,7 +271,7 @@ PROMISES = {
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "ignore"))),
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
         ("the order of the words", leaks_by(lambda text: sorted(one_space(text).split()).__repr__())),
-        ("one word more", leaks_part),
+        ("one word more", leaks_part, "A word more, or a word less"),
         ("one word more", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
         ("Anything else makes two texts different", leaks_by(lambda text: re.sub(r"\d+", "0", one_space(text)))),
         ("Anything else makes two texts different", leaks_by(lambda text: one_space(text)[:80])),
@@ -449,13 +279,19 @@ PROMISES = {
         ("one word more", leaks_by(lambda text: tuple(k for k, _ in itertools.groupby(one_space(text).split())))),
     ],
     "10-schedule": [
-        ("rises in a straight line", schedule_curved),
-        ("rises in a straight line", schedule_cosine_rise),
-        ("rises in a straight line from 0 (at step 0)", schedule_no_single_step),
-        ("rises in a straight line", schedule_whole),
-        ("to `peak` (at step `warmup`)", schedule_late_peak),
-        ("falls in a straight line", schedule_cosine),
-        ("may be 0", schedule_divides),
+        ("rises in a straight line", lambda *args: schedule(*args, rise=lambda share: share**2)),
+        ("rises in a straight line", lambda *args: schedule(*args, rise=half_wave)),
+        (
+            "rises in a straight line from 0 (at step 0)",
+            lambda i, n, w, peak: schedule(i, n, w if w > 1 or i else 0, peak),
+        ),
+        ("rises in a straight line", lambda *args: schedule(*args, rise=int)),
+        (
+            "to `peak` (at step `warmup`)",
+            lambda i, n, w, peak: peak * i / (w + 1) if i <= w else schedule(i, n, w, peak),
+        ),
+        ("falls in a straight line", lambda *args: schedule(*args, fall=half_wave)),
+        ("may be 0", lambda i, n, w, peak: peak * min(i / w, (n - i) / (n - w)) if i < n else 0.0),
     ],
     "10-diagnose": [
         ("in each of the `epochs` epochs", keep_with(stop=True)),

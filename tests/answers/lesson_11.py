@@ -1,7 +1,4 @@
-"""Answers to lesson 11 that must pass, and answers that must fail with the words for their mistake.
-
-Written as learners write, not as the checks imitate them.
-"""
+"""Answers to lesson 11."""
 
 import math
 from collections import Counter
@@ -11,19 +8,6 @@ import torch
 import torch.nn.functional as F
 
 
-def triplet_relu(anchor, positive, negative, margin):
-    near = torch.sqrt(((anchor - positive) ** 2).sum(dim=1))
-    far = torch.sqrt(((anchor - negative) ** 2).sum(dim=1))
-    return torch.relu(near - far + margin).mean()
-
-
-def triplet_loop(anchor, positive, negative, margin):
-    total = 0.0
-    for a, p, n in zip(anchor, positive, negative):
-        total += max(0.0, float(torch.dist(a, p) - torch.dist(a, n) + margin))
-    return total / len(anchor)
-
-
 def triplet_no_floor(anchor, positive, negative, margin):
     return (F.pairwise_distance(anchor, positive, eps=0) - F.pairwise_distance(anchor, negative, eps=0) + margin).mean()
 
@@ -31,11 +15,6 @@ def triplet_no_floor(anchor, positive, negative, margin):
 def ranking_short(anchor, positive, scale):
     table = F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
     return F.cross_entropy(scale * table, torch.arange(len(table)))
-
-
-def ranking_by_hand(anchor, positive, scale):
-    table = scale * (anchor / anchor.norm(dim=1, keepdim=True)) @ (positive / positive.norm(dim=1, keepdim=True)).T
-    return (torch.logsumexp(table, dim=1) - table.diagonal()).mean()
 
 
 def ranking_dot(anchor, positive, scale):
@@ -75,37 +54,14 @@ def ranking_numpy(anchor, positive, scale):
     return float((total - np.diag(logits)).mean())
 
 
-def ranking_loop(anchor, positive, scale):
-    losses = []
-    for i, one in enumerate(anchor):
-        logits = torch.stack([scale * F.cosine_similarity(one, other, dim=0) for other in positive])
-        losses.append(-torch.log_softmax(logits, dim=0)[i])
-    return sum(losses) / len(losses)
-
-
 def ranking_smallest_p(anchor, positive, scale):
     table = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
     return -table.softmax(dim=1).diagonal().clamp(min=1e-38).log().mean()
 
 
-def ranking_scale_capped(anchor, positive, scale):
-    return ranking_short(anchor, positive, min(scale, 100))
-
-
-def ranking_math(anchor, positive, scale):
-    """Python numbers are float64, and e to the power of 500 is one of them."""
-    logits = (scale * F.normalize(anchor.double(), dim=1) @ F.normalize(positive.double(), dim=1).T).tolist()
-    return sum(math.log(sum(map(math.exp, row))) - row[i] for i, row in enumerate(logits)) / len(logits)
-
-
 def stuck_counter(positives):
     copies = Counter(positives)
     return sum(count * math.log(count) for count in copies.values()) / len(positives)
-
-
-def stuck_entropy(positives):
-    shares = np.unique(positives, return_counts=True)[1] / len(positives)
-    return np.log(len(positives)) + (shares * np.log(shares)).sum()
 
 
 def stuck_logits(positives):
@@ -122,39 +78,10 @@ def stuck_two_most_common(positives):
     return sum(count * math.log(count) for _, count in Counter(positives).most_common(2)) / len(positives)
 
 
-def stuck_zero(positives):
-    return 0.0
-
-
 def stuck_two_at_least(positives):
     if len(positives) < 2:
         return math.nan
     return stuck_counter(positives)
-
-
-def epoch_loop(dev, test, n):
-    best = 0
-    for place, score in enumerate(dev):
-        if score > dev[best]:
-            best = place
-    limit = dev[best] - math.sqrt(dev[best] * (1 - dev[best]) / n)
-    for place, score in enumerate(dev):
-        if score >= limit:
-            return [place, test[place]]
-
-
-def epoch_numpy(dev, test, n):
-    dev = np.asarray(dev)
-    best = dev.max()
-    place = np.argmax(dev >= best - np.sqrt(best * (1 - best) / n))
-    return place, np.asarray(test)[place]
-
-
-def epoch_torch(dev, test, n):
-    dev = torch.tensor(dev, dtype=torch.float64)
-    best = dev.max()
-    place = (dev >= best - (best * (1 - best) / n).sqrt()).nonzero()[0].item()
-    return place, test[place]
 
 
 def epoch_counts(dev, test, n):
@@ -165,65 +92,25 @@ def epoch_counts(dev, test, n):
     return place, test[place]
 
 
-def good_enough(dev, n, errors=1):
-    best = max(dev)
-    return [place for place, share in enumerate(dev) if share >= best - errors * math.sqrt(best * (1 - best) / n)]
-
-
-def epoch_by_test(dev, test, n):
-    return test.index(max(test)), max(test)
-
-
-def epoch_strictly(dev, test, n):
-    best = max(dev)
-    place = [p > best - math.sqrt(best * (1 - best) / n) for p in dev].index(True)
-    return place, test[place]
-
-
-def epoch_not_the_first(dev, test, n):
-    place = next(i for i in good_enough(dev, n) if i or len(dev) == 1)
-    return place, test[place]
-
-
-def epoch_rounded(digits):
-    return lambda dev, test, n: (good_enough(dev, n)[0], round(test[good_enough(dev, n)[0]], digits))
-
-
-def epoch_at_42(dev, test, n):
-    return good_enough(dev, 42)[0], test[good_enough(dev, 42)[0]]
-
-
-def epoch_error_of(share):
-    """With the standard error of another p than the best development accuracy."""
-
-    def answer(dev, test, n):
-        p = share(dev, test)
-        place = next(i for i, score in enumerate(dev) if score >= max(dev) - math.sqrt(p * (1 - p) / n))
-        return place, test[place]
-
-    return answer
+def epoch(dev, test, n, p=lambda dev, test: max(dev), better=np.greater_equal, first=0, digits=9):
+    """A right answer; each argument changes one thing."""
+    p = p(dev, test)
+    good = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
+    place = next(place for place in range(first, len(dev)) if good[place])
+    return place, round(test[place], digits)
 
 
 RIGHT = {
-    "11-triplet-loss": [triplet_relu, triplet_loop, triplet_library, triplet_numpy],
-    "11-ranking-loss": [ranking_short, ranking_by_hand, ranking_numpy, ranking_loop, ranking_math],
-    "11-stuck-loss": [stuck_counter, stuck_entropy, stuck_logits],
-    "11-pick-epoch": [epoch_loop, epoch_numpy, epoch_torch, epoch_counts],
+    "11-triplet-loss": [triplet_library, triplet_numpy],
+    "11-ranking-loss": [ranking_short, ranking_numpy],
+    "11-stuck-loss": [stuck_counter, stuck_logits],
+    "11-pick-epoch": [epoch, epoch_counts],
 }
 WRONG = {
     "11-triplet-loss": [(triplet_no_floor, "clamp *before* the mean")],
-    "11-ranking-loss": [
-        (ranking_dot, "These are dot products"),
-        (ranking_scale_capped, "A scale of 500, and cosines close together: your function returned"),
-    ],
-    "11-stuck-loss": [(stuck_zero, "equal texts equal vectors"), (stuck_after(str.lower), "another capital")],
-    "11-pick-epoch": [
-        (epoch_by_test, "You let the test part pick"),
-        (epoch_strictly, "lower by exactly one standard error"),
-        (epoch_error_of(lambda dev, test: max(test)), "The best score has the smallest standard error"),
-        (epoch_error_of(lambda dev, test: sum(dev) / len(dev)), "The best score has the smallest standard error"),
-        (epoch_error_of(lambda dev, test: 0.5), "The best score has the smallest standard error"),
-    ],
+    "11-ranking-loss": [(ranking_dot, "These are dot products")],
+    "11-stuck-loss": [(lambda positives: 0.0, "equal texts equal vectors")],
+    "11-pick-epoch": [(lambda dev, test, n: (test.index(max(test)), max(test)), "You let the test part pick")],
 }
 PROMISES = {
     "11-triplet-loss": [
@@ -231,23 +118,36 @@ PROMISES = {
         ("minus that from its anchor to its negative", triplet_nearer_distance),
     ],
     "11-ranking-loss": [
-        ("`scale` may be as large as 500", ranking_scale_capped),
+        (
+            "`scale` may be as large as 500",
+            lambda a, p, scale: ranking_short(a, p, min(scale, 100)),
+            "A scale of 500, and cosines close together: your",
+        ),
         ("−log p is an ordinary number", ranking_smallest_p),
     ],
     "11-stuck-loss": [
         ("not only two labels", stuck_two_most_common),
-        ("even if they differ only in a capital or a space", stuck_after(str.lower)),
+        ("even if they differ only in a capital or a space", stuck_after(str.lower), "another capital"),
         ("even if they differ only in a capital or a space", stuck_after(str.strip)),
         ("even if they differ only in a capital or a space", stuck_after(lambda text: " ".join(text.split()))),
         ("one text or more", stuck_two_at_least),
     ],
     "11-pick-epoch": [
-        ("Keep the earliest epoch", epoch_not_the_first),
-        ("at most one standard error", epoch_strictly),
-        ("the development part has `n` triplets", epoch_at_42),
-        ("with p the best development accuracy", epoch_error_of(lambda dev, test: max(test))),
-        ("with p the best development accuracy", epoch_error_of(lambda dev, test: sum(dev) / len(dev))),
-        ("with p the best development accuracy", epoch_error_of(lambda dev, test: 0.5)),
-        ("the accuracy to report for it", epoch_rounded(3)),
+        ("Keep the earliest epoch", lambda *args: epoch(*args, first=len(args[0]) > 1)),
+        (
+            "at most one standard error",
+            lambda *args: epoch(*args, better=np.greater),
+            "lower by exactly one standard error",
+        ),
+        ("the development part has `n` triplets", lambda dev, test, n: epoch(dev, test, 42)),
+        *(
+            (
+                "with p the best development accuracy",
+                lambda *args, p=p: epoch(*args, p=p),
+                "The best score has the smallest standard error",
+            )
+            for p in (lambda dev, test: max(test), lambda dev, test: sum(dev) / len(dev), lambda dev, test: 0.5)
+        ),
+        ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),
     ],
 }

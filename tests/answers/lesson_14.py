@@ -1,4 +1,4 @@
-"""Answers to the capstone that must pass, and answers that must fail with the words for their mistake."""
+"""Answers to lesson 14."""
 
 from functools import cache
 
@@ -7,20 +7,6 @@ import torch
 
 from course_utils import embed, load_docstrings, load_plot_queries, search
 from course_utils.benchmark import glove_vectors
-
-
-def judge_loop(found, grades, k):
-    values = []
-    for query in grades:
-        best = sorted(grades[query].values(), reverse=True)[:k]
-        if sum(best) == 0:
-            continue
-        possible = sum(best[i] / np.log2(i + 2) for i in range(len(best)))
-        reached = 0
-        for i, name in enumerate(found.get(query, [])[:k]):
-            reached += grades[query].get(name, 0) / np.log2(i + 2)
-        values.append(reached / possible)
-    return np.mean(values) if values else 0
 
 
 def judge_sklearn(found, grades, k):
@@ -43,27 +29,15 @@ def judge_sklearn(found, grades, k):
     return float(np.mean(values)) if values else 0.0
 
 
-def judge_arrays(found, grades, k):
+def judged(found, grades, k):
     def gain(numbers):
-        numbers = np.array(numbers, dtype=float)[:k]
-        return (numbers / np.log2(np.arange(2, len(numbers) + 2))).sum()
+        return sum(number / np.log2(1 + rank) for rank, number in enumerate(numbers[:k], 1))
 
-    total = count = 0
-    for query, of in grades.items():
-        if (ideal := gain(sorted(of.values())[::-1])) > 0:
-            total, count = total + gain([of.get(name, 0) for name in found.get(query, ())]) / ideal, count + 1
-    return total / max(count, 1)
-
-
-def judged(found, grades, k, gain=lambda g, rank: g / np.log2(1 + rank), cut=True, best=None):
-    """A right answer, some parts of which can be exchanged."""
     values = []
     for query, of in grades.items():
         if any(of.values()):
-            names = found.get(query, [])[: k if cut else None]
-            ideal = sorted(of.values(), reverse=True)[: k if best is None else best]
-            possible = sum(gain(g, rank) for rank, g in enumerate(ideal, 1))
-            values.append(sum(gain(of.get(name, 0), rank) for rank, name in enumerate(names, 1)) / possible)
+            reached = gain([of.get(name, 0) for name in found.get(query, [])])
+            values.append(reached / gain(sorted(of.values(), reverse=True)))
     return sum(values) / len(values) if values else 0
 
 
@@ -77,15 +51,6 @@ def threshold_fractions(answered, unanswered):
     return max(answered + unanswered, key=lambda t: (good(t), t))
 
 
-def threshold_loop(answered, unanswered):
-    best, most = None, -1
-    for t in sorted(set(answered) | set(unanswered), reverse=True):
-        value = np.mean(np.array(answered) >= t) + np.mean(np.array(unanswered) < t)
-        if value > most + 1e-9:
-            best, most = t, value
-    return best
-
-
 def threshold_numpy(answered, unanswered):
     a, u = np.array(answered), np.array(unanswered)
     candidates = np.unique(np.r_[a, u])
@@ -93,28 +58,18 @@ def threshold_numpy(answered, unanswered):
     return candidates[np.isclose(values, values.max())].max()
 
 
-def threshold_by(good, pick=max):
-    """The best threshold by another idea of what is good; of several, the one that is picked."""
-
-    def choose(answered, unanswered):
-        values = {t: good(answered, unanswered, t) for t in answered + unanswered}
-        return pick(t for t, value in values.items() if value == max(values.values()))
-
-    return choose
+def good(a, u, t, of_a=1, of_u=1):
+    return sum(s >= t for s in a) * of_a + sum(s < t for s in u) * of_u
 
 
-def balanced(a, u, t):
-    return sum(s >= t for s in a) * len(u) + sum(s < t for s in u) * len(a)
-
-
-def vectors(sentences, pooling="mean"):
+def vectors(sentences):
     """As `embed`, from the vectors that the check keeps of all its texts: encoding them takes seconds.
 
     Not for the first answers of each kind, which also run in the grader's sandbox, where the check is out of reach.
     """
     from course_utils.exercises.lesson_14 import _vectors
 
-    return unit(np.stack([_vectors()[pooling][sentence] for sentence in sentences]))
+    return unit(np.stack([_vectors()["mean"][sentence] for sentence in sentences]))
 
 
 @cache
@@ -131,11 +86,6 @@ def find_course(queries, texts, k):
 def find_near(queries, texts, k):
     places, _ = search(vectors(queries), vectors(texts), k)
     return places.tolist()
-
-
-def find_argsort(queries, texts, k):
-    cosines = vectors(queries) @ vectors(texts).T
-    return [list(np.argsort(row)[::-1][:k]) for row in cosines]
 
 
 def find_torch(queries, texts, k):
@@ -161,12 +111,9 @@ def find_too_many(queries, texts, k):
     return np.argsort(-(vectors(queries) @ vectors(texts).T), axis=1).tolist()
 
 
-def find_twice(queries, texts, k):
-    return [[row[0]] * k for row in find_near(queries, texts, k)]
-
-
-def find_one_list(queries, texts, k):
-    return find_near(queries, texts, k)[0]
+def near_and(change):
+    """A right answer after which each list is changed."""
+    return lambda *args: [change(places) for places in find_near(*args)]
 
 
 def find_both(queries, texts, k):
@@ -215,22 +162,6 @@ def find_without_itself(queries, texts, k):
     return [[p for p in places if texts[p] != query][:k] for places, query in zip(lists, queries)]
 
 
-def find_rest_reversed(queries, texts, k):
-    return [[places[0], *places[:0:-1]] for places in find_near(queries, texts, k)]
-
-
-def find_rest_by_place(queries, texts, k):
-    return [[places[0], *sorted(places[1:])] for places in find_near(queries, texts, k)]
-
-
-def find_next_two_exchanged(queries, texts, k):
-    return [[*places[:1], *places[1:3][::-1], *places[3:]] for places in find_near(queries, texts, k)]
-
-
-def find_after_the_third_reversed(queries, texts, k):
-    return [[*places[:3], *places[3:][::-1]] for places in find_near(queries, texts, k)]
-
-
 def find_half(queries, texts, k):
     """Searches only the first half of the texts, where there are many."""
     return find_near(queries, texts[: max(len(texts) // 2, k)], k)
@@ -253,39 +184,6 @@ def diagnose_step_by_step(queries, texts, found):
     return "stuck" if (found == found[0]).all() and (found[0] == right[0]).all() else "lengths"
 
 
-def diagnose_by_loops(queries, texts, found):
-    k = len(found[0])
-
-    def ranked(score):
-        return [sorted(range(len(texts)), key=lambda j: -score(query, texts[j]))[:k] for query in queries]
-
-    right = ranked(lambda q, t: float(np.dot(q, t)) / float(np.dot(t, t)) ** 0.5)
-    dots = ranked(lambda q, t: float(np.dot(q, t)))
-    answers = [
-        ("fine", right),
-        ("lengths", dots),
-        ("reversed", [row[::-1] for row in right]),
-        ("shifted", [[place + 1 for place in row] for row in right]),
-        ("stuck", [right[0]] * len(right)),
-    ]
-    return [word for word, lists in answers if lists == [list(map(int, row)) for row in found]][0]
-
-
-def diagnose_by_elimination(queries, texts, found):
-    """Looks for the four faults, and says "fine" if it finds none."""
-    queries, texts = torch.from_numpy(queries), torch.from_numpy(texts)
-    k, places = len(found[0]), torch.tensor(found)
-    dots = queries @ texts.T
-    right = (dots / texts.norm(dim=1)).topk(k).indices
-    if torch.equal(places, right + 1):
-        return "shifted"
-    if torch.equal(places.flip(1), right):
-        return "reversed"
-    if not torch.equal(places, right):
-        return "stuck" if torch.equal(places, right[:1].expand_as(right)) else "lengths"
-    return "fine"
-
-
 def diagnose_first(queries, texts, found):
     return diagnose_step_by_step(queries[:1], texts, found[:1])
 
@@ -303,30 +201,22 @@ def diagnose_by_places(*places):
 
 
 RIGHT = {
-    "14-judge": [judge_loop, judge_sklearn, judge_arrays, judged],
-    "14-threshold": [threshold_fractions, threshold_loop, threshold_numpy],
-    "14-search": [find_course, find_argsort, find_torch, find_and_words],
-    "14-diagnose": [diagnose_step_by_step, diagnose_by_loops, diagnose_by_elimination],
+    "14-judge": [judged, judge_sklearn],
+    "14-threshold": [threshold_fractions, threshold_numpy],
+    "14-search": [find_course, find_torch, find_and_words],
+    "14-diagnose": [diagnose_step_by_step],
 }
 WRONG = {
-    "14-judge": [
-        (lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for"),
-        (lambda f, g, k: judged(f, g, k) or None, "`return`"),
-    ],
-    "14-threshold": [(threshold_by(lambda a, u, t: sum(s >= t for s in a) + sum(s < t for s in u)), "*shares*")],
+    "14-judge": [(lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for")],
+    "14-threshold": [(lambda a, u: max(a + u, key=lambda t: (good(a, u, t), t)), "*shares*")],
     "14-search": [
         (find_glove, "and the target is 0.56"),
         (find_both, "returned two things"),
         (find_pairs, "which is no place"),
         (find_too_many, "are asked for"),
-        (find_twice, "different whole numbers"),
-        (find_one_list, "no lists of places"),
-        (find_lookup, "each without its middle word"),
-        (find_half, "the target is"),
-        (find_without_itself, "word for word"),
-        (find_rest_reversed, "The right order is the whole text"),
+        (lambda *args: find_near(*args)[0], "no lists of places"),
     ],
-    "14-diagnose": [(diagnose_first, "first query only"), (lambda q, t, f: None, "`return`")],
+    "14-diagnose": [(diagnose_first, "first query only")],
 }
 
 PROMISES = {
@@ -343,24 +233,32 @@ PROMISES = {
             "one that `grades` lacks is left out",
             lambda f, g, k: judged(f, {q: g[q] for q in f} if len(f) > len(g) else g, k),
         ),
-        ("0 if none is left", lambda f, g, k: judged(f, g, k) if any(any(of.values()) for of in g.values()) else None),
+        (
+            "0 if none is left",
+            lambda f, g, k: judged(f, g, k) if any(any(of.values()) for of in g.values()) else None,
+            "`return`",
+        ),
         ("as one number", lambda f, g, k: [judged(f, g, k)]),
     ],
     "14-threshold": [
-        ("among all scores of both lists", lambda a, u: max(sorted(u), key=lambda t: (balanced(a, u, t), t)))
+        ("among all scores of both lists", lambda a, u: max(u, key=lambda t: (good(a, u, t, len(u), len(a)), t)))
     ],
     "14-search": [
         ("`k` is at most the number of texts", lambda q, t, k: [places[: len(t) - 1] for places in find_near(q, t, k)]),
         ("of the k best texts", find_ten),
-        ("the best first", find_rest_reversed),
-        ("these follow, the longest first", find_rest_by_place),
-        ("these follow, the longest first", find_next_two_exchanged),
-        ("these follow, the longest first", find_after_the_third_reversed),
-        ("k different whole numbers", find_twice),
+        ("the best first", near_and(lambda p: [p[0], *p[:0:-1]]), "The right order is the whole text"),
+        ("these follow, the longest first", near_and(lambda p: [p[0], *sorted(p[1:])])),
+        ("these follow, the longest first", near_and(lambda p: [*p[:1], *p[1:3][::-1], *p[3:]])),
+        ("these follow, the longest first", near_and(lambda p: [*p[:3], *p[3:][::-1]])),
+        ("k different whole numbers", near_and(lambda p: p[:1] * len(p)), "different whole numbers"),
         ("For each query, return a list", lambda q, t, k: np.array(find_near(q, t, k)).squeeze().tolist()),
-        ("at least 0.56 for the 24 development queries among 130 texts", find_half),
-        ("at least 0.52 where each query has lost its middle word", find_lookup),
-        ("A query that stands word for word among the texts finds that text first", find_without_itself),
+        ("at least 0.56 for the 24 development queries among 130 texts", find_half, "the target is"),
+        ("at least 0.52 where each query has lost its middle word", find_lookup, "each without its middle word"),
+        (
+            "A query that stands word for word among the texts finds that text first",
+            find_without_itself,
+            "word for word",
+        ),
     ],
     "14-diagnose": [
         ("for each query", lambda q, t, f: diagnose_step_by_step(q[-1:], t, f[-1:])),

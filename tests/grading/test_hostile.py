@@ -5,19 +5,17 @@ import os
 import resource
 import subprocess
 import time
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 
 import psutil
 import pytest
 
-from course_utils.tools.grading import submissions
 from course_utils.tools.grading.results import STATUSES
 
 from ..grader import strict_marker
 from ..grader import total as points
-from .hostile import ADAS, EVES, FULL, HOSTILE, HOSTILE_CLASSES, REPOSITORY, TOKEN, file, right
+from .hostile import FULL, HOSTILE, REPOSITORY, TOKEN, file, right
 
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
 WATCHED = [*OPEN, REPOSITORY, *(REPOSITORY / name for name in ("tests", "notebooks", "course_utils"))]
@@ -99,29 +97,6 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     assert points(marker.mark(right())) == FULL, "the next submission suffered"
     assert time.monotonic() - start < 8
     record_property("hand-in", "hostile")  # counted and printed by tests/conftest.py
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("attack", HOSTILE_CLASSES, ids=lambda attack: attack.name)
-def test_no_name_or_archive_harms_another_learner(attack, tmp_path, record_property):
-    for path in (attack.ada, attack.eve):
-        (tmp_path / "class" / path).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / "unpacked").mkdir()
-    (tmp_path / "class" / attack.ada).write_bytes(ADAS)
-    (tmp_path / "class" / attack.eve).write_bytes(EVES)
-    if attack.archive:
-        with zipfile.ZipFile(tmp_path / "class" / attack.eve, "w") as archive:
-            for member in attack.archive:
-                archive.writestr(*member)
-    start, whose = time.monotonic(), {}
-    for one in submissions.gather(tmp_path / "class", tmp_path / "unpacked"):
-        whose.setdefault(one.learner, set()).add(one.path.read_bytes() if one.path else EVES)
-    assert time.monotonic() - start < 10, "it holds the class up"
-    hers = [learner for learner, files in whose.items() if ADAS in files]
-    assert all(EVES not in whose[learner] for learner in hers), (
-        f"what is Ada's and what is Eve's counts as one learner's: {list(whose)}"
-    )
-    record_property("hand-in", "hostile")
 
 
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
