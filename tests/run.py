@@ -23,7 +23,7 @@ from course_utils.tools.kernels.provisioner import start_warm
 from .offline import block_network
 
 BIN = Path(sys.executable).parent
-WORKERS = "3"  # on two processors: a test that waits, for a browser or a time limit, keeps none busy
+WORKERS = "2"
 JAVASCRIPT = ("course_utils/**/*.js", "tests/*.mjs")  # the tools read these patterns
 FIRST = {  # what takes seconds, and what helps
     ("ruff", "check", "--quiet"): "`ruff check --fix` fixes most.",
