@@ -14,22 +14,21 @@ WORDS = {
         "mistakes": {"sum": {"breaks": ["the mean"]}, "half": {"does": "You halve."}},
     },
 }
-FIELDS = {"arguments": (), "cases": None, "reference": None}
 
 
 def built(words=WORDS, names=("sum", "half"), **changes):
     own = {**words["04-x"], **changes}
-    return exercise("04-x", dict.fromkeys(names, abs), {**words, "04-x": own}, **FIELDS)
+    return exercise("04-x", None, lambda table, i=0: table, words={**words, "04-x": own})(**dict.fromkeys(names, abs))
 
 
 def test_a_mistake_has_its_words_shared_or_own_and_all_its_imitations():
+    assert built().arguments == ("table",)  # without those that have a default
     one, other = built().mistakes
     assert one.message == "You add. Divide." and one.breaks == ("the mean",) and not one.card
     assert other.message == "You halve." and not other.card  # a card would explain nothing
     assert [mistake.imitations for mistake in (one, other)] == [(abs,), (abs,)]
-    (several,) = exercise(
-        "04-x", {"sum": [abs, min]}, {**WORDS, "04-x": {**WORDS["04-x"], "mistakes": {}}}, **FIELDS
-    ).mistakes
+    words = {**WORDS, "04-x": {**WORDS["04-x"], "mistakes": {}}}
+    (several,) = exercise("04-x", None, abs, ("table",), words)(sum=[abs, min]).mistakes
     assert several.imitations == (abs, min)
 
 

@@ -12,19 +12,16 @@ from .._support.notebooks import BEGIN, END, NOTEBOOKS
 from .._support.passed import hints_shown, remember
 from .._support.renamed import new_id
 from .judging import examine
-from .model import Note, Report
+from .model import Exercise, Note, Report
 
 # numbers of the lessons that have exercises: "00", "01", ...
 LESSONS = tuple(sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__) if name.startswith("lesson_")))
 
 
 def exercises_of(lessons):
-    """The exercises of some lessons, such as ("04", "05"), by id, in reading order."""
-    return {
-        exercise.id: exercise
-        for lesson in lessons
-        for exercise in import_module(f"{__name__}.lesson_{lesson}").EXERCISES
-    }
+    """The exercises of some lessons, such as ("04", "05"), by id, in the order in which their modules define them."""
+    defined = (thing for lesson in lessons for thing in vars(import_module(f"{__name__}.lesson_{lesson}")).values())
+    return {thing.id: thing for thing in defined if isinstance(thing, Exercise)}
 
 
 def all_exercises():

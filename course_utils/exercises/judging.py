@@ -56,7 +56,7 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
             f"without calling it. It got {kind_of(answer)}.",
             seed=None,
         )
-    cases = exercise.cases(random.Random(seed)) if cases is None else cases
+    cases = list(exercise.cases(random.Random(seed))) if cases is None else cases
     outcomes = []
     for case in cases:
         try:

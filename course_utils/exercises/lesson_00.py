@@ -23,42 +23,34 @@ def _nearest_cases(rng):
     for size in (6, 8):
         table = _similarity(rng, size)
         for i in range(size):
-            cases.append(Case("The nearest other sentence, whichever row is asked for", (table, i)))
+            cases.append(Case("The nearest other sentence, whichever row is asked for", table, i))
     low = (_similarity(rng, 6) + 1) * 0.4 - 0.9  # between -0.9 and -0.1
     np.fill_diagonal(low, 1.0)
     twice = _similarity(rng, 5)[[0, 0, 1, 2, 3, 4]][:, [0, 0, 1, 2, 3, 4]]
-    return [
-        *cases,
-        *(Case("All similarities but the diagonal are negative", (low, i)) for i in range(6)),
-        *(
-            Case("Two sentences", (np.array([[1.0, cosine], [cosine, 1.0]]), i))
-            for cosine in (-1.0, 0.4)
-            for i in (0, 1)
-        ),
-        *(Case("A sentence that is there twice is nearest to its copy", (twice, i)) for i in (0, 1)),
-    ]
+    yield from cases
+    for i in range(6):
+        yield Case("All similarities but the diagonal are negative", low, i)
+    for cosine in (-1.0, 0.4):
+        for i in (0, 1):
+            yield Case("Two sentences", np.array([[1.0, cosine], [cosine, 1.0]]), i)
+    for i in (0, 1):
+        yield Case("A sentence that is there twice is nearest to its copy", twice, i)
 
 
-NEAREST = exercise(
-    "00-nearest",
-    arguments=("similarity", "i"),
-    cases=_nearest_cases,
-    reference=_nearest,
-    mistakes={
-        "itself": lambda s, i: int(s[i].argmax()),
-        "similarity": (lambda s, i: float(np.delete(s[i], i).max()), lambda s, i: float(np.sort(s[i])[-2])),
-        "own_similarity": lambda s, i: float(s[i].max()),
-        "without_sign": lambda s, i: int(np.where(np.arange(len(s)) == i, -1, np.abs(s[i])).argmax()),
-        "shifted_places": lambda s, i: int(np.delete(s[i], i).argmax()),
-        "least_similar": lambda s, i: int(s[i].argmin()),
-        "whole_table": lambda s, i: int(s.argmax()),
-        "zero_for_itself": lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
-        "minus_one_for_itself": lambda s, i: int(np.where(np.arange(len(s)) == i, -1, s[i]).argmax()),
-        "second_largest": lambda s, i: int(np.argsort(s[i])[-2]),
-        "copies_left_out": lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax()),
-        "second_best": lambda s, i: int(np.argsort(s[i])[-3]),
-        "all_in_order": lambda s, i: np.argsort(-s[i]),
-    },
+NEAREST = exercise("00-nearest", _nearest_cases, _nearest)(
+    itself=lambda s, i: int(s[i].argmax()),
+    similarity=(lambda s, i: float(np.delete(s[i], i).max()), lambda s, i: float(np.sort(s[i])[-2])),
+    own_similarity=lambda s, i: float(s[i].max()),
+    without_sign=lambda s, i: int(np.where(np.arange(len(s)) == i, -1, np.abs(s[i])).argmax()),
+    shifted_places=lambda s, i: int(np.delete(s[i], i).argmax()),
+    least_similar=lambda s, i: int(s[i].argmin()),
+    whole_table=lambda s, i: int(s.argmax()),
+    zero_for_itself=lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
+    minus_one_for_itself=lambda s, i: int(np.where(np.arange(len(s)) == i, -1, s[i]).argmax()),
+    second_largest=lambda s, i: int(np.argsort(s[i])[-2]),
+    copies_left_out=lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax()),
+    second_best=lambda s, i: int(np.argsort(s[i])[-3]),
+    all_in_order=lambda s, i: np.argsort(-s[i]),
 )
 
 
@@ -93,35 +85,24 @@ def _odd_cases(rng):
     np.fill_diagonal(lowest, 1.0)
     three = np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])
     order = rng.sample(range(3), 3)
-    return [
-        *(
-            Case("The lowest mean similarity to the others", (ring(n, odd),))
-            for odd in (0, rng.randint(2, n - 2), n - 1)
-        ),
-        Case("A single very low similarity lowers the mean", (lowest,)),
-        Case("The diagonal does not count", (unequal,)),
-        Case("All similarities may be negative", (ring(n, 1) - 1.5,)),
-        Case("Of two equally odd sentences, the first", (tied,)),
-        Case("Three sentences", (three[order][:, order],)),
-    ]
+    for odd in (0, rng.randint(2, n - 2), n - 1):
+        yield Case("The lowest mean similarity to the others", ring(n, odd))
+    yield Case("A single very low similarity lowers the mean", lowest)
+    yield Case("The diagonal does not count", unequal)
+    yield Case("All similarities may be negative", ring(n, 1) - 1.5)
+    yield Case("Of two equally odd sentences, the first", tied)
+    yield Case("Three sentences", three[order][:, order])
 
 
-ODD = exercise(
-    "00-odd-one-out",
-    arguments=("similarity",),
-    cases=_odd_cases,
-    reference=_odd,
-    points=2,
-    mistakes={
-        "diagonal_in_sums": lambda s: int((s.sum(axis=1) - s.diagonal()).argmin()),
-        "values_left_out": lambda s: int(np.argmin([row[row < 0.999].mean() for row in s])),
-        "fits_best": lambda s: _odd(s, pick=np.argmax),
-        "lowest_single": lambda s: int(np.where(np.eye(len(s)) == 1, np.inf, s).min(axis=1).argmin()),
-        "place_in_whole_table": lambda s: int(s.argmin()),
-        "mean_similarity": lambda s: float(min(_others(s, i).mean() for i in range(len(s)))),
-        "all_means": lambda s: [float(_others(s, i).mean()) for i in range(len(s))],
-        "second_of_ties": lambda s: len(s) - 1 - int(np.argmin([_others(s, i).mean() for i in range(len(s))][::-1])),
-    },
+ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
+    diagonal_in_sums=lambda s: int((s.sum(axis=1) - s.diagonal()).argmin()),
+    values_left_out=lambda s: int(np.argmin([row[row < 0.999].mean() for row in s])),
+    fits_best=lambda s: _odd(s, pick=np.argmax),
+    lowest_single=lambda s: int(np.where(np.eye(len(s)) == 1, np.inf, s).min(axis=1).argmin()),
+    place_in_whole_table=lambda s: int(s.argmin()),
+    mean_similarity=lambda s: float(min(_others(s, i).mean() for i in range(len(s)))),
+    all_means=lambda s: [float(_others(s, i).mean()) for i in range(len(s))],
+    second_of_ties=lambda s: len(s) - 1 - int(np.argmin([_others(s, i).mean() for i in range(len(s))][::-1])),
 )
 
 
@@ -131,60 +112,52 @@ def _table(rng, rows, columns):
 
 SHARES = exercise(
     "00-shares",
-    arguments=("table",),
-    cases=lambda rng: [
-        Case("Each row adds up to 1", (_table(rng, 3, 5),)),
-        Case("More rows than columns", (_table(rng, 6, 2),)),
-        Case("As many rows as columns", (_table(rng, 4, 4),)),
-        Case("One row", (_table(rng, 1, 4),)),
-        Case("One column", (_table(rng, 3, 1),)),
+    lambda rng: [
+        Case("Each row adds up to 1", _table(rng, 3, 5)),
+        Case("More rows than columns", _table(rng, 6, 2)),
+        Case("As many rows as columns", _table(rng, 4, 4)),
+        Case("One row", _table(rng, 1, 4)),
+        Case("One column", _table(rng, 3, 1)),
     ],
-    reference=lambda table: table / table.sum(dim=1, keepdim=True),
-    mistakes={
-        "lost_dimension": lambda t: t / t.sum(dim=1),
-        "column_sums": lambda t: t / t.sum(dim=0),
-        "whole_sum": lambda t: t / t.sum(),
-        "sums": (lambda t: t.sum(dim=1), lambda t: t.sum(dim=1, keepdim=True)),
-        "largest": lambda t: t / t.amax(dim=1, keepdim=True),
-        "softmax": lambda t: t.softmax(dim=1),
-    },
+    lambda table: table / table.sum(dim=1, keepdim=True),
+)(
+    lost_dimension=lambda t: t / t.sum(dim=1),
+    column_sums=lambda t: t / t.sum(dim=0),
+    whole_sum=lambda t: t / t.sum(),
+    sums=(lambda t: t.sum(dim=1), lambda t: t.sum(dim=1, keepdim=True)),
+    largest=lambda t: t / t.amax(dim=1, keepdim=True),
+    softmax=lambda t: t.softmax(dim=1),
 )
 
 
 def _factor_cases(rng):
     def case(label, sentences, words, numbers):
-        return Case(label, (normal(rng, sentences, words, numbers), normal(rng, sentences, words)))
+        return Case(label, normal(rng, sentences, words, numbers), normal(rng, sentences, words))
 
     vectors, factors = normal(rng, 2, 4, 3), normal(rng, 2, 4)
     factors[0, 1], factors[1] = 0.0, 0.0
-    return [
-        case("Three different sizes", 2, 5, 3),
-        case("As many words as numbers", 2, 4, 4),
-        case("As many sentences as words", 3, 3, 5),
-        case("As many sentences as numbers", 3, 4, 3),
-        case("All three sizes equal", 3, 3, 3),
-        case("One sentence of one word", 1, 1, 4),
-        Case("Factors of 0", (vectors, factors)),
-    ]
+    yield case("Three different sizes", 2, 5, 3)
+    yield case("As many words as numbers", 2, 4, 4)
+    yield case("As many sentences as words", 3, 3, 5)
+    yield case("As many sentences as numbers", 3, 4, 3)
+    yield case("All three sizes equal", 3, 3, 3)
+    yield case("One sentence of one word", 1, 1, 4)
+    yield Case("Factors of 0", vectors, factors)
 
 
 WEIGHTED = exercise(
-    "00-weighted-sum",
-    arguments=("vectors", "factors"),
-    cases=_factor_cases,
-    reference=lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1),
-    mistakes={
-        "factors_on_numbers": lambda v, w: (v * w).sum(dim=1),
-        "unsqueezed_in_the_middle": lambda v, w: (v * w.unsqueeze(1)).sum(dim=1),
-        "not_added": lambda v, w: v * w.unsqueeze(-1),
-        "sum_inside_vectors": lambda v, w: (v * w.unsqueeze(-1)).sum(dim=-1),
-        "sum_over_sentences": lambda v, w: (v * w.unsqueeze(-1)).sum(dim=0),
-        "weighted_mean": lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1) / w.sum(dim=1, keepdim=True),
-        "plain_mean": lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1),
-        "negative_as_zero": lambda v, w: (v * w.clamp(min=0).unsqueeze(-1)).sum(dim=1),
-        "factors_without_sign": lambda v, w: (v * w.abs().unsqueeze(-1)).sum(dim=1),
-        "factors_added": lambda v, w: (v + w.unsqueeze(-1)).sum(dim=1),
-    },
+    "00-weighted-sum", _factor_cases, lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1), arguments=("vectors", "factors")
+)(
+    factors_on_numbers=lambda v, w: (v * w).sum(dim=1),
+    unsqueezed_in_the_middle=lambda v, w: (v * w.unsqueeze(1)).sum(dim=1),
+    not_added=lambda v, w: v * w.unsqueeze(-1),
+    sum_inside_vectors=lambda v, w: (v * w.unsqueeze(-1)).sum(dim=-1),
+    sum_over_sentences=lambda v, w: (v * w.unsqueeze(-1)).sum(dim=0),
+    weighted_mean=lambda v, w: (v * w.unsqueeze(-1)).sum(dim=1) / w.sum(dim=1, keepdim=True),
+    plain_mean=lambda v, w: (v * w.unsqueeze(-1)).mean(dim=1),
+    negative_as_zero=lambda v, w: (v * w.clamp(min=0).unsqueeze(-1)).sum(dim=1),
+    factors_without_sign=lambda v, w: (v * w.abs().unsqueeze(-1)).sum(dim=1),
+    factors_added=lambda v, w: (v + w.unsqueeze(-1)).sum(dim=1),
 )
 
 
@@ -208,17 +181,15 @@ def _kept_cases(rng):
     whole[0, 0], whole[1, :3] = 3, torch.tensor([1, 2, 4])
     single = torch.zeros(3, 4, dtype=torch.int64)
     single[1, 2] = 1
-    return [
-        Case("Only the kept numbers count", (table, mask)),
-        Case("Rows that keep different numbers of values", (normal(rng, 2, 4), unequal)),
-        Case("As many rows as columns", (normal(rng, 3, 3), keep(3, 3))),
-        Case("A table of integers", (whole, unequal)),
-        Case("A kept 0 counts like any other number", (zero, torch.tensor([[1, 1, 0], [1, 0, 1]]))),
-        Case("NaN where `keep` holds 0", (spoilt, spoiling)),
-        Case("Infinity where `keep` holds 0", (endless, unequal)),
-        Case("A single 1", (normal(rng, 3, 4), single)),
-        Case("All kept", (table, torch.ones_like(mask))),
-    ]
+    yield Case("Only the kept numbers count", table, mask)
+    yield Case("Rows that keep different numbers of values", normal(rng, 2, 4), unequal)
+    yield Case("As many rows as columns", normal(rng, 3, 3), keep(3, 3))
+    yield Case("A table of integers", whole, unequal)
+    yield Case("A kept 0 counts like any other number", zero, torch.tensor([[1, 1, 0], [1, 0, 1]]))
+    yield Case("NaN where `keep` holds 0", spoilt, spoiling)
+    yield Case("Infinity where `keep` holds 0", endless, unequal)
+    yield Case("A single 1", normal(rng, 3, 4), single)
+    yield Case("All kept", table, torch.ones_like(mask))
 
 
 def _kept_mean(table, keep):
@@ -231,24 +202,15 @@ def _judge_kept(args, outcome):
     return difference(outcome, _kept_mean(*args))
 
 
-KEPT = exercise(
-    "00-kept-mean",
-    arguments=("table", "keep"),
-    cases=_kept_cases,
-    reference=_kept_mean,
-    judge=_judge_kept,
-    mistakes={
-        "mask_as_positions": lambda t, k: t[k].float().mean().item(),
-        "upside_down": lambda t, k: t[k == 0].float().mean().item(),
-        "whole_mean": lambda t, k: t.float().mean().item(),
-        "multiplied_by_mask": lambda t, k: ((t * k).sum() / k.sum()).item(),
-        "mean_of_row_means": lambda t, k: float(
-            np.mean([row[kept == 1].float().mean().item() for row, kept in zip(t, k) if (kept == 1).any()])
-        ),
-        "counted_all_cells": lambda t, k: (t[k == 1].float().sum() / k.numel()).item(),
-        "mean_of_integers": lambda t, k: t[k == 1].mean().item(),
-        "sum": lambda t, k: t[k == 1].float().sum().item(),
-    },
+KEPT = exercise("00-kept-mean", _kept_cases, _kept_mean, judge=_judge_kept)(
+    mask_as_positions=lambda t, k: t[k].float().mean().item(),
+    upside_down=lambda t, k: t[k == 0].float().mean().item(),
+    whole_mean=lambda t, k: t.float().mean().item(),
+    multiplied_by_mask=lambda t, k: ((t * k).sum() / k.sum()).item(),
+    mean_of_row_means=lambda t, k: float(
+        np.mean([row[kept == 1].float().mean().item() for row, kept in zip(t, k) if (kept == 1).any()])
+    ),
+    counted_all_cells=lambda t, k: (t[k == 1].float().sum() / k.numel()).item(),
+    mean_of_integers=lambda t, k: t[k == 1].mean().item(),
+    sum=lambda t, k: t[k == 1].float().sum().item(),
 )
-
-EXERCISES = (NEAREST, ODD, SHARES, WEIGHTED, KEPT)

@@ -37,19 +37,18 @@ def _encode_cases(rng):
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
     # of the pieces that are not in the vocabulary, ##ab and e have a twin there: ab and ##e
     strangers = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
-    return [
-        Case("The ids stand in the order of the words, between [CLS] and [SEP]", ([[a], [c], [b]], vocabulary)),
-        Case("Every piece of a word gets an id", ([[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary)),
-        Case("Two words make one sentence, with one [SEP]", ([[b, "##" + c], [a]], vocabulary)),
-        Case("A word given as [UNK] keeps its place", ([[a], ["[UNK]"], [c]], vocabulary)),
-        Case("A piece that the vocabulary does not know gets the id of [UNK]", (strangers, vocabulary)),
-        Case("A word that comes twice gives its id twice", ([[c], [a], [c]], vocabulary)),
-        Case("No words: [CLS] and [SEP] are left", ([], vocabulary)),
-        Case(
-            "A capital letter is another letter than the small one",
-            ([[a.upper(), "##" + b.title()], [a, "##" + b], [c.upper()]], capitals),
-        ),
-    ]
+    yield Case("The ids stand in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary)
+    yield Case("Every piece of a word gets an id", [[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary)
+    yield Case("Two words make one sentence, with one [SEP]", [[b, "##" + c], [a]], vocabulary)
+    yield Case("A word given as [UNK] keeps its place", [[a], ["[UNK]"], [c]], vocabulary)
+    yield Case("A piece that the vocabulary does not know gets the id of [UNK]", strangers, vocabulary)
+    yield Case("A word that comes twice gives its id twice", [[c], [a], [c]], vocabulary)
+    yield Case("No words: [CLS] and [SEP] are left", [], vocabulary)
+    yield Case(
+        "A capital letter is another letter than the small one",
+        [[a.upper(), "##" + b.title()], [a, "##" + b], [c.upper()]],
+        capitals,
+    )
 
 
 def _inside(words, v):
@@ -92,38 +91,32 @@ def _with_berts_numbers(inside, ends):
     return lambda w, v: [ends[0](v), *inside(w, v), ends[1](v)]
 
 
-ENCODE = exercise(
-    "01-encode",
-    arguments=("words", "vocabulary"),
-    cases=_encode_cases,
-    reference=encode,
-    mistakes={
-        "no_special_tokens": lambda w, v: _inside(w, v),
-        "no_special_tokens_and_keyerror": _known,
-        "no_sep": lambda w, v: [v["[CLS]"], *_inside(w, v)],
-        "no_cls": lambda w, v: [*_inside(w, v), v["[SEP]"]],
-        "sep_after_each_word": lambda w, v: [v["[CLS]"], *(i for p in w for i in [*_inside([p], v), v["[SEP]"]])],
-        "both_around_each_word": lambda w, v: [i for p in w for i in _framed(_inside([p], v), v)],
-        "swapped": lambda w, v: [v["[SEP]"], *_inside(w, v), v["[CLS]"]],
-        "pieces_returned": lambda w, v: ["[CLS]", *_flat(w), "[SEP]"],
-        "lists_of_words": lambda w, v: _framed([_inside([p], v) for p in w], v),
-        "keyerror": lambda w, v: _framed([v[piece] for piece in _flat(w)], v),
-        "unknown_is_none": lambda w, v: _framed([v.get(piece) for piece in _flat(w)], v),
-        "zero_is_false": lambda w, v: _framed([v.get(piece) or v["[UNK]"] for piece in _flat(w)], v),
-        "unknown_is_zero": lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
-        "unknown_dropped": lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
-        "rest_of_word_dropped": lambda w, v: _framed(_inside([_up_to_unknown(p, v) for p in w], v), v),
-        "text_unk": lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v),
-        "berts_numbers": (
-            *(_with_berts_numbers(inside, ends) for inside in _INSIDES for ends in _ENDS),
-            lambda w, v: _framed([v.get(piece, 100) for piece in _flat(w)], v),
-        ),
-        "list_as_key": (lambda w, v: _framed(_through_texts(w, v), v), _through_texts),
-        "first_piece_only": lambda w, v: _framed(_inside([p[:1] for p in w], v), v),
-        "words_looked_up": lambda w, v: _framed(_inside([["".join(p).replace("##", "")] for p in w], v), v),
-        "lower_case": lambda w, v: _framed(_inside([[x.lower() for x in p] for p in w], v), v),
-        "marks_cut_off": lambda w, v: _framed(_inside([[x.removeprefix("##") for x in p] for p in w], v), v),
-    },
+ENCODE = exercise("01-encode", _encode_cases, encode)(
+    no_special_tokens=lambda w, v: _inside(w, v),
+    no_special_tokens_and_keyerror=_known,
+    no_sep=lambda w, v: [v["[CLS]"], *_inside(w, v)],
+    no_cls=lambda w, v: [*_inside(w, v), v["[SEP]"]],
+    sep_after_each_word=lambda w, v: [v["[CLS]"], *(i for p in w for i in [*_inside([p], v), v["[SEP]"]])],
+    both_around_each_word=lambda w, v: [i for p in w for i in _framed(_inside([p], v), v)],
+    swapped=lambda w, v: [v["[SEP]"], *_inside(w, v), v["[CLS]"]],
+    pieces_returned=lambda w, v: ["[CLS]", *_flat(w), "[SEP]"],
+    lists_of_words=lambda w, v: _framed([_inside([p], v) for p in w], v),
+    keyerror=lambda w, v: _framed([v[piece] for piece in _flat(w)], v),
+    unknown_is_none=lambda w, v: _framed([v.get(piece) for piece in _flat(w)], v),
+    zero_is_false=lambda w, v: _framed([v.get(piece) or v["[UNK]"] for piece in _flat(w)], v),
+    unknown_is_zero=lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
+    unknown_dropped=lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
+    rest_of_word_dropped=lambda w, v: _framed(_inside([_up_to_unknown(p, v) for p in w], v), v),
+    text_unk=lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v),
+    berts_numbers=(
+        *(_with_berts_numbers(inside, ends) for inside in _INSIDES for ends in _ENDS),
+        lambda w, v: _framed([v.get(piece, 100) for piece in _flat(w)], v),
+    ),
+    list_as_key=(lambda w, v: _framed(_through_texts(w, v), v), _through_texts),
+    first_piece_only=lambda w, v: _framed(_inside([p[:1] for p in w], v), v),
+    words_looked_up=lambda w, v: _framed(_inside([["".join(p).replace("##", "")] for p in w], v), v),
+    lower_case=lambda w, v: _framed(_inside([[x.lower() for x in p] for p in w], v), v),
+    marks_cut_off=lambda w, v: _framed(_inside([[x.removeprefix("##") for x in p] for p in w], v), v),
 )
 
 
@@ -148,42 +141,41 @@ def wordpiece(word, pieces):
 def _wordpiece_cases(rng):
     a, b, c, d = _syllables(rng, 4)
     single = {piece for letter in a + b + c for piece in (letter, "##" + letter)}
-    return [
-        Case("A word that is a piece stays whole", (a + b, {a, a + b, "##" + b} | single)),
-        Case("A word that is a piece stays whole", (b[0], {b, *single})),
-        Case("Each piece after the first carries ##", (a + b + c, {a, "##" + b, "##" + c} | single)),
-        Case(
-            "The longest start wins, although a longer piece would follow a shorter start",
-            (a + b + c, {a, a + b, "##" + b + c, "##" + c} | single),
-        ),
-        Case("A piece may come more than once", (a + b + b + b, {a, "##" + b} | single)),
-        Case("The last piece may be one letter", (a + b + c[0], {a, "##" + b} | single)),
-        Case("An entry without ## is for the start of a word only", (a + b, {a, b})),
-        Case("An entry with ## is never the start of a word", (b + a, {"##" + b, "##" + a})),
-        Case(
-            "Greedy never goes back: no match after the longest start makes the word unknown",
-            (a + b + c, {a, a + b, "##" + b + c}),
-        ),
-        Case("One part that is not known makes the whole word unknown", (a + b + d, {a, "##" + b} | single)),
-        # the mark is no part of the word: its first # is not the piece #
-        Case(
-            "One part that is not known makes the whole word unknown",
-            (a + d + b, {a, "##" + b, "#", "###" + d} | single),
-        ),
-        Case("One part that is not known makes the whole word unknown", (d + a, {a, "##" + a, "##" + b})),
-        Case(
-            "The longest start wins, although a shorter start would lead to fewer pieces",
-            (a + b + c, {a, a + b, "##" + b + c, "##" + c[0], "##" + c[1]}),
-        ),
-        Case(
-            "The search begins at the start of the word",
-            (a + b + c, {a, a + b, "##" + c, "##" + b[0], "##" + b[1] + c}),
-        ),
-        Case("A capital letter is another letter than the small one", (a.upper() + b, {a, a.upper(), "##" + b})),
-        Case("A capital letter is another letter than the small one", (a + b.upper(), {a, "##" + b} | single)),
-        Case("A word of more than 100 letters is cut like any other", (a + 49 * b + c[0], {a, "##" + b, "##" + c[0]})),
-        Case("A word of more than 100 letters is cut like any other", (a + 99 * b, {a, "##" + b})),
-    ]
+    yield Case("A word that is a piece stays whole", a + b, {a, a + b, "##" + b} | single)
+    yield Case("A word that is a piece stays whole", b[0], {b, *single})
+    yield Case("Each piece after the first carries ##", a + b + c, {a, "##" + b, "##" + c} | single)
+    yield Case(
+        "The longest start wins, although a longer piece would follow a shorter start",
+        a + b + c,
+        {a, a + b, "##" + b + c, "##" + c} | single,
+    )
+    yield Case("A piece may come more than once", a + b + b + b, {a, "##" + b} | single)
+    yield Case("The last piece may be one letter", a + b + c[0], {a, "##" + b} | single)
+    yield Case("An entry without ## is for the start of a word only", a + b, {a, b})
+    yield Case("An entry with ## is never the start of a word", b + a, {"##" + b, "##" + a})
+    yield Case(
+        "Greedy never goes back: no match after the longest start makes the word unknown",
+        a + b + c,
+        {a, a + b, "##" + b + c},
+    )
+    yield Case("One part that is not known makes the whole word unknown", a + b + d, {a, "##" + b} | single)
+    # the mark is no part of the word: its first # is not the piece #
+    yield Case(
+        "One part that is not known makes the whole word unknown", a + d + b, {a, "##" + b, "#", "###" + d} | single
+    )
+    yield Case("One part that is not known makes the whole word unknown", d + a, {a, "##" + a, "##" + b})
+    yield Case(
+        "The longest start wins, although a shorter start would lead to fewer pieces",
+        a + b + c,
+        {a, a + b, "##" + b + c, "##" + c[0], "##" + c[1]},
+    )
+    yield Case(
+        "The search begins at the start of the word", a + b + c, {a, a + b, "##" + c, "##" + b[0], "##" + b[1] + c}
+    )
+    yield Case("A capital letter is another letter than the small one", a.upper() + b, {a, a.upper(), "##" + b})
+    yield Case("A capital letter is another letter than the small one", a + b.upper(), {a, "##" + b} | single)
+    yield Case("A word of more than 100 letters is cut like any other", a + 49 * b + c[0], {a, "##" + b, "##" + c[0]})
+    yield Case("A word of more than 100 letters is cut like any other", a + 99 * b, {a, "##" + b})
 
 
 def _match(
@@ -274,44 +266,35 @@ def _stops_at_none(use):
     return lambda w, p: _match(w, p, stuck=lambda found, rest: use(None))
 
 
-WORDPIECE = exercise(
-    "01-wordpiece",
-    arguments=("word", "pieces"),
-    cases=_wordpiece_cases,
-    reference=wordpiece,
-    points=2,
-    mistakes={
-        "berts_vocabulary": lambda w, p: _match(w, _berts_pieces()),
-        "start_not_found": (_stops_at_none(lambda piece: "##" + piece), _stops_at_none(len)),
-        "shortest_start": lambda w, p: _match(w, p, ends=lambda start, n: range(start + 1, n + 1)),
-        "never_marked": lambda w, p: _match(w, p, mark=""),
-        "marked_in_result_only": lambda w, p: _match(w, p, mark="", show=lambda start: "##" if start else ""),
-        "marked_in_lookup_only": lambda w, p: _match(w, p, show=lambda start: ""),
-        "first_marked_too": lambda w, p: _match(w, p, show=lambda start: "##"),
-        "first_looked_up_marked": lambda w, p: _match(w, p, first_mark="##"),
-        "unk_for_rest": lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, "[UNK]"]),
-        "rest_dropped": lambda w, p: _match(w, p, stuck=lambda found, rest: found),
-        "rest_as_it_is": (
-            lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, rest]),
-            lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, ("##" if found else "") + rest]),
-        ),
-        "unk_for_letters": _skipping,
-        "unk_as_text": lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]"),
-        "nothing_for_unknown": lambda w, p: _match(w, p, stuck=lambda found, rest: []),
-        "none_for_unknown": lambda w, p: _match(w, p, stuck=lambda found, rest: None),
-        "backtracks": lambda w, p: _any_split(w, p) or ["[UNK]"],
-        "cut_into_marks": _mark_in_the_rest,
-        "limit_of_100": [
-            lambda w, p, most=most: ["[UNK]"] if len(w) > most else wordpiece(w, p) for most in (100, 150)
-        ],
-        "fewest_pieces": [lambda w, p, end_first=end_first: _fewest(w, p, end_first) for end_first in (list, reversed)],
-        "lower_case": lambda w, p: wordpiece(w.lower(), p),
-        "from_the_end": _from_the_end,
-        "never_one_letter": lambda w, p: _match(w, p, ends=lambda start, n: range(n, start + 1, -1)),
-        "never_whole_rest": lambda w, p: _match(w, p, ends=lambda start, n: range(n - 1, start, -1)),
-        "whole_word_only": lambda w, p: [w] if w in p else ["[UNK]"],
-        "stops_after_one": lambda w, p: _match(w, p)[:1],
-    },
+WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
+    berts_vocabulary=lambda w, p: _match(w, _berts_pieces()),
+    start_not_found=(_stops_at_none(lambda piece: "##" + piece), _stops_at_none(len)),
+    shortest_start=lambda w, p: _match(w, p, ends=lambda start, n: range(start + 1, n + 1)),
+    never_marked=lambda w, p: _match(w, p, mark=""),
+    marked_in_result_only=lambda w, p: _match(w, p, mark="", show=lambda start: "##" if start else ""),
+    marked_in_lookup_only=lambda w, p: _match(w, p, show=lambda start: ""),
+    first_marked_too=lambda w, p: _match(w, p, show=lambda start: "##"),
+    first_looked_up_marked=lambda w, p: _match(w, p, first_mark="##"),
+    unk_for_rest=lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, "[UNK]"]),
+    rest_dropped=lambda w, p: _match(w, p, stuck=lambda found, rest: found),
+    rest_as_it_is=(
+        lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, rest]),
+        lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, ("##" if found else "") + rest]),
+    ),
+    unk_for_letters=_skipping,
+    unk_as_text=lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]"),
+    nothing_for_unknown=lambda w, p: _match(w, p, stuck=lambda found, rest: []),
+    none_for_unknown=lambda w, p: _match(w, p, stuck=lambda found, rest: None),
+    backtracks=lambda w, p: _any_split(w, p) or ["[UNK]"],
+    cut_into_marks=_mark_in_the_rest,
+    limit_of_100=[lambda w, p, most=most: ["[UNK]"] if len(w) > most else wordpiece(w, p) for most in (100, 150)],
+    fewest_pieces=[lambda w, p, end_first=end_first: _fewest(w, p, end_first) for end_first in (list, reversed)],
+    lower_case=lambda w, p: wordpiece(w.lower(), p),
+    from_the_end=_from_the_end,
+    never_one_letter=lambda w, p: _match(w, p, ends=lambda start, n: range(n, start + 1, -1)),
+    never_whole_rest=lambda w, p: _match(w, p, ends=lambda start, n: range(n - 1, start, -1)),
+    whole_word_only=lambda w, p: [w] if w in p else ["[UNK]"],
+    stops_after_one=lambda w, p: _match(w, p)[:1],
 )
 
 
@@ -345,15 +328,13 @@ def _harmful_cases(rng):
     single = {piece for letter in a + b + c for piece in (letter, "##" + letter)}
     known = {d, "##" + e, "##" + e[1], "##" + a, "##" + b + c, "##" + b[1] + c, "##" + c[0], "##" + c[1], "##" + f}
     twice = {a, "##" + b, "##" + c + d, "##" + c + e, "##" + f, "##" + e + d, "##" + d[0], "##" + d[1]}
-    return [
-        Case("A longer start breaks up what follows", (a + b + c, {a, "##" + b + c} | single)),
-        # only a + b does harm; the same letters with ## are another entry
-        Case("The word stays known", (a + b + c, {a, "##" + b + c, "##" + c[0], "##" + c[1], "##" + a + b})),
-        # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
-        Case("Another cut is not always a longer one", (d + e + a + b + c + f, known)),
-        # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c + e breaks up
-        Case("Only an entry with ## does harm", (a + b + c + d + b + c + e + f + e + d, twice | {f + e})),
-    ]
+    yield Case("A longer start breaks up what follows", a + b + c, {a, "##" + b + c} | single)
+    # only a + b does harm; the same letters with ## are another entry
+    yield Case("The word stays known", a + b + c, {a, "##" + b + c, "##" + c[0], "##" + c[1], "##" + a + b})
+    # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
+    yield Case("Another cut is not always a longer one", d + e + a + b + c + f, known)
+    # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c + e breaks up
+    yield Case("Only an entry with ## does harm", a + b + c + d + b + c + e + f + e + d, twice | {f + e})
 
 
 def _judge_harmful(args, outcome):
@@ -380,34 +361,27 @@ def _starts(word):
     return (word[:end] for end in range(1, len(word) + 1))
 
 
-HARMFUL = exercise(
-    "01-harmful-entry",
-    arguments=("word", "pieces"),
-    cases=_harmful_cases,
-    reference=harmful_entry,
-    judge=_judge_harmful,
-    mistakes={
-        "changed_not_more": (
-            lambda w, p: _first_entry(w, p, lambda before, after: after != before),
-            lambda w, p: _first_entry(w, p, lambda before, after: after not in (before, ["[UNK]"])),
-        ),
-        "makes_unknown": lambda w, p: _first_entry(
-            w, p, lambda before, after: after == ["[UNK]"], otherwise=harmful_entry(w, p)
-        ),
-        "only_at_start": (
-            lambda w, p: _first_entry(w, p, _longer, entries=_starts),
-            lambda w, p: _first_entry(w, p, _longer, entries=_starts, otherwise=None),
-        ),
-        "only_inside": (
-            lambda w, p: _first_entry(w, p, _longer, entries=_continuations),
-            lambda w, p: _first_entry(w, p, _longer, entries=_continuations, otherwise=None),
-        ),
-        "unmarked": lambda w, p: harmful_entry(w, p).removeprefix("##"),
-        "longer_cut": lambda w, p: wordpiece(w, p | {harmful_entry(w, p)}),
-        "all_entries": lambda w, p: [e for e in _entries(w) if _longer(wordpiece(w, p), wordpiece(w, p | {e}))],
-        "whole_word": lambda w, p: w,
-        "existing_piece": lambda w, p: wordpiece(w, p)[0],
-    },
+HARMFUL = exercise("01-harmful-entry", _harmful_cases, harmful_entry, judge=_judge_harmful)(
+    changed_not_more=(
+        lambda w, p: _first_entry(w, p, lambda before, after: after != before),
+        lambda w, p: _first_entry(w, p, lambda before, after: after not in (before, ["[UNK]"])),
+    ),
+    makes_unknown=lambda w, p: _first_entry(
+        w, p, lambda before, after: after == ["[UNK]"], otherwise=harmful_entry(w, p)
+    ),
+    only_at_start=(
+        lambda w, p: _first_entry(w, p, _longer, entries=_starts),
+        lambda w, p: _first_entry(w, p, _longer, entries=_starts, otherwise=None),
+    ),
+    only_inside=(
+        lambda w, p: _first_entry(w, p, _longer, entries=_continuations),
+        lambda w, p: _first_entry(w, p, _longer, entries=_continuations, otherwise=None),
+    ),
+    unmarked=lambda w, p: harmful_entry(w, p).removeprefix("##"),
+    longer_cut=lambda w, p: wordpiece(w, p | {harmful_entry(w, p)}),
+    all_entries=lambda w, p: [e for e in _entries(w) if _longer(wordpiece(w, p), wordpiece(w, p | {e}))],
+    whole_word=lambda w, p: w,
+    existing_piece=lambda w, p: wordpiece(w, p)[0],
 )
 
 
@@ -433,30 +407,29 @@ _NO_LETTERS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), "\u2
 def _merge_cases(rng):
     a, b, c, d = rng.sample(string.ascii_lowercase, 4)
     word = [c, a, b, d, b, a, a, b]
-    return [
-        Case("One occurrence becomes one symbol", ([c, a, b, d], (a, b))),
-        Case("Every occurrence is merged, also at the start and at the end", ([a, b, c, a, b, d, a, b], (a, b))),
-        Case("The order inside the pair matters", (word, (a, b))),
-        Case("Without the pair nothing changes", ([b, a, b.upper(), c, d, a], (a, b))),
-        Case("Neighbours only: a symbol between them keeps them apart", ([a, c, b, d], (a, b))),
-        Case("Occurrences do not overlap; the left one comes first", ([a, a, a, c], (a, a))),
-        Case("Occurrences do not overlap; the left one comes first", ([c, a, a, a, a, a], (a, a))),
-        Case("Symbols may be longer than one letter", ([a + b, c, d, a + b, c], (a + b, c))),
-        Case(
-            "Symbols count, not letters: the same letters in other symbols are another pair",
-            ([a + b, c, a, b + c], (a, b + c)),
-        ),
-        Case("Only whole symbols count", ([d + a, b, c, a, b + d], (a, b))),
-        Case("Any text can be a symbol, also a full stop", ([b, a, ".", a, c], (".", a))),
-        Case("Any text can be a symbol, also a space or a line break", ([a, b, " ", "\n", c + " " + d], (a, b))),
-        Case("Any text can be a symbol, also the empty one", ([c, "", a, b, "", d], (a, b))),
-        Case("Any text can be a symbol, also the empty one", ([a, "", "", b], (a, ""))),
-        Case("Any text can be a symbol", ([a, b, *_NO_LETTERS, a, b], (a, b))),
-        Case("The two texts are put together as they are", ([a.upper(), "##" + b, c], (a.upper(), "##" + b))),
-        Case("The two texts are put together as they are", ([c, " " + a, b + " "], (" " + a, b + " "))),
-        Case("A single symbol stays as it is", ([a], (a, b))),
-        Case("An empty list stays empty", ([], (a, b))),
-    ]
+    yield Case("One occurrence becomes one symbol", [c, a, b, d], (a, b))
+    yield Case("Every occurrence is merged, also at the start and at the end", [a, b, c, a, b, d, a, b], (a, b))
+    yield Case("The order inside the pair matters", word, (a, b))
+    yield Case("Without the pair nothing changes", [b, a, b.upper(), c, d, a], (a, b))
+    yield Case("Neighbours only: a symbol between them keeps them apart", [a, c, b, d], (a, b))
+    yield Case("Occurrences do not overlap; the left one comes first", [a, a, a, c], (a, a))
+    yield Case("Occurrences do not overlap; the left one comes first", [c, a, a, a, a, a], (a, a))
+    yield Case("Symbols may be longer than one letter", [a + b, c, d, a + b, c], (a + b, c))
+    yield Case(
+        "Symbols count, not letters: the same letters in other symbols are another pair",
+        [a + b, c, a, b + c],
+        (a, b + c),
+    )
+    yield Case("Only whole symbols count", [d + a, b, c, a, b + d], (a, b))
+    yield Case("Any text can be a symbol, also a full stop", [b, a, ".", a, c], (".", a))
+    yield Case("Any text can be a symbol, also a space or a line break", [a, b, " ", "\n", c + " " + d], (a, b))
+    yield Case("Any text can be a symbol, also the empty one", [c, "", a, b, "", d], (a, b))
+    yield Case("Any text can be a symbol, also the empty one", [a, "", "", b], (a, ""))
+    yield Case("Any text can be a symbol", [a, b, *_NO_LETTERS, a, b], (a, b))
+    yield Case("The two texts are put together as they are", [a.upper(), "##" + b, c], (a.upper(), "##" + b))
+    yield Case("The two texts are put together as they are", [c, " " + a, b + " "], (" " + a, b + " "))
+    yield Case("A single symbol stays as it is", [a], (a, b))
+    yield Case("An empty list stays empty", [], (a, b))
 
 
 def _first_only(s, p):
@@ -564,47 +537,36 @@ _NEIGHBOURS = (
 )
 
 
-MERGE = exercise(
-    "01-merge",
-    arguments=("symbols", "pair"),
-    cases=_merge_cases,
-    reference=merge,
-    mistakes={
-        "first_only": _first_only,
-        "overlapping": _overlapping,
-        "second_half_again": lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, step=1),
-        "from_the_right": _from_the_right,
-        "either_order": lambda s, p: _merge_where(s, lambda x, y: {x, y} == set(p)),
-        "joined_text": lambda s, p: _merge_where(s, lambda x, y: x + y == "".join(p)),
-        "spaced_text": _through_text,
-        "spaced_pattern": _through_pattern,
-        "pattern": _through_whole_symbols,
-        "spaced_symbol": lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + " " + y),
-        "pair_as_pair": lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: (x, y)),
-        "pair_dropped": lambda s, p: [
-            x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: None) if x is not None
-        ],
-        "empty_dropped": lambda s, p: [x for x in merge(s, p) if x],
-        "marks_cut_off": lambda s, p: _merge_where(
-            s, lambda x, y: (x, y) == p, glue=lambda x, y: x + y.removeprefix("##")
-        ),
-        "ends_only": [
-            lambda s, p, glue=glue: _merge_where(
-                s, lambda x, y: x.endswith(p[0]) and y.startswith(p[1]), glue=lambda x, y: glue(x, y, p)
-            )
-            for glue in (lambda x, y, p: x + y, lambda x, y, p: "".join(p))
-        ],
-        "separator": (
-            *(_with_separator(z, whole) for z in (" ", "\0", "\n", ",", "|", "\t") for whole in (True, False)),
-            _through_split,
-        ),
-        "last_lost": _without_last,
-        "beyond_the_end": [_beyond_the_end(fits, step) for fits in _NEIGHBOURS for step in (1, 2)],
-        "nothing_merged": lambda s, p: list(s),
-        "one_text": lambda s, p: "".join(s),
-        "array": lambda s, p: np.array(merge(s, p)).tolist(),
-    },
+MERGE = exercise("01-merge", _merge_cases, merge)(
+    first_only=_first_only,
+    overlapping=_overlapping,
+    second_half_again=lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, step=1),
+    from_the_right=_from_the_right,
+    either_order=lambda s, p: _merge_where(s, lambda x, y: {x, y} == set(p)),
+    joined_text=lambda s, p: _merge_where(s, lambda x, y: x + y == "".join(p)),
+    spaced_text=_through_text,
+    spaced_pattern=_through_pattern,
+    pattern=_through_whole_symbols,
+    spaced_symbol=lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + " " + y),
+    pair_as_pair=lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: (x, y)),
+    pair_dropped=lambda s, p: [
+        x for x in _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: None) if x is not None
+    ],
+    empty_dropped=lambda s, p: [x for x in merge(s, p) if x],
+    marks_cut_off=lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + y.removeprefix("##")),
+    ends_only=[
+        lambda s, p, glue=glue: _merge_where(
+            s, lambda x, y: x.endswith(p[0]) and y.startswith(p[1]), glue=lambda x, y: glue(x, y, p)
+        )
+        for glue in (lambda x, y, p: x + y, lambda x, y, p: "".join(p))
+    ],
+    separator=(
+        *(_with_separator(z, whole) for z in (" ", "\0", "\n", ",", "|", "\t") for whole in (True, False)),
+        _through_split,
+    ),
+    last_lost=_without_last,
+    beyond_the_end=[_beyond_the_end(fits, step) for fits in _NEIGHBOURS for step in (1, 2)],
+    nothing_merged=lambda s, p: list(s),
+    one_text=lambda s, p: "".join(s),
+    array=lambda s, p: np.array(merge(s, p)).tolist(),
 )
-
-
-EXERCISES = (ENCODE, WORDPIECE, HARMFUL, MERGE)

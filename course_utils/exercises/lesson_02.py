@@ -17,22 +17,22 @@ def _pad_cases(rng):
     pad_id = rng.randint(3, 90)
     lengths = rng.choice([(5, 2, 9, 7), (7, 9, 2, 5), (2, 9, 5, 7), (9, 2, 7, 5)])  # never sorted
     shuffled = [_ids(rng, n) for n in lengths]
-    return [
-        Case("Each row stays in its place and becomes as long as the longest", (shuffled, pad_id)),
-        Case(
-            "The longest sentence may stand anywhere",  # `max` of these lists would pick the third
-            ([_ids(rng, 3), _ids(rng, 8), [rng.randint(30000, 30500), *_ids(rng, 4)], _ids(rng, 4)], pad_id + 1),
-        ),
-        Case("Sentences of one length need no padding", ([_ids(rng, 5) for _ in range(3)], pad_id)),
-        Case("One sentence alone stays as it is", ([_ids(rng, 6)], pad_id)),
-        Case("The padding id is the one that is given", ([_ids(rng, 4), _ids(rng, 6)], 0)),
-        Case(
-            "A real token with the padding's id is still real",
-            ([[*_ids(rng, 3), pad_id, *_ids(rng, 2)], _ids(rng, 3), [pad_id, *_ids(rng, 1), pad_id]], pad_id),
-        ),
-        Case("An empty sentence becomes all padding", ([[], _ids(rng, 3)], pad_id)),
-        Case("If all sentences are empty, so are the rows", ([[], []], pad_id)),
-    ]
+    yield Case("Each row stays in its place and becomes as long as the longest", shuffled, pad_id)
+    yield Case(
+        "The longest sentence may stand anywhere",  # `max` of these lists would pick the third
+        [_ids(rng, 3), _ids(rng, 8), [rng.randint(30000, 30500), *_ids(rng, 4)], _ids(rng, 4)],
+        pad_id + 1,
+    )
+    yield Case("Sentences of one length need no padding", [_ids(rng, 5) for _ in range(3)], pad_id)
+    yield Case("One sentence alone stays as it is", [_ids(rng, 6)], pad_id)
+    yield Case("The padding id is the one that is given", [_ids(rng, 4), _ids(rng, 6)], 0)
+    yield Case(
+        "A real token with the padding's id is still real",
+        [[*_ids(rng, 3), pad_id, *_ids(rng, 2)], _ids(rng, 3), [pad_id, *_ids(rng, 1), pad_id]],
+        pad_id,
+    )
+    yield Case("An empty sentence becomes all padding", [[], _ids(rng, 3)], pad_id)
+    yield Case("If all sentences are empty, so are the rows", [[], []], pad_id)
 
 
 def _width(batch):
@@ -56,43 +56,36 @@ def _left(rows, fill):
     return [[fill] * (_width(rows) - len(row)) + row for row in rows]
 
 
-PAD = exercise(
-    "02-pad-batch",
-    arguments=("batch", "pad_id"),
-    cases=_pad_cases,
-    reference=_pad_batch,
-    points=2,
-    mistakes={
-        "mask_by_pad_id": lambda b, p: (_padded(b, p), [[int(i != p) for i in row] for row in _padded(b, p)]),
-        "mask_by_zero": lambda b, p: (_padded(b, p), [[int(i != 0) for i in row] for row in _padded(b, p)]),
-        "filled_with_zero": lambda b, p: (_padded(b, 0), _masks(b)),
-        "mask_of_ones": lambda b, p: (_padded(b, p), [[1] * _width(b) for _ in b]),
-        "mask_upside_down": lambda b, p: (_padded(b, p), [[1 - m for m in row] for row in _masks(b)]),
-        "mask_too_short": lambda b, p: (_padded(b, p), [[1] * len(ids) for ids in b]),
-        "mask_filled_with_pad_id": lambda b, p: (_padded(b, p), _padded([[1] * len(ids) for ids in b], p)),
-        "left": lambda b, p: (_left(b, p), _left([[1] * len(ids) for ids in b], 0)),
-        "all_left_but_mask": lambda b, p: (_left(b, p), _masks(b)),
-        "mask_first": lambda b, p: (_masks(b), _padded(b, p)),
-        "ids_only": _padded,
-        "pairs": lambda b, p: list(zip(_padded(b, p), _masks(b), strict=True)),
-        "dictionary": lambda b, p: {"input_ids": _padded(b, p), "attention_mask": _masks(b)},
-        "cut_to_shortest": lambda b, p: ([ids[: min(map(len, b))] for ids in b], [[1] * min(map(len, b)) for _ in b]),
-        "one_longer": lambda b, p: (_padded(b, p, _width(b) + 1), _masks(b, _width(b) + 1)),
-        "first_length": lambda b, p: (_padded(b, p, len(b[0])), _masks(b, len(b[0]))),
-        "last_length": lambda b, p: (_padded(b, p, len(b[-1])), _masks(b, len(b[-1]))),
-        "max_of_lists": (
-            lambda b, p: (_padded(b, p, len(max(b))), _masks(b, len(max(b)))),
-            lambda b, p: max(b) - len(b[0]),
-            lambda b, p: len(b[0]) < max(b),
-            lambda b, p: range(max(b)),
-        ),
-        "first_row_only": lambda b, p: (_padded(b, p)[:1], _masks(b)[:1]),
-        "one_token_only": lambda b, p: (
-            [ids + [p] * (len(ids) < _width(b)) for ids in b],
-            [[1] * len(ids) + [0] * (len(ids) < _width(b)) for ids in b],
-        ),
-        "no_padding": lambda b, p: (b, [[1] * len(ids) for ids in b]),
-    },
+PAD = exercise("02-pad-batch", _pad_cases, _pad_batch, points=2)(
+    mask_by_pad_id=lambda b, p: (_padded(b, p), [[int(i != p) for i in row] for row in _padded(b, p)]),
+    mask_by_zero=lambda b, p: (_padded(b, p), [[int(i != 0) for i in row] for row in _padded(b, p)]),
+    filled_with_zero=lambda b, p: (_padded(b, 0), _masks(b)),
+    mask_of_ones=lambda b, p: (_padded(b, p), [[1] * _width(b) for _ in b]),
+    mask_upside_down=lambda b, p: (_padded(b, p), [[1 - m for m in row] for row in _masks(b)]),
+    mask_too_short=lambda b, p: (_padded(b, p), [[1] * len(ids) for ids in b]),
+    mask_filled_with_pad_id=lambda b, p: (_padded(b, p), _padded([[1] * len(ids) for ids in b], p)),
+    left=lambda b, p: (_left(b, p), _left([[1] * len(ids) for ids in b], 0)),
+    all_left_but_mask=lambda b, p: (_left(b, p), _masks(b)),
+    mask_first=lambda b, p: (_masks(b), _padded(b, p)),
+    ids_only=_padded,
+    pairs=lambda b, p: list(zip(_padded(b, p), _masks(b), strict=True)),
+    dictionary=lambda b, p: {"input_ids": _padded(b, p), "attention_mask": _masks(b)},
+    cut_to_shortest=lambda b, p: ([ids[: min(map(len, b))] for ids in b], [[1] * min(map(len, b)) for _ in b]),
+    one_longer=lambda b, p: (_padded(b, p, _width(b) + 1), _masks(b, _width(b) + 1)),
+    first_length=lambda b, p: (_padded(b, p, len(b[0])), _masks(b, len(b[0]))),
+    last_length=lambda b, p: (_padded(b, p, len(b[-1])), _masks(b, len(b[-1]))),
+    max_of_lists=(
+        lambda b, p: (_padded(b, p, len(max(b))), _masks(b, len(max(b)))),
+        lambda b, p: max(b) - len(b[0]),
+        lambda b, p: len(b[0]) < max(b),
+        lambda b, p: range(max(b)),
+    ),
+    first_row_only=lambda b, p: (_padded(b, p)[:1], _masks(b)[:1]),
+    one_token_only=lambda b, p: (
+        [ids + [p] * (len(ids) < _width(b)) for ids in b],
+        [[1] * len(ids) + [0] * (len(ids) < _width(b)) for ids in b],
+    ),
+    no_padding=lambda b, p: (b, [[1] * len(ids) for ids in b]),
 )
 
 
@@ -102,61 +95,54 @@ def _truncate_cases(rng):
     def sentence(length):
         return [cls, *_ids(rng, length - 2), sep]
 
-    return [
-        Case("A long sentence is cut", (sentence(rng.randint(12, 16)), rng.randint(6, 8))),
-        Case("One token too many", (sentence(9), 8)),
-        Case("A sentence of exactly max_length stays as it is", (sentence(7), 7)),
-        Case("A short sentence stays as it is", (sentence(4), rng.randint(8, 12))),
-        Case("One token below the limit", (sentence(6), 7)),
-        Case("[CLS] and [SEP] are left when max_length is 2", (sentence(5), 2)),
-        Case(
-            "The text may contain [CLS] and [SEP]",
-            ([cls, *_ids(rng, 1), sep, cls, *_ids(rng, 1), sep, *_ids(rng, 2), sep], 7),
-        ),  # cut just after a [SEP]
-        Case("So may a short text", ([cls, sep, *_ids(rng, 2), cls, sep], rng.randint(8, 12))),
-    ]
+    yield Case("A long sentence is cut", sentence(rng.randint(12, 16)), rng.randint(6, 8))
+    yield Case("One token too many", sentence(9), 8)
+    yield Case("A sentence of exactly max_length stays as it is", sentence(7), 7)
+    yield Case("A short sentence stays as it is", sentence(4), rng.randint(8, 12))
+    yield Case("One token below the limit", sentence(6), 7)
+    yield Case("[CLS] and [SEP] are left when max_length is 2", sentence(5), 2)
+    yield Case(
+        "The text may contain [CLS] and [SEP]",
+        [cls, *_ids(rng, 1), sep, cls, *_ids(rng, 1), sep, *_ids(rng, 2), sep],
+        7,
+    )  # cut just after a [SEP]
+    yield Case("So may a short text", [cls, sep, *_ids(rng, 2), cls, sep], rng.randint(8, 12))
 
 
 def _truncate(ids, n):
     return ids if len(ids) <= n else ids[: n - 1] + ids[-1:]
 
 
-TRUNCATE = exercise(
-    "02-truncate",
-    arguments=("ids", "max_length"),
-    cases=_truncate_cases,
-    reference=_truncate,
-    mistakes={
-        "sep_cut_off": lambda ids, n: ids[:n],
-        "one_too_long_with_sep": lambda ids, n: ids if len(ids) <= n else ids[:n] + ids[-1:],
-        "one_too_long_and_sep_twice": lambda ids, n: ids[:n] + ids[-1:],
-        "one_too_short": lambda ids, n: ids if len(ids) <= n else ids[: n - 2] + ids[-1:],
-        "special_not_counted": lambda ids, n: ids if len(ids) <= n else ids[: n + 1] + ids[-1:],
-        "sep_twice_for_short": lambda ids, n: ids[: n - 1] + ids[-1:],
-        "berts_sep": lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + [102],
-        "end_kept": lambda ids, n: ids if len(ids) <= n else ids[:1] + ids[len(ids) - n + 1 :],
-        "last_ids_kept": lambda ids, n: ids[-n:],
-        "special_removed": (lambda ids, n: ids[1:-1][:n], lambda ids, n: ids[1:-1][: n - 2]),
-        "zero_at_end": lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + [0],
-        "short_filled_up": lambda ids, n: _truncate(ids, n) + [0] * (n - len(ids)),
-        "not_cut": lambda ids, n: ids,
-        "none_for_long": lambda ids, n: ids if len(ids) <= n else None,
-        "none_for_all": lambda ids, n: None,
-        "none_for_short": (
-            lambda ids, n: None if len(ids) <= n else _truncate(ids, n),
-            lambda ids, n: None if len(ids) < n else _truncate(ids, n),
-        ),
-        "number_joined_to_list": (
-            lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + ids[-1],
-            lambda ids, n: ids[: n - 1] + ids[-1],
-        ),
-        "equal_ids_dropped": (
-            lambda ids, n: [i for i in ids if i != ids[-1]][: n - 1] + ids[-1:],
-            lambda ids, n: ids if len(ids) <= n else [i for i in ids if i != ids[-1]][: n - 1] + ids[-1:],
-        ),
-        "no_second_sep": lambda ids, n: ids[: n - 1] + ids[-1:] * (ids[: n - 1][-1] != ids[-1]),
-        "sep_left_out": lambda ids, n: ids if len(ids) <= n else ids[: n - 1],
-    },
+TRUNCATE = exercise("02-truncate", _truncate_cases, _truncate, arguments=("ids", "max_length"))(
+    sep_cut_off=lambda ids, n: ids[:n],
+    one_too_long_with_sep=lambda ids, n: ids if len(ids) <= n else ids[:n] + ids[-1:],
+    one_too_long_and_sep_twice=lambda ids, n: ids[:n] + ids[-1:],
+    one_too_short=lambda ids, n: ids if len(ids) <= n else ids[: n - 2] + ids[-1:],
+    special_not_counted=lambda ids, n: ids if len(ids) <= n else ids[: n + 1] + ids[-1:],
+    sep_twice_for_short=lambda ids, n: ids[: n - 1] + ids[-1:],
+    berts_sep=lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + [102],
+    end_kept=lambda ids, n: ids if len(ids) <= n else ids[:1] + ids[len(ids) - n + 1 :],
+    last_ids_kept=lambda ids, n: ids[-n:],
+    special_removed=(lambda ids, n: ids[1:-1][:n], lambda ids, n: ids[1:-1][: n - 2]),
+    zero_at_end=lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + [0],
+    short_filled_up=lambda ids, n: _truncate(ids, n) + [0] * (n - len(ids)),
+    not_cut=lambda ids, n: ids,
+    none_for_long=lambda ids, n: ids if len(ids) <= n else None,
+    none_for_all=lambda ids, n: None,
+    none_for_short=(
+        lambda ids, n: None if len(ids) <= n else _truncate(ids, n),
+        lambda ids, n: None if len(ids) < n else _truncate(ids, n),
+    ),
+    number_joined_to_list=(
+        lambda ids, n: ids if len(ids) <= n else ids[: n - 1] + ids[-1],
+        lambda ids, n: ids[: n - 1] + ids[-1],
+    ),
+    equal_ids_dropped=(
+        lambda ids, n: [i for i in ids if i != ids[-1]][: n - 1] + ids[-1:],
+        lambda ids, n: ids if len(ids) <= n else [i for i in ids if i != ids[-1]][: n - 1] + ids[-1:],
+    ),
+    no_second_sep=lambda ids, n: ids[: n - 1] + ids[-1:] * (ids[: n - 1][-1] != ids[-1]),
+    sep_left_out=lambda ids, n: ids if len(ids) <= n else ids[: n - 1],
 )
 
 
@@ -171,24 +157,23 @@ def _bug_cases(rng):
     with_zero[:, 1] = 0.0
     steps = (2 * scores).round() / 2  # exact in float32 even a million away from 0
     down, apart = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
-    return [
-        Case("Without padding it is the ordinary softmax", (normal(rng, 2, 5), torch.ones(2, 5, dtype=torch.int64))),
-        Case("Padding gets the weight 0, and real tokens share 1", (scores, mask)),
-        Case("The scores at padded positions change nothing", (scores + 6 * (1 - mask), mask)),
-        Case("A real token may have the score 0", (with_zero, mask)),
-        Case(  # in one row real tokens are a million below 0
-            "Padding may score a million above 0", (steps + FAR * (1 - mask - down * mask), mask)
-        ),
-        Case("Padding may score a million below 0", (steps - FAR * (1 - mask), mask)),
-        Case("All real scores may be a million below 0", (steps - FAR * mask, mask)),
-        Case("One row may be a million above 0, another a million below", (steps + FAR * apart, mask)),
-        Case("Padding may stand on the left", (scores.flip(1), mask.flip(1))),
-        Case("A row alone gives the same weights as in a batch", (scores[1:2], mask[1:2])),
-        Case(
-            "As many sentences as tokens",
-            (normal(rng, 4, 4), torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]])),
-        ),
-    ]
+    yield Case("Without padding it is the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5, dtype=torch.int64))
+    yield Case("Padding gets the weight 0, and real tokens share 1", scores, mask)
+    yield Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask)
+    yield Case("A real token may have the score 0", with_zero, mask)
+    yield Case(  # in one row real tokens are a million below 0
+        "Padding may score a million above 0", steps + FAR * (1 - mask - down * mask), mask
+    )
+    yield Case("Padding may score a million below 0", steps - FAR * (1 - mask), mask)
+    yield Case("All real scores may be a million below 0", steps - FAR * mask, mask)
+    yield Case("One row may be a million above 0, another a million below", steps + FAR * apart, mask)
+    yield Case("Padding may stand on the left", scores.flip(1), mask.flip(1))
+    yield Case("A row alone gives the same weights as in a batch", scores[1:2], mask[1:2])
+    yield Case(
+        "As many sentences as tokens",
+        normal(rng, 4, 4),
+        torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]]),
+    )
 
 
 def _softmax(scores, keep, low=float("-inf"), dim=1):
@@ -213,59 +198,48 @@ def _judge_weights(args, outcome):
     return f"your function gives padding the weight {most:.3g} where exactly 0 is expected" if most else None
 
 
-BUG = exercise(
-    "02-find-the-bug",
-    arguments=("scores", "attention_mask"),
-    cases=_bug_cases,
-    reference=_masked_softmax,
-    judge=_judge_weights,
-    points=2,
-    mistakes={
-        "score_zero": lambda s, m: torch.softmax(s * m, dim=1),
-        "mask_unused": lambda s, m: torch.softmax(s, dim=1),
-        "zeroed_after_softmax": lambda s, m: torch.softmax(s, dim=1) * m,
-        "removed_after_softmax": lambda s, m: torch.softmax(s * m, dim=1) * m,
-        "upside_down": (lambda s, m: _softmax(s, m == 0), lambda s, m: _softmax(s, m == 0, -1e9)),
-        "nan_by_infinity": lambda s, m: torch.softmax(s + (1 - m) * float("-inf"), dim=1),
-        "mask_added": lambda s, m: torch.softmax(s + m, dim=1),
-        "plus_infinity": lambda s, m: _softmax(s, m == 1, float("inf")),
-        "found_by_score": lambda s, m: _softmax(s, s * m != 0),
-        "not_low_enough": (
-            *(
-                lambda s, m, low=low: _softmax(s, m == 1, low)
-                for low in (-1.0, -5.0, -10.0, -20.0, -100.0, -1000.0, -9999.0, -1e4, -1e5)
-            ),
-            *(
-                lambda s, m, low=low: torch.softmax(s + low * (1 - m), dim=1)
-                for low in (-5.0, -10.0, -100.0, -1000.0, -1e4, -1e5)
-            ),
+BUG = exercise("02-find-the-bug", _bug_cases, _masked_softmax, judge=_judge_weights, points=2)(
+    score_zero=lambda s, m: torch.softmax(s * m, dim=1),
+    mask_unused=lambda s, m: torch.softmax(s, dim=1),
+    zeroed_after_softmax=lambda s, m: torch.softmax(s, dim=1) * m,
+    removed_after_softmax=lambda s, m: torch.softmax(s * m, dim=1) * m,
+    upside_down=(lambda s, m: _softmax(s, m == 0), lambda s, m: _softmax(s, m == 0, -1e9)),
+    nan_by_infinity=lambda s, m: torch.softmax(s + (1 - m) * float("-inf"), dim=1),
+    mask_added=lambda s, m: torch.softmax(s + m, dim=1),
+    plus_infinity=lambda s, m: _softmax(s, m == 1, float("inf")),
+    found_by_score=lambda s, m: _softmax(s, s * m != 0),
+    not_low_enough=(
+        *(
+            lambda s, m, low=low: _softmax(s, m == 1, low)
+            for low in (-1.0, -5.0, -10.0, -20.0, -100.0, -1000.0, -9999.0, -1e4, -1e5)
         ),
-        "removed_after_powers": (
-            lambda s, m: _shares(torch.softmax(s, dim=1) * m),
-            lambda s, m: _shares(torch.softmax(s * m, dim=1) * m),
+        *(
+            lambda s, m, low=low: torch.softmax(s + low * (1 - m), dim=1)
+            for low in (-5.0, -10.0, -100.0, -1000.0, -1e4, -1e5)
         ),
-        "powers_underflow": (
-            lambda s, m: _shares(torch.exp(s) * m),
-            lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")))),
-        ),
-        "largest_of_batch": (
-            lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")) - s[m == 1].max())),
-            lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")) - s.max())),
-            lambda s, m: _shares(torch.exp(s - s.max()) * m),
-        ),
-        "not_true_or_false": (
-            lambda s, m: s.masked_fill(m, float("-inf")),
-            lambda s, m: torch.where(m, s, float("-inf")),
-        ),
-        "over_sentences": (
-            lambda s, m: torch.softmax(s * m, dim=0),
-            lambda s, m: _softmax(s, m == 1, dim=0),
-            lambda s, m: _softmax(s, m == 1, -1e9, dim=0),
-        ),
-        "scores_divided": lambda s, m: s * m / (s * m).sum(dim=1, keepdim=True),
-        "scores_returned": lambda s, m: s.masked_fill(m == 0, float("-inf")),
-        "logarithm": lambda s, m: torch.log_softmax(s.masked_fill(m == 0, float("-inf")), dim=1),
-    },
+    ),
+    removed_after_powers=(
+        lambda s, m: _shares(torch.softmax(s, dim=1) * m),
+        lambda s, m: _shares(torch.softmax(s * m, dim=1) * m),
+    ),
+    powers_underflow=(
+        lambda s, m: _shares(torch.exp(s) * m),
+        lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")))),
+    ),
+    largest_of_batch=(
+        lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")) - s[m == 1].max())),
+        lambda s, m: _shares(torch.exp(s.masked_fill(m == 0, float("-inf")) - s.max())),
+        lambda s, m: _shares(torch.exp(s - s.max()) * m),
+    ),
+    not_true_or_false=(lambda s, m: s.masked_fill(m, float("-inf")), lambda s, m: torch.where(m, s, float("-inf"))),
+    over_sentences=(
+        lambda s, m: torch.softmax(s * m, dim=0),
+        lambda s, m: _softmax(s, m == 1, dim=0),
+        lambda s, m: _softmax(s, m == 1, -1e9, dim=0),
+    ),
+    scores_divided=lambda s, m: s * m / (s * m).sum(dim=1, keepdim=True),
+    scores_returned=lambda s, m: s.masked_fill(m == 0, float("-inf")),
+    logarithm=lambda s, m: torch.log_softmax(s.masked_fill(m == 0, float("-inf")), dim=1),
 )
 
 
@@ -313,42 +287,44 @@ def _leak_cases(rng):
     one, two, three, four, five = rng.sample(range(VOCABULARY // 2), 5)
     # Each id stands at padding in four rows, and in some of them is the first or the last real one too.
     all_ids = torch.tensor([[first % FEW, (first + i) % FEW, i] for i in range(FEW) for first in range(4)])
-    return [
-        Case("An encoder that hides padding does not leak", (encoder("none", 0.0), *batch(ragged, 7, 0))),
-        Case(
-            "An encoder without a mask leaks where there is padding",
-            (encoder("none", table=too_long), *batch(ragged, 7, 0)),
-        ),
-        Case("A mask multiplied into the scores leaks", (encoder("product"), *batch([5, 2, 4], 6, 1))),
-        Case("A mask used after the softmax leaks", (encoder("late"), *batch([3, 6, 2], 6, 0))),
-        Case("One padded position is enough", (encoder("ends"), *batch([3, 7, 4], 7, 0))),
-        Case("One padded position is enough, on the left too", (encoder("ends"), *batch([3, 7, 6], 7, 0, left=True))),
-        Case("One real token that notices is enough", (middle(), *batch([3, 3], 4, 2))),
-        Case(
-            "Padding on the left need not leak",
-            (encoder("none", 0.0, positions=in_fours), *batch([6, 2, 5], 6, 0, left=True)),
-        ),
-        Case("One number may grow by 0.00015", (changing(1.5e-4, one, "one", [5]), *batch(one_padded, 5, one))),
-        Case(  # a number near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit
-            "It may shrink by 0.00015",
-            (changing(-1.5e-4, two, "none", [2], start=10.0, short=0.01), *batch(one_padded, 5, two)),
-        ),
-        Case(
-            "All numbers may grow by 0.00015",
-            (changing(1.5e-4, three, "none", slice(None)), *batch(one_padded, 5, three)),
-        ),
-        Case("A change of 0.00007 does not count", (changing(7e-5, three, "one", [4]), *batch(one_padded, 5, three))),
-        Case("Nor do many of them", (changing(7e-5, four, "none", slice(None)), *batch(one_padded, 5, four))),
-        Case(
-            "A vector may change and keep its norm",  # one number goes from 0.01 to -0.01
-            (changing(-0.02, five, "none", [3], start=-0.01), *batch(one_padded, 5, five)),
-        ),
-        Case(
-            "Whatever id stands at padding, another one takes its place",
-            (encoder("none", table=table[:FEW]), all_ids, torch.tensor([[1, 1, 0]] * len(all_ids)), FEW),
-        ),
-        Case("Without padding nothing can leak", (encoder("none"), *batch([5, 5], 5, 0))),
-    ]
+    yield Case("An encoder that hides padding does not leak", encoder("none", 0.0), *batch(ragged, 7, 0))
+    yield Case(
+        "An encoder without a mask leaks where there is padding", encoder("none", table=too_long), *batch(ragged, 7, 0)
+    )
+    yield Case("A mask multiplied into the scores leaks", encoder("product"), *batch([5, 2, 4], 6, 1))
+    yield Case("A mask used after the softmax leaks", encoder("late"), *batch([3, 6, 2], 6, 0))
+    yield Case("One padded position is enough", encoder("ends"), *batch([3, 7, 4], 7, 0))
+    yield Case("One padded position is enough, on the left too", encoder("ends"), *batch([3, 7, 6], 7, 0, left=True))
+    yield Case("One real token that notices is enough", middle(), *batch([3, 3], 4, 2))
+    yield Case(
+        "Padding on the left need not leak",
+        encoder("none", 0.0, positions=in_fours),
+        *batch([6, 2, 5], 6, 0, left=True),
+    )
+    yield Case("One number may grow by 0.00015", changing(1.5e-4, one, "one", [5]), *batch(one_padded, 5, one))
+    yield Case(  # a number near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit
+        "It may shrink by 0.00015",
+        changing(-1.5e-4, two, "none", [2], start=10.0, short=0.01),
+        *batch(one_padded, 5, two),
+    )
+    yield Case(
+        "All numbers may grow by 0.00015", changing(1.5e-4, three, "none", slice(None)), *batch(one_padded, 5, three)
+    )
+    yield Case("A change of 0.00007 does not count", changing(7e-5, three, "one", [4]), *batch(one_padded, 5, three))
+    yield Case("Nor do many of them", changing(7e-5, four, "none", slice(None)), *batch(one_padded, 5, four))
+    yield Case(
+        "A vector may change and keep its norm",  # one number goes from 0.01 to -0.01
+        changing(-0.02, five, "none", [3], start=-0.01),
+        *batch(one_padded, 5, five),
+    )
+    yield Case(
+        "Whatever id stands at padding, another one takes its place",
+        encoder("none", table=table[:FEW]),
+        all_ids,
+        torch.tensor([[1, 1, 0]] * len(all_ids)),
+        FEW,
+    )
+    yield Case("Without padding nothing can leak", encoder("none"), *batch([5, 5], 5, 0))
 
 
 def _next_ids(ids, size):
@@ -427,62 +403,58 @@ def _by_closeness(encode, ids, mask, size):
 
 LEAKS = exercise(
     "02-padding-leaks",
-    arguments=("encode", "input_ids", "attention_mask", "vocabulary_size"),
-    cases=_leak_cases,
-    reference=_leaks,
+    _leak_cases,
+    _leaks,
     points=2,
-    mistakes={
-        "first_tokens_only": _leaks_by(lambda changes, mask: changes[:, 0].abs().amax(dim=1) * mask[:, 0]),
-        "padded_compared": _leaks_by(lambda changes, mask: changes.abs().amax(dim=(1, 2))),
-        "no_absolute_value": [
-            _leaks_by(lambda changes, mask, sign=sign: ((sign * changes).amax(dim=2) * mask).amax(dim=1))
-            for sign in (1, -1)
-        ],
-        "first_number_only": _leaks_by(lambda changes, mask: (changes[:, :, 0].abs() * mask).amax(dim=1)),
-        "changes_added": [
-            _leaks_by(measure)
-            for measure in (
-                lambda changes, mask: (changes.norm(dim=2) * mask).amax(dim=1),
-                lambda changes, mask: (changes.abs().sum(dim=2) * mask).amax(dim=1),
-            )
-        ],
-        "changes_averaged": [
-            _leaks_by(measure)
-            for measure in (
-                lambda changes, mask: (changes.abs().mean(dim=2) * mask).amax(dim=1),
-                lambda changes, mask: ((changes * mask[..., None]).sum(dim=1) / mask.sum(dim=1)[:, None]).abs().amax(1),
-            )
-        ],
-        "norms_compared": _leaks_by_norm,
-        "real_swapped": lambda e, i, m, n: (_largest(e(_next_ids(i, n), m) - e(i, m), m) > 1e-4).tolist(),
-        "mask_of_ones": lambda e, i, m, n: (
-            _largest(e(torch.where(m == 0, _next_ids(i, n), i), torch.ones_like(m)) - e(i, torch.ones_like(m)), m)
-            > 1e-4
-        ).tolist(),
-        "mask_changed": lambda e, i, m, n: (_largest(e(i, torch.ones_like(m)) - e(i, m), m) > 1e-4).tolist(),
-        "compared_with_alone": _alone,
-        "first_positions_as_real": lambda *a: _swapped_at(*a, at=_after_as_many_as_are_real),
-        "right_only": lambda *a: _swapped_at(*a, at=_after_the_last),
-        "tiny_changes": _leaks_by(_largest, most=0.0),
-        "small_leak_missed": [_leaks_by(_largest, most) for most in (1e-3, 1e-2)],
-        "relative_tolerance": _by_closeness,
-        "negative_ids": [
+    arguments=("encode", "input_ids", "attention_mask", "vocabulary_size"),
+)(
+    first_tokens_only=_leaks_by(lambda changes, mask: changes[:, 0].abs().amax(dim=1) * mask[:, 0]),
+    padded_compared=_leaks_by(lambda changes, mask: changes.abs().amax(dim=(1, 2))),
+    no_absolute_value=[
+        _leaks_by(lambda changes, mask, sign=sign: ((sign * changes).amax(dim=2) * mask).amax(dim=1))
+        for sign in (1, -1)
+    ],
+    first_number_only=_leaks_by(lambda changes, mask: (changes[:, :, 0].abs() * mask).amax(dim=1)),
+    changes_added=[
+        _leaks_by(measure)
+        for measure in (
+            lambda changes, mask: (changes.norm(dim=2) * mask).amax(dim=1),
+            lambda changes, mask: (changes.abs().sum(dim=2) * mask).amax(dim=1),
+        )
+    ],
+    changes_averaged=[
+        _leaks_by(measure)
+        for measure in (
+            lambda changes, mask: (changes.abs().mean(dim=2) * mask).amax(dim=1),
+            lambda changes, mask: ((changes * mask[..., None]).sum(dim=1) / mask.sum(dim=1)[:, None]).abs().amax(1),
+        )
+    ],
+    norms_compared=_leaks_by_norm,
+    real_swapped=lambda e, i, m, n: (_largest(e(_next_ids(i, n), m) - e(i, m), m) > 1e-4).tolist(),
+    mask_of_ones=lambda e, i, m, n: (
+        _largest(e(torch.where(m == 0, _next_ids(i, n), i), torch.ones_like(m)) - e(i, torch.ones_like(m)), m) > 1e-4
+    ).tolist(),
+    mask_changed=lambda e, i, m, n: (_largest(e(i, torch.ones_like(m)) - e(i, m), m) > 1e-4).tolist(),
+    compared_with_alone=_alone,
+    first_positions_as_real=lambda *a: _swapped_at(*a, at=_after_as_many_as_are_real),
+    right_only=lambda *a: _swapped_at(*a, at=_after_the_last),
+    tiny_changes=_leaks_by(_largest, most=0.0),
+    small_leak_missed=[_leaks_by(_largest, most) for most in (1e-3, 1e-2)],
+    relative_tolerance=_by_closeness,
+    negative_ids=[
+        lambda *a, others=others: _leaks(*a, others=others)
+        for others in (lambda ids, size: ids - 1, lambda ids, size: -1 - ids)
+    ],
+    id_not_swapped=(
+        *(lambda *a, n=n: _leaks(*a, others=_constant(n)) for n in (-1, 0, 1)),
+        *(
             lambda *a, others=others: _leaks(*a, others=others)
-            for others in (lambda ids, size: ids - 1, lambda ids, size: -1 - ids)
-        ],
-        "id_not_swapped": (
-            *(lambda *a, n=n: _leaks(*a, others=_constant(n)) for n in (-1, 0, 1)),
-            *(
-                lambda *a, others=others: _leaks(*a, others=others)
-                for others in (lambda ids, size: size - 1 - ids, lambda ids, size: (ids + 3) % size)
-            ),
+            for others in (lambda ids, size: size - 1 - ids, lambda ids, size: (ids + 3) % size)
         ),
-        "beyond_vocabulary": lambda *a: _leaks(*a, others=lambda ids, size: ids + 1),
-        "one_position_only": [_one_swapped(place) for place in (0, -1)],
-        "one_value": lambda *a: any(_leaks_by(_largest)(*a)),
-        "inverted": lambda *a: [not leak for leak in _leaks_by(_largest)(*a)],
-        "amount_returned": lambda e, i, m, n: _largest(_changes(e, i, m, n), m).tolist(),
-    },
+    ),
+    beyond_vocabulary=lambda *a: _leaks(*a, others=lambda ids, size: ids + 1),
+    one_position_only=[_one_swapped(place) for place in (0, -1)],
+    one_value=lambda *a: any(_leaks_by(_largest)(*a)),
+    inverted=lambda *a: [not leak for leak in _leaks_by(_largest)(*a)],
+    amount_returned=lambda e, i, m, n: _largest(_changes(e, i, m, n), m).tolist(),
 )
-
-EXERCISES = (PAD, TRUNCATE, BUG, LEAKS)

@@ -19,16 +19,13 @@ def _word_cases(rng):
     small = [None, 0, 1, 1, 2, 2, 2, None, None][:hidden]
     several = [word for word, count in enumerate(pieces) if count > 1]
     single = [word for word, count in enumerate(pieces) if count == 1]
-    return [
-        *(
-            Case("A word of several pieces gets the mean of their vectors", (states, word_ids, word))
-            for word in several
-        ),
-        *(Case("A word of one piece gets that piece's vector", (states, word_ids, word)) for word in single),
-        Case("Special tokens and padding belong to no word", (padded, word_ids + [None] * 3, several[-1])),
-        Case("Words are counted from 0", (states[[0, 1, 2, 3, 4]], [None, 0, 0, 1, None], 0)),
-        Case("As many tokens as dimensions", (normal(rng, hidden, hidden), small, 1)),
-    ]
+    for word in several:
+        yield Case("A word of several pieces gets the mean of their vectors", states, word_ids, word)
+    for word in single:
+        yield Case("A word of one piece gets that piece's vector", states, word_ids, word)
+    yield Case("Special tokens and padding belong to no word", padded, word_ids + [None] * 3, several[-1])
+    yield Case("Words are counted from 0", states[[0, 1, 2, 3, 4]], [None, 0, 0, 1, None], 0)
+    yield Case("As many tokens as dimensions", normal(rng, hidden, hidden), small, 1)
 
 
 def _pieces(word_ids, index):
@@ -45,43 +42,37 @@ def _total(rows):
     return sum(rows) / len(rows)
 
 
-WORD_VECTOR = exercise(
-    "03-word-vector",
-    arguments=("hidden_states", "word_ids", "index"),
-    cases=_word_cases,
-    reference=_word_vector,
-    mistakes={
-        "token_position": lambda h, w, i: h[i],
-        "only_cls_added": lambda h, w, i: h[i + 1],
-        "first_piece": lambda h, w, i: h[w.index(i)],
-        "last_piece": lambda h, w, i: h[_pieces(w, i)[-1]],
-        "sum": lambda h, w, i: h[_pieces(w, i)].sum(dim=0),
-        "divided_by_all": lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / len(w),
-        "divided_by_all_words": lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / sum(x is not None for x in w),
-        "maximum": lambda h, w, i: h[_pieces(w, i)].amax(dim=0),
-        "pieces_returned": lambda h, w, i: h[_pieces(w, i)],
-        "kept_dimension": lambda h, w, i: h[_pieces(w, i)].mean(dim=0, keepdim=True),
-        "inside_vectors": lambda h, w, i: h[_pieces(w, i)].mean(dim=1),
-        "one_number": lambda h, w, i: h[_pieces(w, i)].mean(),
-        "all_tokens": lambda h, w, i: h.mean(dim=0),
-        "all_words": lambda h, w, i: h[[x is not None for x in w]].mean(dim=0),
-        "other_words": lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0),
-        "list_compared": lambda h, w, i: h[w == i].mean(dim=0),
-        "word_zero_lost": (
-            lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0),
-            lambda h, w, i: torch.stack([h[p] for p, x in enumerate(w) if x and x == i]).mean(dim=0),
-            lambda h, w, i: _total(h[p] for p, x in enumerate(w) if x and x == i),
-        ),
-        "last_piece_lost": (
-            lambda h, w, i: h[_pieces(w, i)[0] : _pieces(w, i)[-1]].mean(dim=0),
-            lambda h, w, i: torch.stack([h[p] for p in _pieces(w, i)[:-1]]).mean(dim=0),
-        ),
-        "none_as_zero": lambda h, w, i: h[[p for p, x in enumerate(w) if (x or 0) == i]].mean(dim=0),
-        "counted_from_one": lambda h, w, i: _word_vector(h, w, i - 1),
-        "next_word": lambda h, w, i: _word_vector(h, w, i + 1),
-        "cls_skipped_once": lambda h, w, i: h[1:][_pieces(w[:-1], i)].mean(dim=0),
-        "none_dropped": lambda h, w, i: h[_pieces([x for x in w if x is not None], i)].mean(dim=0),
-    },
+WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector, arguments=("hidden_states", "word_ids", "index"))(
+    token_position=lambda h, w, i: h[i],
+    only_cls_added=lambda h, w, i: h[i + 1],
+    first_piece=lambda h, w, i: h[w.index(i)],
+    last_piece=lambda h, w, i: h[_pieces(w, i)[-1]],
+    sum=lambda h, w, i: h[_pieces(w, i)].sum(dim=0),
+    divided_by_all=lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / len(w),
+    divided_by_all_words=lambda h, w, i: h[_pieces(w, i)].sum(dim=0) / sum(x is not None for x in w),
+    maximum=lambda h, w, i: h[_pieces(w, i)].amax(dim=0),
+    pieces_returned=lambda h, w, i: h[_pieces(w, i)],
+    kept_dimension=lambda h, w, i: h[_pieces(w, i)].mean(dim=0, keepdim=True),
+    inside_vectors=lambda h, w, i: h[_pieces(w, i)].mean(dim=1),
+    one_number=lambda h, w, i: h[_pieces(w, i)].mean(),
+    all_tokens=lambda h, w, i: h.mean(dim=0),
+    all_words=lambda h, w, i: h[[x is not None for x in w]].mean(dim=0),
+    other_words=lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0),
+    list_compared=lambda h, w, i: h[w == i].mean(dim=0),
+    word_zero_lost=(
+        lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0),
+        lambda h, w, i: torch.stack([h[p] for p, x in enumerate(w) if x and x == i]).mean(dim=0),
+        lambda h, w, i: _total(h[p] for p, x in enumerate(w) if x and x == i),
+    ),
+    last_piece_lost=(
+        lambda h, w, i: h[_pieces(w, i)[0] : _pieces(w, i)[-1]].mean(dim=0),
+        lambda h, w, i: torch.stack([h[p] for p in _pieces(w, i)[:-1]]).mean(dim=0),
+    ),
+    none_as_zero=lambda h, w, i: h[[p for p, x in enumerate(w) if (x or 0) == i]].mean(dim=0),
+    counted_from_one=lambda h, w, i: _word_vector(h, w, i - 1),
+    next_word=lambda h, w, i: _word_vector(h, w, i + 1),
+    cls_skipped_once=lambda h, w, i: h[1:][_pieces(w[:-1], i)].mean(dim=0),
+    none_dropped=lambda h, w, i: h[_pieces([x for x in w if x is not None], i)].mean(dim=0),
 )
 
 
@@ -152,47 +143,47 @@ def _nearest_cases(rng):
     order = list(range(10))
     rng.shuffle(order)
     lonely = [one, one, two, three, one, two, two, two, one, three]
-    return [
-        Case("Six of ten rows have a nearest row of their own sense", (mixed[order], [senses[i] for i in order])),
-        Case(
-            "Similarity is the cosine: the lengths of the vectors do not matter",
-            (
-                _pairs(rng, 4, common=0.6, lengths=(0.1, 10, 1, 1, 0.1, 10, 0.1, 10)),
-                [f"sense {i // 2}" for i in range(8)],
-            ),
-        ),
-        Case(
-            "A row is never its own neighbour, even when all cosines are negative",
-            (_in_a_plane(rng, 0, 100, 245), [one, two, one]),
-        ),
-        Case(
-            "The nearest row decides, not the average of a sense",
-            (_in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80), [one] * 4 + [two] * 3),
-        ),
-        Case("Three senses", (mixed, lonely)),
-        Case(
-            "A row that stands there twice is nearest to its copy",
-            (_in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]], [one, one, two, two, two, one]),
-        ),
-        Case(
-            "Two equal rows of different senses are each other's nearest",
-            (_along_axes(rng, 2, 2, 3, 3, 5, 5), ["river", "money", "money", "river", "bird", "bird"]),
-        ),
-        Case(
-            "The most similar row decides, by however little",
-            (_turned(rng, _unit_rows(0, 30, -29.998, 180, 209.998, 150)), [one, two, one, two, two, one]),
-        ),
-        Case(
-            "The cosine is that of the rows as they are, without a mean subtracted",
-            (_far_from_0(rng), [one, one, two, two]),
-        ),
-        Case("Opposite rows are the least similar ones", (_in_a_plane(rng, 0, 60, 175), [one, one, two])),
-        Case(
-            "Of negative cosines, the one closest to 0 is the largest", (_in_a_plane(rng, 245, 100, 0), [one, two, two])
-        ),
-        Case("The only other row is the nearest, even at the cosine −1", (_opposite(rng), [one, two])),
-        Case("Two rows of one sense give 1", (_pairs(rng, 1), [one, one])),
-    ]
+    yield Case("Six of ten rows have a nearest row of their own sense", mixed[order], [senses[i] for i in order])
+    yield Case(
+        "Similarity is the cosine: the lengths of the vectors do not matter",
+        _pairs(rng, 4, common=0.6, lengths=(0.1, 10, 1, 1, 0.1, 10, 0.1, 10)),
+        [f"sense {i // 2}" for i in range(8)],
+    )
+    yield Case(
+        "A row is never its own neighbour, even when all cosines are negative",
+        _in_a_plane(rng, 0, 100, 245),
+        [one, two, one],
+    )
+    yield Case(
+        "The nearest row decides, not the average of a sense",
+        _in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80),
+        [one] * 4 + [two] * 3,
+    )
+    yield Case("Three senses", mixed, lonely)
+    yield Case(
+        "A row that stands there twice is nearest to its copy",
+        _in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]],
+        [one, one, two, two, two, one],
+    )
+    yield Case(
+        "Two equal rows of different senses are each other's nearest",
+        _along_axes(rng, 2, 2, 3, 3, 5, 5),
+        ["river", "money", "money", "river", "bird", "bird"],
+    )
+    yield Case(
+        "The most similar row decides, by however little",
+        _turned(rng, _unit_rows(0, 30, -29.998, 180, 209.998, 150)),
+        [one, two, one, two, two, one],
+    )
+    yield Case(
+        "The cosine is that of the rows as they are, without a mean subtracted", _far_from_0(rng), [one, one, two, two]
+    )
+    yield Case("Opposite rows are the least similar ones", _in_a_plane(rng, 0, 60, 175), [one, one, two])
+    yield Case(
+        "Of negative cosines, the one closest to 0 is the largest", _in_a_plane(rng, 245, 100, 0), [one, two, two]
+    )
+    yield Case("The only other row is the nearest, even at the cosine −1", _opposite(rng), [one, two])
+    yield Case("Two rows of one sense give 1", _pairs(rng, 1), [one, one])
 
 
 def _share(table, senses, pick=torch.Tensor.argmax):
@@ -237,57 +228,47 @@ def _among_later(v, senses):
     return sum(senses[i + 1 + c[i, i + 1 :].argmax()] == senses[i] for i in range(len(v) - 1)) / len(v)
 
 
-NEAREST_SENSE = exercise(
-    "03-nearest-sense",
-    arguments=("vectors", "senses"),
-    cases=_nearest_cases,
-    reference=_nearest_sense,
-    points=2,
-    mistakes={
-        "cells_by_value": lambda v, s: _share((c := _cosines(v)).masked_fill(c > 0.9999, float("-inf")), s),
-        "finds_itself": lambda v, s: _share(_cosines(v), s),
-        "zero_for_itself": lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
-        "without_sign": lambda v, s: _share(_without_self(_cosines(v).abs(), -1.0), s),
-        "minus_one_for_itself": lambda v, s: _share(_without_self(_cosines(v), -1.0), s),
-        "second_largest": (
-            lambda v, s: _share(_cosines(v), s, lambda row: row.topk(2).indices[1]),
-            lambda v, s: _share(_cosines(v), s, lambda row: row.argsort()[-2]),
-            lambda v, s: _share(_cosines(v), s, lambda row: row.argsort(descending=True)[1]),
+NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, points=2, arguments=("vectors", "senses"))(
+    cells_by_value=lambda v, s: _share((c := _cosines(v)).masked_fill(c > 0.9999, float("-inf")), s),
+    finds_itself=lambda v, s: _share(_cosines(v), s),
+    zero_for_itself=lambda v, s: _share(_without_self(_cosines(v), 0.0), s),
+    without_sign=lambda v, s: _share(_without_self(_cosines(v).abs(), -1.0), s),
+    minus_one_for_itself=lambda v, s: _share(_without_self(_cosines(v), -1.0), s),
+    second_largest=(
+        lambda v, s: _share(_cosines(v), s, lambda row: row.topk(2).indices[1]),
+        lambda v, s: _share(_cosines(v), s, lambda row: row.argsort()[-2]),
+        lambda v, s: _share(_cosines(v), s, lambda row: row.argsort(descending=True)[1]),
+    ),
+    starts_at_zero=(
+        lambda v, s: _running_maximum(v, s, lambda senses: None),
+        lambda v, s: _running_maximum(v, s, lambda senses: senses[0]),
+        lambda v, s: _running_maximum(v, s, lambda senses: senses[None]),
+    ),
+    list_of_places=lambda v, s: s[_cosines(v).argmax(dim=1)],
+    lengths_along_columns=lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s),
+    not_normalised=lambda v, s: _share(_without_self(v @ v.T), s),
+    not_normalised_and_itself=lambda v, s: _share(v @ v.T, s),
+    mean_subtracted=[
+        lambda v, s, dim=dim: _share(_without_self(_cosines(v - v.mean(dim=dim, keepdim=True))), s) for dim in (0, 1)
+    ],
+    distance=lambda v, s: _share(-_without_self(torch.cdist(v, v), float("inf")), s),
+    columns_divided=lambda v, s: _share(_without_self(_products(v / v.norm(dim=0))), s),
+    least_similar=(
+        lambda v, s: _share(_without_self(_cosines(v), float("inf")), s, torch.Tensor.argmin),
+        lambda v, s: _share(
+            _without_self(_cosines(v)).masked_fill(torch.eye(len(v), dtype=torch.bool), 2.0), s, torch.Tensor.argmin
         ),
-        "starts_at_zero": (
-            lambda v, s: _running_maximum(v, s, lambda senses: None),
-            lambda v, s: _running_maximum(v, s, lambda senses: senses[0]),
-            lambda v, s: _running_maximum(v, s, lambda senses: senses[None]),
-        ),
-        "list_of_places": lambda v, s: s[_cosines(v).argmax(dim=1)],
-        "lengths_along_columns": lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s),
-        "not_normalised": lambda v, s: _share(_without_self(v @ v.T), s),
-        "not_normalised_and_itself": lambda v, s: _share(v @ v.T, s),
-        "mean_subtracted": [
-            lambda v, s, dim=dim: _share(_without_self(_cosines(v - v.mean(dim=dim, keepdim=True))), s)
-            for dim in (0, 1)
-        ],
-        "distance": lambda v, s: _share(-_without_self(torch.cdist(v, v), float("inf")), s),
-        "columns_divided": lambda v, s: _share(_without_self(_products(v / v.norm(dim=0))), s),
-        "least_similar": (
-            lambda v, s: _share(_without_self(_cosines(v), float("inf")), s, torch.Tensor.argmin),
-            lambda v, s: _share(
-                _without_self(_cosines(v)).masked_fill(torch.eye(len(v), dtype=torch.bool), 2.0), s, torch.Tensor.argmin
-            ),
-        ),
-        "other_sense_share": lambda v, s: 1 - _nearest_sense(v, s),
-        "count": lambda v, s: _nearest_sense(v, s) * len(s),
-        "percentage": lambda v, s: 100 * _nearest_sense(v, s),
-        "per_row": lambda v, s: [
-            s[i] == sense for i, sense in zip(_without_self(_cosines(v)).argmax(dim=1), s, strict=True)
-        ],
-        "positions_returned": lambda v, s: _without_self(_cosines(v)).argmax(dim=1),
-        "senses_returned": lambda v, s: [s[i] for i in _without_self(_cosines(v)).argmax(dim=1)],
-        "divided_by_n_minus_one": lambda v, s: _nearest_sense(v, s) * len(s) / (len(s) - 1),
-        "later_rows_only": _among_later,
-        "sense_means_with_itself": lambda v, s: _by_centre(v, s, leave_out=False),
-        "sense_means": lambda v, s: _by_centre(v, s, leave_out=True),
-    },
+    ),
+    other_sense_share=lambda v, s: 1 - _nearest_sense(v, s),
+    count=lambda v, s: _nearest_sense(v, s) * len(s),
+    percentage=lambda v, s: 100 * _nearest_sense(v, s),
+    per_row=lambda v, s: [s[i] == sense for i, sense in zip(_without_self(_cosines(v)).argmax(dim=1), s, strict=True)],
+    positions_returned=lambda v, s: _without_self(_cosines(v)).argmax(dim=1),
+    senses_returned=lambda v, s: [s[i] for i in _without_self(_cosines(v)).argmax(dim=1)],
+    divided_by_n_minus_one=lambda v, s: _nearest_sense(v, s) * len(s) / (len(s) - 1),
+    later_rows_only=_among_later,
+    sense_means_with_itself=lambda v, s: _by_centre(v, s, leave_out=False),
+    sense_means=lambda v, s: _by_centre(v, s, leave_out=True),
 )
 
 
@@ -310,19 +291,17 @@ def _patch_cases(rng):
     for mix, _ in unread:
         mix[:last, last] = 0  # no other token takes anything from the last one
     clean = _run(embeddings, layers)
-    return [
-        Case("Hidden state 2 of 4 layers", drawn(4, 2)),
-        Case("Hidden state 1 is the output of the first layer", drawn(2, 1)),
-        Case("Hidden state 0 is the embedding output", drawn(2, 0)),
-        Case("The last hidden state", drawn(2, 2)),
-        Case("The hidden state below the last of 5 layers", drawn(5, 4)),
-        Case("The first position", drawn(2, 1, position=0)),
-        Case("The last position", drawn(2, 1, position=last)),
-        Case("One layer, patched below it", drawn(1, 0)),
-        Case("One layer, patched above it", drawn(1, 1)),
-        Case("A token that no other one reads", (embeddings, unread, 1, last, vector)),
-        Case("A vector equal to the one that it replaces", (embeddings, layers, 2, 1, clean[2][1].clone())),
-    ]
+    yield Case("Hidden state 2 of 4 layers", *drawn(4, 2))
+    yield Case("Hidden state 1 is the output of the first layer", *drawn(2, 1))
+    yield Case("Hidden state 0 is the embedding output", *drawn(2, 0))
+    yield Case("The last hidden state", *drawn(2, 2))
+    yield Case("The hidden state below the last of 5 layers", *drawn(5, 4))
+    yield Case("The first position", *drawn(2, 1, position=0))
+    yield Case("The last position", *drawn(2, 1, position=last))
+    yield Case("One layer, patched below it", *drawn(1, 0))
+    yield Case("One layer, patched above it", *drawn(1, 1))
+    yield Case("A token that no other one reads", embeddings, unread, 1, last, vector)
+    yield Case("A vector equal to the one that it replaces", embeddings, layers, 2, 1, clean[2][1].clone())
 
 
 def _layer(state, mix, weight):
@@ -392,41 +371,30 @@ def _no_tanh_at_the_end(e, layers, layer, position, vector):
 
 
 PATCH = exercise(
-    "03-patch",
-    arguments=("embeddings", "layers", "layer", "position", "vector"),
-    cases=_patch_cases,
-    reference=_patched,
-    points=2,
-    mistakes={
-        "no_patch": lambda e, ls, k, p, v: torch.stack(_run(e, ls)),
-        "patched_at_the_end": _patch_after_the_run,
-        "stored_before_patch": _patch_not_shown,
-        "one_too_high": _patch_where(lambda n, layer: n == layer + 1),
-        "one_too_low": _patch_where(lambda n, layer: n == layer - 1),
-        "never_state_zero": _patch_where(lambda n, layer: n == layer and n > 0),
-        "never_last_state": lambda e, ls, k, p, v: torch.stack(
-            _run(e, ls, lambda n, state: _with(state, p, v) if n == k < len(ls) else state)
-        ),
-        "above_too": _patch_where(lambda n, layer: n >= layer),
-        "below_too": _patch_where(lambda n, layer: n <= layer),
-        "every_state": _patch_where(lambda n, layer: True),
-        "all_tokens": _patch_by(lambda state, p, v: v.expand_as(state)),
-        "added": _patch_by(lambda state, p, v: _with(state, p, state[p] + v)),
-        "last_only": lambda *args: _patched(*args)[-1],
-        "embeddings_missing": lambda *args: _patched(*args)[1:],
-        "first_matrices": _first_matrices,
-        "no_tanh": _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: mix @ state @ weight),
-        "last_without_tanh": _no_tanh_at_the_end,
-        "no_mix": _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(state @ weight)),
-        "transposed": (
-            _patch_where(
-                lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix.T @ state @ weight)
-            ),
-            _patch_where(
-                lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix @ state @ weight.T)
-            ),
-        ),
-    },
+    "03-patch", _patch_cases, _patched, points=2, arguments=("embeddings", "layers", "layer", "position", "vector")
+)(
+    no_patch=lambda e, ls, k, p, v: torch.stack(_run(e, ls)),
+    patched_at_the_end=_patch_after_the_run,
+    stored_before_patch=_patch_not_shown,
+    one_too_high=_patch_where(lambda n, layer: n == layer + 1),
+    one_too_low=_patch_where(lambda n, layer: n == layer - 1),
+    never_state_zero=_patch_where(lambda n, layer: n == layer and n > 0),
+    never_last_state=lambda e, ls, k, p, v: torch.stack(
+        _run(e, ls, lambda n, state: _with(state, p, v) if n == k < len(ls) else state)
+    ),
+    above_too=_patch_where(lambda n, layer: n >= layer),
+    below_too=_patch_where(lambda n, layer: n <= layer),
+    every_state=_patch_where(lambda n, layer: True),
+    all_tokens=_patch_by(lambda state, p, v: v.expand_as(state)),
+    added=_patch_by(lambda state, p, v: _with(state, p, state[p] + v)),
+    last_only=lambda *args: _patched(*args)[-1],
+    embeddings_missing=lambda *args: _patched(*args)[1:],
+    first_matrices=_first_matrices,
+    no_tanh=_patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: mix @ state @ weight),
+    last_without_tanh=_no_tanh_at_the_end,
+    no_mix=_patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(state @ weight)),
+    transposed=(
+        _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix.T @ state @ weight)),
+        _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix @ state @ weight.T)),
+    ),
 )
-
-EXERCISES = (WORD_VECTOR, NEAREST_SENSE, PATCH)

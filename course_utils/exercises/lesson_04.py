@@ -23,25 +23,25 @@ def _pooling_cases(rng, shift=0.0):
     zeros = vectors.clone()
     zeros[[0, 1, 2], [2, 0, 3]] = 0
     full = normal(rng, 2, 4, hidden)
-    return [
-        Case("A batch without padding", (full, torch.ones(2, 4, dtype=torch.int64))),
-        Case("Padding does not count", (vectors, mask)),
-        Case("A real token may hold zeros", (zeros, mask)),
-        Case("More padding changes nothing", (wider, wider_mask)),
-        Case("A sentence alone gives the same vector as in a batch", (vectors[1:2], mask[1:2])),
-        Case("Rows in another order give the same vectors in that order", (vectors[[2, 0, 1]], mask[[2, 0, 1]])),
-        Case("A mask of true and false works too", (vectors, mask.bool())),
-        Case("Padding on the left does not count either", (vectors.flip(1), mask.flip(1))),
-        Case(
-            "As many tokens as dimensions",
-            (normal(rng, 2, hidden, hidden), torch.tensor([[1] * hidden, [1] * (hidden - 2) + [0] * 2])),
-        ),
-    ]
+    yield Case("A batch without padding", full, torch.ones(2, 4, dtype=torch.int64))
+    yield Case("Padding does not count", vectors, mask)
+    yield Case("A real token may hold zeros", zeros, mask)
+    yield Case("More padding changes nothing", wider, wider_mask)
+    yield Case("A sentence alone gives the same vector as in a batch", vectors[1:2], mask[1:2])
+    yield Case("Rows in another order give the same vectors in that order", vectors[[2, 0, 1]], mask[[2, 0, 1]])
+    yield Case("A mask of true and false works too", vectors, mask.bool())
+    yield Case("Padding on the left does not count either", vectors.flip(1), mask.flip(1))
+    yield Case(
+        "As many tokens as dimensions",
+        normal(rng, 2, hidden, hidden),
+        torch.tensor([[1] * hidden, [1] * (hidden - 2) + [0] * 2]),
+    )
 
 
 def _mean_cases(rng):
     vectors, mask = _padded(rng, [3, 5], 5, 6)
-    return [*_pooling_cases(rng), Case("Token vectors in float64 give vectors in float64", (vectors.double(), mask))]
+    yield from _pooling_cases(rng)
+    yield Case("Token vectors in float64 give vectors in float64", vectors.double(), mask)
 
 
 def _max_cases(rng):
@@ -53,14 +53,12 @@ def _max_cases(rng):
         row = torch.where(mask[1].unsqueeze(-1) == 1, low, vectors[1].to(dtype))
         return torch.stack([vectors[0].to(dtype), row]), mask
 
-    return [
-        *_pooling_cases(rng, shift=-4.0),
-        Case("Numbers down to the lowest of float32", lowest(torch.float32, 1)),
-        # half of the lowest, since differences of float64 are taken in float64
-        Case(
-            "In float64, numbers far below the lowest of float32, and a result in float64", lowest(torch.float64, 0.5)
-        ),
-    ]
+    yield from _pooling_cases(rng, shift=-4.0)
+    yield Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1))
+    # half of the lowest, since differences of float64 are taken in float64
+    yield Case(
+        "In float64, numbers far below the lowest of float32, and a result in float64", *lowest(torch.float64, 0.5)
+    )
 
 
 def _both_low(one, other):
@@ -85,81 +83,51 @@ def _count(m):
     return m.sum(dim=1, keepdim=True)
 
 
-MEAN = exercise(
-    "04-mean-pool",
-    strict=True,
-    arguments=("token_embeddings", "attention_mask"),
-    cases=_mean_cases,
-    reference=mean_pool,
-    points=2,
-    mistakes={
-        "padding_averaged": lambda t, m: t.mean(dim=1),
-        "padded_length": lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1],
-        "padding_added": lambda t, m: t.sum(dim=1) / _count(m),
-        "nonzero_counted": lambda t, m: (
-            _weighted(t, m).sum(dim=1) / (_weighted(t, m) != 0).any(dim=-1).sum(dim=1, keepdim=True)
-        ),
-        "sum": lambda t, m: _weighted(t, m).sum(dim=1),
-        "always_float32": lambda t, m: mean_pool(t, m).float(),
-        "real_in_batch": lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(),
-        "upside_down": lambda t, m: _weighted(t, 1 - m.long()).sum(dim=1) / _count(1 - m.long()),
-        "right_only": lambda t, m: torch.stack(
-            [v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]
-        ),
-        "special_left_out": lambda t, m: torch.stack(
-            [v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]
-        ),
-        "batch_averaged": lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
-        "first_token": lambda t, m: t[:, 0],
-        "along_hidden": (lambda t, m: t.mean(dim=-1), lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m)),
-        "along_batch": (
-            lambda t, m: t.mean(dim=0),
-            lambda t, m: _weighted(t, m).sum(dim=0) / m.sum(dim=0).unsqueeze(-1),
-        ),
-        "no_unsqueeze": (lambda t, m: (t * m).sum(dim=1) / _count(m), lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
-        "no_keepdim": lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
-    },
+MEAN = exercise("04-mean-pool", _mean_cases, mean_pool, strict=True, points=2)(
+    padding_averaged=lambda t, m: t.mean(dim=1),
+    padded_length=lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1],
+    padding_added=lambda t, m: t.sum(dim=1) / _count(m),
+    nonzero_counted=lambda t, m: (
+        _weighted(t, m).sum(dim=1) / (_weighted(t, m) != 0).any(dim=-1).sum(dim=1, keepdim=True)
+    ),
+    sum=lambda t, m: _weighted(t, m).sum(dim=1),
+    always_float32=lambda t, m: mean_pool(t, m).float(),
+    real_in_batch=lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(),
+    upside_down=lambda t, m: _weighted(t, 1 - m.long()).sum(dim=1) / _count(1 - m.long()),
+    right_only=lambda t, m: torch.stack([v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
+    special_left_out=lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]),
+    batch_averaged=lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
+    first_token=lambda t, m: t[:, 0],
+    along_hidden=(lambda t, m: t.mean(dim=-1), lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m)),
+    along_batch=(lambda t, m: t.mean(dim=0), lambda t, m: _weighted(t, m).sum(dim=0) / m.sum(dim=0).unsqueeze(-1)),
+    no_unsqueeze=(lambda t, m: (t * m).sum(dim=1) / _count(m), lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
+    no_keepdim=lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
 )
 
-MAX = exercise(
-    "04-max-pool",
-    strict=True,
-    alike=_both_low,
-    arguments=("token_embeddings", "attention_mask"),
-    cases=_max_cases,
-    reference=max_pool,
-    points=2,
-    mistakes={
-        "padding_compared": lambda t, m: t.amax(dim=1),
-        "padding_as_zero": lambda t, m: _weighted(t, m).amax(dim=1),
-        "values_and_places": lambda t, m: tuple(t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).max(dim=1)),
-        "places_returned": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1),
-        "upside_down": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1),
-        "not_low_enough": [
-            lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1) for low in (-1.0, -1e9)
-        ],
-        "zeros_as_padding": lambda t, m: (k := _weighted(t, m)).masked_fill(k == 0, float("-inf")).amax(dim=1),
-        "always_float32": lambda t, m: max_pool(t, m).float(),
-        "nan_by_infinity": lambda t, m: (t + (1 - m.long().unsqueeze(-1)) * float("-inf")).amax(dim=1),
-        "one_minus_bool": lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1),
-        "bitwise_not": lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1),
-        "fill_with_numbers": lambda t, m: t.masked_fill(~m.unsqueeze(-1), float("-inf")).amax(dim=1),
-        "right_only": lambda t, m: torch.stack(
-            [v[:n].amax(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]
-        ),
-        "minimum": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("inf")).amin(dim=1),
-        "first_token_competes": lambda t, m: t[:, 0],
-        "along_hidden": (
-            lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=-1),
-            lambda t, m: t.amax(dim=-1),
-        ),
-        "along_batch": lambda t, m: t.amax(dim=0),
-        "whole_batch": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=(0, 1)),
-        "no_unsqueeze": (
-            lambda t, m: t.masked_fill(m == 0, float("-inf")).amax(dim=1),
-            lambda t, m: (t * m).amax(dim=1),
-        ),
-    },
+
+MAX = exercise("04-max-pool", _max_cases, max_pool, alike=_both_low, strict=True, points=2)(
+    padding_compared=lambda t, m: t.amax(dim=1),
+    padding_as_zero=lambda t, m: _weighted(t, m).amax(dim=1),
+    values_and_places=lambda t, m: tuple(t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).max(dim=1)),
+    places_returned=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1),
+    upside_down=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1),
+    not_low_enough=[lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1) for low in (-1.0, -1e9)],
+    zeros_as_padding=lambda t, m: (k := _weighted(t, m)).masked_fill(k == 0, float("-inf")).amax(dim=1),
+    always_float32=lambda t, m: max_pool(t, m).float(),
+    nan_by_infinity=lambda t, m: (t + (1 - m.long().unsqueeze(-1)) * float("-inf")).amax(dim=1),
+    one_minus_bool=lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1),
+    bitwise_not=lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1),
+    fill_with_numbers=lambda t, m: t.masked_fill(~m.unsqueeze(-1), float("-inf")).amax(dim=1),
+    right_only=lambda t, m: torch.stack([v[:n].amax(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
+    minimum=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("inf")).amin(dim=1),
+    first_token_competes=lambda t, m: t[:, 0],
+    along_hidden=(
+        lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=-1),
+        lambda t, m: t.amax(dim=-1),
+    ),
+    along_batch=lambda t, m: t.amax(dim=0),
+    whole_batch=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=(0, 1)),
+    no_unsqueeze=(lambda t, m: t.masked_fill(m == 0, float("-inf")).amax(dim=1), lambda t, m: (t * m).amax(dim=1)),
 )
 
 
@@ -180,46 +148,34 @@ def _normalise_cases(rng):
     parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()
     parts[1, :2] = torch.tensor([3.0, -3.0])
     tiny = normalise(some) * torch.tensor([[1.0], [1e-10], [1.0], [1e-10]])
-    return [
-        Case("Every row has length 1", (some,)),
-        Case("Every row has length 1", (parts,)),
-        Case("Scaling a row first changes nothing", (some * torch.tensor([[0.01], [3.0], [100.0], [0.5]]),)),
-        Case("As many rows as dimensions", (normal(rng, hidden, hidden),)),
-        Case("One row alone", (some[:1],)),
-        Case("A row of length 1e-10 gets length 1 too", (tiny,)),
-        Case("A row of zeros stays zeros", (zero,)),
-        Case("Rows in float64 give rows in float64", (some[1:].double(),)),
-    ]
+    yield Case("Every row has length 1", some)
+    yield Case("Every row has length 1", parts)
+    yield Case("Scaling a row first changes nothing", some * torch.tensor([[0.01], [3.0], [100.0], [0.5]]))
+    yield Case("As many rows as dimensions", normal(rng, hidden, hidden))
+    yield Case("One row alone", some[:1])
+    yield Case("A row of length 1e-10 gets length 1 too", tiny)
+    yield Case("A row of zeros stays zeros", zero)
+    yield Case("Rows in float64 give rows in float64", some[1:].double())
 
 
-NORMALISE = exercise(
-    "04-normalise",
-    strict=True,
-    alike=_only_short_rows_differ,
-    arguments=("vectors",),
-    cases=_normalise_cases,
-    reference=normalise,
-    mistakes={
-        "nan_for_zeros": lambda v: v / v.norm(dim=1, keepdim=True),
-        "bound_too_large": [
-            lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more) for more in (1e-9, 1e-4, 1e-2, 1.0)
-        ],
-        "always_float32": lambda v: normalise(v).float(),
-        "one_length": lambda v: v / v.norm(),
-        "columns_scaled": (
-            lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12),
-            lambda v: v / v.norm(dim=0, keepdim=True),
-        ),
-        "squared_length": (
-            lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12),
-            lambda v: v / (v * v).sum(dim=1, keepdim=True),
-        ),
-        "sum_of_row": lambda v: v / v.sum(dim=1, keepdim=True),
-        "absolute_sum": lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
-        "largest_value": lambda v: v / v.amax(dim=1, keepdim=True),
-        "no_keepdim": (lambda v: v / v.norm(dim=1), lambda v: v / v.norm(dim=1).clamp(min=1e-12)),
-        "lengths_returned": lambda v: v.norm(dim=1, keepdim=True),
-    },
+NORMALISE = exercise("04-normalise", _normalise_cases, normalise, alike=_only_short_rows_differ, strict=True)(
+    nan_for_zeros=lambda v: v / v.norm(dim=1, keepdim=True),
+    bound_too_large=[lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more) for more in (1e-9, 1e-4, 1e-2, 1.0)],
+    always_float32=lambda v: normalise(v).float(),
+    one_length=lambda v: v / v.norm(),
+    columns_scaled=(
+        lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12),
+        lambda v: v / v.norm(dim=0, keepdim=True),
+    ),
+    squared_length=(
+        lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12),
+        lambda v: v / (v * v).sum(dim=1, keepdim=True),
+    ),
+    sum_of_row=lambda v: v / v.sum(dim=1, keepdim=True),
+    absolute_sum=lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
+    largest_value=lambda v: v / v.amax(dim=1, keepdim=True),
+    no_keepdim=(lambda v: v / v.norm(dim=1), lambda v: v / v.norm(dim=1).clamp(min=1e-12)),
+    lengths_returned=lambda v: v.norm(dim=1, keepdim=True),
 )
 
 
@@ -266,35 +222,31 @@ def _how_cases(rng):
     ways = _ways()
     lengths = [5, *rng.sample([2, 3, 4], 3)]
     near, far = rng.sample(sorted(ways), 2)
-    return [
-        *(
-            Case(
-                f"Stored with few digits: {way}",
-                stored(pool, lengths, unit=range(4) if way in ("mean", "careless") else (), even=way == "mean"),
-            )
-            for way, pool in ways.items()
-        ),
-        Case("A cosine of 0.9988 does not fit", stored(ways[far], [3, 4], cosines=[0.9988] * 2, unit=range(2))),
-        Case(
-            "A cosine of 0.9992 in every row fits",
-            stored(ways[near], [4, 3, 5], cosines=[0.9992] * 3, unit=range(3), even=True, thin=True),
-        ),
-        Case(
-            "A cosine of 0.9988 in one row does not fit",
-            stored(ways[rng.choice(["cls", "mean", "max"])], [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]),
-        ),
-        Case("A row in the middle points the opposite way", stored(_one_opposite, lengths, unit=range(4))),
-        Case("The first row points the opposite way", stored(lambda t, m: -_one_opposite(t, m), [5, 3])),
-        Case("Some rows scaled to length 1: cls", stored(ways["cls"], lengths, unit=(0, 2))),
-        Case(
-            "Some rows scaled to length 1, padding on the left: max",
-            stored(ways["max"], lengths, left=True, unit=(0, 2)),
-        ),
-        *(Case(f"Padding on the left: {way}", stored(ways[way], lengths, left=True)) for way in ("cls", "mean")),
-        Case("Only one row has padding: mean", stored(ways["mean"], [4, 4, 2])),
-        Case("Only one row has padding: careless", stored(ways["careless"], [4, 4, 2])),
-        Case("The last position is none of the four", stored(lambda t, m: t[:, -1], [3, 4, 4], left=True)),
-    ]
+    for way, pool in ways.items():
+        yield Case(
+            f"Stored with few digits: {way}",
+            *stored(pool, lengths, unit=range(4) if way in ("mean", "careless") else (), even=way == "mean"),
+        )
+    yield Case("A cosine of 0.9988 does not fit", *stored(ways[far], [3, 4], cosines=[0.9988] * 2, unit=range(2)))
+    yield Case(
+        "A cosine of 0.9992 in every row fits",
+        *stored(ways[near], [4, 3, 5], cosines=[0.9992] * 3, unit=range(3), even=True, thin=True),
+    )
+    yield Case(
+        "A cosine of 0.9988 in one row does not fit",
+        *stored(ways[rng.choice(["cls", "mean", "max"])], [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]),
+    )
+    yield Case("A row in the middle points the opposite way", *stored(_one_opposite, lengths, unit=range(4)))
+    yield Case("The first row points the opposite way", *stored(lambda t, m: -_one_opposite(t, m), [5, 3]))
+    yield Case("Some rows scaled to length 1: cls", *stored(ways["cls"], lengths, unit=(0, 2)))
+    yield Case(
+        "Some rows scaled to length 1, padding on the left: max", *stored(ways["max"], lengths, left=True, unit=(0, 2))
+    )
+    for way in ("cls", "mean"):
+        yield Case(f"Padding on the left: {way}", *stored(ways[way], lengths, left=True))
+    yield Case("Only one row has padding: mean", *stored(ways["mean"], [4, 4, 2]))
+    yield Case("Only one row has padding: careless", *stored(ways["careless"], [4, 4, 2]))
+    yield Case("The last position is none of the four", *stored(lambda t, m: t[:, -1], [3, 4, 4], left=True))
 
 
 def _one_opposite(t, m):
@@ -317,34 +269,27 @@ def _nearest_way(v, t, m):
 
 
 HOW = exercise(
-    "04-how-pooled",
-    arguments=("vectors", "token_embeddings", "attention_mask"),
-    cases=_how_cases,
-    reference=_how,
-    points=2,
-    mistakes={
-        "not_rescaled": _fits(lambda v, pooled: bool((v - pooled).abs().max() <= 1e-2)),
-        "always_other": lambda v, t, m: "other",
-        "too_exact": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 1 - 1e-5).all())),
-        "too_generous": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
-        "along_batch": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled, dim=0) > 0.999).all())),
-        "padded_rows_only": lambda v, t, m: _how(*(x[(m == 0).any(dim=1)] for x in (v, t, m))),
-        "mean_cosine": _fits(lambda v, pooled: bool(torch.cosine_similarity(v, pooled).mean() > 0.999)),
-        "one_cosine": _fits(
-            lambda v, pooled: bool(torch.cosine_similarity(v.flatten(), pooled.flatten(), dim=0) > 0.999)
-        ),
-        "first_row_only": lambda v, t, m: _how(v[:1], t[:1], m[:1]),
-        "first_and_last_only": lambda v, t, m: _how(v[[0, -1]], t[[0, -1]], m[[0, -1]]),
-        "one_row_fits": _fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).any())),
-        "position_zero": lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
-        "right_only": [
-            lambda *a, names=names: _how(*a, ways=_ways(**{name: _RIGHT[name] for name in names}))
-            for names in (("mean", "max"), ("mean",), ("max",))
-        ],
-        "maximum_with_padding": lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1))),
-        "best_fit": _nearest_way,
-        "names_swapped": lambda *a: {"mean": "careless", "careless": "mean"}.get(_how(*a), _how(*a)),
-    },
+    "04-how-pooled", _how_cases, _how, points=2, arguments=("vectors", "token_embeddings", "attention_mask")
+)(
+    not_rescaled=_fits(lambda v, pooled: bool((v - pooled).abs().max() <= 1e-2)),
+    always_other=lambda v, t, m: "other",
+    too_exact=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 1 - 1e-5).all())),
+    too_generous=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
+    along_batch=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled, dim=0) > 0.999).all())),
+    padded_rows_only=lambda v, t, m: _how(*(x[(m == 0).any(dim=1)] for x in (v, t, m))),
+    mean_cosine=_fits(lambda v, pooled: bool(torch.cosine_similarity(v, pooled).mean() > 0.999)),
+    one_cosine=_fits(lambda v, pooled: bool(torch.cosine_similarity(v.flatten(), pooled.flatten(), dim=0) > 0.999)),
+    first_row_only=lambda v, t, m: _how(v[:1], t[:1], m[:1]),
+    first_and_last_only=lambda v, t, m: _how(v[[0, -1]], t[[0, -1]], m[[0, -1]]),
+    one_row_fits=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).any())),
+    position_zero=lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
+    right_only=[
+        lambda *a, names=names: _how(*a, ways=_ways(**{name: _RIGHT[name] for name in names}))
+        for names in (("mean", "max"), ("mean",), ("max",))
+    ],
+    maximum_with_padding=lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1))),
+    best_fit=_nearest_way,
+    names_swapped=lambda *a: {"mean": "careless", "careless": "mean"}.get(_how(*a), _how(*a)),
 )
 
 
@@ -355,15 +300,13 @@ def _baseline_cases(rng):
     hidden = rng.randint(6, 9)
     some = cone(rng.randint(5, 7), hidden, 1.5)
     lengths = torch.linspace(0.2, 6, len(some)).unsqueeze(-1)
-    return [
-        Case("Vectors spread around the origin", (cone(6, hidden, 0.0),)),
-        Case("Vectors spread around the origin", (torch.cat([2 * torch.eye(3, hidden), some.sign()]),)),  # right angles
-        Case("Vectors in a cone", (some,)),
-        Case("The lengths of the vectors do not matter", (some * lengths,)),
-        Case("Two vectors make one pair", (cone(2, hidden, 1.0),)),
-        Case("Rows in another order give the same number", (some.flip(0),)),
-        Case("Two equal rows are a pair like any other", (torch.cat([some, some[:1]]),)),
-    ]
+    yield Case("Vectors spread around the origin", cone(6, hidden, 0.0))
+    yield Case("Vectors spread around the origin", torch.cat([2 * torch.eye(3, hidden), some.sign()]))  # right angles
+    yield Case("Vectors in a cone", some)
+    yield Case("The lengths of the vectors do not matter", some * lengths)
+    yield Case("Two vectors make one pair", cone(2, hidden, 1.0))
+    yield Case("Rows in another order give the same number", some.flip(0))
+    yield Case("Two equal rows are a pair like any other", torch.cat([some, some[:1]]))
 
 
 def _cosines(v):
@@ -376,25 +319,16 @@ def _baseline(v):
     return ((c.sum() - n) / (n * (n - 1))).item()
 
 
-BASELINE = exercise(
-    "04-baseline",
-    arguments=("vectors",),
-    cases=_baseline_cases,
-    reference=_baseline,
-    points=2,
-    mistakes={
-        "diagonal_in_mean": lambda v: _cosines(v).mean().item(),
-        "divided_by_n_squared": lambda v: ((_cosines(v).sum() - len(v)) / len(v) ** 2).item(),
-        "counted_once_added_twice": lambda v: 2 * _baseline(v),
-        "added_once_counted_twice": lambda v: _baseline(v) / 2,
-        "not_normalised": lambda v: ((v @ v.T).sum() - (v * v).sum()).item() / (len(v) * (len(v) - 1)),
-        "not_normalised_with_diagonal": lambda v: (v @ v.T).mean().item(),
-        "n_subtracted": lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1)),
-        "cells_by_value": lambda v: _cosines(v)[_cosines(v) < 0.9999].mean().item(),
-        "neighbours_only": lambda v: _cosines(v).diagonal(1).mean().item(),
-        "table_returned": _cosines,
-        "sum": lambda v: (_cosines(v).sum() - len(v)).item(),
-    },
+BASELINE = exercise("04-baseline", _baseline_cases, _baseline, points=2, arguments=("vectors",))(
+    diagonal_in_mean=lambda v: _cosines(v).mean().item(),
+    divided_by_n_squared=lambda v: ((_cosines(v).sum() - len(v)) / len(v) ** 2).item(),
+    counted_once_added_twice=lambda v: 2 * _baseline(v),
+    added_once_counted_twice=lambda v: _baseline(v) / 2,
+    not_normalised=lambda v: ((v @ v.T).sum() - (v * v).sum()).item() / (len(v) * (len(v) - 1)),
+    not_normalised_with_diagonal=lambda v: (v @ v.T).mean().item(),
+    n_subtracted=lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1)),
+    cells_by_value=lambda v: _cosines(v)[_cosines(v) < 0.9999].mean().item(),
+    neighbours_only=lambda v: _cosines(v).diagonal(1).mean().item(),
+    table_returned=_cosines,
+    sum=lambda v: (_cosines(v).sum() - len(v)).item(),
 )
-
-EXERCISES = (MEAN, MAX, NORMALISE, HOW, BASELINE)

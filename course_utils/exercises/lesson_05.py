@@ -50,47 +50,38 @@ def _bug_cases(rng):
     order = torch.tensor(rng.sample(range(tokens), tokens))
     first = torch.zeros(heads * size)
     first[:size] = 1
-    return [
-        Case("One head alone", drawn(tokens, 1, size)),
-        Case("Several heads, each with numbers of its own", (q, k, v, heads)),
-        Case("As many heads as tokens", drawn(4, 4, 3)),
-        Case("Tokens in another order give the same rows in that order", (q[order], k[order], v[order], heads)),
-        Case("The values of a head reach no other head", (q, k, v * first, heads)),
-        Case("Equal scores give each token the mean of all values", (q, torch.zeros_like(k), v, heads)),
-        Case("A single token gets its own value", drawn(1, heads, size)),
-    ]
+    yield Case("One head alone", *drawn(tokens, 1, size))
+    yield Case("Several heads, each with numbers of its own", q, k, v, heads)
+    yield Case("As many heads as tokens", *drawn(4, 4, 3))
+    yield Case("Tokens in another order give the same rows in that order", q[order], k[order], v[order], heads)
+    yield Case("The values of a head reach no other head", q, k, v * first, heads)
+    yield Case("Equal scores give each token the mean of all values", q, torch.zeros_like(k), v, heads)
+    yield Case("A single token gets its own value", *drawn(1, heads, size))
 
 
 FIND_THE_BUG = exercise(
-    "05-find-the-bug",
-    arguments=("queries", "keys", "values", "heads"),
-    cases=_bug_cases,
-    reference=_heads,
-    points=2,
-    mistakes={
-        "both_left": lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
-        "split_left": lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly),
-        "axis_left": lambda q, k, v, h: _heads(q, k, v, h, dim=1),
-        "softmax_over_heads": lambda q, k, v, h: _heads(q, k, v, h, dim=0),
-        "softmax_over_heads_and_split": lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly),
-        "join_wrong": lambda q, k, v, h: _heads(q, k, v, h, join=_join_wrongly),
-        "join_wrong_and_axis": lambda q, k, v, h: _heads(q, k, v, h, dim=1, join=_join_wrongly),
-        "join_undone": lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, join=_join_wrongly),
-        "heads_alternate": lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved),
-        "heads_alternate_both_ways": lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved),
-        "root_of_32": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(32)),
-        "root_of_32_and_split": lambda q, k, v, h: _heads(
-            q, k, v, h, split=_split_wrongly, divide=lambda size: math.sqrt(32)
-        ),
-        "root_of_32_and_axis": lambda q, k, v, h: _heads(q, k, v, h, dim=1, divide=lambda size: math.sqrt(32)),
-        "mixed_by_swap": lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1)),
-        "no_root": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: 1),
-        "divided_by_size": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: size),
-        "root_of_hidden": lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(size * h)),
-        "one_large_head": lambda q, k, v, h: _heads(q, k, v, 1),
-        "swapped": lambda q, k, v, h: _heads(k, q, v, h),
-        "not_joined": lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
-    },
+    "05-find-the-bug", _bug_cases, _heads, points=2, arguments=("queries", "keys", "values", "heads")
+)(
+    both_left=lambda q, k, v, h: _heads(q, k, v, h, dim=1, split=_split_wrongly),
+    split_left=lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly),
+    axis_left=lambda q, k, v, h: _heads(q, k, v, h, dim=1),
+    softmax_over_heads=lambda q, k, v, h: _heads(q, k, v, h, dim=0),
+    softmax_over_heads_and_split=lambda q, k, v, h: _heads(q, k, v, h, dim=0, split=_split_wrongly),
+    join_wrong=lambda q, k, v, h: _heads(q, k, v, h, join=_join_wrongly),
+    join_wrong_and_axis=lambda q, k, v, h: _heads(q, k, v, h, dim=1, join=_join_wrongly),
+    join_undone=lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, join=_join_wrongly),
+    heads_alternate=lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved),
+    heads_alternate_both_ways=lambda q, k, v, h: _heads(q, k, v, h, split=_interleaved, join=_join_interleaved),
+    root_of_32=lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(32)),
+    root_of_32_and_split=lambda q, k, v, h: _heads(q, k, v, h, split=_split_wrongly, divide=lambda size: math.sqrt(32)),
+    root_of_32_and_axis=lambda q, k, v, h: _heads(q, k, v, h, dim=1, divide=lambda size: math.sqrt(32)),
+    mixed_by_swap=lambda q, k, v, h: _heads(q, k, v, h, split=lambda x, n: x.T.reshape(n, len(x), -1)),
+    no_root=lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: 1),
+    divided_by_size=lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: size),
+    root_of_hidden=lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(size * h)),
+    one_large_head=lambda q, k, v, h: _heads(q, k, v, 1),
+    swapped=lambda q, k, v, h: _heads(k, q, v, h),
+    not_joined=lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
 )
 
 
@@ -112,18 +103,15 @@ def _weight_cases(rng):
     q, k = normal(rng, heads, tokens, size), normal(rng, heads, tokens, size)
     ones = torch.ones(tokens, dtype=torch.int64)
     right = torch.tensor([1] * (tokens - 2) + [0] * 2)
-    return [
-        Case("No padding", (q, k, ones)),
-        Case("Padding on the right", (q, k, right)),
-        Case("Padding on the left", (q, k, right.flip(0))),
-        Case("Padding on both sides", (q, k, right.roll(1))),
-        Case("Scores of about a million and minus a million", _far_apart(right)),
-        Case("One head, and few numbers", (q[:1, :, :2], k[:1, :, :2], right)),
-        Case(
-            "As many heads and numbers as tokens",
-            (normal(rng, 5, 5, 5), normal(rng, 5, 5, 5), torch.tensor([1, 1, 1, 0, 0])),
-        ),
-    ]
+    yield Case("No padding", q, k, ones)
+    yield Case("Padding on the right", q, k, right)
+    yield Case("Padding on the left", q, k, right.flip(0))
+    yield Case("Padding on both sides", q, k, right.roll(1))
+    yield Case("Scores of about a million and minus a million", *_far_apart(right))
+    yield Case("One head, and few numbers", q[:1, :, :2], k[:1, :, :2], right)
+    yield Case(
+        "As many heads and numbers as tokens", normal(rng, 5, 5, 5), normal(rng, 5, 5, 5), torch.tensor([1, 1, 1, 0, 0])
+    )
 
 
 def _judge_weights(args, outcome):
@@ -150,63 +138,150 @@ def _only_real_rows(q, k, m):
 
 ATTENTION_WEIGHTS = exercise(
     "05-attention-weights",
-    arguments=("queries", "keys", "attention_mask"),
-    cases=_weight_cases,
-    reference=attention_weights,
+    _weight_cases,
+    attention_weights,
     judge=_judge_weights,
     points=2,
-    mistakes={
-        "mask_unused": lambda q, k, m: attention_weights(q, k),
-        "mask_and_root_unused": lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1),
-        "zeroed_after_softmax": lambda q, k, m: _scores(q, k).softmax(-1) * m,
-        "infinity_after_softmax": lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m),
-        "rescaled_after_softmax": lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True),
-        "underflow": lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True).clamp(min=1e-6),
-        "overflow": lambda q, k, m: (e := _scores(q, k).exp() * m) / e.sum(-1, keepdim=True),
-        "score_zero": lambda q, k, m: (_scores(q, k) * m).softmax(-1),
-        "mask_added": lambda q, k, m: (_scores(q, k) + m).softmax(-1),
-        "score_zero_both_ways": lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1),
-        "rows_masked": lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1),
-        "rows_masked_too": lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1),
-        "not_low_enough": (
-            *(
-                lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1)
-                for low in (-10, -1e4, -1e6)  # -20 or -100,000, filled in or added, give the same as -1e4
-            ),
-            lambda q, k, m: (_scores(q, k) + (1 - m) * -10).softmax(-1),
+    arguments=("queries", "keys", "attention_mask"),
+)(
+    mask_unused=lambda q, k, m: attention_weights(q, k),
+    mask_and_root_unused=lambda q, k, m: _scores(q, k, lambda d: 1).softmax(-1),
+    zeroed_after_softmax=lambda q, k, m: _scores(q, k).softmax(-1) * m,
+    infinity_after_softmax=lambda q, k, m: _lowered(_scores(q, k).softmax(-1), m),
+    rescaled_after_softmax=lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True),
+    underflow=lambda q, k, m: (w := _scores(q, k).softmax(-1) * m) / w.sum(-1, keepdim=True).clamp(min=1e-6),
+    overflow=lambda q, k, m: (e := _scores(q, k).exp() * m) / e.sum(-1, keepdim=True),
+    score_zero=lambda q, k, m: (_scores(q, k) * m).softmax(-1),
+    mask_added=lambda q, k, m: (_scores(q, k) + m).softmax(-1),
+    score_zero_both_ways=lambda q, k, m: _scores(q * m.unsqueeze(-1), k * m.unsqueeze(-1)).softmax(-1),
+    rows_masked=lambda q, k, m: _scores(q * m.unsqueeze(-1), k).softmax(-1),
+    rows_masked_too=lambda q, k, m: _lowered(_scores(q * m.unsqueeze(-1), k), m).softmax(-1),
+    not_low_enough=(
+        *(
+            lambda q, k, m, low=low: _scores(q, k).masked_fill(m == 0, low).softmax(-1)
+            for low in (-10, -1e4, -1e6)  # -20 or -100,000, filled in or added, give the same as -1e4
         ),
-        "nan_throughout": lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1),
-        "not_divided": lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1),
-        "divided_by_d": lambda q, k, m: _lowered(_scores(q, k, lambda d: d), m).softmax(-1),
-        "root_of_32": lambda q, k, m: _lowered(_scores(q, k, lambda d: 32**0.5), m).softmax(-1),
-        "multiplied": lambda q, k, m: _lowered(_scores(q, k, lambda d: 1 / math.sqrt(d)), m).softmax(-1),
-        "root_of_tokens": lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1),
-        "root_of_real_tokens": lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(m.sum())), m).softmax(-1),
-        "root_of_all_heads": lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(len(q) * d)), m).softmax(-1),
-        "head_zero": lambda q, k, m: attention_weights(q, k, m)[:1].expand(len(q), -1, -1),
-        "divided_after_softmax": lambda q, k, m: (
-            _lowered(_scores(q, k, lambda d: 1), m).softmax(-1) / math.sqrt(q.shape[-1])
-        ),
-        "down_columns": lambda q, k, m: _lowered(_scores(q, k), m).softmax(-2),
-        "over_heads": lambda q, k, m: _lowered(_scores(q, k), m).softmax(0),
-        "scores_returned": lambda q, k, m: _lowered(_scores(q, k), m),
-        "divided_by_sum": lambda q, k, m: (s := _scores(q, k) * m) / s.sum(-1, keepdim=True),
-        "inverted": lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1),
-        "rows_of_infinity": lambda q, k, m: (
-            _scores(q, k).masked_fill((m == 0).unsqueeze(-1), float("-inf")).softmax(-1)
-        ),
-        "rows_and_columns": lambda q, k, m: (
-            _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1)
-        ),
-        "rows_set_to_zero": _only_real_rows,
-        "swapped": lambda q, k, m: attention_weights(k, q, m),
-        "transposed": lambda q, k, m: attention_weights(q, k, m).transpose(-1, -2),
-        "fill_with_numbers": lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1),
-        "turned_all_dimensions": lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(
-            -1
-        ),
-        "keys_not_turned": lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1),
-    },
+        lambda q, k, m: (_scores(q, k) + (1 - m) * -10).softmax(-1),
+    ),
+    nan_throughout=lambda q, k, m: (_scores(q, k) + (1 - m) * float("-inf")).softmax(-1),
+    not_divided=lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1),
+    divided_by_d=lambda q, k, m: _lowered(_scores(q, k, lambda d: d), m).softmax(-1),
+    root_of_32=lambda q, k, m: _lowered(_scores(q, k, lambda d: 32**0.5), m).softmax(-1),
+    multiplied=lambda q, k, m: _lowered(_scores(q, k, lambda d: 1 / math.sqrt(d)), m).softmax(-1),
+    root_of_tokens=lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(q.shape[1])), m).softmax(-1),
+    root_of_real_tokens=lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(m.sum())), m).softmax(-1),
+    root_of_all_heads=lambda q, k, m: _lowered(_scores(q, k, lambda d: math.sqrt(len(q) * d)), m).softmax(-1),
+    head_zero=lambda q, k, m: attention_weights(q, k, m)[:1].expand(len(q), -1, -1),
+    divided_after_softmax=lambda q, k, m: _lowered(_scores(q, k, lambda d: 1), m).softmax(-1) / math.sqrt(q.shape[-1]),
+    down_columns=lambda q, k, m: _lowered(_scores(q, k), m).softmax(-2),
+    over_heads=lambda q, k, m: _lowered(_scores(q, k), m).softmax(0),
+    scores_returned=lambda q, k, m: _lowered(_scores(q, k), m),
+    divided_by_sum=lambda q, k, m: (s := _scores(q, k) * m) / s.sum(-1, keepdim=True),
+    inverted=lambda q, k, m: _scores(q, k).masked_fill(m == 1, float("-inf")).softmax(-1),
+    rows_of_infinity=lambda q, k, m: _scores(q, k).masked_fill((m == 0).unsqueeze(-1), float("-inf")).softmax(-1),
+    rows_and_columns=lambda q, k, m: (
+        _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1)
+    ),
+    rows_set_to_zero=_only_real_rows,
+    swapped=lambda q, k, m: attention_weights(k, q, m),
+    transposed=lambda q, k, m: attention_weights(q, k, m).transpose(-1, -2),
+    fill_with_numbers=lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1),
+    turned_all_dimensions=lambda q, k, m: _lowered(q @ k.permute(2, 1, 0) / math.sqrt(q.shape[-1]), m).softmax(-1),
+    keys_not_turned=lambda q, k, m: _lowered(q @ k / math.sqrt(q.shape[-1]), m).softmax(-1),
+)
+
+
+def _from_state_0(target, source, layers, fresh=False, ahead=False):
+    """The map from one copy of the target's hidden state 0 for all rows, or from a `fresh` one for each number.
+
+    ahead: between the rows, the copy passes the next layer, with all its patches.
+    """
+    before, state, rows = _last(target, layers).mean(1), target.clone(), []
+    for number in range(len(layers) + 1):
+        row = []
+        for token in range(target.shape[1]):
+            state = target.clone() if fresh else state
+            _replace(state, source, token)
+            row.append(_norm(_last(state, layers[number:]).mean(1) - before))
+        rows.append(torch.cat(row))
+        state = _last(state, layers[number : number + 1]) if ahead else state
+        source = _last(source, layers[number : number + 1])
+    return torch.stack(rows)
+
+
+def _last(states, layers):
+    for layer in layers:
+        states = layer(states)
+    return states
+
+
+def _vectors(target, source, layers):
+    """The sentence vectors after each patch: (len(layers) + 1, tokens, hidden)."""
+    return _patched(target, source, layers, measure=lambda change: change) + _last(target, layers).mean(1)
+
+
+def _entropy_cases(rng):
+    heads, tokens = rng.choice([3, 4]), rng.choice([6, 7, 9])
+    some = normal(rng, heads, tokens, tokens).softmax(-1)
+    keep = torch.ones(tokens)
+    keep[-2:] = 0
+    masked = (some * keep) / (some * keep).sum(-1, keepdim=True)
+    small = torch.full((33,), 2.0**-22)
+    small[0] = 1 - 32 * 2.0**-22
+    yield Case("One number for each row of each head", some)
+    yield Case("One row alone gives one number", some[0, 0])
+    yield Case("Weights of 0 add nothing", masked)
+    yield Case("All weight on one token: 0 bits; two halves: 1 bit", torch.tensor([[0.0, 1, 0], [0.5, 0, 0.5]]))
+    yield Case("Even weights over n tokens: log2(n) bits", torch.full((2, tokens), 1 / tokens))
+    yield Case("Rows in four dimensions", normal(rng, 2, 1, heads, tokens).softmax(-1))
+    yield Case("As many heads as tokens", normal(rng, 4, 4, 4).softmax(-1))
+    yield Case("Small weights count, too", torch.stack([small, small.flip(0)]))
+
+
+def _entropy(w):
+    return torch.special.entr(w).sum(-1) / math.log(2)
+
+
+def _naive(w, log=torch.log2, dim=-1):
+    return -(w * log(w)).sum(dim)
+
+
+def _negated(w):
+    return -_entropy(w)
+
+
+ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2, arguments=("weights",))(
+    nan_for_zero=_naive,
+    nats=lambda w: torch.special.entr(w).sum(-1),
+    nats_and_nan=lambda w: _naive(w, torch.log),
+    log10=lambda w: torch.special.entr(w).sum(-1) / math.log(10),
+    log10_and_nan=lambda w: _naive(w, torch.log10),
+    no_sign=_negated,
+    no_sign_and_nan=lambda w: -_naive(w),
+    over_columns=lambda w: torch.special.entr(w).sum(-2) / math.log(2),
+    over_dimension_zero=lambda w: torch.special.entr(w).sum(0) / math.log(2),
+    one_sum=lambda w: _entropy(w).sum(),
+    mean_of_rows=lambda w: _entropy(w).mean(-1),
+    mean_of_all=lambda w: _entropy(w).mean(),
+    mean_over_row=lambda w: torch.special.entr(w).mean(-1) / math.log(2),
+    normalised=lambda w: _entropy(w) / math.log2(w.shape[-1]),
+    perplexity=lambda w: 2 ** _entropy(w),
+    logarithms_only=(
+        *(lambda w, low=low: -w.clamp(min=low).log2().sum(-1) for low in (0, 1e-30, 1e-12, 1e-10, 1e-9)),
+        *(lambda w, low=low: -(w + low).log2().sum(-1) for low in (1e-10, 1e-9)),
+        lambda w: torch.where(w > 0, -w.log2(), 0.0).sum(-1),
+    ),
+    bound_too_large=[
+        imitate
+        for low in (1e-3, 1e-4, 1e-5, 1e-6)
+        for imitate in (
+            lambda w, low=low: -(w * (w + low).log2()).sum(-1),
+            lambda w, low=low: -((w + low) * (w + low).log2()).sum(-1),
+            lambda w, low=low: -(w.clamp(min=low) * w.clamp(min=low).log2()).sum(-1),
+        )
+    ],
+    kept_dimension=lambda w: _entropy(w).unsqueeze(-1),
+    row_for_one=lambda w: torch.atleast_1d(_entropy(w)),
 )
 
 
@@ -220,13 +295,11 @@ def _patching_cases(rng):
         return [layer_maker(*(0.7 * normal(rng, width, width) for _ in range(3))) for _ in range(count)]
 
     target = states(3)
-    return [
-        Case("Two layers", (target, states(3), layers(2))),
-        Case("One layer", (states(2), states(2), layers(1))),
-        Case("As many tokens as hidden states and as numbers in a vector", (states(3, 3), states(3, 3), layers(2, 3))),
-        Case("One token, and seven layers", (states(1), states(1), layers(7))),
-        Case("A text patched with itself", (target, target.clone(), layers(1))),
-    ]
+    yield Case("Two layers", target, states(3), layers(2))
+    yield Case("One layer", states(2), states(2), layers(1))
+    yield Case("As many tokens as hidden states and as numbers in a vector", states(3, 3), states(3, 3), layers(2, 3))
+    yield Case("One token, and seven layers", states(1), states(1), layers(7))
+    yield Case("A text patched with itself", target, target.clone(), layers(1))
 
 
 def _norm(vectors):
@@ -282,152 +355,38 @@ def _patched(
     return torch.stack(rows)
 
 
-PATCHING_MAP = exercise(
-    "05-patching-map",
-    arguments=("target", "source", "layers"),
-    cases=_patching_cases,
-    reference=patching_map,
-    points=2,
-    mistakes={
-        "patches_stay": lambda t, s, f: _patched(t, s, f, patch=_replace_up_to),
-        "patches_stay_throughout": [
-            lambda t, s, f, ahead=ahead: _from_state_0(t, s, f, ahead=ahead) for ahead in (False, True)
-        ],
-        "target_state_zero": lambda t, s, f: _from_state_0(t, s, f, fresh=True),
-        "added": lambda t, s, f: _patched(t, s, f, patch=_add),
-        "zeroed": lambda t, s, f: _patched(t, s, f, patch=_silence),
-        "all_but_one": lambda t, s, f: _patched(t, s, f, patch=_replace_all_others),
-        "mean_of_lengths": lambda t, s, f: _patched(t, s, f, pool=lambda h: h, measure=lambda x: _norm(x).mean(-1)),
-        "length_of_all": lambda t, s, f: _patched(t, s, f, pool=lambda h: h.flatten(1)),
-        "source_state_zero": lambda t, s, f: _patched(t, s, f, at=0),
-        "source_last_state": lambda t, s, f: _patched(t, s, f, at=-1),
-        "layer_run_again": lambda t, s, f: _patched(t, s, f, after=-1),
-        "layer_left_out": lambda t, s, f: _patched(t, s, f, after=1),
-        "no_layer_runs": lambda t, s, f: _patched(t, s, f, after=len(f)),
-        "all_layers_run": lambda t, s, f: _patched(t, s, f, after=-len(f)),
-        "first_row_missing": lambda t, s, f: _patched(t, s, f, first=1),
-        "last_row_missing": lambda t, s, f: _patched(t, s, f)[:-1],
-        "exchanged": lambda t, s, f: _patched(t, s, f).T,
-        "compared_with_source": lambda t, s, f: _patched(t, s, f, base="source"),
-        "source_and_target_exchanged": lambda t, s, f: _patched(s, t, f),
-        "squared": lambda t, s, f: _patched(t, s, f, measure=lambda x: x.square().sum(-1)),
-        "absolute_differences": (
-            lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().sum(-1)),
-            lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().mean(-1)),
-        ),
-        "lengths_subtracted": lambda t, s, f: (_norm(_vectors(t, s, f)) - _norm(_last(t, f).mean(1))).abs(),
-        "cosine": lambda t, s, f: 1 - torch.cosine_similarity(_vectors(t, s, f), _last(t, f).mean(1), dim=-1),
-        "first_token": lambda t, s, f: _patched(t, s, f, pool=lambda h: h[:, 0]),
-        "inside_vectors": lambda t, s, f: _patched(t, s, f, pool=lambda h: h.mean(-1)),
-        "sum": lambda t, s, f: _patched(t, s, f, pool=lambda h: h.sum(1)),
-        "normalised": lambda t, s, f: _patched(
-            t, s, f, pool=lambda h: torch.nn.functional.normalize(h.mean(1), dim=-1)
-        ),
-        "share_of_whole_change": lambda t, s, f: _patched(t, s, f) / _norm(_last(s, f).mean(1) - _last(t, f).mean(1)),
-    },
+PATCHING_MAP = exercise("05-patching-map", _patching_cases, patching_map, points=2)(
+    patches_stay=lambda t, s, f: _patched(t, s, f, patch=_replace_up_to),
+    patches_stay_throughout=[
+        lambda t, s, f, ahead=ahead: _from_state_0(t, s, f, ahead=ahead) for ahead in (False, True)
+    ],
+    target_state_zero=lambda t, s, f: _from_state_0(t, s, f, fresh=True),
+    added=lambda t, s, f: _patched(t, s, f, patch=_add),
+    zeroed=lambda t, s, f: _patched(t, s, f, patch=_silence),
+    all_but_one=lambda t, s, f: _patched(t, s, f, patch=_replace_all_others),
+    mean_of_lengths=lambda t, s, f: _patched(t, s, f, pool=lambda h: h, measure=lambda x: _norm(x).mean(-1)),
+    length_of_all=lambda t, s, f: _patched(t, s, f, pool=lambda h: h.flatten(1)),
+    source_state_zero=lambda t, s, f: _patched(t, s, f, at=0),
+    source_last_state=lambda t, s, f: _patched(t, s, f, at=-1),
+    layer_run_again=lambda t, s, f: _patched(t, s, f, after=-1),
+    layer_left_out=lambda t, s, f: _patched(t, s, f, after=1),
+    no_layer_runs=lambda t, s, f: _patched(t, s, f, after=len(f)),
+    all_layers_run=lambda t, s, f: _patched(t, s, f, after=-len(f)),
+    first_row_missing=lambda t, s, f: _patched(t, s, f, first=1),
+    last_row_missing=lambda t, s, f: _patched(t, s, f)[:-1],
+    exchanged=lambda t, s, f: _patched(t, s, f).T,
+    compared_with_source=lambda t, s, f: _patched(t, s, f, base="source"),
+    source_and_target_exchanged=lambda t, s, f: _patched(s, t, f),
+    squared=lambda t, s, f: _patched(t, s, f, measure=lambda x: x.square().sum(-1)),
+    absolute_differences=(
+        lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().sum(-1)),
+        lambda t, s, f: _patched(t, s, f, measure=lambda x: x.abs().mean(-1)),
+    ),
+    lengths_subtracted=lambda t, s, f: (_norm(_vectors(t, s, f)) - _norm(_last(t, f).mean(1))).abs(),
+    cosine=lambda t, s, f: 1 - torch.cosine_similarity(_vectors(t, s, f), _last(t, f).mean(1), dim=-1),
+    first_token=lambda t, s, f: _patched(t, s, f, pool=lambda h: h[:, 0]),
+    inside_vectors=lambda t, s, f: _patched(t, s, f, pool=lambda h: h.mean(-1)),
+    sum=lambda t, s, f: _patched(t, s, f, pool=lambda h: h.sum(1)),
+    normalised=lambda t, s, f: _patched(t, s, f, pool=lambda h: torch.nn.functional.normalize(h.mean(1), dim=-1)),
+    share_of_whole_change=lambda t, s, f: _patched(t, s, f) / _norm(_last(s, f).mean(1) - _last(t, f).mean(1)),
 )
-
-
-def _from_state_0(target, source, layers, fresh=False, ahead=False):
-    """The map from one copy of the target's hidden state 0 for all rows, or from a `fresh` one for each number.
-
-    ahead: between the rows, the copy passes the next layer, with all its patches.
-    """
-    before, state, rows = _last(target, layers).mean(1), target.clone(), []
-    for number in range(len(layers) + 1):
-        row = []
-        for token in range(target.shape[1]):
-            state = target.clone() if fresh else state
-            _replace(state, source, token)
-            row.append(_norm(_last(state, layers[number:]).mean(1) - before))
-        rows.append(torch.cat(row))
-        state = _last(state, layers[number : number + 1]) if ahead else state
-        source = _last(source, layers[number : number + 1])
-    return torch.stack(rows)
-
-
-def _last(states, layers):
-    for layer in layers:
-        states = layer(states)
-    return states
-
-
-def _vectors(target, source, layers):
-    """The sentence vectors after each patch: (len(layers) + 1, tokens, hidden)."""
-    return _patched(target, source, layers, measure=lambda change: change) + _last(target, layers).mean(1)
-
-
-def _entropy_cases(rng):
-    heads, tokens = rng.choice([3, 4]), rng.choice([6, 7, 9])
-    some = normal(rng, heads, tokens, tokens).softmax(-1)
-    keep = torch.ones(tokens)
-    keep[-2:] = 0
-    masked = (some * keep) / (some * keep).sum(-1, keepdim=True)
-    small = torch.full((33,), 2.0**-22)
-    small[0] = 1 - 32 * 2.0**-22
-    return [
-        Case("One number for each row of each head", (some,)),
-        Case("One row alone gives one number", (some[0, 0],)),
-        Case("Weights of 0 add nothing", (masked,)),
-        Case("All weight on one token: 0 bits; two halves: 1 bit", (torch.tensor([[0.0, 1, 0], [0.5, 0, 0.5]]),)),
-        Case("Even weights over n tokens: log2(n) bits", (torch.full((2, tokens), 1 / tokens),)),
-        Case("Rows in four dimensions", (normal(rng, 2, 1, heads, tokens).softmax(-1),)),
-        Case("As many heads as tokens", (normal(rng, 4, 4, 4).softmax(-1),)),
-        Case("Small weights count, too", (torch.stack([small, small.flip(0)]),)),
-    ]
-
-
-def _entropy(w):
-    return torch.special.entr(w).sum(-1) / math.log(2)
-
-
-def _naive(w, log=torch.log2, dim=-1):
-    return -(w * log(w)).sum(dim)
-
-
-def _negated(w):
-    return -_entropy(w)
-
-
-ENTROPY = exercise(
-    "05-entropy",
-    arguments=("weights",),
-    cases=_entropy_cases,
-    reference=_entropy,
-    points=2,
-    mistakes={
-        "nan_for_zero": _naive,
-        "nats": lambda w: torch.special.entr(w).sum(-1),
-        "nats_and_nan": lambda w: _naive(w, torch.log),
-        "log10": lambda w: torch.special.entr(w).sum(-1) / math.log(10),
-        "log10_and_nan": lambda w: _naive(w, torch.log10),
-        "no_sign": _negated,
-        "no_sign_and_nan": lambda w: -_naive(w),
-        "over_columns": lambda w: torch.special.entr(w).sum(-2) / math.log(2),
-        "over_dimension_zero": lambda w: torch.special.entr(w).sum(0) / math.log(2),
-        "one_sum": lambda w: _entropy(w).sum(),
-        "mean_of_rows": lambda w: _entropy(w).mean(-1),
-        "mean_of_all": lambda w: _entropy(w).mean(),
-        "mean_over_row": lambda w: torch.special.entr(w).mean(-1) / math.log(2),
-        "normalised": lambda w: _entropy(w) / math.log2(w.shape[-1]),
-        "perplexity": lambda w: 2 ** _entropy(w),
-        "logarithms_only": (
-            *(lambda w, low=low: -w.clamp(min=low).log2().sum(-1) for low in (0, 1e-30, 1e-12, 1e-10, 1e-9)),
-            *(lambda w, low=low: -(w + low).log2().sum(-1) for low in (1e-10, 1e-9)),
-            lambda w: torch.where(w > 0, -w.log2(), 0.0).sum(-1),
-        ),
-        "bound_too_large": [
-            imitate
-            for low in (1e-3, 1e-4, 1e-5, 1e-6)
-            for imitate in (
-                lambda w, low=low: -(w * (w + low).log2()).sum(-1),
-                lambda w, low=low: -((w + low) * (w + low).log2()).sum(-1),
-                lambda w, low=low: -(w.clamp(min=low) * w.clamp(min=low).log2()).sum(-1),
-            )
-        ],
-        "kept_dimension": lambda w: _entropy(w).unsqueeze(-1),
-        "row_for_one": lambda w: torch.atleast_1d(_entropy(w)),
-    },
-)
-
-EXERCISES = [FIND_THE_BUG, ATTENTION_WEIGHTS, ENTROPY, PATCHING_MAP]

@@ -19,24 +19,22 @@ def _cosine_cases(rng):
     balanced = torch.tensor([*some, -sum(some)]).float()
     (first_a, first_b), third_b = (v.clone() for v in (a, b)), b.clone()
     first_a[0] = first_b[0] = third_b[2] = 0
-    return [
-        Case("Two vectors of one dtype", (a, b)),
-        Case("The lengths of the vectors do not matter", (0.01 * a, 250 * b)),
-        Case("Opposite directions give -1", (a, -3 * a)),
-        Case("float32 and float64 together", (a, 0.7 * b.double())),
-        Case("float64 and float32 together", (b.double(), a)),
-        Case("Whole numbers and decimals together", (whole, a)),
-        Case("Products of int8 numbers do not fit into int8", (whole.to(torch.int8), whole.flip(0).to(torch.int8))),
-        Case("Very short vectors have a direction, too", (1e-17 * a, 1e-17 * b)),
-        Case("A zero among other numbers makes no zero vector", (first_a, first_b)),
-        Case("A zero among other numbers makes no zero vector", (a, third_b)),
-        Case("Numbers that add up to 0 make no zero vector", (balanced, b)),
-        Case("All numbers may be negative", (-a.abs() - 0.1, b.abs() + 0.1)),
-        Case("Very long vectors: their squares do not fit into float32", (1e22 * a, 1e22 * b)),
-        Case("A vector of zeros gives 0", (zero, b)),
-        Case("A vector of zeros gives 0, in second place too", (a, zero)),
-        Case("Two vectors of zeros give 0", (zero, zero.clone())),
-    ]
+    yield Case("Two vectors of one dtype", a, b)
+    yield Case("The lengths of the vectors do not matter", 0.01 * a, 250 * b)
+    yield Case("Opposite directions give -1", a, -3 * a)
+    yield Case("float32 and float64 together", a, 0.7 * b.double())
+    yield Case("float64 and float32 together", b.double(), a)
+    yield Case("Whole numbers and decimals together", whole, a)
+    yield Case("Products of int8 numbers do not fit into int8", whole.to(torch.int8), whole.flip(0).to(torch.int8))
+    yield Case("Very short vectors have a direction, too", 1e-17 * a, 1e-17 * b)
+    yield Case("A zero among other numbers makes no zero vector", first_a, first_b)
+    yield Case("A zero among other numbers makes no zero vector", a, third_b)
+    yield Case("Numbers that add up to 0 make no zero vector", balanced, b)
+    yield Case("All numbers may be negative", -a.abs() - 0.1, b.abs() + 0.1)
+    yield Case("Very long vectors: their squares do not fit into float32", 1e22 * a, 1e22 * b)
+    yield Case("A vector of zeros gives 0", zero, b)
+    yield Case("A vector of zeros gives 0, in second place too", a, zero)
+    yield Case("Two vectors of zeros give 0", zero, zero.clone())
 
 
 def _cosine(a, b):
@@ -85,71 +83,62 @@ def _cosine_of(convert, of_zero):
     return imitate
 
 
-COSINE = exercise(
-    "06-cosine",
-    arguments=("a", "b"),
-    cases=_cosine_cases,
-    reference=_cosine,
-    points=2,
-    mistakes={
-        "nan_for_zeros": _cosine_of(_wide, None),
-        "two_dtypes": [
-            lambda a, b, top=top, bottom=bottom, zero=zero: _ratio(a, b, bottom, top, zero, wide=False)
-            for top in (torch.dot, torch.matmul)
-            for bottom in (_lengths, _squares)
-            for zero in (None, 0.0)
-        ],
-        "int8_overflow": [
-            lambda a, b, zero=zero: _ratio(a, b, _squares, _sums, zero, wide=False) for zero in (None, 0.0)
-        ],
-        "float32_overflow": (
-            *(_cosine_of(lambda a, b: (a.float(), b.float()), zero) for zero in (None, 0.0)),
-            lambda a, b: (lambda n: 0.0 if n == 0 else (a.float() @ b.float() / n).item())(
-                a.float().norm() * b.float().norm()
-            ),
+COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
+    nan_for_zeros=_cosine_of(_wide, None),
+    two_dtypes=[
+        lambda a, b, top=top, bottom=bottom, zero=zero: _ratio(a, b, bottom, top, zero, wide=False)
+        for top in (torch.dot, torch.matmul)
+        for bottom in (_lengths, _squares)
+        for zero in (None, 0.0)
+    ],
+    int8_overflow=[lambda a, b, zero=zero: _ratio(a, b, _squares, _sums, zero, wide=False) for zero in (None, 0.0)],
+    float32_overflow=(
+        *(_cosine_of(lambda a, b: (a.float(), b.float()), zero) for zero in (None, 0.0)),
+        lambda a, b: (lambda n: 0.0 if n == 0 else (a.float() @ b.float() / n).item())(
+            a.float().norm() * b.float().norm()
         ),
-        "one_dtype": [
-            _cosine_of(convert, zero)
-            for zero in (None, 0.0)
-            for convert in (lambda a, b: (a, b.to(a.dtype)), lambda a, b: (a.to(b.dtype), b))
-        ],
-        "short_as_zero": lambda a, b: torch.cosine_similarity(a.double(), b.double(), dim=0).item(),
-        "ready_made": (
-            lambda a, b: torch.cosine_similarity(a.float(), b.float(), dim=0).item(),
-            lambda a, b: torch.cosine_similarity(a, b, dim=0).item(),
+    ),
+    one_dtype=[
+        _cosine_of(convert, zero)
+        for zero in (None, 0.0)
+        for convert in (lambda a, b: (a, b.to(a.dtype)), lambda a, b: (a.to(b.dtype), b))
+    ],
+    short_as_zero=lambda a, b: torch.cosine_similarity(a.double(), b.double(), dim=0).item(),
+    ready_made=(
+        lambda a, b: torch.cosine_similarity(a.float(), b.float(), dim=0).item(),
+        lambda a, b: torch.cosine_similarity(a, b, dim=0).item(),
+    ),
+    dot_product=[lambda a, b, zero=zero: _ratio(a, b, lambda a, b: 1.0, of_zero=zero) for zero in (None, 0.0)],
+    squared_lengths=[
+        lambda a, b, zero=zero: _ratio(a, b, lambda a, b: _lengths(a, b) ** 2, of_zero=zero) for zero in (None, 0.0)
+    ],
+    one_length=[
+        lambda a, b, zero=zero, one=one: _ratio(a, b, lambda a, b: (a, b)[one].norm(), of_zero=zero)
+        for zero in (None, 0.0)
+        for one in (0, 1)
+    ],
+    sum_of_lengths=[
+        lambda a, b, zero=zero: _ratio(a, b, lambda a, b: a.norm() + b.norm(), of_zero=zero) for zero in (None, 0.0)
+    ],
+    distance=lambda a, b: 1 - _cosine(a, b),
+    euclidean=lambda a, b: (a.double() - b.double()).norm().item(),
+    no_sign=lambda a, b: abs(_cosine(a, b)),
+    cut_at_zero=lambda a, b: max(0.0, _cosine(a, b)),
+    two_zeros_one=lambda a, b: 1.0 if not (a.any() or b.any()) else _cosine(a, b),
+    zero_is_one=lambda a, b: _cosine(a, b) if a.any() and b.any() else 1.0,
+    nan_for_one_zero=lambda a, b: _cosine_of(_wide, None)(a, b) if a.any() or b.any() else 0.0,
+    one_number_zero=lambda a, b: 0.0 if (a == 0).any() or (b == 0).any() else _cosine(a, b),
+    first_number_zero=lambda a, b: 0.0 if a[0] == 0 or b[0] == 0 else _cosine(a, b),
+    sum_zero=lambda a, b: 0.0 if a.double().sum() == 0 or b.double().sum() == 0 else _cosine(a, b),
+    largest_with_sign=(
+        lambda a, b: _cosine(a / a.max(), b / b.max()) if a.any() and b.any() else 0.0,
+        lambda a, b: (
+            _cosine(a.double() / a.double().max(), b.double() / b.double().max()) if a.any() and b.any() else 0.0
         ),
-        "dot_product": [lambda a, b, zero=zero: _ratio(a, b, lambda a, b: 1.0, of_zero=zero) for zero in (None, 0.0)],
-        "squared_lengths": [
-            lambda a, b, zero=zero: _ratio(a, b, lambda a, b: _lengths(a, b) ** 2, of_zero=zero) for zero in (None, 0.0)
-        ],
-        "one_length": [
-            lambda a, b, zero=zero, one=one: _ratio(a, b, lambda a, b: (a, b)[one].norm(), of_zero=zero)
-            for zero in (None, 0.0)
-            for one in (0, 1)
-        ],
-        "sum_of_lengths": [
-            lambda a, b, zero=zero: _ratio(a, b, lambda a, b: a.norm() + b.norm(), of_zero=zero) for zero in (None, 0.0)
-        ],
-        "distance": lambda a, b: 1 - _cosine(a, b),
-        "euclidean": lambda a, b: (a.double() - b.double()).norm().item(),
-        "no_sign": lambda a, b: abs(_cosine(a, b)),
-        "cut_at_zero": lambda a, b: max(0.0, _cosine(a, b)),
-        "two_zeros_one": lambda a, b: 1.0 if not (a.any() or b.any()) else _cosine(a, b),
-        "zero_is_one": lambda a, b: _cosine(a, b) if a.any() and b.any() else 1.0,
-        "nan_for_one_zero": lambda a, b: _cosine_of(_wide, None)(a, b) if a.any() or b.any() else 0.0,
-        "one_number_zero": lambda a, b: 0.0 if (a == 0).any() or (b == 0).any() else _cosine(a, b),
-        "first_number_zero": lambda a, b: 0.0 if a[0] == 0 or b[0] == 0 else _cosine(a, b),
-        "sum_zero": lambda a, b: 0.0 if a.double().sum() == 0 or b.double().sum() == 0 else _cosine(a, b),
-        "largest_with_sign": (
-            lambda a, b: _cosine(a / a.max(), b / b.max()) if a.any() and b.any() else 0.0,
-            lambda a, b: (
-                _cosine(a.double() / a.double().max(), b.double() / b.double().max()) if a.any() and b.any() else 0.0
-            ),
-        ),
-        "angle": [lambda a, b, unit=unit: math.acos(_cosine(a, b)) * unit for unit in (1, 180 / math.pi)],
-        "rounded": [lambda a, b, digits=digits: round(_cosine(a, b), digits) for digits in (1, 2, 3, 4)],
-        "products": lambda a, b: _wide(a, b)[0] * _wide(a, b)[1] / (a.double().norm() * b.double().norm()),
-    },
+    ),
+    angle=[lambda a, b, unit=unit: math.acos(_cosine(a, b)) * unit for unit in (1, 180 / math.pi)],
+    rounded=[lambda a, b, digits=digits: round(_cosine(a, b), digits) for digits in (1, 2, 3, 4)],
+    products=lambda a, b: _wide(a, b)[0] * _wide(a, b)[1] / (a.double().norm() * b.double().norm()),
 )
 
 
@@ -166,17 +155,15 @@ def _mean_cosine_cases(rng):
     axes = torch.eye(4)
     n = rng.randint(3, 6)
     means, counts = _batches(rng, sizes[:2])
-    return [
-        Case("Batches of different sizes", _batches(rng, sizes)),
-        Case("Two batches of the same texts", (means[[0, 1, 0]], [*counts, counts[0]])),
-        Case("One large batch beside small ones", _batches(rng, [300, 2, 3], 2.0)),
-        Case("One batch alone", _batches(rng, [rng.randint(4, 9)])),
-        Case("Two batches of one sentence each", _batches(rng, [1, 1])),
-        Case("A batch of one sentence among others", _batches(rng, [1, rng.randint(4, 9), rng.randint(10, 15)])),
-        Case("Equal vectors everywhere: 1", (axes[:1].repeat(3, 1), [2, n, 1])),
-        Case("Opposite directions", (torch.stack([axes[0], -axes[0]]), [n, n + 2])),
-        Case("Right angles between all sentences: 0", (axes[: n - 1 if n < 6 else 4], [1] * (n - 1 if n < 6 else 4))),
-    ]
+    yield Case("Batches of different sizes", *_batches(rng, sizes))
+    yield Case("Two batches of the same texts", means[[0, 1, 0]], [*counts, counts[0]])
+    yield Case("One large batch beside small ones", *_batches(rng, [300, 2, 3], 2.0))
+    yield Case("One batch alone", *_batches(rng, [rng.randint(4, 9)]))
+    yield Case("Two batches of one sentence each", *_batches(rng, [1, 1]))
+    yield Case("A batch of one sentence among others", *_batches(rng, [1, rng.randint(4, 9), rng.randint(10, 15)]))
+    yield Case("Equal vectors everywhere: 1", axes[:1].repeat(3, 1), [2, n, 1])
+    yield Case("Opposite directions", torch.stack([axes[0], -axes[0]]), [n, n + 2])
+    yield Case("Right angles between all sentences: 0", axes[: n - 1 if n < 6 else 4], [1] * (n - 1 if n < 6 else 4))
 
 
 def _total(means, counts):
@@ -269,32 +256,30 @@ NO_PAIRS = (lambda m, c: math.nan, lambda m, c: 0.0, lambda m, c: 0.0 / 0, _mean
 
 MEAN_COSINE = exercise(
     "06-mean-cosine",
-    arguments=("means", "counts"),
-    cases=_mean_cosine_cases,
-    reference=_mean_cosine,
+    _mean_cosine_cases,
+    _mean_cosine,
     alike=lambda one, other: not math.isfinite(one) and not math.isfinite(other),
     points=2,
-    mistakes={
-        "with_itself": _of_total(lambda square, n: square / n**2),
-        "divided_by_all_pairs": _of_total(lambda square, n: (square - n) / n**2),
-        "itself_in_sum": _of_total(lambda square, n: square / (n * (n - 1))),
-        "counted_once": _of_total(lambda square, n: 2 * (square - n) / (n * (n - 1))),
-        "subtracted_from_mean": _of_total(lambda square, n: (square / n**2 - n) / (n * (n - 1))),
-        "length_of_mean": _of_total(lambda square, n: math.sqrt(square) / n),
-        "mean_of_means": _unweighted,
-        "mean_of_means_with_itself": lambda means, counts: (lambda m: (m @ m).item())(means.double().mean(dim=0)),
-        "equal_means_once": _each_mean_once,
-        "means_compared": [_between_means(scaled) for scaled in (True, False)],
-        "within_averaged": (
-            lambda means, counts: float(np.average((means * means).sum(dim=1), weights=counts)),
-            *(_within_larger(weights) for weights in (lambda n: 1, lambda n: n)),
-            *(_within(weights) for weights in (lambda counts: None, lambda counts: counts)),
-        ),
-        "within_only": [_only(across=False, empty=empty) for empty in NO_PAIRS],
-        "across_only": [_only(across=True, empty=empty) for empty in NO_PAIRS],
-        "squared_means_subtracted": _less_squares,
-        "mean_normalised": lambda means, counts: 1.0,
-    },
+)(
+    with_itself=_of_total(lambda square, n: square / n**2),
+    divided_by_all_pairs=_of_total(lambda square, n: (square - n) / n**2),
+    itself_in_sum=_of_total(lambda square, n: square / (n * (n - 1))),
+    counted_once=_of_total(lambda square, n: 2 * (square - n) / (n * (n - 1))),
+    subtracted_from_mean=_of_total(lambda square, n: (square / n**2 - n) / (n * (n - 1))),
+    length_of_mean=_of_total(lambda square, n: math.sqrt(square) / n),
+    mean_of_means=_unweighted,
+    mean_of_means_with_itself=lambda means, counts: (lambda m: (m @ m).item())(means.double().mean(dim=0)),
+    equal_means_once=_each_mean_once,
+    means_compared=[_between_means(scaled) for scaled in (True, False)],
+    within_averaged=(
+        lambda means, counts: float(np.average((means * means).sum(dim=1), weights=counts)),
+        *(_within_larger(weights) for weights in (lambda n: 1, lambda n: n)),
+        *(_within(weights) for weights in (lambda counts: None, lambda counts: counts)),
+    ),
+    within_only=[_only(across=False, empty=empty) for empty in NO_PAIRS],
+    across_only=[_only(across=True, empty=empty) for empty in NO_PAIRS],
+    squared_means_subtracted=_less_squares,
+    mean_normalised=lambda means, counts: 1.0,
 )
 
 
@@ -307,19 +292,19 @@ def _centre_cases(rng):
     lengths = torch.tensor([[0.3], [2.0], [9.0], [1.0]])
     far = 3 * normal(rng, 1, hidden)
     shortest = (torch.cat([first, second]) - background.mean(dim=0)).norm(dim=1).min()
-    return [
-        Case("Some pairs against a background in a cone", (first, second, background)),
-        Case("All vectors moved by the same vector", (first + far, second + far, background + far)),
-        Case("One pair", (first[:1], second[:1], background)),
-        Case("Pairs and background of one length", (first, second, background[:4])),
-        Case("Short vectors", tuple(1e-4 / shortest * rows for rows in (first, second, background))),
-        Case(
-            "As many pairs as dimensions",
-            (normal(rng, hidden, hidden) + shift, normal(rng, hidden, hidden) + shift, background),
-        ),
-        Case("Vectors of very different lengths", (first * lengths, second * lengths.flip(0), background)),
-        Case("Pairs in another order", (first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background)),
-    ]
+    yield Case("Some pairs against a background in a cone", first, second, background)
+    yield Case("All vectors moved by the same vector", first + far, second + far, background + far)
+    yield Case("One pair", first[:1], second[:1], background)
+    yield Case("Pairs and background of one length", first, second, background[:4])
+    yield Case("Short vectors", *tuple(1e-4 / shortest * rows for rows in (first, second, background)))
+    yield Case(
+        "As many pairs as dimensions",
+        normal(rng, hidden, hidden) + shift,
+        normal(rng, hidden, hidden) + shift,
+        background,
+    )
+    yield Case("Vectors of very different lengths", first * lengths, second * lengths.flip(0), background)
+    yield Case("Pairs in another order", first[[2, 0, 3, 1]], second[[2, 0, 3, 1]], background)
 
 
 def _rows_cosine(one, other):
@@ -344,70 +329,57 @@ def _with_epsilon(cosine):
 
 
 CENTRE = exercise(
-    "06-centre",
-    arguments=("first", "second", "background"),
-    cases=_centre_cases,
-    reference=_minus(lambda f, s, b: _mean(b)),
-    points=2,
-    mistakes={
-        "not_subtracted": lambda f, s, b: _rows_cosine(f, s),
-        "one_number": _minus(lambda f, s, b: b.mean()),
-        "mean_of_each_sentence": (
-            _minus(lambda f, s, b: b.mean(dim=1)),
-            _minus(lambda f, s, b: b.mean(dim=1, keepdim=True)),
+    "06-centre", _centre_cases, _minus(lambda f, s, b: _mean(b)), points=2, arguments=("first", "second", "background")
+)(
+    not_subtracted=lambda f, s, b: _rows_cosine(f, s),
+    one_number=_minus(lambda f, s, b: b.mean()),
+    mean_of_each_sentence=(_minus(lambda f, s, b: b.mean(dim=1)), _minus(lambda f, s, b: b.mean(dim=1, keepdim=True))),
+    own_numbers_mean=_minus(lambda f, s, b: f.mean(dim=1, keepdim=True), lambda f, s, b: s.mean(dim=1, keepdim=True)),
+    own_set_mean=(
+        _minus(lambda f, s, b: _mean(f), lambda f, s, b: _mean(s)),
+        lambda f, s, b: torch.cosine_similarity(f - _mean(f), s - _mean(s)),
+    ),
+    pair_mean=_minus(lambda f, s, b: _mean(torch.cat([f, s]))),
+    one_set_mean=[
+        lambda f, s, b, of=of, cosine=cosine: cosine(f - _mean((f, s)[of]), s - _mean((f, s)[of]))
+        for of in (0, 1)
+        for cosine in (_rows_cosine, torch.cosine_similarity)
+    ],
+    first_vector=_minus(lambda f, s, b: b[0]),
+    median=[
+        _minus(middle) for middle in (lambda f, s, b: b.median(dim=0).values, lambda f, s, b: b.quantile(0.5, dim=0))
+    ],
+    bound_too_large=(
+        *(_with_epsilon(lambda x, y, eps=eps: torch.cosine_similarity(x, y, eps=eps)) for eps in (1e-3, 1e-2)),
+        *(
+            _with_epsilon(lambda x, y, eps=eps: (x * y).sum(1) / (x.norm(dim=1) * y.norm(dim=1) + eps))
+            for eps in (1e-8, 1e-6)
         ),
-        "own_numbers_mean": _minus(
-            lambda f, s, b: f.mean(dim=1, keepdim=True), lambda f, s, b: s.mean(dim=1, keepdim=True)
-        ),
-        "own_set_mean": (
-            _minus(lambda f, s, b: _mean(f), lambda f, s, b: _mean(s)),
-            lambda f, s, b: torch.cosine_similarity(f - _mean(f), s - _mean(s)),
-        ),
-        "pair_mean": _minus(lambda f, s, b: _mean(torch.cat([f, s]))),
-        "one_set_mean": [
-            lambda f, s, b, of=of, cosine=cosine: cosine(f - _mean((f, s)[of]), s - _mean((f, s)[of]))
-            for of in (0, 1)
-            for cosine in (_rows_cosine, torch.cosine_similarity)
-        ],
-        "first_vector": _minus(lambda f, s, b: b[0]),
-        "median": [
-            _minus(middle)
-            for middle in (lambda f, s, b: b.median(dim=0).values, lambda f, s, b: b.quantile(0.5, dim=0))
-        ],
-        "bound_too_large": (
-            *(_with_epsilon(lambda x, y, eps=eps: torch.cosine_similarity(x, y, eps=eps)) for eps in (1e-3, 1e-2)),
-            *(
-                _with_epsilon(lambda x, y, eps=eps: (x * y).sum(1) / (x.norm(dim=1) * y.norm(dim=1) + eps))
-                for eps in (1e-8, 1e-6)
-            ),
-        ),
-        "distance": lambda f, s, b: 1 - _rows_cosine(f - _mean(b), s - _mean(b)),
-        "mean_of_all": _minus(lambda f, s, b: _mean(torch.cat([f, s, b]))),
-        "first_only": lambda f, s, b: _rows_cosine(f - _mean(b), s),
-        "second_only": lambda f, s, b: _rows_cosine(f, s - _mean(b)),
-        "added": _minus(lambda f, s, b: -_mean(b)),
-        "lengths_from_before": lambda f, s, b: (
-            ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1))
-        ),
-        "normalised_first": lambda f, s, b: _rows_cosine(normalise(f) - _mean(b), normalise(s) - _mean(b)),
-        "all_normalised_first": lambda f, s, b: _rows_cosine(
-            normalise(f) - _mean(normalise(b)), normalise(s) - _mean(normalise(b))
-        ),
-        "background_normalised": _minus(lambda f, s, b: _mean(normalise(b))),
-        "mean_normalised": _minus(lambda f, s, b: _mean(b) / _mean(b).norm()),
-        "not_normalised": [
-            lambda f, s, b, of=of: ((normalise(f) - of(b)) * (normalise(s) - of(b))).sum(dim=1)
-            for of in (_mean, lambda b: _mean(normalise(b)))
-        ],
-        "one_length": lambda f, s, b: (
-            ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / ((f - _mean(b)).norm() * (s - _mean(b)).norm())
-        ),
-        "standardised": lambda f, s, b: _rows_cosine((f - _mean(b)) / b.std(dim=0), (s - _mean(b)) / b.std(dim=0)),
-        "dot_products": lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1),
-        "table_returned": lambda f, s, b: normalise(f - _mean(b)) @ normalise(s - _mean(b)).T,
-        "mean_of_pairs": lambda f, s, b: _rows_cosine(f - _mean(b), s - _mean(b)).mean().item(),
-        "along_columns": lambda f, s, b: torch.cosine_similarity(f - _mean(b), s - _mean(b), dim=0),
-    },
+    ),
+    distance=lambda f, s, b: 1 - _rows_cosine(f - _mean(b), s - _mean(b)),
+    mean_of_all=_minus(lambda f, s, b: _mean(torch.cat([f, s, b]))),
+    first_only=lambda f, s, b: _rows_cosine(f - _mean(b), s),
+    second_only=lambda f, s, b: _rows_cosine(f, s - _mean(b)),
+    added=_minus(lambda f, s, b: -_mean(b)),
+    lengths_from_before=lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1)),
+    normalised_first=lambda f, s, b: _rows_cosine(normalise(f) - _mean(b), normalise(s) - _mean(b)),
+    all_normalised_first=lambda f, s, b: _rows_cosine(
+        normalise(f) - _mean(normalise(b)), normalise(s) - _mean(normalise(b))
+    ),
+    background_normalised=_minus(lambda f, s, b: _mean(normalise(b))),
+    mean_normalised=_minus(lambda f, s, b: _mean(b) / _mean(b).norm()),
+    not_normalised=[
+        lambda f, s, b, of=of: ((normalise(f) - of(b)) * (normalise(s) - of(b))).sum(dim=1)
+        for of in (_mean, lambda b: _mean(normalise(b)))
+    ],
+    one_length=lambda f, s, b: (
+        ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / ((f - _mean(b)).norm() * (s - _mean(b)).norm())
+    ),
+    standardised=lambda f, s, b: _rows_cosine((f - _mean(b)) / b.std(dim=0), (s - _mean(b)) / b.std(dim=0)),
+    dot_products=lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1),
+    table_returned=lambda f, s, b: normalise(f - _mean(b)) @ normalise(s - _mean(b)).T,
+    mean_of_pairs=lambda f, s, b: _rows_cosine(f - _mean(b), s - _mean(b)).mean().item(),
+    along_columns=lambda f, s, b: torch.cosine_similarity(f - _mean(b), s - _mean(b), dim=0),
 )
 
 
@@ -426,16 +398,14 @@ def _project_cases(rng):
     second = placed([(0.3, -2, 1.3), (-0.2, 0, -1.4), (0, 2.5, 1.2), (0.4, 5, -1.3)], (1.0, 4.0, 0.5))
     far = np.zeros(hidden)
     far[0] = 40.0
-    return [
-        Case("Two sets, one plane for both", (first, second)),
-        Case("The other way round, the table is turned", (second, first)),
-        Case("A set against itself", (first, first.copy())),
-        Case("The second set is part of the first", (first, first[:3])),
-        Case("A set that was moved away stays away", (first, first + 9 * turn[1])),
-        Case("Moving both sets together changes nothing", (first + far, second + far)),
-        Case("A single row as the second set", (first, second[3:])),
-        Case("A single row as the first set", (second[:1], first)),
-    ]
+    yield Case("Two sets, one plane for both", first, second)
+    yield Case("The other way round, the table is turned", second, first)
+    yield Case("A set against itself", first, first.copy())
+    yield Case("The second set is part of the first", first, first[:3])
+    yield Case("A set that was moved away stays away", first, first + 9 * turn[1])
+    yield Case("Moving both sets together changes nothing", first + far, second + far)
+    yield Case("A single row as the second set", first, second[3:])
+    yield Case("A single row as the first set", second[:1], first)
 
 
 def _pca():
@@ -492,36 +462,27 @@ def _side_by_side(f, s):
     return _table(plane.transform(f), plane.transform(s))
 
 
-PROJECT = exercise(
-    "06-project",
-    arguments=("first", "second"),
-    cases=_project_cases,
-    reference=_distances,
-    points=2,
-    mistakes={
-        "own_planes": lambda f, s: _table(_pca().fit_transform(f), _pca().fit_transform(s)),
-        "fitted_on_first": lambda f, s: _projected(f, s, f),
-        "fitted_on_second": lambda f, s: _projected(f, s, s),
-        "second_fit_forgets": lambda f, s: (_plane(f), _projected(f, s, s))[1],
-        "all_dimensions": _table,
-        "first_two_dimensions": lambda f, s: _table(f[:, :2], s[:, :2]),
-        "one_axis": lambda f, s: _projected(f, s, _stacked(f, s), axes=1),
-        "three_axes": lambda f, s: _projected(f, s, _stacked(f, s), axes=3),
-        "no_mean_subtracted": lambda f, s: _projected(f, s, _stacked(f, s), centred=False),
-        "whitened": _whitened,
-        "standardised": _standardised,
-        "centred": lambda f, s: _distances(_centred(f), _centred(s)),
-        "fitted_on_centred": lambda f, s: _projected(f, s, _stacked(_centred(f), _centred(s))),
-        "projected_centred": lambda f, s: _projected(_centred(f), _centred(s), _stacked(f, s)),
-        "squared": lambda f, s: _distances(f, s) ** 2,
-        "absolute_differences": lambda f, s: (lambda to: np.abs(to(f)[:, None] - to(s)[None]).sum(axis=-1))(
-            _plane(_stacked(f, s))
-        ),
-        "turned": lambda f, s: _distances(f, s).T,
-        "stacked_distances": lambda f, s: (lambda both: _distances(both, both))(_stacked(f, s)),
-        "points_returned": lambda f, s: tuple(_plane(_stacked(f, s))(rows) for rows in (f, s)),
-        "stacked_sideways": _side_by_side,
-    },
+PROJECT = exercise("06-project", _project_cases, _distances, points=2, arguments=("first", "second"))(
+    own_planes=lambda f, s: _table(_pca().fit_transform(f), _pca().fit_transform(s)),
+    fitted_on_first=lambda f, s: _projected(f, s, f),
+    fitted_on_second=lambda f, s: _projected(f, s, s),
+    second_fit_forgets=lambda f, s: (_plane(f), _projected(f, s, s))[1],
+    all_dimensions=_table,
+    first_two_dimensions=lambda f, s: _table(f[:, :2], s[:, :2]),
+    one_axis=lambda f, s: _projected(f, s, _stacked(f, s), axes=1),
+    three_axes=lambda f, s: _projected(f, s, _stacked(f, s), axes=3),
+    no_mean_subtracted=lambda f, s: _projected(f, s, _stacked(f, s), centred=False),
+    whitened=_whitened,
+    standardised=_standardised,
+    centred=lambda f, s: _distances(_centred(f), _centred(s)),
+    fitted_on_centred=lambda f, s: _projected(f, s, _stacked(_centred(f), _centred(s))),
+    projected_centred=lambda f, s: _projected(_centred(f), _centred(s), _stacked(f, s)),
+    squared=lambda f, s: _distances(f, s) ** 2,
+    absolute_differences=lambda f, s: (lambda to: np.abs(to(f)[:, None] - to(s)[None]).sum(axis=-1))(
+        _plane(_stacked(f, s))
+    ),
+    turned=lambda f, s: _distances(f, s).T,
+    stacked_distances=lambda f, s: (lambda both: _distances(both, both))(_stacked(f, s)),
+    points_returned=lambda f, s: tuple(_plane(_stacked(f, s))(rows) for rows in (f, s)),
+    stacked_sideways=_side_by_side,
 )
-
-EXERCISES = (COSINE, MEAN_COSINE, CENTRE, PROJECT)

@@ -25,17 +25,15 @@ def _edit_cases(rng):
         return new
 
     first, last, short = 0, vocabulary - 1, 0.2 * hidden / hidden.norm()
-    return [
-        Case("The row is raised to a given probability", (hidden, table, pushed(-1.0), piece, rng.uniform(0.5, 0.8))),
-        Case("The row is lowered to a given probability", (hidden, table, pushed(1.0), piece, rng.uniform(0.05, 0.12))),
-        Case("The row is lowered further", (hidden, table, pushed(3.0), piece, rng.uniform(0.01, 0.05))),
-        Case("A present probability that is rounded to 0", (hidden, table, pushed(-200.0), piece, 0.25)),
-        Case("A present probability that is rounded to 1", (hidden, table, pushed(60.0), piece, 0.75)),
-        Case("A short vector at the mask", (short, table, pushed(-1.0, piece, short), piece, rng.uniform(0.6, 0.8))),
-        Case("The first piece of the vocabulary", (hidden, table, pushed(-1.0, first), first, rng.uniform(0.5, 0.8))),
-        Case("The last piece of the vocabulary", (hidden, table, pushed(-1.0, last), last, rng.uniform(0.5, 0.8))),
-        Case("Large logits", (hidden, table, pushed(-1.0) + 100, piece, rng.uniform(0.6, 0.8))),
-    ]
+    yield Case("The row is raised to a given probability", hidden, table, pushed(-1.0), piece, rng.uniform(0.5, 0.8))
+    yield Case("The row is lowered to a given probability", hidden, table, pushed(1.0), piece, rng.uniform(0.05, 0.12))
+    yield Case("The row is lowered further", hidden, table, pushed(3.0), piece, rng.uniform(0.01, 0.05))
+    yield Case("A present probability that is rounded to 0", hidden, table, pushed(-200.0), piece, 0.25)
+    yield Case("A present probability that is rounded to 1", hidden, table, pushed(60.0), piece, 0.75)
+    yield Case("A short vector at the mask", short, table, pushed(-1.0, piece, short), piece, rng.uniform(0.6, 0.8))
+    yield Case("The first piece of the vocabulary", hidden, table, pushed(-1.0, first), first, rng.uniform(0.5, 0.8))
+    yield Case("The last piece of the vocabulary", hidden, table, pushed(-1.0, last), last, rng.uniform(0.5, 0.8))
+    yield Case("Large logits", hidden, table, pushed(-1.0) + 100, piece, rng.uniform(0.6, 0.8))
 
 
 def _odds(p):
@@ -117,41 +115,32 @@ def _exp_of_logits(hidden, table, bias, piece, p):
     return (p / (1 - p) * (powers.sum() - powers[piece])).log() - (table @ hidden + bias)[piece]
 
 
-EDIT_ROW = exercise(
-    "07-edit-row",
-    arguments=("hidden", "table", "bias", "piece", "p"),
-    cases=_edit_cases,
-    reference=_edit_row,
-    judge=_judge_row,
-    alike=_alike_rows,
-    points=2,
-    mistakes={
-        "log_probabilities": _edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double().log_softmax(dim=0)[i]),
-        "compared_with_all": _edited(
-            lambda h, t, b, i, p: _odds(p) + ((t @ h + b).double().logsumexp(dim=0) - (t @ h + b)[i])
-        ),
-        "odds_as_logit": _edited(lambda h, t, b, i, p: _odds(p) - (t @ h + b).double()[i]),
-        "probability_as_logit": _edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double()[i]),
-        "no_bias": _edited(lambda h, t, b, i, p: _rise(h, t, 0 * b, i, p)),
-        "no_logarithm": _edited(lambda h, t, b, i, p: _rise(h, t, b, i, p) - _odds(p) + p / (1 - p)),
-        "wrong_direction": _edited(lambda *args: -_rise(*args)),
-        "divided_by_length": _edited(step=lambda h: h.double() / h.double().norm()),
-        "not_divided": _edited(step=lambda h: h.double()),
-        "added_to_all": _edited(step=lambda h: torch.ones_like(h).double()),
-        "constant_shift": _edited(step=lambda h: torch.ones_like(h).double() / h.double().sum()),
-        "stretched": lambda h, t, b, i, p: t[i].double() * (1 + _rise(h, t, b, i, p) / (t[i].double() @ h.double())),
-        "from_nothing": lambda h, t, b, i, p: (_rise(h, t, b, i, p) + t[i].double() @ h.double()) * _along(h),
-        "change_returned": lambda h, t, b, i, p: _rise(h, t, b, i, p) * _along(h),
-        "table_returned": lambda h, t, b, i, p: torch.cat(
-            [t[:i].double(), _edit_row(h, t, b, i, p)[None], t[i + 1 :].double()]
-        ),
-        "infinite_logarithm": _edited(lambda h, t, b, i, p: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i])),
-        "bounded": [
-            _edited(lambda h, t, b, i, p, e=e: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i], e))
-            for e in (1e-4, 1e-5, 1e-6, 1e-7)
-        ],
-        "overflow": _edited(_exp_of_logits),
-    },
+EDIT_ROW = exercise("07-edit-row", _edit_cases, _edit_row, judge=_judge_row, alike=_alike_rows, points=2)(
+    log_probabilities=_edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double().log_softmax(dim=0)[i]),
+    compared_with_all=_edited(
+        lambda h, t, b, i, p: _odds(p) + ((t @ h + b).double().logsumexp(dim=0) - (t @ h + b)[i])
+    ),
+    odds_as_logit=_edited(lambda h, t, b, i, p: _odds(p) - (t @ h + b).double()[i]),
+    probability_as_logit=_edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double()[i]),
+    no_bias=_edited(lambda h, t, b, i, p: _rise(h, t, 0 * b, i, p)),
+    no_logarithm=_edited(lambda h, t, b, i, p: _rise(h, t, b, i, p) - _odds(p) + p / (1 - p)),
+    wrong_direction=_edited(lambda *args: -_rise(*args)),
+    divided_by_length=_edited(step=lambda h: h.double() / h.double().norm()),
+    not_divided=_edited(step=lambda h: h.double()),
+    added_to_all=_edited(step=lambda h: torch.ones_like(h).double()),
+    constant_shift=_edited(step=lambda h: torch.ones_like(h).double() / h.double().sum()),
+    stretched=lambda h, t, b, i, p: t[i].double() * (1 + _rise(h, t, b, i, p) / (t[i].double() @ h.double())),
+    from_nothing=lambda h, t, b, i, p: (_rise(h, t, b, i, p) + t[i].double() @ h.double()) * _along(h),
+    change_returned=lambda h, t, b, i, p: _rise(h, t, b, i, p) * _along(h),
+    table_returned=lambda h, t, b, i, p: torch.cat(
+        [t[:i].double(), _edit_row(h, t, b, i, p)[None], t[i + 1 :].double()]
+    ),
+    infinite_logarithm=_edited(lambda h, t, b, i, p: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i])),
+    bounded=[
+        _edited(lambda h, t, b, i, p, e=e: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i], e))
+        for e in (1e-4, 1e-5, 1e-6, 1e-7)
+    ],
+    overflow=_edited(_exp_of_logits),
 )
 
 
@@ -181,18 +170,16 @@ def _mask_cases(rng):
     low[:, 3] = torch.tensor([0.1, 0.9, 0.1])
     with_zeros = ids.clone()
     with_zeros[:, 1] = 0
-    return [
-        Case("A batch with padding", (ids, special, mask_id, drawn(ids, 0.15), 0.15)),
-        Case("A larger share", (ids, special, mask_id, drawn(ids, 0.6), 0.6)),
-        Case("One sentence without padding", (alone, special, mask_id, drawn(alone, 0.3), 0.3)),
-        Case("A [MASK] that stands in the text already is special, too", (with_mask, special, mask_id, low, 0.4)),
-        Case("Id 0 is no special token here", (with_zeros, special, mask_id, drawn(with_zeros, 0.3), 0.3)),
-        Case("A draw equal to the share does not choose", (ids, special, mask_id, exact, 0.25)),
-        Case(
-            "A share of 1 chooses every word and no special token", (ids, special, mask_id, drawn(ids, 1.0) * 0.99, 1.0)
-        ),
-        Case("A share of 0 chooses nothing", (ids, special, mask_id, drawn(ids, 0.15), 0.0)),
-    ]
+    yield Case("A batch with padding", ids, special, mask_id, drawn(ids, 0.15), 0.15)
+    yield Case("A larger share", ids, special, mask_id, drawn(ids, 0.6), 0.6)
+    yield Case("One sentence without padding", alone, special, mask_id, drawn(alone, 0.3), 0.3)
+    yield Case("A [MASK] that stands in the text already is special, too", with_mask, special, mask_id, low, 0.4)
+    yield Case("Id 0 is no special token here", with_zeros, special, mask_id, drawn(with_zeros, 0.3), 0.3)
+    yield Case("A draw equal to the share does not choose", ids, special, mask_id, exact, 0.25)
+    yield Case(
+        "A share of 1 chooses every word and no special token", ids, special, mask_id, drawn(ids, 1.0) * 0.99, 1.0
+    )
+    yield Case("A share of 0 chooses nothing", ids, special, mask_id, drawn(ids, 0.15), 0.0)
 
 
 def _special(ids, special):
@@ -229,44 +216,39 @@ def _masked_with_labels_of_special(also):
 
 
 MASK_TOKENS = exercise(
-    "07-mask-tokens",
-    arguments=("ids", "special_ids", "mask_id", "draws", "share"),
-    cases=_mask_cases,
-    reference=_mask_tokens,
-    points=2,
-    mistakes={
-        "special_chosen": _masked_with(lambda i, s, d, x: d < x),
-        "ends_spared_only": _masked_with(
-            lambda i, s, d, x: (d < x) & (torch.arange(i.shape[1]) > 0) & (torch.arange(i.shape[1]) < i.shape[1] - 1)
-        ),
-        "one_special_id": [_masked_with(lambda i, s, d, x, n=n: (d < x) & (i != s[n])) for n in range(4)],
-        "one_special_missed": [
-            _masked_with(lambda i, s, d, x, n=n: (d < x) & ~_special(i, s[:n] + s[n + 1 :])) for n in range(4)
-        ],
-        "zero_spared": _masked_with(lambda i, s, d, x: (d < x) & ~_special(i, s) & (i != 0)),
-        "labels_after_masking": _masked_with(None, lambda i, m, c: m.masked_fill(~c, IGNORED)),
-        "labels_everywhere": _masked_with(None, lambda i, m, c: i.clone()),
-        "labels_inverted": _masked_with(None, lambda i, m, c: i.masked_fill(c, IGNORED)),
-        "labels_of_special": (
-            _masked_with_labels_of_special(lambda i, s, d, x: _special(i, s)),
-            _masked_with_labels_of_special(lambda i, s, d, x: d < x),
-            _masked_with_labels_of_special(lambda i, s, d, x: i == s[3]),
-        ),
-        "labels_zero": _masked_with(None, lambda i, m, c: i.masked_fill(~c, 0)),
-        "labels_minus_one": _masked_with(None, lambda i, m, c: i.masked_fill(~c, -1)),
-        "labels_bool": _masked_with(None, lambda i, m, c: c),
-        "labels_short": _masked_with(None, lambda i, m, c: i[c]),
-        "berts_mask": lambda i, s, m, d, x: _mask_tokens(i, s, 103, d, x),
-        "fixed_share": _masked_with(lambda i, s, d, x: (d < 0.15) & ~_special(i, s)),
-        "equal_chosen": _masked_with(lambda i, s, d, x: (d <= x) & ~_special(i, s)),
-        "larger_chosen": (
-            _masked_with(lambda i, s, d, x: (d > x) & ~_special(i, s)),
-            _masked_with(lambda i, s, d, x: (d >= x) & ~_special(i, s)),
-        ),
-        "special_only": _masked_with(lambda i, s, d, x: (d < x) & _special(i, s)),
-        "ids_only": lambda *args: _mask_tokens(*args)[0],
-        "labels_first": lambda *args: _mask_tokens(*args)[::-1],
-    },
+    "07-mask-tokens", _mask_cases, _mask_tokens, points=2, arguments=("ids", "special_ids", "mask_id", "draws", "share")
+)(
+    special_chosen=_masked_with(lambda i, s, d, x: d < x),
+    ends_spared_only=_masked_with(
+        lambda i, s, d, x: (d < x) & (torch.arange(i.shape[1]) > 0) & (torch.arange(i.shape[1]) < i.shape[1] - 1)
+    ),
+    one_special_id=[_masked_with(lambda i, s, d, x, n=n: (d < x) & (i != s[n])) for n in range(4)],
+    one_special_missed=[
+        _masked_with(lambda i, s, d, x, n=n: (d < x) & ~_special(i, s[:n] + s[n + 1 :])) for n in range(4)
+    ],
+    zero_spared=_masked_with(lambda i, s, d, x: (d < x) & ~_special(i, s) & (i != 0)),
+    labels_after_masking=_masked_with(None, lambda i, m, c: m.masked_fill(~c, IGNORED)),
+    labels_everywhere=_masked_with(None, lambda i, m, c: i.clone()),
+    labels_inverted=_masked_with(None, lambda i, m, c: i.masked_fill(c, IGNORED)),
+    labels_of_special=(
+        _masked_with_labels_of_special(lambda i, s, d, x: _special(i, s)),
+        _masked_with_labels_of_special(lambda i, s, d, x: d < x),
+        _masked_with_labels_of_special(lambda i, s, d, x: i == s[3]),
+    ),
+    labels_zero=_masked_with(None, lambda i, m, c: i.masked_fill(~c, 0)),
+    labels_minus_one=_masked_with(None, lambda i, m, c: i.masked_fill(~c, -1)),
+    labels_bool=_masked_with(None, lambda i, m, c: c),
+    labels_short=_masked_with(None, lambda i, m, c: i[c]),
+    berts_mask=lambda i, s, m, d, x: _mask_tokens(i, s, 103, d, x),
+    fixed_share=_masked_with(lambda i, s, d, x: (d < 0.15) & ~_special(i, s)),
+    equal_chosen=_masked_with(lambda i, s, d, x: (d <= x) & ~_special(i, s)),
+    larger_chosen=(
+        _masked_with(lambda i, s, d, x: (d > x) & ~_special(i, s)),
+        _masked_with(lambda i, s, d, x: (d >= x) & ~_special(i, s)),
+    ),
+    special_only=_masked_with(lambda i, s, d, x: (d < x) & _special(i, s)),
+    ids_only=lambda *args: _mask_tokens(*args)[0],
+    labels_first=lambda *args: _mask_tokens(*args)[::-1],
 )
 
 
@@ -281,28 +263,30 @@ def _surprisal_cases(rng):
     levels = 900.0 * (torch.arange(rows) % 2)[:, None]
     hopeless = logits.clone()
     hopeless[torch.arange(rows), targets] = torch.tensor([-2000.0, -50000.0, *[-900.0] * (rows - 2)])
-    return [
-        Case("Some positions", (logits, targets)),
-        Case(
-            "As many positions as pieces",
-            (2 * normal(rng, vocabulary, vocabulary), torch.tensor(rng.sample(range(vocabulary), vocabulary))),
-        ),
-        Case("One position", (logits[:1], targets[:1])),
-        Case(
-            "One of two equally probable pieces costs 1 bit",
-            (halves[:, 3:5] * torch.tensor([1.0, 0.0]), torch.tensor([0, 1])),
-        ),
-        Case("One of four equally probable pieces costs 2 bits", (halves, torch.tensor([0, rng.randint(1, 3)]))),
-        Case("The same number added to all logits of a place changes nothing", (10 * logits + levels, targets)),
-        Case(
-            "A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite",
-            (unlikely, targets),
-        ),
-        Case(
-            "A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite",
-            (hopeless, targets),
-        ),
-    ]
+    yield Case("Some positions", logits, targets)
+    yield Case(
+        "As many positions as pieces",
+        2 * normal(rng, vocabulary, vocabulary),
+        torch.tensor(rng.sample(range(vocabulary), vocabulary)),
+    )
+    yield Case("One position", logits[:1], targets[:1])
+    yield Case(
+        "One of two equally probable pieces costs 1 bit",
+        halves[:, 3:5] * torch.tensor([1.0, 0.0]),
+        torch.tensor([0, 1]),
+    )
+    yield Case("One of four equally probable pieces costs 2 bits", halves, torch.tensor([0, rng.randint(1, 3)]))
+    yield Case("The same number added to all logits of a place changes nothing", 10 * logits + levels, targets)
+    yield Case(
+        "A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite",
+        unlikely,
+        targets,
+    )
+    yield Case(
+        "A very improbable piece has a large surprisal: its logit decides how large, and it is not infinite",
+        hopeless,
+        targets,
+    )
 
 
 def _log_p(logits, targets, dim=-1):
@@ -317,60 +301,49 @@ def _picked(table, targets):
     return table.gather(1, targets[:, None])[:, 0]
 
 
-SURPRISAL = exercise(
-    "07-surprisal",
-    arguments=("logits", "targets"),
-    cases=_surprisal_cases,
-    reference=_surprisal,
-    mistakes={
-        "nats": lambda x, t: -_log_p(x, t),
-        "nats_averaged": lambda x, t: -_log_p(x, t).mean(),
-        "nats_and_infinite": lambda x, t: -_picked(x.softmax(dim=-1).log(), t),
-        "multiplied_by_ln2": lambda x, t: -_log_p(x, t) * math.log(2),
-        "base_ten": lambda x, t: -_log_p(x, t) / math.log(10),
-        "no_sign": lambda x, t: _log_p(x, t) / math.log(2),
-        "no_sign_and_nats": lambda x, t: _log_p(x, t),
-        "infinite": [
-            lambda x, t, kind=kind: -_picked(x.to(kind).softmax(dim=-1).log2(), t)
-            for kind in (torch.float32, torch.float64)
-        ],
-        "bounded": [
-            lambda x, t, small=small, way=way, kind=kind: -_picked(way(x.to(kind).softmax(dim=-1), small).log2(), t)
-            for kind, smalls in (
-                (torch.float32, (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45)),
-                (torch.float64, (1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-100, 1e-300)),
-            )
-            for small in smalls
-            for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))
-        ],
-        "overflow": [
-            lambda x, t, kind=kind, way=way: way(x.to(kind), t)
-            for kind in (torch.float32, torch.float64)
-            for way in (
-                lambda x, t: -(_picked(x, t) - x.exp().sum(dim=-1).log()) / math.log(2),
-                lambda x, t: -_picked(x.exp() / x.exp().sum(dim=-1, keepdim=True), t).log2(),
-            )
-        ],
-        "largest_of_table": [
-            lambda x, t, kind=kind: (
-                ((x - x.max()).to(kind).exp().sum(dim=-1).log() - _picked(x - x.max(), t)) / math.log(2)
-            )
-            for kind in (torch.float32, torch.float64)
-        ],
-        "over_positions": (
-            lambda x, t: -_log_p(x, t, dim=0) / math.log(2),
-            lambda x, t: -_picked(x.softmax(dim=0), t).log2(),
-        ),
-        "over_positions_and_nats": lambda x, t: -_log_p(x, t, dim=0),
-        "probabilities": lambda x, t: _log_p(x, t).exp(),
-        "logits": lambda x, t: -_picked(x, t) / math.log(2),
-        "mean_or_sum": (lambda x, t: _surprisal(x, t).mean(), lambda x, t: _surprisal(x, t).sum()),
-        "all_pieces": lambda x, t: -x.log_softmax(dim=-1) / math.log(2),
-        "all_targets": lambda x, t: -x.log_softmax(dim=-1)[:, t] / math.log(2),
-        "column": lambda x, t: _surprisal(x, t)[:, None],
-        "entropy": lambda x, t: torch.special.entr(x.softmax(dim=-1)).sum(dim=-1) / math.log(2),
-        "best_guess": lambda x, t: _surprisal(x, x.argmax(dim=-1)),
-    },
+SURPRISAL = exercise("07-surprisal", _surprisal_cases, _surprisal)(
+    nats=lambda x, t: -_log_p(x, t),
+    nats_averaged=lambda x, t: -_log_p(x, t).mean(),
+    nats_and_infinite=lambda x, t: -_picked(x.softmax(dim=-1).log(), t),
+    multiplied_by_ln2=lambda x, t: -_log_p(x, t) * math.log(2),
+    base_ten=lambda x, t: -_log_p(x, t) / math.log(10),
+    no_sign=lambda x, t: _log_p(x, t) / math.log(2),
+    no_sign_and_nats=lambda x, t: _log_p(x, t),
+    infinite=[
+        lambda x, t, kind=kind: -_picked(x.to(kind).softmax(dim=-1).log2(), t)
+        for kind in (torch.float32, torch.float64)
+    ],
+    bounded=[
+        lambda x, t, small=small, way=way, kind=kind: -_picked(way(x.to(kind).softmax(dim=-1), small).log2(), t)
+        for kind, smalls in (
+            (torch.float32, (1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-38, 1e-45)),
+            (torch.float64, (1e-9, 1e-10, 1e-12, 1e-20, 1e-30, 1e-100, 1e-300)),
+        )
+        for small in smalls
+        for way in (lambda p, s: p + s, lambda p, s: p.clamp(min=s))
+    ],
+    overflow=[
+        lambda x, t, kind=kind, way=way: way(x.to(kind), t)
+        for kind in (torch.float32, torch.float64)
+        for way in (
+            lambda x, t: -(_picked(x, t) - x.exp().sum(dim=-1).log()) / math.log(2),
+            lambda x, t: -_picked(x.exp() / x.exp().sum(dim=-1, keepdim=True), t).log2(),
+        )
+    ],
+    largest_of_table=[
+        lambda x, t, kind=kind: ((x - x.max()).to(kind).exp().sum(dim=-1).log() - _picked(x - x.max(), t)) / math.log(2)
+        for kind in (torch.float32, torch.float64)
+    ],
+    over_positions=(lambda x, t: -_log_p(x, t, dim=0) / math.log(2), lambda x, t: -_picked(x.softmax(dim=0), t).log2()),
+    over_positions_and_nats=lambda x, t: -_log_p(x, t, dim=0),
+    probabilities=lambda x, t: _log_p(x, t).exp(),
+    logits=lambda x, t: -_picked(x, t) / math.log(2),
+    mean_or_sum=(lambda x, t: _surprisal(x, t).mean(), lambda x, t: _surprisal(x, t).sum()),
+    all_pieces=lambda x, t: -x.log_softmax(dim=-1) / math.log(2),
+    all_targets=lambda x, t: -x.log_softmax(dim=-1)[:, t] / math.log(2),
+    column=lambda x, t: _surprisal(x, t)[:, None],
+    entropy=lambda x, t: torch.special.entr(x.softmax(dim=-1)).sum(dim=-1) / math.log(2),
+    best_guess=lambda x, t: _surprisal(x, x.argmax(dim=-1)),
 )
 
 
@@ -388,17 +361,14 @@ def _perplexity_cases(rng):
     uneven = only((0, 0), (0, 1), (0, 2), (0, tokens - 1), (1, 2), (2, 1), (2, 3))
     wild = logits.clone()
     wild[uneven == IGNORED] = 3 * normal(rng, int((uneven == IGNORED).sum()), vocabulary)
-    return [
-        Case("A few chosen places, more of them in one sentence than in another", (logits, uneven)),
-        Case("What the model says at places that were not chosen does not count", (wild, uneven)),
-        Case("One chosen place in the whole batch", (logits, only((1, 3)))),
-        Case("Every place chosen", (logits, ids.clone())),
-        Case(
-            "Piece 0 is a piece like any other",
-            (logits, torch.where(uneven == IGNORED, uneven, torch.zeros_like(uneven))),
-        ),
-        Case("Equal logits: the perplexity is the size of the vocabulary", (torch.zeros_like(logits), uneven)),
-    ]
+    yield Case("A few chosen places, more of them in one sentence than in another", logits, uneven)
+    yield Case("What the model says at places that were not chosen does not count", wild, uneven)
+    yield Case("One chosen place in the whole batch", logits, only((1, 3)))
+    yield Case("Every place chosen", logits, ids.clone())
+    yield Case(
+        "Piece 0 is a piece like any other", logits, torch.where(uneven == IGNORED, uneven, torch.zeros_like(uneven))
+    )
+    yield Case("Equal logits: the perplexity is the size of the vocabulary", torch.zeros_like(logits), uneven)
 
 
 def _nats(x, labels, dim=-1):
@@ -414,36 +384,27 @@ def _perplexity(x, labels):
     return math.exp(_nats(x, labels)[_at(labels)].mean().item())
 
 
-BUG = exercise(
-    "07-find-the-bug",
-    arguments=("logits", "labels"),
-    cases=_perplexity_cases,
-    reference=_perplexity,
-    points=2,
-    mistakes={
-        "both_left": lambda x, y: 2 ** _nats(x, y).mean().item(),
-        "power_left": lambda x, y: 2 ** _nats(x, y)[_at(y)].mean().item(),
-        "mean_left": lambda x, y: math.exp(_nats(x, y).mean().item()),
-        "divided_by_all": lambda x, y: math.exp((_nats(x, y) * _at(y)).mean().item()),
-        "divided_by_all_and_power": lambda x, y: 2 ** (_nats(x, y) * _at(y)).mean().item(),
-        "piece_zero_left_out": lambda x, y: math.exp(_nats(x, y)[y > 0].mean().item()),
-        "bits_then_e_and_mean": lambda x, y: math.exp(_nats(x, y).mean().item() / math.log(2)),
-        "bits_then_e": lambda x, y: math.exp(_nats(x, y)[_at(y)].mean().item() / math.log(2)),
-        "multiplied_by_ln2": lambda x, y: 2 ** (_nats(x, y)[_at(y)].mean().item() * math.log(2)),
-        "loss_in_nats": lambda x, y: _nats(x, y)[_at(y)].mean().item(),
-        "loss_in_bits": lambda x, y: _nats(x, y)[_at(y)].mean().item() / math.log(2),
-        "no_sign": lambda x, y: math.exp(-_nats(x, y)[_at(y)].mean().item()),
-        "sum": lambda x, y: math.exp(min(700.0, _nats(x, y)[_at(y)].sum().item())),
-        "mean_of_perplexities": lambda x, y: _nats(x, y)[_at(y)].exp().mean().item(),
-        "mean_of_sentences": [
-            lambda x, y, some=some: math.exp(
-                torch.stack([_nats(x, y)[i][_at(y)[i]].mean() for i in range(len(x)) if some(_at(y)[i])]).mean().item()
-            )
-            for some in (torch.any, lambda row: True)
-        ],
-        "over_tokens": lambda x, y: math.exp(_nats(x, y, dim=1)[_at(y)].mean().item()),
-        "per_place": lambda x, y: _nats(x, y)[_at(y)].exp(),
-    },
+BUG = exercise("07-find-the-bug", _perplexity_cases, _perplexity, points=2, arguments=("logits", "labels"))(
+    both_left=lambda x, y: 2 ** _nats(x, y).mean().item(),
+    power_left=lambda x, y: 2 ** _nats(x, y)[_at(y)].mean().item(),
+    mean_left=lambda x, y: math.exp(_nats(x, y).mean().item()),
+    divided_by_all=lambda x, y: math.exp((_nats(x, y) * _at(y)).mean().item()),
+    divided_by_all_and_power=lambda x, y: 2 ** (_nats(x, y) * _at(y)).mean().item(),
+    piece_zero_left_out=lambda x, y: math.exp(_nats(x, y)[y > 0].mean().item()),
+    bits_then_e_and_mean=lambda x, y: math.exp(_nats(x, y).mean().item() / math.log(2)),
+    bits_then_e=lambda x, y: math.exp(_nats(x, y)[_at(y)].mean().item() / math.log(2)),
+    multiplied_by_ln2=lambda x, y: 2 ** (_nats(x, y)[_at(y)].mean().item() * math.log(2)),
+    loss_in_nats=lambda x, y: _nats(x, y)[_at(y)].mean().item(),
+    loss_in_bits=lambda x, y: _nats(x, y)[_at(y)].mean().item() / math.log(2),
+    no_sign=lambda x, y: math.exp(-_nats(x, y)[_at(y)].mean().item()),
+    sum=lambda x, y: math.exp(min(700.0, _nats(x, y)[_at(y)].sum().item())),
+    mean_of_perplexities=lambda x, y: _nats(x, y)[_at(y)].exp().mean().item(),
+    mean_of_sentences=[
+        lambda x, y, some=some: math.exp(
+            torch.stack([_nats(x, y)[i][_at(y)[i]].mean() for i in range(len(x)) if some(_at(y)[i])]).mean().item()
+        )
+        for some in (torch.any, lambda row: True)
+    ],
+    over_tokens=lambda x, y: math.exp(_nats(x, y, dim=1)[_at(y)].mean().item()),
+    per_place=lambda x, y: _nats(x, y)[_at(y)].exp(),
 )
-
-EXERCISES = (EDIT_ROW, MASK_TOKENS, SURPRISAL, BUG)

@@ -36,16 +36,14 @@ def _spearman_cases(rng):
     one, other = sorted(close)[place : place + 2]
     swapped = [{one: other, other: one}.get(value, value) for value in close]  # 59/60, which no rounding leaves alone
     two = _distinct(rng, 4)
-    return [
-        Case("All numbers differ", (x, y)),
-        Case("One number is far from all others", (x, outlier)),
-        Case("A curve that only rises is perfect, 1", (x, cubes)),
-        Case("A curve that only falls is −1", (x, [-value for value in cubes])),
-        Case("Equal numbers share the mean of their ranks", (_tied(rng), _distinct(rng, 8))),
-        Case("Equal numbers in both columns", (_tied(rng), _tied(rng))),
-        Case("Numbers that differ only in the fifth decimal", ([0.5 + 0.00001 * v for v in close], swapped)),
-        Case("Lists of two numbers", (two[:2], two[2:])),
-    ]
+    yield Case("All numbers differ", x, y)
+    yield Case("One number is far from all others", x, outlier)
+    yield Case("A curve that only rises is perfect, 1", x, cubes)
+    yield Case("A curve that only falls is −1", x, [-value for value in cubes])
+    yield Case("Equal numbers share the mean of their ranks", _tied(rng), _distinct(rng, 8))
+    yield Case("Equal numbers in both columns", _tied(rng), _tied(rng))
+    yield Case("Numbers that differ only in the fifth decimal", [0.5 + 0.00001 * v for v in close], swapped)
+    yield Case("Lists of two numbers", two[:2], two[2:])
 
 
 def _correlation(x, y):
@@ -71,32 +69,24 @@ def _cosine_of_ranks(x, y):
 SORTS = ("stable", "quicksort")  # the second is NumPy's default, and may change the order of equal numbers
 
 
-SPEARMAN = exercise(
-    "08-spearman",
-    arguments=("x", "y"),
-    cases=_spearman_cases,
-    reference=_of_ranks("average"),
-    points=2,
-    mistakes={
-        "pearson": _correlation,
-        "one_ranked": (lambda x, y: _correlation(rankdata(x), y), lambda x, y: _correlation(x, rankdata(y))),
-        "argsort": [
-            lambda x, y, kind=kind: _correlation(np.argsort(x, kind=kind), np.argsort(y, kind=kind)) for kind in SORTS
-        ],
-        "ties_by_order": [
-            lambda x, y, kind=kind: _correlation(*(np.argsort(np.argsort(c, kind=kind)) for c in (x, y)))
-            for kind in SORTS
-        ],
-        "ties_lowest": _of_ranks("min"),
-        "ties_highest": _of_ranks("max"),
-        "ties_dense": _of_ranks("dense"),
-        "short_formula": _short_formula,
-        "not_centred": _cosine_of_ranks,
-        "opposite_ends": lambda x, y: -_of_ranks("average")(x, y),
-        "squared": lambda x, y: _of_ranks("average")(x, y) ** 2,
-        "rounded": [lambda x, y, digits=digits: round(_of_ranks("average")(x, y), digits) for digits in (2, 3, 4)],
-        "kendall": lambda x, y: float(kendalltau(x, y).statistic),
-    },
+SPEARMAN = exercise("08-spearman", _spearman_cases, _of_ranks("average"), points=2)(
+    pearson=_correlation,
+    one_ranked=(lambda x, y: _correlation(rankdata(x), y), lambda x, y: _correlation(x, rankdata(y))),
+    argsort=[
+        lambda x, y, kind=kind: _correlation(np.argsort(x, kind=kind), np.argsort(y, kind=kind)) for kind in SORTS
+    ],
+    ties_by_order=[
+        lambda x, y, kind=kind: _correlation(*(np.argsort(np.argsort(c, kind=kind)) for c in (x, y))) for kind in SORTS
+    ],
+    ties_lowest=_of_ranks("min"),
+    ties_highest=_of_ranks("max"),
+    ties_dense=_of_ranks("dense"),
+    short_formula=_short_formula,
+    not_centred=_cosine_of_ranks,
+    opposite_ends=lambda x, y: -_of_ranks("average")(x, y),
+    squared=lambda x, y: _of_ranks("average")(x, y) ** 2,
+    rounded=[lambda x, y, digits=digits: round(_of_ranks("average")(x, y), digits) for digits in (2, 3, 4)],
+    kendall=lambda x, y: float(kendalltau(x, y).statistic),
 )
 
 
@@ -308,22 +298,21 @@ def _seldom_right(rng):
 
 
 def _threshold_cases_drawn(rng):
-    return [
-        Case(
-            "Test pairs for which another threshold would be best",
-            _pairs_drawn(rng, ("tuned on test", "training accuracy", "wrong share")),
-        ),
-        Case("Test pairs for which another threshold would be best", _pairs_drawn(rng, ("on both", "tuned on test"))),
-        Case("Values equal to the threshold", _pairs_drawn(rng, ("above", "mixed"))),
-        Case("Several thresholds are equally good", _pairs_drawn(rng, ("highest", "first"))),
-        Case("The best threshold is neither 0.5 nor the mean", _pairs_drawn(rng, ("mean", "half"))),
-        Case("The most similar training pair is labelled 0", _best_is_none(rng)),
-        Case("Test values just below the best threshold", _just_below(rng, rng.randint(3, 5))),
-        Case("The highest training value is the best threshold", _just_below(rng, 1)),
-        Case("Test values below all training values", _all_similar(rng)),
-        Case("The best threshold is right on less than half of the training pairs", _seldom_right(rng)),
-        *(Case("Training pairs with equal values", drawn) for drawn in _equal_values(rng)),
-    ]
+    yield Case(
+        "Test pairs for which another threshold would be best",
+        *_pairs_drawn(rng, ("tuned on test", "training accuracy", "wrong share")),
+    )
+    yield Case("Test pairs for which another threshold would be best", *_pairs_drawn(rng, ("on both", "tuned on test")))
+    yield Case("Values equal to the threshold", *_pairs_drawn(rng, ("above", "mixed")))
+    yield Case("Several thresholds are equally good", *_pairs_drawn(rng, ("highest", "first")))
+    yield Case("The best threshold is neither 0.5 nor the mean", *_pairs_drawn(rng, ("mean", "half")))
+    yield Case("The most similar training pair is labelled 0", *_best_is_none(rng))
+    yield Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5)))
+    yield Case("The highest training value is the best threshold", *_just_below(rng, 1))
+    yield Case("Test values below all training values", *_all_similar(rng))
+    yield Case("The best threshold is right on less than half of the training pairs", *_seldom_right(rng))
+    for drawn in _equal_values(rng):
+        yield Case("Training pairs with equal values", *drawn)
 
 
 TOLD_ALIKE = {
@@ -345,7 +334,7 @@ TOLD_ALIKE = {
 def _threshold_cases(rng):
     """Cases in which no two wrong methods that are told different sentences give the same results throughout."""
     while True:
-        cases, told = _threshold_cases_drawn(rng), {}
+        cases, told = list(_threshold_cases_drawn(rng)), {}
         for name, method in OTHER_THRESHOLDS.items():
             results = tuple(round(method(*case.args), 6) for case in cases)
             told.setdefault(results, set()).add(TOLD_ALIKE.get(name, name))
@@ -355,41 +344,38 @@ def _threshold_cases(rng):
 
 THRESHOLD = exercise(
     "08-threshold",
-    arguments=("train_values", "train_labels", "test_values", "test_labels"),
-    cases=_threshold_cases,
-    reference=_held_out,
+    _threshold_cases,
+    _held_out,
     points=2,
-    mistakes={
-        "chosen_on_test": [OTHER_THRESHOLDS[name] for name in ("tuned on test", "tuned on test, of training values")],
-        "chosen_on_both": OTHER_THRESHOLDS["on both"],
-        "training_accuracy": OTHER_THRESHOLDS["training accuracy"],
-        "threshold_returned": lambda train, labels, *_: _threshold(train, labels),
-        "greater_only": OTHER_THRESHOLDS["above"],
-        "greater_on_test": OTHER_THRESHOLDS["mixed"],
-        "greater_on_training": OTHER_THRESHOLDS["mixed the other way"],
-        "f1": [OTHER_THRESHOLDS[name] for name in ("values of similar pairs", "best F1")],
-        "assumed_sorted": [
-            OTHER_THRESHOLDS[name] for name in ("taken as sorted", "values sorted alone", "values sorted, not labels")
-        ],
-        "above_all": [OTHER_THRESHOLDS[name] for name in ("beyond", "just beyond")],
-        "first_of_ties": OTHER_THRESHOLDS["first"],
-        "between_values": [
-            OTHER_THRESHOLDS[name]
-            for name in ("between", "between and lowest", "between and beyond", "between and just beyond")
-        ],
-        "other_candidates": [
-            OTHER_THRESHOLDS[name] for name in ("test values", "test values only", "grid", "grid of products")
-        ],
-        "equal_values_cut": [
-            OTHER_THRESHOLDS[name] for name in ("between equal values", "between equal values as listed")
-        ],
-        "values_once": OTHER_THRESHOLDS["one pair per value"],
-        "highest_of_ties": OTHER_THRESHOLDS["highest"],
-        "mean_of_values": OTHER_THRESHOLDS["mean"],
-        "one_half": OTHER_THRESHOLDS["half"],
-        "share_wrong": OTHER_THRESHOLDS["wrong share"],
-        "count": lambda train, labels, test, test_labels: _held_out(train, labels, test, test_labels) * len(test),
-    },
+    arguments=("train_values", "train_labels", "test_values", "test_labels"),
+)(
+    chosen_on_test=[OTHER_THRESHOLDS[name] for name in ("tuned on test", "tuned on test, of training values")],
+    chosen_on_both=OTHER_THRESHOLDS["on both"],
+    training_accuracy=OTHER_THRESHOLDS["training accuracy"],
+    threshold_returned=lambda train, labels, *_: _threshold(train, labels),
+    greater_only=OTHER_THRESHOLDS["above"],
+    greater_on_test=OTHER_THRESHOLDS["mixed"],
+    greater_on_training=OTHER_THRESHOLDS["mixed the other way"],
+    f1=[OTHER_THRESHOLDS[name] for name in ("values of similar pairs", "best F1")],
+    assumed_sorted=[
+        OTHER_THRESHOLDS[name] for name in ("taken as sorted", "values sorted alone", "values sorted, not labels")
+    ],
+    above_all=[OTHER_THRESHOLDS[name] for name in ("beyond", "just beyond")],
+    first_of_ties=OTHER_THRESHOLDS["first"],
+    between_values=[
+        OTHER_THRESHOLDS[name]
+        for name in ("between", "between and lowest", "between and beyond", "between and just beyond")
+    ],
+    other_candidates=[
+        OTHER_THRESHOLDS[name] for name in ("test values", "test values only", "grid", "grid of products")
+    ],
+    equal_values_cut=[OTHER_THRESHOLDS[name] for name in ("between equal values", "between equal values as listed")],
+    values_once=OTHER_THRESHOLDS["one pair per value"],
+    highest_of_ties=OTHER_THRESHOLDS["highest"],
+    mean_of_values=OTHER_THRESHOLDS["mean"],
+    one_half=OTHER_THRESHOLDS["half"],
+    share_wrong=OTHER_THRESHOLDS["wrong share"],
+    count=lambda train, labels, test, test_labels: _held_out(train, labels, test, test_labels) * len(test),
 )
 
 
@@ -441,16 +427,14 @@ def _groups_cases(rng):
     again = 3 * once[:3] + [[*once[3][1:], once[3][0]]]  # the last one draws the same groups in another order
     copies = _with_copies(*_grouped(rng, [3] * many))
     same = _grouped(rng, [2] * 8)
-    return [
-        Case("Three rows of each pair", (*_grouped(rng, [3] * many), _draws(rng, many))),
-        Case("Groups of different sizes", (*_grouped(rng, uneven), _draws(rng, len(uneven)))),
-        Case("Rows of a group that do not stand together", (*_grouped(rng, uneven, True), _draws(rng, len(uneven)))),
-        Case("Each row is a group of its own", (gold, a, b, groups, _draws(rng, 12))),
-        Case("A group counts as often as it was drawn", (*_grouped(rng, uneven, True), twice)),
-        Case("Some rows of a group are equal", (*copies, _draws(rng, many))),
-        Case("Some resamples draw the same groups", (*_grouped(rng, uneven), once + again)),
-        Case("A model compared with itself differs by nothing", (same[0], same[1], same[1], same[3], _draws(rng, 8))),
-    ]
+    yield Case("Three rows of each pair", *_grouped(rng, [3] * many), _draws(rng, many))
+    yield Case("Groups of different sizes", *_grouped(rng, uneven), _draws(rng, len(uneven)))
+    yield Case("Rows of a group that do not stand together", *_grouped(rng, uneven, True), _draws(rng, len(uneven)))
+    yield Case("Each row is a group of its own", gold, a, b, groups, _draws(rng, 12))
+    yield Case("A group counts as often as it was drawn", *_grouped(rng, uneven, True), twice)
+    yield Case("Some rows of a group are equal", *copies, _draws(rng, many))
+    yield Case("Some resamples draw the same groups", *_grouped(rng, uneven), once + again)
+    yield Case("A model compared with itself differs by nothing", same[0], same[1], same[1], same[3], _draws(rng, 8))
 
 
 def _correlations(columns, ranked=True):
@@ -538,36 +522,24 @@ def _normal_ends(*args):
     return (values.mean() + np.array([-1.96, 1.96]) * values.std()).tolist()
 
 
-GROUPS = exercise(
-    "08-groups",
-    arguments=("gold", "a", "b", "groups", "draws"),
-    cases=_groups_cases,
-    reference=_grouped_gain,
-    judge=_problem_of_interval,
-    points=2,
-    mistakes={
-        "draws_as_rows": _with_rows(lambda groups, drawn: np.array(drawn)),
-        "groups_once": _with_rows(lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
-        "one_row_each": _with_rows(
-            lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])
-        ),
-        "group_means": _of_group_means,
-        "far_ends": _far_ends,
-        "end_from_end": _end_from_end,
-        "other_resamples": _not_paired,
-        "pearson": lambda *args: _ends(_gains(*args, ranked=False)),
-        "subtracted_reversed": lambda gold, a, b, groups, draws: _grouped_gain(gold, b, a, groups, draws),
-        "ninety_percent": lambda *args: _grouped_gain(*args, level=90),
-        "whole_range": lambda *args: _grouped_gain(*args, level=100),
-        "percentiles_as_quantiles": lambda *args: np.percentile(_gains(*args), [0.025, 0.975]).tolist(),
-        "equal_rows_once": _without_copies,
-        "equal_resamples_once": lambda gold, a, b, groups, draws: _grouped_gain(
-            gold, a, b, groups, sorted(set(map(_in_order, draws)))
-        ),
-        "ends_reversed": lambda *args: _grouped_gain(*args)[::-1],
-        "absolute": lambda *args: _ends(np.abs(_gains(*args))),
-        "normal_interval": _normal_ends,
-    },
+GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_interval, points=2)(
+    draws_as_rows=_with_rows(lambda groups, drawn: np.array(drawn)),
+    groups_once=_with_rows(lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
+    one_row_each=_with_rows(lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])),
+    group_means=_of_group_means,
+    far_ends=_far_ends,
+    end_from_end=_end_from_end,
+    other_resamples=_not_paired,
+    pearson=lambda *args: _ends(_gains(*args, ranked=False)),
+    subtracted_reversed=lambda gold, a, b, groups, draws: _grouped_gain(gold, b, a, groups, draws),
+    ninety_percent=lambda *args: _grouped_gain(*args, level=90),
+    whole_range=lambda *args: _grouped_gain(*args, level=100),
+    percentiles_as_quantiles=lambda *args: np.percentile(_gains(*args), [0.025, 0.975]).tolist(),
+    equal_rows_once=_without_copies,
+    equal_resamples_once=lambda gold, a, b, groups, draws: _grouped_gain(
+        gold, a, b, groups, sorted(set(map(_in_order, draws)))
+    ),
+    ends_reversed=lambda *args: _grouped_gain(*args)[::-1],
+    absolute=lambda *args: _ends(np.abs(_gains(*args))),
+    normal_interval=_normal_ends,
 )
-
-EXERCISES = (SPEARMAN, THRESHOLD, GROUPS)

@@ -14,13 +14,11 @@ from .words import exercise
 
 def _tokens_cases(rng):
     lengths = [rng.randint(4, 30) for _ in range(rng.randint(5, 8))]
-    return [
-        Case("A handful of sentences", (lengths,)),
-        Case("Two sentences make one pair", ([rng.randint(5, 12), rng.randint(13, 20)],)),
-        Case("One sentence makes no pair", ([rng.randint(5, 20)],)),
-        Case("Sentences of equal length", ([rng.randint(6, 12)] * rng.randint(3, 6),)),
-        Case("Hundreds of long texts, to the last token", (_long_texts(rng),)),
-    ]
+    yield Case("A handful of sentences", lengths)
+    yield Case("Two sentences make one pair", [rng.randint(5, 12), rng.randint(13, 20)])
+    yield Case("One sentence makes no pair", [rng.randint(5, 20)])
+    yield Case("Sentences of equal length", [rng.randint(6, 12)] * rng.randint(3, 6))
+    yield Case("Hundreds of long texts, to the last token", _long_texts(rng))
 
 
 def _long_texts(rng):
@@ -64,146 +62,29 @@ def _tokens(lengths):
 
 TOKENS = exercise(
     "09-tokens",
-    arguments=("lengths",),
-    cases=_tokens_cases,
-    reference=_tokens,
+    _tokens_cases,
+    _tokens,
     judge=lambda args, outcome: difference(outcome, _tokens(*args)) or _not_integers(outcome),
     points=2,
-    mistakes={
-        "four_special": lambda x: [sum(x), _pairs_sum(x, 0)],
-        "three_more": lambda x: [sum(x), _pairs_sum(x, 3)],
-        "no_special": lambda x: [sum(x), _pairs_sum(x, -4)],
-        "two_special": lambda x: [sum(x), _pairs_sum(x, -2)],
-        "both_orders": lambda x: [sum(x), 2 * _pairs_sum(x, -1)],
-        "with_itself": lambda x: [sum(x), _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
-        "all_with_all": lambda x: [sum(x), 2 * _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
-        "neighbours_only": lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))],
-        "passes": lambda x: [len(x), len(x) * (len(x) - 1) // 2],
-        "equal_lengths_skipped": lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b) // 2],
-        "special_added": lambda x: [sum(x) + 2 * len(x), _pairs_sum(x, 3)],
-        "special_subtracted": lambda x: [sum(x) - 2 * len(x), _pairs_sum(x, -1)],
-        "in_n_pairs": lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2],
-        "both_orders_and_four": lambda x: [sum(x), 2 * _pairs_sum(x, 0)],
-        "padding_of_pairs": lambda x: [sum(x), sum(2 * max(a, b) - 1 for a, b in combinations(x, 2))],
-        "padding_of_all": lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
-        "order_of_results": lambda x: _tokens(x)[::-1],
-        "pairs_only": lambda x: _tokens(x)[1],
-    },
-)
-
-
-def _can_skip_cases(rng):
-    def cosines(*angles):
-        angles = list(angles)
-        rng.shuffle(angles)
-        return np.cos(np.array(angles)).astype(np.float32)
-
-    def around(x, t, *more):
-        """Sentences nearer to the pivot than the question (at the angle x) and farther, within the angle t and not."""
-        return cosines(
-            *(x + sign * t * share for sign in (-1, 1) for share in (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)), *more
-        )
-
-    x, t = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
-    other = np.pi - x
-    low = rng.uniform(1.8, 2.0)
-    itself = rng.randint(400, 600) / 1000
-    close = np.arccos([itself - 4e-5, itself + 4e-5])  # equal to it in four decimals
-    given, step = rng.uniform(0.1, 0.3), np.finfo(np.float32).eps
-    over, far = 1 + step, 1 + 8 * step  # 8 steps are nearly a millionth
-    return [
-        Case("Sentences on both sides of the question", (float(np.cos(x)), around(x, t, 2.9), float(np.cos(t)))),
-        Case(
-            "The question has a negative cosine with the pivot",
-            (float(np.cos(other)), around(other, t), float(np.cos(t))),
-        ),
-        Case(
-            "The best cosine so far is negative",
-            (float(np.cos(0.3)), cosines(0.2, 0.5, 1.2, 1.7, low + 0.18, low + 0.5, low + 0.8), float(np.cos(low))),
-        ),
-        Case("The pivot is the question itself", (1.0, cosines(0.2, 0.7, *close, 2.0, 3.0), itself)),
-        Case("The pivot is the opposite of the question", (-1.0, -cosines(0.2, 0.7, *close, 2.0, 3.0), itself)),
-        Case("A sentence equal to the pivot, and one opposite to it", (given, np.array([1, -1, given]), 0.5)),
-        Case("A sentence that can only equal the best cosine so far", (0.0, np.array([0.4, 0.0, -0.4]), 1.0)),
-        Case("One sentence that can be skipped", (float(np.cos(x)), cosines(x - 0.8), float(np.cos(0.6)))),
-        Case("One sentence that cannot", (float(np.cos(x)), cosines(x - 0.4), float(np.cos(0.6)))),
-        Case("Rounding put the cosine of a sentence above 1", (given, np.array([far, 0.9, over, given]), 0.5)),
-        Case("Rounding put the cosine of a sentence above 1", (0.9, np.array([over, 0.8, -0.2]), 0.5)),
-        Case("Rounding put the cosine of a sentence below −1", (given, np.array([-far, 0.9, -over, given]), 0.5)),
-        Case("Rounding put the cosine of the question above 1", (float(far), np.array([0.2, 0.9, -0.7]), 0.5)),
-        Case("Rounding put the cosine of the question below −1", (-float(far), np.array([0.2, -0.9, 0.7]), 0.5)),
-    ]
-
-
-def _clipped(*cosines):
-    return [np.arccos(np.clip(cosine, -1.0, 1.0)) for cosine in cosines]
-
-
-def _highest(query_pivot, corpus_pivot):
-    """The highest cosine that the question and each sentence can have."""
-    x, y = _clipped(query_pivot, corpus_pivot)
-    return np.cos(x - y)
-
-
-def _can_skip(query_pivot, corpus_pivot, best):
-    return (_highest(query_pivot, corpus_pivot) <= best).tolist()
-
-
-def _chord(cosine):
-    return np.sqrt(2 - 2 * np.clip(cosine, -1.0, 1.0))
-
-
-def _unclipped(clip_question=False, clip_corpus=False, negated=False):
-    def imitate(q, c, best):
-        with np.errstate(invalid="ignore"):
-            x = np.arccos(np.clip(q, -1.0, 1.0) if clip_question else q)
-            y = np.arccos(np.clip(c, -1.0, 1.0) if clip_corpus else c)
-            highest = np.cos(x - y)
-            return ~(highest > best) if negated else highest <= best
-
-    return imitate
-
-
-CAN_SKIP = exercise(
-    "09-can-skip",
-    arguments=("query_pivot", "corpus_pivot", "best"),
-    cases=_can_skip_cases,
-    reference=_can_skip,
-    points=2,
-    mistakes={
-        "lowest_possible": lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
-        "inverted": lambda q, c, best: _highest(q, c) > best,
-        "equal_kept": lambda q, c, best: _highest(q, c) < best,
-        "false_outside_range": _unclipped(),
-        "false_for_query": _unclipped(clip_corpus=True),
-        "false_for_corpus": _unclipped(clip_question=True),
-        "true_outside_range": _unclipped(negated=True),
-        "true_for_query": _unclipped(clip_corpus=True, negated=True),
-        "true_for_corpus": _unclipped(clip_question=True, negated=True),
-        "clipped_too_far": lambda q, c, best: (
-            _highest(np.clip(q, -1 + 1e-6, 1 - 1e-6), np.clip(c, -1 + 1e-6, 1 - 1e-6)) <= best
-        ),
-        "cosines_subtracted": lambda q, c, best: 1 - np.abs(q - c) <= best,
-        "cosines_multiplied": lambda q, c, best: q * c <= best,
-        "chord_bound": lambda q, c, best: 1 - (_chord(q) - _chord(c)) ** 2 / 2 <= best,
-        "farther_only": lambda q, c, best: (lambda x, y: (y >= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
-        "nearer_only": lambda q, c, best: (lambda x, y: (y <= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
-        "angle_with_cosine": (
-            lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) <= best,
-            lambda q, c, best: np.subtract(*_clipped(q, c)) <= best,
-            lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) >= best,
-        ),
-        "stored_compared": lambda q, c, best: c <= best,
-        "absolute": (
-            lambda q, c, best: np.abs(_highest(q, c)) <= best,
-            lambda q, c, best: np.maximum(0, _highest(q, c)) <= best,
-            lambda q, c, best: _highest(np.abs(q), np.abs(c)) <= best,
-        ),
-        "places": lambda q, c, best: np.flatnonzero(_can_skip(q, c, best)),
-        "count": lambda q, c, best: sum(_can_skip(q, c, best)),
-        "one_value": lambda q, c, best: all(_can_skip(q, c, best)),
-        "bounds_returned": lambda q, c, best: _highest(q, c),
-    },
+)(
+    four_special=lambda x: [sum(x), _pairs_sum(x, 0)],
+    three_more=lambda x: [sum(x), _pairs_sum(x, 3)],
+    no_special=lambda x: [sum(x), _pairs_sum(x, -4)],
+    two_special=lambda x: [sum(x), _pairs_sum(x, -2)],
+    both_orders=lambda x: [sum(x), 2 * _pairs_sum(x, -1)],
+    with_itself=lambda x: [sum(x), _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
+    all_with_all=lambda x: [sum(x), 2 * _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
+    neighbours_only=lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))],
+    passes=lambda x: [len(x), len(x) * (len(x) - 1) // 2],
+    equal_lengths_skipped=lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b) // 2],
+    special_added=lambda x: [sum(x) + 2 * len(x), _pairs_sum(x, 3)],
+    special_subtracted=lambda x: [sum(x) - 2 * len(x), _pairs_sum(x, -1)],
+    in_n_pairs=lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2],
+    both_orders_and_four=lambda x: [sum(x), 2 * _pairs_sum(x, 0)],
+    padding_of_pairs=lambda x: [sum(x), sum(2 * max(a, b) - 1 for a, b in combinations(x, 2))],
+    padding_of_all=lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
+    order_of_results=lambda x: _tokens(x)[::-1],
+    pairs_only=lambda x: _tokens(x)[1],
 )
 
 
@@ -223,22 +104,18 @@ def _closest_cases(rng):
     tied = halves[[0, 1, 0, 2, 3, 1, 0, 4]]
     apart = normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))
     one = torch.eye(hidden)[rng.randrange(hidden)]
-    return [
-        Case("Vectors at random", (normalise(normal(rng, n, hidden)),)),
-        Case("The closest pair is the last two", (drawn(n - 2, n - 1),)),
-        Case("The closest pair is the first and the last", (drawn(0, n - 1),)),
-        Case("Two equal vectors are a pair", (torch.cat([halves[:place], halves[[twin]], halves[place:]]),)),
-        Case("Two equal vectors are a pair", (halves[[0, 0, 1]],)),
-        Case("Two equal vectors are a pair", (torch.eye(4)[[0, 1, 2, 3, 0]],)),  # `topk` finds the diagonal twice
-        Case("Several pairs are equally close", (tied,)),
-        *(
-            Case("A pair is a little closer than the members of a group", (_group_and_pair(rng, spread),))
-            for spread in (False, True)
-        ),
-        Case("All cosines are negative", (apart,)),
-        Case("Two vectors", (torch.eye(hidden)[:2],)),
-        Case("Two opposite vectors", (torch.stack([one, -one]),)),
-    ]
+    yield Case("Vectors at random", normalise(normal(rng, n, hidden)))
+    yield Case("The closest pair is the last two", drawn(n - 2, n - 1))
+    yield Case("The closest pair is the first and the last", drawn(0, n - 1))
+    yield Case("Two equal vectors are a pair", torch.cat([halves[:place], halves[[twin]], halves[place:]]))
+    yield Case("Two equal vectors are a pair", halves[[0, 0, 1]])
+    yield Case("Two equal vectors are a pair", torch.eye(4)[[0, 1, 2, 3, 0]])  # `topk` finds the diagonal twice
+    yield Case("Several pairs are equally close", tied)
+    for spread in (False, True):
+        yield Case("A pair is a little closer than the members of a group", _group_and_pair(rng, spread))
+    yield Case("All cosines are negative", apart)
+    yield Case("Two vectors", torch.eye(hidden)[:2])
+    yield Case("Two opposite vectors", torch.stack([one, -one]))
 
 
 def _group_and_pair(rng, spread):
@@ -285,26 +162,131 @@ def _closest_problem(vectors, outcome):
 
 CLOSEST = exercise(
     "09-find-the-bug",
-    arguments=("vectors",),
-    cases=_closest_cases,
-    reference=_closest,
+    _closest_cases,
+    _closest,
     judge=lambda args, outcome: _closest_problem(*args, outcome),
     alike=lambda one, other: difference(_in_order(one), _in_order(other)) is None,
     points=2,
-    mistakes={
-        "itself": lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool()),
-        "zeros_outside": (
-            lambda v: _closest(v, fill=0.0, keep=_off_diagonal),
-            lambda v: _closest(v, fill=0.0),
-            lambda v: _closest(v, less=1.0),
-        ),
-        "not_low_enough": (lambda v: _closest(v, fill=-1.0, keep=_off_diagonal), lambda v: _closest(v, fill=-1.0)),
-        "absolute": (lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0)),
-        "ones_left_out": lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool()),
-        "farthest": lambda v: _farthest(v),
-        "flat_index": lambda v: (lambda i: i[0] * len(v) + i[1])(_closest(v)),
-        "neighbours_only": lambda v: (lambda i: [i, i + 1])((v[:-1] * v[1:]).sum(dim=1).argmax().item()),
-    },
+)(
+    itself=lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool()),
+    zeros_outside=(
+        lambda v: _closest(v, fill=0.0, keep=_off_diagonal),
+        lambda v: _closest(v, fill=0.0),
+        lambda v: _closest(v, less=1.0),
+    ),
+    not_low_enough=(lambda v: _closest(v, fill=-1.0, keep=_off_diagonal), lambda v: _closest(v, fill=-1.0)),
+    absolute=(lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0)),
+    ones_left_out=lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool()),
+    farthest=lambda v: _farthest(v),
+    flat_index=lambda v: (lambda i: i[0] * len(v) + i[1])(_closest(v)),
+    neighbours_only=lambda v: (lambda i: [i, i + 1])((v[:-1] * v[1:]).sum(dim=1).argmax().item()),
+)
+
+
+def _can_skip_cases(rng):
+    def cosines(*angles):
+        angles = list(angles)
+        rng.shuffle(angles)
+        return np.cos(np.array(angles)).astype(np.float32)
+
+    def around(x, t, *more):
+        """Sentences nearer to the pivot than the question (at the angle x) and farther, within the angle t and not."""
+        return cosines(
+            *(x + sign * t * share for sign in (-1, 1) for share in (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)), *more
+        )
+
+    x, t = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
+    other = np.pi - x
+    low = rng.uniform(1.8, 2.0)
+    itself = rng.randint(400, 600) / 1000
+    close = np.arccos([itself - 4e-5, itself + 4e-5])  # equal to it in four decimals
+    given, step = rng.uniform(0.1, 0.3), np.finfo(np.float32).eps
+    over, far = 1 + step, 1 + 8 * step  # 8 steps are nearly a millionth
+    yield Case("Sentences on both sides of the question", float(np.cos(x)), around(x, t, 2.9), float(np.cos(t)))
+    yield Case(
+        "The question has a negative cosine with the pivot", float(np.cos(other)), around(other, t), float(np.cos(t))
+    )
+    yield Case(
+        "The best cosine so far is negative",
+        float(np.cos(0.3)),
+        cosines(0.2, 0.5, 1.2, 1.7, low + 0.18, low + 0.5, low + 0.8),
+        float(np.cos(low)),
+    )
+    yield Case("The pivot is the question itself", 1.0, cosines(0.2, 0.7, *close, 2.0, 3.0), itself)
+    yield Case("The pivot is the opposite of the question", -1.0, -cosines(0.2, 0.7, *close, 2.0, 3.0), itself)
+    yield Case("A sentence equal to the pivot, and one opposite to it", given, np.array([1, -1, given]), 0.5)
+    yield Case("A sentence that can only equal the best cosine so far", 0.0, np.array([0.4, 0.0, -0.4]), 1.0)
+    yield Case("One sentence that can be skipped", float(np.cos(x)), cosines(x - 0.8), float(np.cos(0.6)))
+    yield Case("One sentence that cannot", float(np.cos(x)), cosines(x - 0.4), float(np.cos(0.6)))
+    yield Case("Rounding put the cosine of a sentence above 1", given, np.array([far, 0.9, over, given]), 0.5)
+    yield Case("Rounding put the cosine of a sentence above 1", 0.9, np.array([over, 0.8, -0.2]), 0.5)
+    yield Case("Rounding put the cosine of a sentence below −1", given, np.array([-far, 0.9, -over, given]), 0.5)
+    yield Case("Rounding put the cosine of the question above 1", float(far), np.array([0.2, 0.9, -0.7]), 0.5)
+    yield Case("Rounding put the cosine of the question below −1", -float(far), np.array([0.2, -0.9, 0.7]), 0.5)
+
+
+def _clipped(*cosines):
+    return [np.arccos(np.clip(cosine, -1.0, 1.0)) for cosine in cosines]
+
+
+def _highest(query_pivot, corpus_pivot):
+    """The highest cosine that the question and each sentence can have."""
+    x, y = _clipped(query_pivot, corpus_pivot)
+    return np.cos(x - y)
+
+
+def _can_skip(query_pivot, corpus_pivot, best):
+    return (_highest(query_pivot, corpus_pivot) <= best).tolist()
+
+
+def _chord(cosine):
+    return np.sqrt(2 - 2 * np.clip(cosine, -1.0, 1.0))
+
+
+def _unclipped(clip_question=False, clip_corpus=False, negated=False):
+    def imitate(q, c, best):
+        with np.errstate(invalid="ignore"):
+            x = np.arccos(np.clip(q, -1.0, 1.0) if clip_question else q)
+            y = np.arccos(np.clip(c, -1.0, 1.0) if clip_corpus else c)
+            highest = np.cos(x - y)
+            return ~(highest > best) if negated else highest <= best
+
+    return imitate
+
+
+CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
+    lowest_possible=lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
+    inverted=lambda q, c, best: _highest(q, c) > best,
+    equal_kept=lambda q, c, best: _highest(q, c) < best,
+    false_outside_range=_unclipped(),
+    false_for_query=_unclipped(clip_corpus=True),
+    false_for_corpus=_unclipped(clip_question=True),
+    true_outside_range=_unclipped(negated=True),
+    true_for_query=_unclipped(clip_corpus=True, negated=True),
+    true_for_corpus=_unclipped(clip_question=True, negated=True),
+    clipped_too_far=lambda q, c, best: (
+        _highest(np.clip(q, -1 + 1e-6, 1 - 1e-6), np.clip(c, -1 + 1e-6, 1 - 1e-6)) <= best
+    ),
+    cosines_subtracted=lambda q, c, best: 1 - np.abs(q - c) <= best,
+    cosines_multiplied=lambda q, c, best: q * c <= best,
+    chord_bound=lambda q, c, best: 1 - (_chord(q) - _chord(c)) ** 2 / 2 <= best,
+    farther_only=lambda q, c, best: (lambda x, y: (y >= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
+    nearer_only=lambda q, c, best: (lambda x, y: (y <= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
+    angle_with_cosine=(
+        lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) <= best,
+        lambda q, c, best: np.subtract(*_clipped(q, c)) <= best,
+        lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) >= best,
+    ),
+    stored_compared=lambda q, c, best: c <= best,
+    absolute=(
+        lambda q, c, best: np.abs(_highest(q, c)) <= best,
+        lambda q, c, best: np.maximum(0, _highest(q, c)) <= best,
+        lambda q, c, best: _highest(np.abs(q), np.abs(c)) <= best,
+    ),
+    places=lambda q, c, best: np.flatnonzero(_can_skip(q, c, best)),
+    count=lambda q, c, best: sum(_can_skip(q, c, best)),
+    one_value=lambda q, c, best: all(_can_skip(q, c, best)),
+    bounds_returned=lambda q, c, best: _highest(q, c),
 )
 
 
@@ -316,6 +298,3 @@ def _closest_absolute(vectors, fill=-2):
 def _farthest(vectors):
     table = (vectors @ vectors.T).masked_fill(~torch.ones(len(vectors), len(vectors)).triu(1).bool(), 2.0)
     return list(map(int, np.unravel_index(table.argmin().item(), table.shape)))
-
-
-EXERCISES = (TOKENS, CLOSEST, CAN_SKIP)

@@ -10,69 +10,6 @@ from .model import Case, normal
 from .words import exercise
 
 
-def _schedule_cases(rng):
-    steps = rng.randint(40, 90)
-    warmup, peak = rng.randint(5, 9), rng.choice([2.0, 5.0, 10.0])
-    middle = rng.randint(warmup + 5, steps - 5)
-    early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])  # halfway, curves meet the line
-    return [
-        Case("The first step: nothing yet", (0, steps, warmup, peak)),
-        Case("Within the warm-up", (early, steps, warmup, peak)),
-        Case("The end of the warm-up: the peak", (warmup, steps, warmup, peak)),
-        Case("On the way down", (middle, steps, warmup, peak)),
-        Case("The last step", (steps - 1, steps, warmup, peak)),
-        Case("At the end", (steps, steps, warmup, peak)),
-        Case("Long after the last step: still 0", (steps + rng.randint(3, 9), steps, warmup, peak)),
-        Case("No warm-up: the peak at once", (0, steps, 0, peak)),
-        Case("No warm-up: on the way down", (middle, steps, 0, peak)),
-        Case("A warm-up of one step", (0, steps, 1, peak)),
-        Case("A warm-up of one step", (1, steps, 1, peak)),
-    ]
-
-
-def _rate(step, steps, warmup, peak):
-    return peak * (step / warmup if step < warmup else max(0, steps - step) / (steps - warmup))
-
-
-def _way(share):
-    """A mistake in the decay: `share` gives the fraction of the peak left, from step, steps and warmup."""
-    return lambda step, steps, warmup, peak: peak * (step / warmup if step < warmup else share(step, steps, warmup))
-
-
-SCHEDULE = exercise(
-    "10-schedule",
-    arguments=("step", "steps", "warmup", "peak"),
-    cases=_schedule_cases,
-    reference=_rate,
-    points=2,
-    mistakes={
-        "below_zero": _way(lambda i, n, w: (n - i) / (n - w)),
-        "no_warmup": lambda i, n, w, p: p * max(0, n - i) / n,
-        "no_warmup_and_below_zero": lambda i, n, w, p: p * (n - i) / n,
-        "no_fall": _way(lambda i, n, w: 1),
-        "jump_after_warmup": _way(lambda i, n, w: max(0, n - i) / n),
-        "jump_and_below_zero": _way(lambda i, n, w: (n - i) / n),
-        "divided_by_steps": _way(lambda i, n, w: max(0, 1 - (i - w) / n)),
-        "steps_done": (_way(lambda i, n, w: (i - w) / (n - w)), _way(lambda i, n, w: min(1, (i - w) / (n - w)))),
-        "zero_too_early": _way(lambda i, n, w: max(0, n - 1 - i) / (n - 1 - w)),
-        "zero_without_warmup": (
-            lambda i, n, w, p: _rate(i, n, w, p) if w or i else 0.0,
-            lambda i, n, w, p: _rate(i, n, max(1, w), p),
-        ),
-        "divided_by_zero": (
-            lambda i, n, w, p: p * (i / w) if i <= w else _rate(i, n, w, p),
-            lambda i, n, w, p: float(p) * i / w if i <= w else _rate(i, n, w, p),
-        ),
-        "no_peak": lambda i, n, w, p: _rate(i, n, w, 1.0),
-        "no_peak_and_below_zero": lambda i, n, w, p: i / w if i < w else (n - i) / (n - w),
-        "first_step_above_zero": lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
-        "first_step_and_below_zero": lambda i, n, w, p: (
-            _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w)
-        ),
-    },
-)
-
-
 def _leak_cases(rng):
     def sentence(number):
         return f"{rng.choice(['a fine', 'A dull', 'one  more'])} film , number {number} ."
@@ -87,63 +24,45 @@ def _leak_cases(rng):
     rng.shuffle(dirty)
     long = " ".join(["so"] * 60)
     three = [f"{word} film of {year}" for word in ("bold", "cold", "awful")]
-    return [
-        Case("The same text, in capitals (É, too) or with other spaces", (both, dirty)),
-        Case("No text is in both parts", (train, clean)),
-        Case("The order of `test`", (three, [three[1], three[2], three[0]])),
-        Case("A text that appears twice in the test part", (train, [train[1], clean[0], train[1]])),
-        Case("A word more, or a word less", ([train[0] + " and more", "good"], [train[0], "film", "good good"])),
-        Case("Nothing to train on", ([], clean)),
-        Case("Nothing to test", (train, [])),
-        Case(
-            "Two or three spaces, and spaces at the ends",
-            (
-                ["a fine film", " one more ", "so  dull", "a   year"],
-                ["A  fine film", " a fine film ", "a fine   film", "one more", "so dull", "a year"],
-            ),
-        ),
-        Case("Tabs", ([*train[:2], "\ta\tfine year\t"], [train[1].replace(" ", "\t") + "\t", "a fine year"])),
-        Case(
-            "Line ends (`\\n` and `\\r\\n`)",
-            (
-                [*train[:3], "a fine\nyear", "\nso dull\n", "one\r\nmore\r\n"],
-                [train[2].replace(" ", "\n"), train[0] + "\n", train[1] + "\r\n", "a fine year", "so dull", "one more"],
-            ),
-        ),
-        Case("An empty text, in both parts", ([train[0], ""], ["", clean[0]])),
-        Case(
-            "Punctuation counts",
-            (
-                ["fine .", "Good!", "well-made", "'cold'", "not good , bad", "its own"],
-                ["fine", "good", "good.", "well made", "cold", "not good bad", "it's own"],
-            ),
-        ),
-        Case(
-            "Each word counts, with its letters and its place",
-            (
-                [
-                    "not good bad",
-                    "now here",
-                    f"a cliché of {year}",
-                    "naïve",
-                    f"films of {year}",
-                    "the cat",
-                    long + " fun",
-                ],
-                [
-                    "bad not good",
-                    "nowhere",
-                    f"a cliche of {year}",
-                    "naîve",
-                    f"film of {year}",
-                    f"films of {year + 1}",
-                    "cat",
-                    long + " dull",
-                ],
-            ),
-        ),
-        Case("A text that appears twice in the training part", ([train[0], train[1], train[0]], [clean[0], train[0]])),
-    ]
+    yield Case("The same text, in capitals (É, too) or with other spaces", both, dirty)
+    yield Case("No text is in both parts", train, clean)
+    yield Case("The order of `test`", three, [three[1], three[2], three[0]])
+    yield Case("A text that appears twice in the test part", train, [train[1], clean[0], train[1]])
+    yield Case("A word more, or a word less", [train[0] + " and more", "good"], [train[0], "film", "good good"])
+    yield Case("Nothing to train on", [], clean)
+    yield Case("Nothing to test", train, [])
+    yield Case(
+        "Two or three spaces, and spaces at the ends",
+        ["a fine film", " one more ", "so  dull", "a   year"],
+        ["A  fine film", " a fine film ", "a fine   film", "one more", "so dull", "a year"],
+    )
+    yield Case("Tabs", [*train[:2], "\ta\tfine year\t"], [train[1].replace(" ", "\t") + "\t", "a fine year"])
+    yield Case(
+        "Line ends (`\\n` and `\\r\\n`)",
+        [*train[:3], "a fine\nyear", "\nso dull\n", "one\r\nmore\r\n"],
+        [train[2].replace(" ", "\n"), train[0] + "\n", train[1] + "\r\n", "a fine year", "so dull", "one more"],
+    )
+    yield Case("An empty text, in both parts", [train[0], ""], ["", clean[0]])
+    yield Case(
+        "Punctuation counts",
+        ["fine .", "Good!", "well-made", "'cold'", "not good , bad", "its own"],
+        ["fine", "good", "good.", "well made", "cold", "not good bad", "it's own"],
+    )
+    yield Case(
+        "Each word counts, with its letters and its place",
+        ["not good bad", "now here", f"a cliché of {year}", "naïve", f"films of {year}", "the cat", long + " fun"],
+        [
+            "bad not good",
+            "nowhere",
+            f"a cliche of {year}",
+            "naîve",
+            f"film of {year}",
+            f"films of {year + 1}",
+            "cat",
+            long + " dull",
+        ],
+    )
+    yield Case("A text that appears twice in the training part", [train[0], train[1], train[0]], [clean[0], train[0]])
 
 
 def _wide(text):
@@ -160,50 +79,91 @@ def _leaks(train, test, key=_one_form, of_train=None):
     return [text for text in test if key(text) in seen]
 
 
-LEAKS = exercise(
-    "10-leaks",
-    arguments=("train", "test"),
-    cases=_leak_cases,
-    reference=_leaks,
-    points=2,
-    mistakes={
-        "as_written": lambda train, test: _leaks(train, test, lambda text: text),
-        "space_counts": lambda train, test: _leaks(train, test, str.lower),
-        "capitals_count": lambda train, test: _leaks(train, test, lambda text: " ".join(text.split())),
-        "ends_stripped_only": lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
-        "only_test_normalised": [
-            lambda train, test, form=form: _leaks(train, test, of_train=form)
-            for form in (
-                lambda text: text,
-                str.lower,
-                lambda text: text.lower().strip(),
-                lambda text: " ".join(text.split()),
-                lambda text: re.sub(" +", " ", text.lower()).strip(),
-            )
-        ],
-        "only_train_normalised": lambda train, test: _leaks(train, test, lambda text: text, _one_form),
-        "two_spaces_only": lambda train, test: _leaks(
-            train, test, lambda text: text.lower().replace("  ", " ").strip()
-        ),
-        "sets_of_words": lambda train, test: _leaks(train, test, lambda text: frozenset(text.lower().split())),
-        "all_space_removed": lambda train, test: _leaks(train, test, lambda text: "".join(text.lower().split())),
-        "punctuation_removed": lambda train, test: _leaks(
-            train, test, lambda text: " ".join(re.findall(r"\w+", text.lower()))
-        ),
-        "changed_texts": lambda train, test: [" ".join(text.lower().split()) for text in _leaks(train, test)],
-        "train_returned": lambda train, test: _leaks(test, train),
-        "listed_once": lambda train, test: list(dict.fromkeys(_leaks(train, test))),
-        "listed_for_each_in_train": lambda train, test: [
-            text for text in test for other in train if _leaks([other], [text])
-        ],
-        "part_of_longer": lambda train, test: [
-            text
-            for text in test
-            if any(" ".join(text.lower().split()) in " ".join(other.lower().split()) for other in train)
-        ],
-        "not_in_train": lambda train, test: [text for text in test if text not in _leaks(train, test)],
-        "number": lambda train, test: len(_leaks(train, test)),
-    },
+LEAKS = exercise("10-leaks", _leak_cases, _leaks, points=2)(
+    as_written=lambda train, test: _leaks(train, test, lambda text: text),
+    space_counts=lambda train, test: _leaks(train, test, str.lower),
+    capitals_count=lambda train, test: _leaks(train, test, lambda text: " ".join(text.split())),
+    ends_stripped_only=lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
+    only_test_normalised=[
+        lambda train, test, form=form: _leaks(train, test, of_train=form)
+        for form in (
+            lambda text: text,
+            str.lower,
+            lambda text: text.lower().strip(),
+            lambda text: " ".join(text.split()),
+            lambda text: re.sub(" +", " ", text.lower()).strip(),
+        )
+    ],
+    only_train_normalised=lambda train, test: _leaks(train, test, lambda text: text, _one_form),
+    two_spaces_only=lambda train, test: _leaks(train, test, lambda text: text.lower().replace("  ", " ").strip()),
+    sets_of_words=lambda train, test: _leaks(train, test, lambda text: frozenset(text.lower().split())),
+    all_space_removed=lambda train, test: _leaks(train, test, lambda text: "".join(text.lower().split())),
+    punctuation_removed=lambda train, test: _leaks(
+        train, test, lambda text: " ".join(re.findall(r"\w+", text.lower()))
+    ),
+    changed_texts=lambda train, test: [" ".join(text.lower().split()) for text in _leaks(train, test)],
+    train_returned=lambda train, test: _leaks(test, train),
+    listed_once=lambda train, test: list(dict.fromkeys(_leaks(train, test))),
+    listed_for_each_in_train=lambda train, test: [text for text in test for other in train if _leaks([other], [text])],
+    part_of_longer=lambda train, test: [
+        text
+        for text in test
+        if any(" ".join(text.lower().split()) in " ".join(other.lower().split()) for other in train)
+    ],
+    not_in_train=lambda train, test: [text for text in test if text not in _leaks(train, test)],
+    number=lambda train, test: len(_leaks(train, test)),
+)
+
+
+def _schedule_cases(rng):
+    steps = rng.randint(40, 90)
+    warmup, peak = rng.randint(5, 9), rng.choice([2.0, 5.0, 10.0])
+    middle = rng.randint(warmup + 5, steps - 5)
+    early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])  # halfway, curves meet the line
+    yield Case("The first step: nothing yet", 0, steps, warmup, peak)
+    yield Case("Within the warm-up", early, steps, warmup, peak)
+    yield Case("The end of the warm-up: the peak", warmup, steps, warmup, peak)
+    yield Case("On the way down", middle, steps, warmup, peak)
+    yield Case("The last step", steps - 1, steps, warmup, peak)
+    yield Case("At the end", steps, steps, warmup, peak)
+    yield Case("Long after the last step: still 0", steps + rng.randint(3, 9), steps, warmup, peak)
+    yield Case("No warm-up: the peak at once", 0, steps, 0, peak)
+    yield Case("No warm-up: on the way down", middle, steps, 0, peak)
+    yield Case("A warm-up of one step", 0, steps, 1, peak)
+    yield Case("A warm-up of one step", 1, steps, 1, peak)
+
+
+def _rate(step, steps, warmup, peak):
+    return peak * (step / warmup if step < warmup else max(0, steps - step) / (steps - warmup))
+
+
+def _way(share):
+    """A mistake in the decay: `share` gives the fraction of the peak left, from step, steps and warmup."""
+    return lambda step, steps, warmup, peak: peak * (step / warmup if step < warmup else share(step, steps, warmup))
+
+
+SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, points=2)(
+    below_zero=_way(lambda i, n, w: (n - i) / (n - w)),
+    no_warmup=lambda i, n, w, p: p * max(0, n - i) / n,
+    no_warmup_and_below_zero=lambda i, n, w, p: p * (n - i) / n,
+    no_fall=_way(lambda i, n, w: 1),
+    jump_after_warmup=_way(lambda i, n, w: max(0, n - i) / n),
+    jump_and_below_zero=_way(lambda i, n, w: (n - i) / n),
+    divided_by_steps=_way(lambda i, n, w: max(0, 1 - (i - w) / n)),
+    steps_done=(_way(lambda i, n, w: (i - w) / (n - w)), _way(lambda i, n, w: min(1, (i - w) / (n - w)))),
+    zero_too_early=_way(lambda i, n, w: max(0, n - 1 - i) / (n - 1 - w)),
+    zero_without_warmup=(
+        lambda i, n, w, p: _rate(i, n, w, p) if w or i else 0.0,
+        lambda i, n, w, p: _rate(i, n, max(1, w), p),
+    ),
+    divided_by_zero=(
+        lambda i, n, w, p: p * (i / w) if i <= w else _rate(i, n, w, p),
+        lambda i, n, w, p: float(p) * i / w if i <= w else _rate(i, n, w, p),
+    ),
+    no_peak=lambda i, n, w, p: _rate(i, n, w, 1.0),
+    no_peak_and_below_zero=lambda i, n, w, p: i / w if i < w else (n - i) / (n - w),
+    first_step_above_zero=lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
+    first_step_and_below_zero=lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w),
 )
 
 
@@ -312,7 +272,7 @@ def _best_cases(rng):
                 (normal(rng, 4, width), torch.tensor([rng.randrange(classes) for _ in range(4)])) for _ in range(number)
             ]
             if validation := find(draw, _states(make, batches, epochs)):
-                return Case(label, (make, batches, validation, epochs))
+                return Case(label, make, batches, validation, epochs)
 
     def where(wanted):
         return lambda draw, states: _validation(draw, states, wanted)
@@ -327,18 +287,15 @@ def _best_cases(rng):
         validation = _validation(draw, states, any)
         return validation and _all_wrong(states, validation)
 
-    return [
-        case("The best epoch is in the middle, and a smaller rise comes later", where(rises_again)),
-        case(
-            "Two epochs are equally good",
-            where(lambda s: s.count(max(s)) == 2 and s.index(max(s)) > 0 and s[-1] < max(s)),
-        ),
-        case("The first epoch is the best", where(lambda s: only_best(s, 0)), epochs=12),
-        case("The last epoch is the best, by a single right answer", _ahead_by_one, epochs=3),
-        case("Three classes", where(lambda s: only_best(s, 1)), epochs=3, classes=3, number=3),
-        case("One epoch, one batch", where(lambda s: s[0] > 0), epochs=1, number=1),
-        case("No epoch gets anything right", nothing_right, epochs=3, classes=4),
-    ]
+    yield case("The best epoch is in the middle, and a smaller rise comes later", where(rises_again))
+    yield case(
+        "Two epochs are equally good", where(lambda s: s.count(max(s)) == 2 and s.index(max(s)) > 0 and s[-1] < max(s))
+    )
+    yield case("The first epoch is the best", where(lambda s: only_best(s, 0)), epochs=12)
+    yield case("The last epoch is the best, by a single right answer", _ahead_by_one, epochs=3)
+    yield case("Three classes", where(lambda s: only_best(s, 1)), epochs=3, classes=3, number=3)
+    yield case("One epoch, one batch", where(lambda s: s[0] > 0), epochs=1, number=1)
+    yield case("No epoch gets anything right", nothing_right, epochs=3, classes=4)
 
 
 def _best(make, batches, validation, epochs, states=_states, pick=lambda scores: scores.index(max(scores))):
@@ -398,35 +355,26 @@ def _above_the_one_before(first):
     return keep
 
 
-DIAGNOSE = exercise(
-    "10-diagnose",
-    arguments=("make", "batches", "validation", "epochs"),
-    cases=_best_cases,
-    reference=_best,
-    points=3,
-    mistakes={
-        "last_weights": lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
-        "last_of_ties": lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
-        "compared_with_previous": [_above_the_one_before(first) for first in (-1, 0)],
-        "lowest_accuracy": lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: s.index(min(s))),
-        "lowest_loss": _lowest_loss,
-        "first_weights": lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: 0),
-        "weights_before": _weights_of_before,
-        "accuracy_before": _untrained_first,
-        "nothing_right": _none_if_all_wrong,
-        "accuracy_on_batches": _on_the_batches,
-        "gradients_add_up": _other_training(lambda step, b: [step(*batch, clear=False) for batch in b]),
-        "cleared_each_epoch": _other_training(
-            lambda step, b: [step(*batch, clear=place == 0) for place, batch in enumerate(b)]
-        ),
-        "last_batch_left_out": _other_training(lambda step, b: [step(*batch) for batch in b[:-1]]),
-        "batches_repeated": _other_training(lambda step, b: [step(*batch) for batch in [*b, *b]]),
-        "fresh_each_epoch": lambda m, b, v, e: _best(
-            m, b, v, e, lambda make, batches, n: _states(make, batches, 1) * n
-        ),
-        "weights_only": lambda m, b, v, e: _best(m, b, v, e)[1],
-        "best_accuracy_only": lambda m, b, v, e: (max(_best(m, b, v, e)[0]), _best(m, b, v, e)[1]),
-    },
+DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
+    last_weights=lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
+    last_of_ties=lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
+    compared_with_previous=[_above_the_one_before(first) for first in (-1, 0)],
+    lowest_accuracy=lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: s.index(min(s))),
+    lowest_loss=_lowest_loss,
+    first_weights=lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: 0),
+    weights_before=_weights_of_before,
+    accuracy_before=_untrained_first,
+    nothing_right=_none_if_all_wrong,
+    accuracy_on_batches=_on_the_batches,
+    gradients_add_up=_other_training(lambda step, b: [step(*batch, clear=False) for batch in b]),
+    cleared_each_epoch=_other_training(
+        lambda step, b: [step(*batch, clear=place == 0) for place, batch in enumerate(b)]
+    ),
+    last_batch_left_out=_other_training(lambda step, b: [step(*batch) for batch in b[:-1]]),
+    batches_repeated=_other_training(lambda step, b: [step(*batch) for batch in [*b, *b]]),
+    fresh_each_epoch=lambda m, b, v, e: _best(m, b, v, e, lambda make, batches, n: _states(make, batches, 1) * n),
+    weights_only=lambda m, b, v, e: _best(m, b, v, e)[1],
+    best_accuracy_only=lambda m, b, v, e: (max(_best(m, b, v, e)[0]), _best(m, b, v, e)[1]),
 )
 
 
@@ -441,26 +389,24 @@ def _group_cases(rng):
     chain.insert(rng.randint(3, 9), (a, b))
     swapped = [pair if rng.random() < 0.5 else pair[::-1] for pair in [(a, b), (b, c), (d, e), (e, f), (f, g)]]
     rng.shuffle(swapped)
-    return [
-        Case("No sentence is in two pairs", ([(a, b), (c, d), (e, f)],)),
-        Case("A sentence that stands first in two pairs", ([(a, b), (c, d), (a, e)],)),
-        Case("A sentence that stands second in two pairs", ([(a, b), (c, d), (e, b)],)),
-        Case("A sentence that stands first in one pair and second in another", ([(a, b), (c, d), (d, e), (f, a)],)),
-        Case("A chain of pairs", (swapped,)),
-        Case("A pair that joins two groups", ([(a, b), (c, d), (e, f), (g, h), (f, a)],)),
-        Case("A later pair joins two groups: no number is left out", ([(a, b), (c, d), (b, d), (e, f), (g, h)],)),
-        Case("A pair that joins the last two groups", ([(a, b), (c, d), (e, f), (g, h), (h, d)],)),
-        Case("A long chain, in any order", (chain,)),
-        Case("The same pair twice, and once in the other order", ([(a, b), (c, d), (a, b), (d, c)],)),
-        Case("A pair of the same sentence", ([(a, a), (b, c), (d, a), (e, e), (c, d)],)),
-        Case("One pair", ([(a, b)],)),
-        Case("No pairs", ([],)),
-        Case(
-            "Sentences are compared as they are written",
-            ([(a, b), (c, a.upper()), (d, b.replace(" ", "  ")), (e, a.rstrip(".")), (f, " " + b)],),
-        ),
-        Case("An empty sentence, in two pairs", ([(a, b), (c, ""), (d, e), ("", f)],)),
-    ]
+    yield Case("No sentence is in two pairs", [(a, b), (c, d), (e, f)])
+    yield Case("A sentence that stands first in two pairs", [(a, b), (c, d), (a, e)])
+    yield Case("A sentence that stands second in two pairs", [(a, b), (c, d), (e, b)])
+    yield Case("A sentence that stands first in one pair and second in another", [(a, b), (c, d), (d, e), (f, a)])
+    yield Case("A chain of pairs", swapped)
+    yield Case("A pair that joins two groups", [(a, b), (c, d), (e, f), (g, h), (f, a)])
+    yield Case("A later pair joins two groups: no number is left out", [(a, b), (c, d), (b, d), (e, f), (g, h)])
+    yield Case("A pair that joins the last two groups", [(a, b), (c, d), (e, f), (g, h), (h, d)])
+    yield Case("A long chain, in any order", chain)
+    yield Case("The same pair twice, and once in the other order", [(a, b), (c, d), (a, b), (d, c)])
+    yield Case("A pair of the same sentence", [(a, a), (b, c), (d, a), (e, e), (c, d)])
+    yield Case("One pair", [(a, b)])
+    yield Case("No pairs", [])
+    yield Case(
+        "Sentences are compared as they are written",
+        [(a, b), (c, a.upper()), (d, b.replace(" ", "  ")), (e, a.rstrip(".")), (f, " " + b)],
+    )
+    yield Case("An empty sentence, in two pairs", [(a, b), (c, ""), (d, e), ("", f)])
 
 
 def _linked(pairs):
@@ -521,30 +467,21 @@ def _by_size(pairs):
     return [order.index(group) for group in groups]
 
 
-SPLIT_PAIRS = exercise(
-    "10-split-pairs",
-    arguments=("pairs",),
-    cases=_group_cases,
-    reference=_groups,
-    points=3,
-    mistakes={
-        "first_sentences": lambda pairs: _counted([one for one, _ in pairs]),
-        "second_sentences": lambda pairs: _counted([other for _, other in pairs]),
-        "same_side_only": _positions,
-        "not_joined": [_greedy(order) for order in (1, -1)],
-        "chain_not_followed": _neighbours,
-        "equal_pairs": lambda pairs: _counted([tuple(pair) for pair in pairs]),
-        "equal_pairs_either_order": lambda pairs: _counted([frozenset(pair) for pair in pairs]),
-        "numbers_left_out": _linked,
-        "numbered_from_one": lambda pairs: [n + 1 for n in _groups(pairs)],
-        "numbered_from_last": lambda pairs: _counted(_linked(pairs)[::-1])[::-1],
-        "largest_first": _by_size,
-        "sentences_normalised": lambda pairs: _groups([tuple(map(_one_form, pair)) for pair in pairs]),
-        "capitals_ignored": lambda pairs: _groups([tuple(map(str.lower, pair)) for pair in pairs]),
-        "places_returned": _lists,
-        "count": lambda p: len(_lists(p)),
-        "one_group": lambda pairs: [0 for _ in pairs],
-    },
+SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
+    first_sentences=lambda pairs: _counted([one for one, _ in pairs]),
+    second_sentences=lambda pairs: _counted([other for _, other in pairs]),
+    same_side_only=_positions,
+    not_joined=[_greedy(order) for order in (1, -1)],
+    chain_not_followed=_neighbours,
+    equal_pairs=lambda pairs: _counted([tuple(pair) for pair in pairs]),
+    equal_pairs_either_order=lambda pairs: _counted([frozenset(pair) for pair in pairs]),
+    numbers_left_out=_linked,
+    numbered_from_one=lambda pairs: [n + 1 for n in _groups(pairs)],
+    numbered_from_last=lambda pairs: _counted(_linked(pairs)[::-1])[::-1],
+    largest_first=_by_size,
+    sentences_normalised=lambda pairs: _groups([tuple(map(_one_form, pair)) for pair in pairs]),
+    capitals_ignored=lambda pairs: _groups([tuple(map(str.lower, pair)) for pair in pairs]),
+    places_returned=_lists,
+    count=lambda p: len(_lists(p)),
+    one_group=lambda pairs: [0 for _ in pairs],
 )
-
-EXERCISES = (LEAKS, SCHEDULE, DIAGNOSE, SPLIT_PAIRS)

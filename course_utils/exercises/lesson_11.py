@@ -18,18 +18,19 @@ def _triplet_cases(rng):
     near, far = anchor + 0.2 * normal(rng, n, hidden), anchor + 4 * normal(rng, n, hidden)
     mixed = torch.cat([near[:2], far[2:]])
     other = torch.cat([far[:2], near[2:]])
-    return [
-        Case("Some triplets are right by far, some are wrong", (anchor, mixed, other, 1.0)),
-        Case("All are right by more than the margin: the loss is 0", (anchor, near, near + 30, 1.0)),
-        Case("All are right, by less than the margin", (anchor, near, near + 0.05 * normal(rng, n, hidden), 2.0)),
-        Case("Another margin", (anchor, mixed, other, rng.choice([0.5, 3.0, 5.0]))),
-        Case("One triplet", (anchor[:1], far[:1], near[:1], 1.5)),
-        # each positive lies between its anchor and the row's negative, which is the anchor of another row
-        Case(
-            "Negatives of other rows are nearer to the anchor than its own",
-            (anchor, 0.9 * anchor + 0.1 * anchor.roll(1, 0), anchor.roll(1, 0), 10.0),
-        ),
-    ]
+    yield Case("Some triplets are right by far, some are wrong", anchor, mixed, other, 1.0)
+    yield Case("All are right by more than the margin: the loss is 0", anchor, near, near + 30, 1.0)
+    yield Case("All are right, by less than the margin", anchor, near, near + 0.05 * normal(rng, n, hidden), 2.0)
+    yield Case("Another margin", anchor, mixed, other, rng.choice([0.5, 3.0, 5.0]))
+    yield Case("One triplet", anchor[:1], far[:1], near[:1], 1.5)
+    # each positive lies between its anchor and the row's negative, which is the anchor of another row
+    yield Case(
+        "Negatives of other rows are nearer to the anchor than its own",
+        anchor,
+        0.9 * anchor + 0.1 * anchor.roll(1, 0),
+        anchor.roll(1, 0),
+        10.0,
+    )
 
 
 def _triplet(
@@ -39,37 +40,28 @@ def _triplet(
     return mean(loss.clamp(min=0) if floor else loss)
 
 
-TRIPLET = exercise(
-    "11-triplet-loss",
-    arguments=("anchor", "positive", "negative", "margin"),
-    cases=_triplet_cases,
-    reference=_triplet,
-    points=3,
-    mistakes={
-        "not_clamped": lambda a, p, n, m: _triplet(a, p, n, m, floor=False),
-        "mean_clamped": lambda a, p, n, m: _triplet(a, p, n, m, floor=False).clamp(min=0),
-        "no_margin": lambda a, p, n, m: _triplet(a, p, n, 0),
-        "margin_subtracted": lambda a, p, n, m: _triplet(a, p, n, -m),
-        "swapped": lambda a, p, n, m: _triplet(a, n, p, m),
-        "squared": lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
-        "sum": lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum),
-        "from_positive": lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
-        "cosines": lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
-        "one_distance": lambda a, p, n, m: ((a - p).norm() - (a - n).norm() + m).clamp(min=0),
-        "per_column": lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).norm(dim=0)),
-        "all_positives": lambda a, p, n, m: _triplet(a, p, n, m, torch.cdist),
-        "nearest_negative": lambda a, p, n, m: (
-            ((a - p).norm(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean()
-        ),
-        "normalised": lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
-        "margin_of_one": lambda a, p, n, m: _triplet(a, p, n, 1.0),
-        "margin_of_half": lambda a, p, n, m: _triplet(a, p, n, 0.5),
-        "single_costs": lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x),
-        "mean_of_costly": lambda a, p, n, m: _triplet(
-            a, p, n, m, mean=lambda x: x[x > 0].mean() if (x > 0).any() else x.sum()
-        ),
-        "absolute": lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).abs().sum(dim=1)),
-    },
+TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
+    not_clamped=lambda a, p, n, m: _triplet(a, p, n, m, floor=False),
+    mean_clamped=lambda a, p, n, m: _triplet(a, p, n, m, floor=False).clamp(min=0),
+    no_margin=lambda a, p, n, m: _triplet(a, p, n, 0),
+    margin_subtracted=lambda a, p, n, m: _triplet(a, p, n, -m),
+    swapped=lambda a, p, n, m: _triplet(a, n, p, m),
+    squared=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
+    sum=lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum),
+    from_positive=lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
+    cosines=lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
+    one_distance=lambda a, p, n, m: ((a - p).norm() - (a - n).norm() + m).clamp(min=0),
+    per_column=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).norm(dim=0)),
+    all_positives=lambda a, p, n, m: _triplet(a, p, n, m, torch.cdist),
+    nearest_negative=lambda a, p, n, m: ((a - p).norm(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean(),
+    normalised=lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
+    margin_of_one=lambda a, p, n, m: _triplet(a, p, n, 1.0),
+    margin_of_half=lambda a, p, n, m: _triplet(a, p, n, 0.5),
+    single_costs=lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x),
+    mean_of_costly=lambda a, p, n, m: _triplet(
+        a, p, n, m, mean=lambda x: x[x > 0].mean() if (x > 0).any() else x.sum()
+    ),
+    absolute=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).abs().sum(dim=1)),
 )
 
 
@@ -79,16 +71,14 @@ def _ranking_cases(rng):
     positive = (anchor + 0.8 * normal(rng, n, hidden)) * torch.tensor([[rng.choice([0.5, 1.0, 3.0])] for _ in range(n)])
     close = 4 * normalise(normal(rng, 1, hidden)) + 0.2 * normal(rng, n, hidden)
     opposite = torch.cat([anchor[:1], -2 * anchor[:1], anchor[2:]])
-    return [
-        Case("Each anchor has its positive in the same row", (anchor, positive, 20.0)),
-        Case("Another scale", (anchor, positive, rng.choice([1.0, 5.0]))),
-        Case("Positives that do not belong to their anchors", (anchor, positive.roll(1, 0), 10.0)),
-        Case("One pair: nothing to choose from, so the loss is 0", (anchor[:1], positive[:1], 20.0)),
-        # in both, each anchor is nearest to another's positive, so the right answers are not lost in rounding
-        Case("A scale of 500, and cosines close together", (close, 3 * close.roll(1, 0), 500.0)),
-        # the logit of an anchor's own positive is -500 and the highest is 500; float64 ends at e to the power of -745
-        Case("A scale of 500, and cosines far apart", (opposite, 3 * opposite.roll(1, 0), 500.0)),
-    ]
+    yield Case("Each anchor has its positive in the same row", anchor, positive, 20.0)
+    yield Case("Another scale", anchor, positive, rng.choice([1.0, 5.0]))
+    yield Case("Positives that do not belong to their anchors", anchor, positive.roll(1, 0), 10.0)
+    yield Case("One pair: nothing to choose from, so the loss is 0", anchor[:1], positive[:1], 20.0)
+    # in both, each anchor is nearest to another's positive, so the right answers are not lost in rounding
+    yield Case("A scale of 500, and cosines close together", close, 3 * close.roll(1, 0), 500.0)
+    # the logit of an anchor's own positive is -500 and the highest is 500; float64 ends at e to the power of -745
+    yield Case("A scale of 500, and cosines far apart", opposite, 3 * opposite.roll(1, 0), 500.0)
 
 
 def _cosines(anchor, positive):
@@ -110,37 +100,30 @@ def _ranking(anchor, positive, scale, scores=_cosines, **how):
     return cross_entropy(scale * scores(anchor, positive), torch.arange(len(anchor)), **how)
 
 
-RANKING = exercise(
-    "11-ranking-loss",
-    arguments=("anchor", "positive", "scale"),
-    cases=_ranking_cases,
-    reference=_ranking,
-    points=3,
-    mistakes={
-        "dot_products": lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T),
-        "anchors_normalised": lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / x.norm(dim=1, keepdim=True)),
-        "positives_normalised": lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / y.norm(dim=1)),
-        "no_scale": lambda a, p, s: _ranking(a, p, 1.0),
-        "divided_by_scale": lambda a, p, s: _ranking(a, p, 1 / s),
-        "underflow": lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
-        "overflow": lambda a, p, s: _exponentials(s * _cosines(a, p)),
-        "base_two": lambda a, p, s: _ranking(a, p, s) / math.log(2),
-        "over_anchors": lambda a, p, s: _ranking(p, a, s),
-        "sum": lambda a, p, s: _ranking(a, p, s, reduction="sum"),
-        "first_column": lambda a, p, s: cross_entropy(s * _cosines(a, p), torch.zeros(len(a), dtype=torch.int64)),
-        "mean_probability": lambda a, p, s: (s * _cosines(a, p)).softmax(dim=1).diagonal().mean(),
-        "no_sign": lambda a, p, s: -_ranking(a, p, s),
-        "softmax_twice": lambda a, p, s: cross_entropy((s * _cosines(a, p)).softmax(dim=1), torch.arange(len(a))),
-        "log_of_mean": (
-            lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().mean().log(),
-            lambda a, p, s: math.log(len(a)) - (s * _cosines(a, p)).log_softmax(dim=1).diagonal().logsumexp(dim=0),
-        ),
-        "whole_table": lambda a, p, s: -(s * _cosines(a, p)).log_softmax(dim=1).mean(),
-        "columns_normalised": lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
-        "one_other": _hardest,
-        "fixed_scale": lambda a, p, s: _ranking(a, p, 20.0),
-        "single_losses": lambda a, p, s: _ranking(a, p, s, reduction="none"),
-    },
+RANKING = exercise("11-ranking-loss", _ranking_cases, _ranking, points=3)(
+    dot_products=lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T),
+    anchors_normalised=lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / x.norm(dim=1, keepdim=True)),
+    positives_normalised=lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / y.norm(dim=1)),
+    no_scale=lambda a, p, s: _ranking(a, p, 1.0),
+    divided_by_scale=lambda a, p, s: _ranking(a, p, 1 / s),
+    underflow=lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
+    overflow=lambda a, p, s: _exponentials(s * _cosines(a, p)),
+    base_two=lambda a, p, s: _ranking(a, p, s) / math.log(2),
+    over_anchors=lambda a, p, s: _ranking(p, a, s),
+    sum=lambda a, p, s: _ranking(a, p, s, reduction="sum"),
+    first_column=lambda a, p, s: cross_entropy(s * _cosines(a, p), torch.zeros(len(a), dtype=torch.int64)),
+    mean_probability=lambda a, p, s: (s * _cosines(a, p)).softmax(dim=1).diagonal().mean(),
+    no_sign=lambda a, p, s: -_ranking(a, p, s),
+    softmax_twice=lambda a, p, s: cross_entropy((s * _cosines(a, p)).softmax(dim=1), torch.arange(len(a))),
+    log_of_mean=(
+        lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().mean().log(),
+        lambda a, p, s: math.log(len(a)) - (s * _cosines(a, p)).log_softmax(dim=1).diagonal().logsumexp(dim=0),
+    ),
+    whole_table=lambda a, p, s: -(s * _cosines(a, p)).log_softmax(dim=1).mean(),
+    columns_normalised=lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
+    one_other=_hardest,
+    fixed_scale=lambda a, p, s: _ranking(a, p, 20.0),
+    single_losses=lambda a, p, s: _ranking(a, p, s, reduction="none"),
 )
 
 
@@ -155,15 +138,13 @@ def _stuck_cases(rng):
     rng.shuffle(two)
     rng.shuffle(twice)
     rng.shuffle(alike)
-    return [
-        Case("Two texts, one more often than the other", (two,)),
-        Case("Six texts come twice, the others once", (twice,)),
-        Case("One text comes five times", ([words[0], *words[1:4], *[words[0]] * 4],)),
-        Case("All positives differ", (words[:5],)),
-        Case("Texts with another capital, space or order of words are different texts", (alike,)),
-        Case("All positives are the same text", ([words[6]] * n,)),
-        Case("One pair", ([words[7]],)),
-    ]
+    yield Case("Two texts, one more often than the other", two)
+    yield Case("Six texts come twice, the others once", twice)
+    yield Case("One text comes five times", [words[0], *words[1:4], *[words[0]] * 4])
+    yield Case("All positives differ", words[:5])
+    yield Case("Texts with another capital, space or order of words are different texts", alike)
+    yield Case("All positives are the same text", [words[6]] * n)
+    yield Case("One pair", [words[7]])
 
 
 def _lowest(positives, cost=math.log, mean=lambda costs: sum(costs) / len(costs)):
@@ -184,30 +165,23 @@ def _over_texts(positives):
     return sum(math.log(positives.count(text)) for text in texts) / len(texts)
 
 
-STUCK = exercise(
-    "11-stuck-loss",
-    arguments=("positives",),
-    cases=_stuck_cases,
-    reference=_lowest,
-    points=3,
-    mistakes={
-        "zero": lambda positives: 0.0,
-        "guess_among_all": lambda positives: math.log(len(positives)),
-        "different_texts": lambda positives: math.log(len(set(positives))),
-        "mean_of_texts": _over_texts,
-        "mean_count": lambda positives: math.log(len(positives) / len(set(positives))),
-        "log_of_mean_count": lambda positives: math.log(_lowest(positives, float)),
-        "copies_counted": lambda positives: _lowest(positives, float),
-        "mean_probability": lambda positives: _lowest(positives, lambda count: 1 / count),
-        "no_sign": lambda positives: -_lowest(positives),
-        "base_two": lambda positives: _lowest(positives, math.log2),
-        "sum": lambda positives: _lowest(positives, mean=sum),
-        "worst_row": lambda positives: _lowest(positives, mean=max),
-        "two_texts": _first_and_rest,
-        "texts_normalised": lambda positives: _lowest([" ".join(text.lower().split()) for text in positives]),
-        "runs_only": _runs,
-        "other_copies": lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),
-    },
+STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, points=3)(
+    zero=lambda positives: 0.0,
+    guess_among_all=lambda positives: math.log(len(positives)),
+    different_texts=lambda positives: math.log(len(set(positives))),
+    mean_of_texts=_over_texts,
+    mean_count=lambda positives: math.log(len(positives) / len(set(positives))),
+    log_of_mean_count=lambda positives: math.log(_lowest(positives, float)),
+    copies_counted=lambda positives: _lowest(positives, float),
+    mean_probability=lambda positives: _lowest(positives, lambda count: 1 / count),
+    no_sign=lambda positives: -_lowest(positives),
+    base_two=lambda positives: _lowest(positives, math.log2),
+    sum=lambda positives: _lowest(positives, mean=sum),
+    worst_row=lambda positives: _lowest(positives, mean=max),
+    two_texts=_first_and_rest,
+    texts_normalised=lambda positives: _lowest([" ".join(text.lower().split()) for text in positives]),
+    runs_only=_runs,
+    other_copies=lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),
 )
 
 
@@ -219,53 +193,60 @@ def _epoch_cases(rng):
     test[late] = 0.8025  # the luckiest test score, at an epoch that the development part rejects
     test[late + 1], test[late + 2] = 0.5525, 0.6025
     place = rng.randint(20, 30)
-    return [
-        Case("An earlier epoch is lower by less than one standard error", (rising, test, n)),
-        Case(
-            "Earlier epochs are lower by more than one standard error",
-            ([0.5, 0.6, 0.7, 0.66], [0.6025, 0.4025, _odd(rng, 181), 0.6525], n),
-        ),
-        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
-        Case(
-            "The best score has the smallest standard error",
-            ([0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
-        ),
-        # the error of 32 in 64 is exactly 1/16, in floating point too
-        Case(
-            "An epoch is lower by exactly one standard error",
-            ([20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64),
-        ),
-        Case("The first epoch is good enough", ([0.69, 0.6, 0.7, 0.695], [0.5025, 0.5225, 0.6025, 0.5525], n)),
-        Case(
-            "Three epochs share the best score, and the second of them has the highest test score",
-            ([0.5, 0.7, 0.5, 0.7, 0.7], [0.4025, 0.5125, 0.6025, 0.5525, 0.3025], n),
-        ),
-        Case(
-            "Of three good enough epochs, the middle one has the highest test score",
-            ([0.5, 0.69, 0.695, 0.7], [0.4025, 0.5025, 0.6025, 0.5525], n),
-        ),
-        Case("An epoch is lower by more than one standard error and less than two", ([0.67, 0.7], [0.5025, 0.6025], n)),
-        # the standard deviation of the four scores, divided by the root of 16, is 0.069
-        Case(
-            "Fewer triplets, so a larger difference is within one standard error",
-            ([1 / 16, 10 / 16, 11 / 16, 12 / 16], [0.4025, 0.5025, 0.6025, 0.6525], 16),
-        ),
-        Case(
-            "Of four good enough epochs, one stands before a fall, and a later one is lower",
-            ([0.5, 0.69, 0.55, 0.69, 0.68, 0.7, 0.6], [0.4025, 0.5025, 0.3025, 0.5225, 0.5425, 0.6025, 0.4525], n),
-        ),
-        Case("An epoch is lower by hardly more than one standard error", ([26 / 42, 29 / 42], [0.5025, 0.6025], 42)),
-        Case("The standard error is that of the best score", ([0.985, 0.99], [0.5025, 0.6025], n)),
-        Case(
-            "All are right after the second epoch: the standard error is 0",
-            ([399 / 400, 1.0, 1.0], [0.5025, 0.6025, 0.7025], n),
-        ),
-        Case(
-            "The score rises again after a fall",
-            ([0.5, 0.6, 0.55, 0.7, 0.6], [0.4025, 0.5025, 0.6025, 0.5625, 0.3025], n),
-        ),
-        Case("One epoch", ([place / 42], [0.4525], 42)),
-    ]
+    yield Case("An earlier epoch is lower by less than one standard error", rising, test, n)
+    yield Case(
+        "Earlier epochs are lower by more than one standard error",
+        [0.5, 0.6, 0.7, 0.66],
+        [0.6025, 0.4025, _odd(rng, 181), 0.6525],
+        n,
+    )
+    # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
+    yield Case(
+        "The best score has the smallest standard error", [0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n
+    )
+    # the error of 32 in 64 is exactly 1/16, in floating point too
+    yield Case(
+        "An epoch is lower by exactly one standard error", [20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64
+    )
+    yield Case("The first epoch is good enough", [0.69, 0.6, 0.7, 0.695], [0.5025, 0.5225, 0.6025, 0.5525], n)
+    yield Case(
+        "Three epochs share the best score, and the second of them has the highest test score",
+        [0.5, 0.7, 0.5, 0.7, 0.7],
+        [0.4025, 0.5125, 0.6025, 0.5525, 0.3025],
+        n,
+    )
+    yield Case(
+        "Of three good enough epochs, the middle one has the highest test score",
+        [0.5, 0.69, 0.695, 0.7],
+        [0.4025, 0.5025, 0.6025, 0.5525],
+        n,
+    )
+    yield Case("An epoch is lower by more than one standard error and less than two", [0.67, 0.7], [0.5025, 0.6025], n)
+    # the standard deviation of the four scores, divided by the root of 16, is 0.069
+    yield Case(
+        "Fewer triplets, so a larger difference is within one standard error",
+        [1 / 16, 10 / 16, 11 / 16, 12 / 16],
+        [0.4025, 0.5025, 0.6025, 0.6525],
+        16,
+    )
+    yield Case(
+        "Of four good enough epochs, one stands before a fall, and a later one is lower",
+        [0.5, 0.69, 0.55, 0.69, 0.68, 0.7, 0.6],
+        [0.4025, 0.5025, 0.3025, 0.5225, 0.5425, 0.6025, 0.4525],
+        n,
+    )
+    yield Case("An epoch is lower by hardly more than one standard error", [26 / 42, 29 / 42], [0.5025, 0.6025], 42)
+    yield Case("The standard error is that of the best score", [0.985, 0.99], [0.5025, 0.6025], n)
+    yield Case(
+        "All are right after the second epoch: the standard error is 0",
+        [399 / 400, 1.0, 1.0],
+        [0.5025, 0.6025, 0.7025],
+        n,
+    )
+    yield Case(
+        "The score rises again after a fall", [0.5, 0.6, 0.55, 0.7, 0.6], [0.4025, 0.5025, 0.6025, 0.5625, 0.3025], n
+    )
+    yield Case("One epoch", [place / 42], [0.4525], 42)
 
 
 def _odd(rng, least):
@@ -297,43 +278,34 @@ def _at(place, test):
     return place, test[place]
 
 
-EPOCH = exercise(
-    "11-pick-epoch",
-    arguments=("dev", "test", "n"),
-    cases=_epoch_cases,
-    reference=_epoch,
-    points=2,
-    mistakes={
-        "test_picks": lambda dev, test, n: _epoch(test, test, n, 0),
-        "test_picks_with_error": lambda dev, test, n: _epoch(test, test, n),
-        "best_test_of_good": lambda dev, test, n: _at(max(_good_enough(dev, n), key=test.__getitem__), test),
-        "test_breaks_ties": lambda dev, test, n: _at(max(range(len(dev)), key=lambda i: (dev[i], test[i])), test),
-        # p(1 − p)/n is less than 1/n, so no other epoch is within it
-        "highest": lambda dev, test, n: _epoch(dev, test, n, 0),
-        "latest_good": lambda dev, test, n: _at(_good_enough(dev, n)[-1], test),
-        "lowest_good": lambda dev, test, n: _at(min(_good_enough(dev, n), key=dev.__getitem__), test),
-        "all_between": lambda dev, test, n: _at(_unbroken(dev, n), test),
-        "last_error": lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: _error(dev[-1], n)),
-        "best_test_returned": lambda dev, test, n: (_epoch(dev, test, n)[0], max(test)),
-        "development_returned": lambda dev, test, n: (_epoch(dev, test, n)[0], dev[_epoch(dev, test, n)[0]]),
-        "two_errors": lambda dev, test, n: _epoch(dev, test, n, 2),
-        "spread_of_epochs": lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / n**0.5),
-        "strictly_within": lambda dev, test, n: _at(
-            next(i for i, p in enumerate(dev) if p > max(dev) - _error(max(dev), n) or p == max(dev)), test
-        ),
-        "rounded": lambda dev, test, n: (_epoch(dev, test, n)[0], round(_epoch(dev, test, n)[1], 2)),
-        "not_divided_by_n": lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: _error(p, 1)),
-        "divided_by_epochs": lambda dev, test, n: _epoch(dev, test, len(dev)),
-        "divided_by_n_minus_one": lambda dev, test, n: _epoch(dev, test, max(n - 1, 1)),
-        "own_errors": lambda dev, test, n: _at(
-            next(i for i, share in enumerate(dev) if share >= max(dev) - _error(share, n)), test
-        ),
-        "last_epoch": lambda dev, test, n: (len(dev) - 1, test[-1]),
-        "counted_from_one": lambda dev, test, n: (_epoch(dev, test, n)[0] + 1, _epoch(dev, test, n)[1]),
-        "epoch_only": lambda dev, test, n: _epoch(dev, test, n)[0],
-        "score_only": lambda dev, test, n: _epoch(dev, test, n)[1],
-        "reversed": lambda dev, test, n: _epoch(dev, test, n)[::-1],
-    },
+EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
+    test_picks=lambda dev, test, n: _epoch(test, test, n, 0),
+    test_picks_with_error=lambda dev, test, n: _epoch(test, test, n),
+    best_test_of_good=lambda dev, test, n: _at(max(_good_enough(dev, n), key=test.__getitem__), test),
+    test_breaks_ties=lambda dev, test, n: _at(max(range(len(dev)), key=lambda i: (dev[i], test[i])), test),
+    # p(1 − p)/n is less than 1/n, so no other epoch is within it
+    highest=lambda dev, test, n: _epoch(dev, test, n, 0),
+    latest_good=lambda dev, test, n: _at(_good_enough(dev, n)[-1], test),
+    lowest_good=lambda dev, test, n: _at(min(_good_enough(dev, n), key=dev.__getitem__), test),
+    all_between=lambda dev, test, n: _at(_unbroken(dev, n), test),
+    last_error=lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: _error(dev[-1], n)),
+    best_test_returned=lambda dev, test, n: (_epoch(dev, test, n)[0], max(test)),
+    development_returned=lambda dev, test, n: (_epoch(dev, test, n)[0], dev[_epoch(dev, test, n)[0]]),
+    two_errors=lambda dev, test, n: _epoch(dev, test, n, 2),
+    spread_of_epochs=lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / n**0.5),
+    strictly_within=lambda dev, test, n: _at(
+        next(i for i, p in enumerate(dev) if p > max(dev) - _error(max(dev), n) or p == max(dev)), test
+    ),
+    rounded=lambda dev, test, n: (_epoch(dev, test, n)[0], round(_epoch(dev, test, n)[1], 2)),
+    not_divided_by_n=lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: _error(p, 1)),
+    divided_by_epochs=lambda dev, test, n: _epoch(dev, test, len(dev)),
+    divided_by_n_minus_one=lambda dev, test, n: _epoch(dev, test, max(n - 1, 1)),
+    own_errors=lambda dev, test, n: _at(
+        next(i for i, share in enumerate(dev) if share >= max(dev) - _error(share, n)), test
+    ),
+    last_epoch=lambda dev, test, n: (len(dev) - 1, test[-1]),
+    counted_from_one=lambda dev, test, n: (_epoch(dev, test, n)[0] + 1, _epoch(dev, test, n)[1]),
+    epoch_only=lambda dev, test, n: _epoch(dev, test, n)[0],
+    score_only=lambda dev, test, n: _epoch(dev, test, n)[1],
+    reversed=lambda dev, test, n: _epoch(dev, test, n)[::-1],
 )
-
-EXERCISES = (TRIPLET, RANKING, STUCK, EPOCH)

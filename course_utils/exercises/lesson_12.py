@@ -8,44 +8,35 @@ from .words import exercise
 
 def _score_cases(rng):
     mean, k1, b = rng.uniform(80, 120), rng.uniform(1.1, 1.9), rng.uniform(0.5, 0.9)
-    return [
-        Case("A text of mean length", (rng.randint(2, 6), mean, mean, k1, b)),
-        Case("A long text", (rng.randint(2, 6), mean * rng.uniform(2, 4), mean, k1, b)),
-        Case("A short text", (rng.randint(2, 6), mean * rng.uniform(0.2, 0.6), mean, k1, b)),
-        Case("The text does not have the word", (0, mean * rng.uniform(1.2, 2), mean, k1, b)),
-        Case("The word comes many times", (rng.randint(60, 90), mean * 1.5, mean, k1, b)),
-        Case("With b = 0, the length does not count", (rng.randint(2, 6), mean * 3, mean, k1, 0.0)),
-        Case("With b = 1, it counts in full", (rng.randint(2, 6), mean * 3, mean, k1, 1.0)),
-        Case("With k1 = 0, and a text that does not have the word", (0, mean, mean, 0.0, b)),
-        Case("With k1 = 0, once is as good as often", (rng.randint(2, 6), mean * 2, mean, 0.0, b)),
-    ]
+    yield Case("A text of mean length", rng.randint(2, 6), mean, mean, k1, b)
+    yield Case("A long text", rng.randint(2, 6), mean * rng.uniform(2, 4), mean, k1, b)
+    yield Case("A short text", rng.randint(2, 6), mean * rng.uniform(0.2, 0.6), mean, k1, b)
+    yield Case("The text does not have the word", 0, mean * rng.uniform(1.2, 2), mean, k1, b)
+    yield Case("The word comes many times", rng.randint(60, 90), mean * 1.5, mean, k1, b)
+    yield Case("With b = 0, the length does not count", rng.randint(2, 6), mean * 3, mean, k1, 0.0)
+    yield Case("With b = 1, it counts in full", rng.randint(2, 6), mean * 3, mean, k1, 1.0)
+    yield Case("With k1 = 0, and a text that does not have the word", 0, mean, mean, 0.0, b)
+    yield Case("With k1 = 0, once is as good as often", rng.randint(2, 6), mean * 2, mean, 0.0, b)
 
 
 def _score(count, length, mean_length, k1, b):
     return count / (count + k1 * (1 - b + b * length / mean_length)) if count else 0.0
 
 
-SCORE = exercise(
-    "12-word-score",
-    arguments=("count", "length", "mean_length", "k1", "b"),
-    cases=_score_cases,
-    reference=_score,
-    points=2,
-    mistakes={
-        "no_length": lambda f, n, m, k, b: f / (f + k) if f else 0.0,
-        "b_unused": lambda f, n, m, k, b: f / (f + k * n / m) if f else 0.0,
-        "ratio_upside_down": lambda f, n, m, k, b: f / (f + k * (1 - b + b * m / n)) if f else 0.0,
-        "b_exchanged": lambda f, n, m, k, b: f / (f + k * (b + (1 - b) * n / m)) if f else 0.0,
-        "extra_factor": lambda f, n, m, k, b: f * (k + 1) / (f + k * (1 - b + b * n / m)) if f else 0.0,
-        "k1_on_part": (
-            lambda f, n, m, k, b: f / (f + k * (1 - b) + b * n / m) if f else 0.0,
-            lambda f, n, m, k, b: f / (f + (1 - b) + k * b * n / m) if f else 0.0,
-        ),
-        "no_one": lambda f, n, m, k, b: f / (f + k * (-b + b * n / m)) if f else 0.0,
-        "length_undivided": lambda f, n, m, k, b: f / (f + k * (1 - b + b * n)) if f else 0.0,
-        "denominator_alone": lambda f, n, m, k, b: f + k * (1 - b + b * n / m),
-        "zero_by_zero": lambda f, n, m, k, b: 0 / 0 if not f and not k else _score(f, n, m, k, b),
-    },
+SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
+    no_length=lambda f, n, m, k, b: f / (f + k) if f else 0.0,
+    b_unused=lambda f, n, m, k, b: f / (f + k * n / m) if f else 0.0,
+    ratio_upside_down=lambda f, n, m, k, b: f / (f + k * (1 - b + b * m / n)) if f else 0.0,
+    b_exchanged=lambda f, n, m, k, b: f / (f + k * (b + (1 - b) * n / m)) if f else 0.0,
+    extra_factor=lambda f, n, m, k, b: f * (k + 1) / (f + k * (1 - b + b * n / m)) if f else 0.0,
+    k1_on_part=(
+        lambda f, n, m, k, b: f / (f + k * (1 - b) + b * n / m) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + (1 - b) + k * b * n / m) if f else 0.0,
+    ),
+    no_one=lambda f, n, m, k, b: f / (f + k * (-b + b * n / m)) if f else 0.0,
+    length_undivided=lambda f, n, m, k, b: f / (f + k * (1 - b + b * n)) if f else 0.0,
+    denominator_alone=lambda f, n, m, k, b: f + k * (1 - b + b * n / m),
+    zero_by_zero=lambda f, n, m, k, b: 0 / 0 if not f and not k else _score(f, n, m, k, b),
 )
 
 
@@ -53,17 +44,15 @@ def _ndcg_cases(rng):
     pool = rng.sample(range(40), 14)
     grades = {pool[0]: 2, pool[3]: 1, pool[6]: 2, pool[9]: 1}
     few = {pool[1]: 1, pool[2]: 2}
-    return [
-        Case("Results of grades 2, 1 and 0", (pool[:10], grades, 10)),
-        Case("A perfect list", ([pool[2], pool[1], pool[5]], few, 3)),
-        Case("A perfect list whose best two stand in the wrong order", ([pool[1], pool[2], pool[5]], few, 3)),
-        Case("Only the first k results count", (pool[:10], grades, 4)),
-        Case("More good texts than places in the list", (pool[:2], grades, 2)),
-        Case("A list shorter than k", ([pool[4], pool[3]], grades, 10)),
-        Case("An empty list", ([], grades, 10)),
-        Case("None of the results has a grade", (pool[10:], grades, 10)),
-        Case("A graded text that was not found", ([pool[3], pool[5]], {pool[3]: 1, pool[7]: 2}, 10)),
-    ]
+    yield Case("Results of grades 2, 1 and 0", pool[:10], grades, 10)
+    yield Case("A perfect list", [pool[2], pool[1], pool[5]], few, 3)
+    yield Case("A perfect list whose best two stand in the wrong order", [pool[1], pool[2], pool[5]], few, 3)
+    yield Case("Only the first k results count", pool[:10], grades, 4)
+    yield Case("More good texts than places in the list", pool[:2], grades, 2)
+    yield Case("A list shorter than k", [pool[4], pool[3]], grades, 10)
+    yield Case("An empty list", [], grades, 10)
+    yield Case("None of the results has a grade", pool[10:], grades, 10)
+    yield Case("A graded text that was not found", [pool[3], pool[5]], {pool[3]: 1, pool[7]: 2}, 10)
 
 
 def _dcg(values, discount=log2, first=1):
@@ -79,55 +68,89 @@ def _of(places, grades):
     return [grades.get(place, 0) for place in places]
 
 
-NDCG = exercise(
-    "12-ndcg",
-    arguments=("places", "grades", "k"),
-    cases=_ndcg_cases,
-    reference=_ndcg,
-    points=3,
-    mistakes={
-        "best_of_found": lambda p, g, k: (
-            _dcg(_of(p[:k], g)) / best if (best := _dcg(sorted(_of(p[:k], g), reverse=True))) else 0.0
-        ),
-        "ideal_too_long": lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)),
-        "beyond_k": lambda p, g, k: _dcg(_of(p, g)) / _dcg(sorted(g.values(), reverse=True)[:k]),
-        "not_normalised": lambda p, g, k: _dcg(_of(p[:k], g)),
-        "worst_order": lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values())[:k]),
-        "binary": lambda p, g, k: _dcg([place in g for place in p[:k]]) / _dcg([1] * min(k, len(g))),
-        "exponential": lambda p, g, k: (
-            _dcg([2**v - 1 for v in _of(p[:k], g)]) / _dcg([2**v - 1 for v in sorted(g.values(), reverse=True)[:k]])
-        ),
-        "divided_by_rank": lambda p, g, k: (
-            _dcg(_of(p[:k], g), lambda x: x - 1) / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: x - 1)
-        ),
-        "discounted_too_early": lambda p, g, k: (
-            _dcg(_of(p[:k], g), first=2) / _dcg(sorted(g.values(), reverse=True)[:k], first=2)
-        ),
-        "not_discounted": lambda p, g, k: sum(_of(p[:k], g)) / sum(sorted(g.values(), reverse=True)[:k]),
-        "ungraded_left_out": lambda p, g, k: (
-            _dcg([g[x] for x in p[:k] if x in g]) / _dcg(sorted(g.values(), reverse=True)[:k])
-        ),
-        "keyerror": lambda p, g, k: _dcg([g[x] for x in p[:k]]) / _dcg(sorted(g.values(), reverse=True)[:k]),
-        "recall": lambda p, g, k: len({*p[:k]} & {*g}) / len(g),
-    },
+NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
+    best_of_found=lambda p, g, k: (
+        _dcg(_of(p[:k], g)) / best if (best := _dcg(sorted(_of(p[:k], g), reverse=True))) else 0.0
+    ),
+    ideal_too_long=lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)),
+    beyond_k=lambda p, g, k: _dcg(_of(p, g)) / _dcg(sorted(g.values(), reverse=True)[:k]),
+    not_normalised=lambda p, g, k: _dcg(_of(p[:k], g)),
+    worst_order=lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values())[:k]),
+    binary=lambda p, g, k: _dcg([place in g for place in p[:k]]) / _dcg([1] * min(k, len(g))),
+    exponential=lambda p, g, k: (
+        _dcg([2**v - 1 for v in _of(p[:k], g)]) / _dcg([2**v - 1 for v in sorted(g.values(), reverse=True)[:k]])
+    ),
+    divided_by_rank=lambda p, g, k: (
+        _dcg(_of(p[:k], g), lambda x: x - 1) / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: x - 1)
+    ),
+    discounted_too_early=lambda p, g, k: (
+        _dcg(_of(p[:k], g), first=2) / _dcg(sorted(g.values(), reverse=True)[:k], first=2)
+    ),
+    not_discounted=lambda p, g, k: sum(_of(p[:k], g)) / sum(sorted(g.values(), reverse=True)[:k]),
+    ungraded_left_out=lambda p, g, k: (
+        _dcg([g[x] for x in p[:k] if x in g]) / _dcg(sorted(g.values(), reverse=True)[:k])
+    ),
+    keyerror=lambda p, g, k: _dcg([g[x] for x in p[:k]]) / _dcg(sorted(g.values(), reverse=True)[:k]),
+    recall=lambda p, g, k: len({*p[:k]} & {*g}) / len(g),
+)
+
+
+def _texts_cases(rng):
+    owners = [0, 0, 0, 1, 1, 2, 3, 3, 3, 4, 5, 5]
+    names = rng.sample(range(20, 90), 6)
+    owners = [names[owner] for owner in owners]
+    first = [7, 6, 8, 0, 3, 1, 9, 4, 10, 5]
+    yield Case("The first three chunks are of one text", first, owners, 3)
+    yield Case("One text is asked for", first, owners, 1)
+    yield Case("The best chunk of a text decides where it stands", [3, 0, 4, 1, 5], owners, 3)
+    yield Case("Each chunk is of another text", [0, 3, 5, 6, 9], owners, 4)
+    yield Case("Fewer texts than k", [7, 6, 3, 8], owners, 5)
+    yield Case("All chunks are of one text", [2, 0, 1], owners, 2)
+    yield Case("No chunk", [], owners, 3)
+    yield Case("The text with the most chunks is not the best one", [9, 0, 1, 2, 5], owners, 2)
+
+
+def _texts_of(places, owners, k):
+    return list(dict.fromkeys(owners[place] for place in places))[:k]
+
+
+def _last_seen(places, owners, k):
+    return _texts_of(places[::-1], owners, len(places))[::-1][:k]
+
+
+def _most(places, owners, k):
+    of = [owners[place] for place in places]
+    return sorted(dict.fromkeys(of), key=lambda text: -of.count(text))[:k]
+
+
+TEXTS = exercise("12-find-the-bug", _texts_cases, _texts_of, points=2)(
+    cut_first=lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k])),
+    cut_first_and_sorted_set=lambda p, o, k: sorted({o[x] for x in p[:k]}),
+    cut_first_and_set=lambda p, o, k: list({o[x] for x in p[:k]}),
+    set_order=lambda p, o, k: sorted({o[x] for x in p})[:k],
+    repeated=lambda p, o, k: [o[x] for x in p][:k],
+    chunks_returned=lambda p, o, k: list(p)[:k],
+    chunks_of_first=lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
+    last_place=_last_seen,
+    most_chunks=_most,
+    reversed=lambda p, o, k: _texts_of(p, o, k)[::-1],
+    all_returned=lambda p, o, k: _texts_of(p, o, None),
 )
 
 
 def _fuse_cases(rng):
     pool, c = rng.sample(range(60), 12), rng.randint(20, 70)
     one, other = pool[:6], [pool[3], pool[8], pool[0], pool[9], pool[5]]
-    return [
-        Case("Two lists that share some texts", (one, other, c)),
-        Case("A text that is third in both beats one that is first in one", (pool[:4], [*pool[6:8], pool[2]], c)),
-        Case("With a small c, the first places count much", ([7, 2, 1], [9, 4, 1], 0.5)),
-        Case("With a small c, a second place in both beats a first in one", ([7, 1, 2], [9, 1, 4], 0.5)),
-        Case("Two lists that share nothing", (pool[:3], pool[6:9], c)),
-        Case("The same list twice", (pool[:4], pool[:4], c)),
-        Case("Opposite orders: first and last have equal sums", ([9, 5, 1], [1, 5, 9], c)),
-        Case("Lists of unequal length", (pool[:2], pool[4:11], c)),
-        Case("One list is empty", (pool[:3], [], c)),
-        Case("Both lists are empty", ([], [], c)),
-    ]
+    yield Case("Two lists that share some texts", one, other, c)
+    yield Case("A text that is third in both beats one that is first in one", pool[:4], [*pool[6:8], pool[2]], c)
+    yield Case("With a small c, the first places count much", [7, 2, 1], [9, 4, 1], 0.5)
+    yield Case("With a small c, a second place in both beats a first in one", [7, 1, 2], [9, 1, 4], 0.5)
+    yield Case("Two lists that share nothing", pool[:3], pool[6:9], c)
+    yield Case("The same list twice", pool[:4], pool[:4], c)
+    yield Case("Opposite orders: first and last have equal sums", [9, 5, 1], [1, 5, 9], c)
+    yield Case("Lists of unequal length", pool[:2], pool[4:11], c)
+    yield Case("One list is empty", pool[:3], [], c)
+    yield Case("Both lists are empty", [], [], c)
 
 
 def _sums(one, other, c, first=1):
@@ -154,87 +177,24 @@ def _all(one, other):
     return list(dict.fromkeys([*one, *other]))
 
 
-FUSE = exercise(
-    "12-fuse",
-    arguments=("one", "other", "c"),
-    cases=_fuse_cases,
-    reference=_fuse,
-    points=2,
-    mistakes={
-        "ranks_from_zero": lambda a, b, c: _ordered(_sums(a, b, c, first=0)),
-        "worst_first": lambda a, b, c: sorted(sums := _sums(a, b, c), key=sums.get),
-        "in_both_only": lambda a, b, c: [x for x in _fuse(a, b, c) if x in a and x in b],
-        "one_after_other": (lambda a, b, c: _all(a, b), lambda a, b, c: _all(b, a)),
-        "in_turn": lambda a, b, c: list(
-            dict.fromkeys(x for at in range(max(len(a), len(b), 0)) for x in (*a[at : at + 1], *b[at : at + 1]))
-        ),
-        "no_c": lambda a, b, c: _ordered(_sums(a, b, 0)),
-        "fixed_c": lambda a, b, c: _ordered(_sums(a, b, 60)),
-        "ranks_added": lambda a, b, c: sorted(
-            _all(a, b), key=lambda x: _rank(a, x, len(a) + 1) + _rank(b, x, len(b) + 1)
-        ),
-        "missing_as_last": lambda a, b, c: sorted(
-            _all(a, b), key=lambda x: -(1 / (c + _rank(a, x, len(a) + 1)) + 1 / (c + _rank(b, x, len(b) + 1)))
-        ),
-        "sums_returned": lambda a, b, c: sorted(_sums(a, b, c).values(), reverse=True),
-        "overwritten": lambda a, b, c: _ordered(
-            {x: 1 / (c + _rank(b, x, 0) if x in b else c + _rank(a, x, 0)) for x in _all(a, b)}
-        ),
-        "ties_by_place": lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], x)),
-        "ties_from_other": lambda a, b, c: _fuse(b, a, c),
-    },
+FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
+    ranks_from_zero=lambda a, b, c: _ordered(_sums(a, b, c, first=0)),
+    worst_first=lambda a, b, c: sorted(sums := _sums(a, b, c), key=sums.get),
+    in_both_only=lambda a, b, c: [x for x in _fuse(a, b, c) if x in a and x in b],
+    one_after_other=(lambda a, b, c: _all(a, b), lambda a, b, c: _all(b, a)),
+    in_turn=lambda a, b, c: list(
+        dict.fromkeys(x for at in range(max(len(a), len(b), 0)) for x in (*a[at : at + 1], *b[at : at + 1]))
+    ),
+    no_c=lambda a, b, c: _ordered(_sums(a, b, 0)),
+    fixed_c=lambda a, b, c: _ordered(_sums(a, b, 60)),
+    ranks_added=lambda a, b, c: sorted(_all(a, b), key=lambda x: _rank(a, x, len(a) + 1) + _rank(b, x, len(b) + 1)),
+    missing_as_last=lambda a, b, c: sorted(
+        _all(a, b), key=lambda x: -(1 / (c + _rank(a, x, len(a) + 1)) + 1 / (c + _rank(b, x, len(b) + 1)))
+    ),
+    sums_returned=lambda a, b, c: sorted(_sums(a, b, c).values(), reverse=True),
+    overwritten=lambda a, b, c: _ordered(
+        {x: 1 / (c + _rank(b, x, 0) if x in b else c + _rank(a, x, 0)) for x in _all(a, b)}
+    ),
+    ties_by_place=lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], x)),
+    ties_from_other=lambda a, b, c: _fuse(b, a, c),
 )
-
-
-def _texts_cases(rng):
-    owners = [0, 0, 0, 1, 1, 2, 3, 3, 3, 4, 5, 5]
-    names = rng.sample(range(20, 90), 6)
-    owners = [names[owner] for owner in owners]
-    first = [7, 6, 8, 0, 3, 1, 9, 4, 10, 5]
-    return [
-        Case("The first three chunks are of one text", (first, owners, 3)),
-        Case("One text is asked for", (first, owners, 1)),
-        Case("The best chunk of a text decides where it stands", ([3, 0, 4, 1, 5], owners, 3)),
-        Case("Each chunk is of another text", ([0, 3, 5, 6, 9], owners, 4)),
-        Case("Fewer texts than k", ([7, 6, 3, 8], owners, 5)),
-        Case("All chunks are of one text", ([2, 0, 1], owners, 2)),
-        Case("No chunk", ([], owners, 3)),
-        Case("The text with the most chunks is not the best one", ([9, 0, 1, 2, 5], owners, 2)),
-    ]
-
-
-def _texts_of(places, owners, k):
-    return list(dict.fromkeys(owners[place] for place in places))[:k]
-
-
-def _last_seen(places, owners, k):
-    return _texts_of(places[::-1], owners, len(places))[::-1][:k]
-
-
-def _most(places, owners, k):
-    of = [owners[place] for place in places]
-    return sorted(dict.fromkeys(of), key=lambda text: -of.count(text))[:k]
-
-
-TEXTS = exercise(
-    "12-find-the-bug",
-    arguments=("places", "owners", "k"),
-    cases=_texts_cases,
-    reference=_texts_of,
-    points=2,
-    mistakes={
-        "cut_first": lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k])),
-        "cut_first_and_sorted_set": lambda p, o, k: sorted({o[x] for x in p[:k]}),
-        "cut_first_and_set": lambda p, o, k: list({o[x] for x in p[:k]}),
-        "set_order": lambda p, o, k: sorted({o[x] for x in p})[:k],
-        "repeated": lambda p, o, k: [o[x] for x in p][:k],
-        "chunks_returned": lambda p, o, k: list(p)[:k],
-        "chunks_of_first": lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
-        "last_place": _last_seen,
-        "most_chunks": _most,
-        "reversed": lambda p, o, k: _texts_of(p, o, k)[::-1],
-        "all_returned": lambda p, o, k: _texts_of(p, o, None),
-    },
-)
-
-EXERCISES = (SCORE, NDCG, TEXTS, FUSE)

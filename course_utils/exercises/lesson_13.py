@@ -40,15 +40,13 @@ def _int8_cases(rng):
     shifted[0][0] = shifted[1] - 7.5 * (shifted[2] - shifted[1]) / 255
     above = _calibrated(rng, n, d)
     above[0][-1] = above[2] + 7.5 * (above[2] - above[1]) / 255
-    return [
-        Case("Numbers inside the ranges", (vectors, low, high)),
-        Case("The lowest and the highest number of each dimension", (ends, low, high)),
-        Case("One vector", _calibrated(rng, 1, d)),
-        Case("A number below its range", shifted),
-        Case("A number above its range", above),
-        Case("Numbers outside the ranges on both sides", outside),
-        Case("A dimension that was constant", _calibrated(rng, n, d, constant=True)),
-    ]
+    yield Case("Numbers inside the ranges", vectors, low, high)
+    yield Case("The lowest and the highest number of each dimension", ends, low, high)
+    yield Case("One vector", *_calibrated(rng, 1, d))
+    yield Case("A number below its range", *shifted)
+    yield Case("A number above its range", *above)
+    yield Case("Numbers outside the ranges on both sides", *outside)
+    yield Case("A dimension that was constant", *_calibrated(rng, n, d, constant=True))
 
 
 def _int8(vectors, low, high, steps=255, shift=-128, clip=True, rounding=np.floor):
@@ -75,26 +73,24 @@ def _of_one_byte(outcome):
 
 INT8 = exercise(
     "13-int8",
-    arguments=("vectors", "low", "high"),
-    cases=_int8_cases,
-    reference=_int8,
+    _int8_cases,
+    _int8,
     judge=lambda args, outcome: difference(outcome, _int8(*args).tolist()) or _of_one_byte(outcome),
     points=2,
-    mistakes={
-        "wraps_around": lambda v, low, high: _int8(v, low, high, clip=False),
-        "not_shifted": lambda v, low, high: _int8(v, low, high, shift=0).view(np.uint8),
-        "shifted_too_late": lambda v, low, high: _int8(v, low, high, shift=0),
-        "shifted_by_127": lambda v, low, high: _int8(v, low, high, shift=-127),
-        "nearest_step": lambda v, low, high: _int8(v, low, high, rounding=np.round),
-        "divided_by_256": lambda v, low, high: _int8(v, low, high, steps=256),
-        "own_ranges": lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
-        "one_range": lambda v, low, high: _int8(v, low.min(), high.max()),
-        "zero_by_zero": lambda v, low, high: _unsafe(v, low, high),
-        "around_zero": lambda v, low, high: np.clip(
-            np.round(v * 127 / np.maximum(np.abs(low), np.abs(high)).max()), -128, 127
-        ).astype(np.int8),
-        "low_not_subtracted": lambda v, low, high: _int8(v + low, low, high),
-    },
+)(
+    wraps_around=lambda v, low, high: _int8(v, low, high, clip=False),
+    not_shifted=lambda v, low, high: _int8(v, low, high, shift=0).view(np.uint8),
+    shifted_too_late=lambda v, low, high: _int8(v, low, high, shift=0),
+    shifted_by_127=lambda v, low, high: _int8(v, low, high, shift=-127),
+    nearest_step=lambda v, low, high: _int8(v, low, high, rounding=np.round),
+    divided_by_256=lambda v, low, high: _int8(v, low, high, steps=256),
+    own_ranges=lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
+    one_range=lambda v, low, high: _int8(v, low.min(), high.max()),
+    zero_by_zero=lambda v, low, high: _unsafe(v, low, high),
+    around_zero=lambda v, low, high: np.clip(
+        np.round(v * 127 / np.maximum(np.abs(low), np.abs(high)).max()), -128, 127
+    ).astype(np.int8),
+    low_not_subtracted=lambda v, low, high: _int8(v + low, low, high),
 )
 
 
@@ -111,14 +107,12 @@ def _hamming_cases(rng):
     near[3, 0] ^= 1 << rng.randrange(8)
     long = _bytes(rng, 1, 48)[0]
     far = np.stack([~long, long, np.where(np.arange(48) < 40, ~long, long)]).astype(np.uint8)
-    return [
-        Case("Vectors of a few bytes", (query, corpus)),
-        Case("Vectors that differ in no bit, one or two", (query, near)),
-        Case("48 bytes that differ in hundreds of bits", (long, far)),
-        Case("One vector to compare with", (query, corpus[:1])),
-        Case("One byte each", (query[:1], corpus[:, :1])),
-        Case("Bits that are all 0, and all 1", (np.zeros(2, np.uint8), np.array([[0, 0], [255, 255]], np.uint8))),
-    ]
+    yield Case("Vectors of a few bytes", query, corpus)
+    yield Case("Vectors that differ in no bit, one or two", query, near)
+    yield Case("48 bytes that differ in hundreds of bits", long, far)
+    yield Case("One vector to compare with", query, corpus[:1])
+    yield Case("One byte each", query[:1], corpus[:, :1])
+    yield Case("Bits that are all 0, and all 1", np.zeros(2, np.uint8), np.array([[0, 0], [255, 255]], np.uint8))
 
 
 def _hamming(query, corpus):
@@ -129,25 +123,18 @@ def _opened(query, corpus):
     return np.unpackbits(query).astype(int), np.unpackbits(corpus, axis=1).astype(int)
 
 
-HAMMING = exercise(
-    "13-hamming",
-    arguments=("query", "corpus"),
-    cases=_hamming_cases,
-    reference=lambda query, corpus: _hamming(query, corpus).tolist(),
-    points=1,
-    mistakes={
-        "bytes_counted": lambda q, c: (q != c).sum(axis=1),
-        "eight_bit_sum": lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
-        "equal_bits": lambda q, c: 8 * len(q) - _hamming(q, c),
-        "both_ones": lambda q, c: np.bitwise_count(q & c).sum(axis=1, dtype=int),
-        "either_one": lambda q, c: np.bitwise_count(q | c).sum(axis=1, dtype=int),
-        "bytes_subtracted": lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
-        "bytes_added": lambda q, c: (q ^ c).sum(axis=1, dtype=int),
-        "one_number": lambda q, c: int(_hamming(q, c).sum()),
-        "share": lambda q, c: _hamming(q, c) / (8 * len(q)),
-        "per_byte": lambda q, c: np.bitwise_count(q ^ c),
-        "ones_compared": lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
-    },
+HAMMING = exercise("13-hamming", _hamming_cases, lambda query, corpus: _hamming(query, corpus).tolist())(
+    bytes_counted=lambda q, c: (q != c).sum(axis=1),
+    eight_bit_sum=lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
+    equal_bits=lambda q, c: 8 * len(q) - _hamming(q, c),
+    both_ones=lambda q, c: np.bitwise_count(q & c).sum(axis=1, dtype=int),
+    either_one=lambda q, c: np.bitwise_count(q | c).sum(axis=1, dtype=int),
+    bytes_subtracted=lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
+    bytes_added=lambda q, c: (q ^ c).sum(axis=1, dtype=int),
+    one_number=lambda q, c: int(_hamming(q, c).sum()),
+    share=lambda q, c: _hamming(q, c) / (8 * len(q)),
+    per_byte=lambda q, c: np.bitwise_count(q ^ c),
+    ones_compared=lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
 )
 
 
@@ -169,15 +156,13 @@ def _rescore_cases(rng):
     missing = rng.sample(order[2:].tolist(), 5)
     below = drawn(n, 8, 6, 4)
     below[1][:] = below[1] - 2 * below[0] / 8
-    return [
-        Case("Candidates in no particular order", drawn(n, 8, 7, 3)),
-        Case("The best of the corpus are not among the candidates", (query, corpus, np.array(missing), 2)),
-        Case("The best candidate stands last", (query, corpus, np.array([*order[4:9], order[0]]), 2)),
-        Case("As many as there are candidates", drawn(n, 4, 5, 5)),
-        Case("Vectors that are not of length 1", (query, long, np.array([*order[5:10], order[0]]), 3)),
-        Case("One result", drawn(n, 4, 6, 1)),
-        Case("All scores are negative", below),
-    ]
+    yield Case("Candidates in no particular order", *drawn(n, 8, 7, 3))
+    yield Case("The best of the corpus are not among the candidates", query, corpus, np.array(missing), 2)
+    yield Case("The best candidate stands last", query, corpus, np.array([*order[4:9], order[0]]), 2)
+    yield Case("As many as there are candidates", *drawn(n, 4, 5, 5))
+    yield Case("Vectors that are not of length 1", query, long, np.array([*order[5:10], order[0]]), 3)
+    yield Case("One result", *drawn(n, 4, 6, 1))
+    yield Case("All scores are negative", *below)
 
 
 def _scores(query, corpus, candidates):
@@ -195,23 +180,20 @@ def _cosine_order(q, c, candidates, k):
 
 RESCORE = exercise(
     "13-rescore",
-    arguments=("query", "corpus", "candidates", "k"),
-    cases=_rescore_cases,
-    reference=lambda *args: _rescored(*args).tolist(),
+    _rescore_cases,
+    lambda *args: _rescored(*args).tolist(),
     points=2,
-    mistakes={
-        "places_in_candidates": lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
-        "lowest_first": lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
-        "best_last": lambda q, c, candidates, k: _rescored(q, c, candidates, k)[::-1],
-        "whole_corpus": lambda q, c, candidates, k: np.argsort(-(c @ q))[:k],
-        "first_k_only": lambda q, c, candidates, k: _rescored(q, c, candidates[:k], k),
-        "not_ordered": lambda q, c, candidates, k: candidates[:k],
-        "scores_returned": lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
-        "all_returned": lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
-        "absolute": lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
-        "normalised": _cosine_order,
-        "sorted_by_place": lambda q, c, candidates, k: np.sort(_rescored(q, c, candidates, k)),
-    },
+    arguments=("query", "corpus", "candidates", "k"),
+)(
+    places_in_candidates=lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
+    lowest_first=lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
+    best_last=lambda q, c, candidates, k: _rescored(q, c, candidates, k)[::-1],
+    whole_corpus=lambda q, c, candidates, k: np.argsort(-(c @ q))[:k],
+    first_k_only=lambda q, c, candidates, k: _rescored(q, c, candidates[:k], k),
+    not_ordered=lambda q, c, candidates, k: candidates[:k],
+    scores_returned=lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
+    all_returned=lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
+    absolute=lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
+    normalised=_cosine_order,
+    sorted_by_place=lambda q, c, candidates, k: np.sort(_rescored(q, c, candidates, k)),
 )
-
-EXERCISES = (INT8, HAMMING, RESCORE)

@@ -45,136 +45,69 @@ def _judge_cases(rng):
     a, b, c, d, e, f, g, h = names[:8]
     rest = names[8:]
     deep = [*rest, f, a, g]
-    return [
-        Case("Grades of 2 and 1, in a good and in a bad order", ({"q1": [a, b, c], "q2": [c, d, e, f]},
-             {"q1": {a: 2, b: 1, d: 0}, "q2": {f: 2, d: 1, e: 2, c: 0}}, 4)),
-        Case("Only the first k count", ({"q1": deep, "q2": [a]}, {"q1": {a: 2, g: 1}, "q2": {a: 1}}, 5)),
-        Case("More relevant texts than places", ({"q1": [a, b], "q2": [c, d]},
-             {"q1": {a: 1, b: 2, c: 2, d: 1}, "q2": {d: 2}}, 2)),
-        Case("Texts without a grade", ({"q1": [g, a, h, b]}, {"q1": {b: 2, a: 1}}, 4)),
-        Case("A query without a relevant text", ({"q1": [a, b], "q2": [c, d], "q3": [e]},
-             {"q1": {b: 2}, "q2": {c: 0, d: 0}, "q3": {}}, 3)),
-        Case("A query that was not searched for", ({"q1": [a, b]}, {"q1": {a: 2, b: 1}, "q2": {c: 2}}, 3)),
-        Case("A query without grades", ({"q1": [a, b], "q2": [c]}, {"q1": {b: 2, a: 1}}, 3)),
-        Case("An empty list", ({"q1": [], "q2": [a, b]}, {"q1": {a: 2}, "q2": {b: 1}}, 3)),
-        Case("No query has a relevant text", ({"q1": [a]}, {"q1": {a: 0}}, 3)),
-        Case("Nothing that was found is relevant", ({"q1": [a, b]}, {"q1": {c: 2, a: 0}}, 3)),
-    ]  # fmt: skip
+    yield Case(
+        "Grades of 2 and 1, in a good and in a bad order",
+        {"q1": [a, b, c], "q2": [c, d, e, f]},
+        {"q1": {a: 2, b: 1, d: 0}, "q2": {f: 2, d: 1, e: 2, c: 0}},
+        4,
+    )
+    yield Case("Only the first k count", {"q1": deep, "q2": [a]}, {"q1": {a: 2, g: 1}, "q2": {a: 1}}, 5)
+    yield Case(
+        "More relevant texts than places",
+        {"q1": [a, b], "q2": [c, d]},
+        {"q1": {a: 1, b: 2, c: 2, d: 1}, "q2": {d: 2}},
+        2,
+    )
+    yield Case("Texts without a grade", {"q1": [g, a, h, b]}, {"q1": {b: 2, a: 1}}, 4)
+    yield Case(
+        "A query without a relevant text",
+        {"q1": [a, b], "q2": [c, d], "q3": [e]},
+        {"q1": {b: 2}, "q2": {c: 0, d: 0}, "q3": {}},
+        3,
+    )
+    yield Case("A query that was not searched for", {"q1": [a, b]}, {"q1": {a: 2, b: 1}, "q2": {c: 2}}, 3)
+    yield Case("A query without grades", {"q1": [a, b], "q2": [c]}, {"q1": {b: 2, a: 1}}, 3)
+    yield Case("An empty list", {"q1": [], "q2": [a, b]}, {"q1": {a: 2}, "q2": {b: 1}}, 3)
+    yield Case("No query has a relevant text", {"q1": [a]}, {"q1": {a: 0}}, 3)
+    yield Case("Nothing that was found is relevant", {"q1": [a, b]}, {"q1": {c: 2, a: 0}}, 3)  # fmt: skip
 
 
-JUDGE = exercise(
-    "14-judge",
-    arguments=("found", "grades", "k"),
-    cases=_judge_cases,
-    reference=_mean_ndcg,
-    points=3,
-    mistakes={
-        "unanswered_as_zero": lambda f, g, k: float(
-            sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())) / max(len(g), 1)
+JUDGE = exercise("14-judge", _judge_cases, _mean_ndcg, points=3)(
+    unanswered_as_zero=lambda f, g, k: float(
+        sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())) / max(len(g), 1)
+    ),
+    unsearched_left_out=lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if q in f}, k),
+    empty_left_out=lambda f, g, k: (
+        sum(values) / len(values)
+        if (values := [v for q, of in g.items() if any(of.values()) and (v := _ndcg(f.get(q, []), of, k))])
+        else 0.0
+    ),
+    ungraded_removed=lambda f, g, k: _mean_ndcg(
+        {q: [n for n in names if n in g.get(q, {})] for q, names in f.items()}, g, k
+    ),
+    ideal_of_found=lambda f, g, k: _mean_ndcg(
+        f,
+        g,
+        k,
+        ideal=lambda n, of, k: (
+            sorted((of.get(x, 0) for x in n[:k]), reverse=True) if any(of.get(x, 0) for x in n[:k]) else [1]
         ),
-        "unsearched_left_out": lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if q in f}, k),
-        "empty_left_out": lambda f, g, k: (
-            sum(values) / len(values)
-            if (values := [v for q, of in g.items() if any(of.values()) and (v := _ndcg(f.get(q, []), of, k))])
-            else 0.0
-        ),
-        "ungraded_removed": lambda f, g, k: _mean_ndcg(
-            {q: [n for n in names if n in g.get(q, {})] for q, names in f.items()}, g, k
-        ),
-        "ideal_of_found": lambda f, g, k: _mean_ndcg(
-            f,
-            g,
-            k,
-            ideal=lambda n, of, k: (
-                sorted((of.get(x, 0) for x in n[:k]), reverse=True) if any(of.get(x, 0) for x in n[:k]) else [1]
-            ),
-        ),
-        "ideal_too_long": lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: sorted(of.values(), reverse=True)),
-        "whole_list": lambda f, g, k: _mean_ndcg(
-            dict(f.items()), g, 10**6, ideal=lambda n, of, _: sorted(of.values(), reverse=True)[:k]
-        ),
-        "no_ideal": lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [1]),
-        "exponential": lambda f, g, k: _mean_ndcg(f, g, k, gain=_exponential),
-        "divided_by_rank": lambda f, g, k: _mean_ndcg(
-            f, g, k, gain=lambda v: sum(x / rank for rank, x in enumerate(v, start=1))
-        ),
-        "discounted_too_early": lambda f, g, k: _mean_ndcg(
-            f, g, k, gain=lambda v: sum(x / math.log2(2 + rank) for rank, x in enumerate(v, start=1))
-        ),
-        "binary": lambda f, g, k: _mean_ndcg(f, {q: {n: min(v, 1) for n, v in of.items()} for q, of in g.items()}, k),
-        "sum": lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())),
-        "single_values": lambda f, g, k: [_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())],
-    },
-)
-
-
-def _balanced(answered, unanswered, threshold):
-    """The share of answered queries that are shown plus the share of the others that are turned away, times both."""
-    shown = sum(score >= threshold for score in answered) * len(unanswered)
-    return shown + sum(score < threshold for score in unanswered) * len(answered)
-
-
-def _threshold(answered, unanswered, value=_balanced, last=True):
-    best = None
-    for one in sorted([*answered, *unanswered]):
-        if best is None or value(answered, unanswered, one) >= value(answered, unanswered, best) + (not last):
-            best = one
-    return best
-
-
-def _threshold_cases(rng):
-    def scores(n, low, high):
-        return [round(value / 1000, 3) for value in rng.sample(range(low, high), n)]
-
-    apart = scores(5, 500, 900), scores(4, 100, 400)
-    while True:  # where counting instead of sharing chooses another one
-        unequal = scores(12, 350, 800), scores(3, 200, 600)
-        if _threshold(*unequal) != _threshold(*unequal, value=_counted):
-            break
-    while True:  # where the lowest of several best is another one
-        several = scores(6, 300, 800), scores(6, 200, 700)
-        if _threshold(*several) != _threshold(*several, last=False):
-            break
-    shared = round(rng.uniform(0.4, 0.5), 3)
-    return [
-        Case("The two groups are far apart", apart),
-        Case("Many queries with an answer, few without", unequal),
-        Case("Several thresholds are equally good", several),
-        Case("An answer that scores lower than what has none", ([0.2, 0.7, 0.8, 0.9], [0.3, 0.4, 0.5])),
-        Case("A query without an answer that scores high", ([0.5, 0.6, 0.7, 0.8], [0.1, 0.2, 0.75])),
-        Case("A score that occurs in both groups", ([shared, 0.8, 0.7], [shared, 0.2, 0.3])),
-        Case("All have the same score", ([0.5, 0.5], [0.5])),
-        Case("The group without an answer scores higher", ([0.2, 0.3, 0.35], [0.6, 0.7])),
-        Case("One query in each group", ([round(rng.uniform(0.6, 0.9), 3)], [round(rng.uniform(0.1, 0.4), 3)])),
-        Case("Negative scores", ([-0.1, 0.2], [-0.3, -0.2])),
-    ]
-
-
-def _counted(answered, unanswered, threshold):
-    return sum(score >= threshold for score in answered) + sum(score < threshold for score in unanswered)
-
-
-def _strictly(answered, unanswered, threshold):
-    shown = sum(score > threshold for score in answered) * len(unanswered)
-    return shown + sum(score <= threshold for score in unanswered) * len(answered)
-
-
-THRESHOLD = exercise(
-    "14-threshold",
-    arguments=("answered", "unanswered"),
-    cases=_threshold_cases,
-    reference=_threshold,
-    points=2,
-    mistakes={
-        "decisions_counted": lambda a, u: _threshold(a, u, value=_counted),
-        "lowest_of_ties": lambda a, u: _threshold(a, u, last=False),
-        "equal_hidden": lambda a, u: _threshold(a, u, value=_strictly),
-        "lowest_answered": lambda a, u: min(a),
-        "highest_unanswered": lambda a, u: max(u),
-        "middle": lambda a, u: (sum(a) / len(a) + sum(u) / len(u)) / 2,
-        "groups_exchanged": lambda a, u: _threshold(u, a),
-        "value_returned": lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)),
-    },
+    ),
+    ideal_too_long=lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: sorted(of.values(), reverse=True)),
+    whole_list=lambda f, g, k: _mean_ndcg(
+        dict(f.items()), g, 10**6, ideal=lambda n, of, _: sorted(of.values(), reverse=True)[:k]
+    ),
+    no_ideal=lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [1]),
+    exponential=lambda f, g, k: _mean_ndcg(f, g, k, gain=_exponential),
+    divided_by_rank=lambda f, g, k: _mean_ndcg(
+        f, g, k, gain=lambda v: sum(x / rank for rank, x in enumerate(v, start=1))
+    ),
+    discounted_too_early=lambda f, g, k: _mean_ndcg(
+        f, g, k, gain=lambda v: sum(x / math.log2(2 + rank) for rank, x in enumerate(v, start=1))
+    ),
+    binary=lambda f, g, k: _mean_ndcg(f, {q: {n: min(v, 1) for n, v in of.items()} for q, of in g.items()}, k),
+    sum=lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())),
+    single_values=lambda f, g, k: [_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())],
 )
 
 
@@ -244,19 +177,15 @@ def _find_cases(rng):
     family = rng.choice(_beginnings())
     beginnings = [family[n] for n in rng.choice([(2, 4, 1, 3), (3, 1, 4, 2)])]  # in no order of length
     beginnings.insert(rng.randrange(5), family[0])
-    return [
-        Case(f"{len(dev)} development queries, {TEXTS} texts", ([*dev], texts, DEPTH)),
-        Case("The same queries, each without its middle word", ([*map(_without_middle, dev)], texts, DEPTH)),
-        Case("A text of the collection, word for word, finds itself first", (exact, rest + exact, 1)),
-        Case("As many places as texts: the query and its beginnings", (family[:1], beginnings, 5)),
-    ]
+    yield Case(f"{len(dev)} development queries, {TEXTS} texts", [*dev], texts, DEPTH)
+    yield Case("The same queries, each without its middle word", [*map(_without_middle, dev)], texts, DEPTH)
+    yield Case("A text of the collection, word for word, finds itself first", exact, rest + exact, 1)
+    yield Case("As many places as texts: the query and its beginnings", family[:1], beginnings, 5)
 
 
 def _held_out_cases(rng):
     _, held, pool = _pool()
-    return [
-        Case(f"{len(held)} held-out queries, {TEXTS} texts", ([*held], rng.sample(pool, TEXTS), DEPTH), secret=True)
-    ]
+    yield Case(f"{len(held)} held-out queries, {TEXTS} texts", [*held], rng.sample(pool, TEXTS), DEPTH, secret=True)
 
 
 def _reached(queries, texts, found, k):
@@ -378,32 +307,91 @@ def _alike(one, other):
 
 FIND = exercise(
     "14-search",
-    arguments=("queries", "texts", "k"),
-    cases=_find_cases,
-    reference=_find,
+    _find_cases,
+    _find,
     judge=_judge,
     alike=_alike,
     held_out=_held_out_cases,
     measured=_measured,
     points=4,
     seconds=60,
-    mistakes={
-        "cls_vectors": lambda q, t, k: _best(_cosines(q, t, "cls"), k),
-        "maximum": lambda q, t, k: _best(_cosines(q, t, "max"), k),
-        "mixed_poolings": (
-            lambda q, t, k: _best(_cosines(q, t, "mean", "cls"), k),
-            lambda q, t, k: _best(_cosines(q, t, "cls", "mean"), k),
-        ),
-        "dot_products": lambda q, t, k: _best(_cosines(q, t, normalize=False), k),
-        "least_similar": lambda q, t, k: _best(-_cosines(q, t), k),
-        "queries_reversed": lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
-        "by_words": (_by_words(False), _by_words(True)),
-        "best_last": lambda q, t, k: [places[::-1] for places in _find(q, t, k)],
-        "cosines_returned": lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k],
-        "texts_returned": lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)],
-        "same_for_all": lambda q, t, k: [_find(q[:1], t, k)[0] for _ in q],
-        "counted_from_one": lambda q, t, k: [[place + 1 for place in places] for places in _find(q, t, k)],
-    },
+)(
+    cls_vectors=lambda q, t, k: _best(_cosines(q, t, "cls"), k),
+    maximum=lambda q, t, k: _best(_cosines(q, t, "max"), k),
+    mixed_poolings=(
+        lambda q, t, k: _best(_cosines(q, t, "mean", "cls"), k),
+        lambda q, t, k: _best(_cosines(q, t, "cls", "mean"), k),
+    ),
+    dot_products=lambda q, t, k: _best(_cosines(q, t, normalize=False), k),
+    least_similar=lambda q, t, k: _best(-_cosines(q, t), k),
+    queries_reversed=lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
+    by_words=(_by_words(False), _by_words(True)),
+    best_last=lambda q, t, k: [places[::-1] for places in _find(q, t, k)],
+    cosines_returned=lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k],
+    texts_returned=lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)],
+    same_for_all=lambda q, t, k: [_find(q[:1], t, k)[0] for _ in q],
+    counted_from_one=lambda q, t, k: [[place + 1 for place in places] for places in _find(q, t, k)],
+)
+
+
+def _balanced(answered, unanswered, threshold):
+    """The share of answered queries that are shown plus the share of the others that are turned away, times both."""
+    shown = sum(score >= threshold for score in answered) * len(unanswered)
+    return shown + sum(score < threshold for score in unanswered) * len(answered)
+
+
+def _threshold(answered, unanswered, value=_balanced, last=True):
+    best = None
+    for one in sorted([*answered, *unanswered]):
+        if best is None or value(answered, unanswered, one) >= value(answered, unanswered, best) + (not last):
+            best = one
+    return best
+
+
+def _threshold_cases(rng):
+    def scores(n, low, high):
+        return [round(value / 1000, 3) for value in rng.sample(range(low, high), n)]
+
+    apart = scores(5, 500, 900), scores(4, 100, 400)
+    while True:  # where counting instead of sharing chooses another one
+        unequal = scores(12, 350, 800), scores(3, 200, 600)
+        if _threshold(*unequal) != _threshold(*unequal, value=_counted):
+            break
+    while True:  # where the lowest of several best is another one
+        several = scores(6, 300, 800), scores(6, 200, 700)
+        if _threshold(*several) != _threshold(*several, last=False):
+            break
+    shared = round(rng.uniform(0.4, 0.5), 3)
+    yield Case("The two groups are far apart", *apart)
+    yield Case("Many queries with an answer, few without", *unequal)
+    yield Case("Several thresholds are equally good", *several)
+    yield Case("An answer that scores lower than what has none", [0.2, 0.7, 0.8, 0.9], [0.3, 0.4, 0.5])
+    yield Case("A query without an answer that scores high", [0.5, 0.6, 0.7, 0.8], [0.1, 0.2, 0.75])
+    yield Case("A score that occurs in both groups", [shared, 0.8, 0.7], [shared, 0.2, 0.3])
+    yield Case("All have the same score", [0.5, 0.5], [0.5])
+    yield Case("The group without an answer scores higher", [0.2, 0.3, 0.35], [0.6, 0.7])
+    yield Case("One query in each group", [round(rng.uniform(0.6, 0.9), 3)], [round(rng.uniform(0.1, 0.4), 3)])
+    yield Case("Negative scores", [-0.1, 0.2], [-0.3, -0.2])
+
+
+def _counted(answered, unanswered, threshold):
+    return sum(score >= threshold for score in answered) + sum(score < threshold for score in unanswered)
+
+
+def _strictly(answered, unanswered, threshold):
+    shown = sum(score > threshold for score in answered) * len(unanswered)
+    return shown + sum(score <= threshold for score in unanswered) * len(answered)
+
+
+THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
+    decisions_counted=lambda a, u: _threshold(a, u, value=_counted),
+    lowest_of_ties=lambda a, u: _threshold(a, u, last=False),
+    equal_hidden=lambda a, u: _threshold(a, u, value=_strictly),
+    lowest_answered=lambda a, u: min(a),
+    highest_unanswered=lambda a, u: max(u),
+    middle=lambda a, u: (sum(a) / len(a) + sum(u) / len(u)) / 2,
+    groups_exchanged=lambda a, u: _threshold(u, a),
+    value_returned=lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)),
 )
 
 
@@ -509,37 +497,26 @@ def _diagnose_cases(rng):
         "shifted": "Every place is one too high",
         "stuck": "The results of the first query, for all",
     }
-    return [
-        *(Case(label, searches[name]) for searches in drawn for name, label in labels.items()),
-        Case("The same long vectors for all queries", _dominated(rng)),
-    ]
+    for searches in drawn:
+        for name, label in labels.items():
+            yield Case(label, *searches[name])
+    yield Case("The same long vectors for all queries", *_dominated(rng))
 
 
-DIAGNOSE = exercise(
-    "14-diagnose",
-    arguments=("queries", "texts", "found"),
-    cases=_diagnose_cases,
-    reference=_diagnose,
-    points=3,
-    mistakes={
-        "first_query_only": lambda q, t, f: _diagnose(q[:1], t, f[:1]),
-        "dot_products_as_right": lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(
-            _diagnose(q, t, f), _diagnose(q, t, f)
-        ),
-        "reversed_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "lengths", "shifted", "stuck")),
-        "order_ignored": lambda q, t, f: _told_by_texts(q, t, f, "fine"),
-        "any_order_reversed": lambda q, t, f: _told_by_texts(q, t, f, "reversed"),
-        "first_places": _told_by_first_places,
-        "places_looked_up": lambda q, t, f: (
-            [scores[places] for scores, places in zip(q @ t.T, f)] and _diagnose(q, t, f)
-        ),
-        "always_fine": lambda q, t, f: "fine",
-        "two_words_only": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed")),
-        "lengths_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "shifted", "stuck")),
-        "shift_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "stuck")),
-        "stuck_missed": lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "shifted")),
-        "fine_or_not": lambda q, t, f: _diagnose(q, t, f) == "fine",
-    },
+DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
+    first_query_only=lambda q, t, f: _diagnose(q[:1], t, f[:1]),
+    dot_products_as_right=lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(
+        _diagnose(q, t, f), _diagnose(q, t, f)
+    ),
+    reversed_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "lengths", "shifted", "stuck")),
+    order_ignored=lambda q, t, f: _told_by_texts(q, t, f, "fine"),
+    any_order_reversed=lambda q, t, f: _told_by_texts(q, t, f, "reversed"),
+    first_places=_told_by_first_places,
+    places_looked_up=lambda q, t, f: [scores[places] for scores, places in zip(q @ t.T, f)] and _diagnose(q, t, f),
+    always_fine=lambda q, t, f: "fine",
+    two_words_only=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed")),
+    lengths_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "shifted", "stuck")),
+    shift_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "stuck")),
+    stuck_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "shifted")),
+    fine_or_not=lambda q, t, f: _diagnose(q, t, f) == "fine",
 )
-
-EXERCISES = (JUDGE, FIND, THRESHOLD, DIAGNOSE)

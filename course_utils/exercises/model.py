@@ -4,23 +4,20 @@ import html
 import math
 import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from .comparing import copied
 
 
-@dataclass(frozen=True)
 class Case:
     """One call: `label` states the tested property to the learner; `args` are the arguments.
 
     secret: what an answer returns or raises on these arguments is not shown to the learner.
     """
 
-    label: str
-    args: tuple
-    secret: bool = False
-    known: dict = field(default_factory=dict, compare=False, repr=False)
+    def __init__(self, label, *args, secret=False):
+        self.label, self.args, self.secret, self.known = label, args, secret, {}
 
     def outcome_of(self, function):
         """What the reference or the imitation of a mistake returns or raises here, computed once."""
@@ -61,21 +58,21 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: `cases(rng)` draws the calls, `reference` gives the right results, `mistakes` are common ones.
+    """One exercise: `cases(rng)` yields the calls, `reference` gives the right results, `mistakes` are common ones.
 
     `arguments` names the parameters in messages; `points` is the exercise's score. Where many results are right,
     `judge(args, outcome)` says in a few words what is wrong with one, or returns None, and `alike(one, other)` says
     whether two results come from the same mistake. `strict`: the text asks for a tensor of a certain dtype, and nothing
     else is right; without it a list or a NumPy array of the same numbers is. `seconds` limits one call of an answer.
 
-    `held_out(rng)` draws cases that `check` does not use and the grader adds; `measured(args, outcome)` is a sentence
+    `held_out(rng)` yields cases that `check` does not use and the grader adds; `measured(args, outcome)` is a sentence
     about each of these that passed.
     """
 
     id: str
     title: str
     arguments: tuple[str, ...]
-    cases: Callable[[random.Random], list[Case]]
+    cases: Callable[[random.Random], Iterable[Case]]
     reference: Callable
     mistakes: tuple[Mistake, ...]
     hints: tuple[str, ...]
@@ -84,7 +81,7 @@ class Exercise:
     alike: Callable | None = None
     strict: bool = False
     seconds: int | None = None
-    held_out: Callable[[random.Random], list[Case]] | None = None
+    held_out: Callable[[random.Random], Iterable[Case]] | None = None
     measured: Callable | None = None
 
     @property

@@ -8,6 +8,7 @@ only while one writes this answer.
 
 import functools
 import tomllib
+from inspect import signature
 from pathlib import Path
 
 from .model import Exercise, Mistake
@@ -30,32 +31,41 @@ def words_of(lesson, folder=FOLDER):
         raise WordsError(f"{path.name} cannot be read: {error}") from None
 
 
-def exercise(exercise_id, mistakes, words=None, **fields):
-    """An Exercise whose words stand in its lesson's file.
+def exercise(exercise_id, cases, reference, arguments=None, words=None, **fields):
+    """Describe an exercise: `exercise(...)(one_mistake=imitation, other_mistake=(imitation, another))` is an Exercise.
 
-    mistakes: for the name of each mistake, its imitation or several. They are tried in this order.
+    cases, reference: as in `Exercise`. arguments: if not given, the reference's parameters without a default.
     words: in place of those of the lesson's file. fields: what `Exercise` has beside these.
 
-    Raises WordsError for words that are missing, empty, unknown or of no mistake.
+    Returns a function that takes for the name of each mistake its imitation or several. They are tried in this order.
+    It raises WordsError for words that are missing, empty, unknown or of no mistake.
     """
     words = words_of(exercise_id[:2]) if words is None else words
     own, shared = words.get(exercise_id, {}), words.get("shared", {}).get("mistakes", {})
     told, no_card = own.get("mistakes", {}), own.get("no_card", "").split()
+    parameters = signature(reference).parameters.values()
+    needed = tuple(one.name for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD and one.default is one.empty)
 
     def refuse(why):
         raise WordsError(f"lesson_{exercise_id[:2]}.toml, {exercise_id}: {why}")
 
-    for name in ("title", "hints"):
-        if not own.get(name):
-            refuse(f"there is no {name}")
-    if unknown := [*(own.keys() - OF_AN_EXERCISE), *(told.keys() - mistakes), *(set(no_card) - mistakes.keys())]:
-        refuse(f"{sorted(unknown)[0]!r} is neither a mistake in the code nor one of {sorted(OF_AN_EXERCISE)}")
-    known = []
-    for name, imitations in mistakes.items():
-        one = {**shared.get(name, {}), **told.get(name, {})}
-        if not one.get("does") or one.keys() - OF_A_MISTAKE:
-            refuse(f"the mistake {name!r} must have `does`, and may have `because` and `breaks`; it has {sorted(one)}")
-        imitations = (imitations,) if callable(imitations) else tuple(imitations)
-        breaks, card = tuple(one.get("breaks", ())), bool(one.get("because")) and name not in no_card
-        known.append(Mistake(name, one["does"], one.get("because", ""), imitations, breaks, card))
-    return Exercise(id=exercise_id, title=own["title"], hints=tuple(own["hints"]), mistakes=tuple(known), **fields)
+    def with_mistakes(**mistakes):
+        for name in ("title", "hints"):
+            if not own.get(name):
+                refuse(f"there is no {name}")
+        if unknown := [*(own.keys() - OF_AN_EXERCISE), *(told.keys() - mistakes), *(set(no_card) - mistakes.keys())]:
+            refuse(f"{sorted(unknown)[0]!r} is neither a mistake in the code nor one of {sorted(OF_AN_EXERCISE)}")
+        known = []
+        for name, imitations in mistakes.items():
+            one = {**shared.get(name, {}), **told.get(name, {})}
+            if not one.get("does") or one.keys() - OF_A_MISTAKE:
+                refuse(
+                    f"the mistake {name!r} must have `does`, and may have `because` and `breaks`; it has {sorted(one)}"
+                )
+            imitations = (imitations,) if callable(imitations) else tuple(imitations)
+            breaks, card = tuple(one.get("breaks", ())), bool(one.get("because")) and name not in no_card
+            known.append(Mistake(name, one["does"], one.get("because", ""), imitations, breaks, card))
+        title, hints = own["title"], tuple(own["hints"])
+        return Exercise(exercise_id, title, arguments or needed, cases, reference, tuple(known), hints, **fields)
+
+    return with_mistakes

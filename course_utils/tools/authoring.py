@@ -17,22 +17,15 @@ SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 EXERCISE = """
 
 def _{name}_cases(rng):
-    return (Case("TODO: the property that this case shows.", (normal(rng, 3, 4),)),)
+    yield Case("TODO: the property that this case shows.", normal(rng, 3, 4))
 
 
-{constant} = exercise(
-    "{id}",
-    arguments=("vectors",),
-    cases=_{name}_cases,
-    reference=lambda vectors: vectors,
-    points=2,
-    mistakes={{
-        "todo_1": lambda vectors: -vectors,
-        "todo_2": lambda vectors: 2 * vectors,
-        "todo_3": lambda vectors: vectors + 1,
-        "todo_4": lambda vectors: vectors[:1],
-        "todo_5": lambda vectors: vectors.T,
-    }},
+{constant} = exercise("{id}", _{name}_cases, lambda vectors: vectors, points=2)(
+    todo_1=lambda vectors: -vectors,
+    todo_2=lambda vectors: 2 * vectors,
+    todo_3=lambda vectors: vectors + 1,
+    todo_4=lambda vectors: vectors[:1],
+    todo_5=lambda vectors: vectors.T,
 )
 """
 WORDS = """
@@ -61,8 +54,6 @@ HEAD = '''"""Exercises of lesson {number}: TODO."""
 
 from .model import Case, normal
 from .words import exercise
-{exercise}
-EXERCISES = ({constant},)
 '''
 
 
@@ -143,15 +134,7 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
         ),
     ]
     names = {"id": exercise_id, "name": function, "constant": function.upper(), "title": title, "number": lesson}
-    added = EXERCISE.format(**names)
-    if not source:
-        source = HEAD.format(exercise=added, **names)
-    else:
-        before, found, rest = source.rpartition("\nEXERCISES = (")
-        if not found:
-            raise AuthoringError(f"{code} has no line that begins with EXERCISES = (")
-        others = rest[: rest.index(")")].strip().rstrip(",")
-        source = f"{before}{added}\nEXERCISES = ({others}, {names['constant']}){rest[rest.index(')') + 1 :]}"
+    source = (source or HEAD.format(**names)) + EXERCISE.format(**names)
     words, tests = code.with_suffix(".toml"), answers / code.name
     told = (
         words.read_text(encoding="utf-8")
