@@ -298,6 +298,7 @@ for view in (head_view, model_view):
 """
 
 
+@pytest.mark.nightly
 def test_the_same_on_every_call_and_in_every_process():
     views = [view(random_attentions(2, 3, 5), list("abcde"), sentence_b_start=3) for view in (head_view, model_view)]
     here = "".join(f"{view._repr_html_()} {view!r}\n" for view in views)

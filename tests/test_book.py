@@ -311,6 +311,7 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
     page.wait_for_url(f"**/{FOLDED}.html")
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_dark_mode_by_keyboard_is_remembered(site, open_page):
     page = go(open_page, site, START)
@@ -357,6 +358,7 @@ def test_attention_views_draw_and_answer(site, open_page):
     assert page.outside == [] and page.problems == []
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_a_view_follows_dark_mode(site, open_page):
     page = go(open_page, site, VIEWS)
@@ -371,6 +373,7 @@ def test_a_view_follows_dark_mode(site, open_page):
     assert dark < 25 and light > 200, "and what is written on it is light"
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_a_figure_opens_in_full_size(site, open_page):
     page = go(open_page, site, VIEWS)
@@ -390,6 +393,7 @@ def test_a_figure_opens_in_full_size(site, open_page):
     assert not full.is_visible()
 
 
+@pytest.mark.nightly
 @needs_chromium
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_navigation_shows_where_one_is(site, open_page, width):

@@ -270,6 +270,7 @@ def test_drawn_when_run(saved):
     assert saved.outside == []
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
     page = opened(open_page, lab)
@@ -278,6 +279,7 @@ def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
     assert page.outside == []
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, lab, open_page):
     notebook = nbformat.read(lab[1] / "views.ipynb", as_version=4)
@@ -297,6 +299,7 @@ def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, la
     assert page.outside == []
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     (tmp_path / "views.html").write_text(HTMLExporter().from_filename(lab[1] / "views.ipynb")[0], encoding="utf-8")

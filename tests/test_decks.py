@@ -38,7 +38,7 @@ OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n(Right|No)\
 
 TEXTS = ("text/plain", "text/html", "text/markdown")
 
-EACH_RUN = ("04_pooling", "05_attention", "07_masked_language_model")  # what is slow; the others' at night
+EACH_RUN = ("05_attention",)  # the others nightly; `make lesson` has its own
 
 each_lesson = pytest.mark.parametrize("name", LESSONS)
 each_lesson_slowly = pytest.mark.parametrize(

@@ -58,6 +58,7 @@ TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "applicat
          ".css": "text/css", ".json": "application/json", "": "text/plain"}  # fmt: skip
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
+SOME = ("tokens", "masks", "search")  # without the encoder, with each of its two files, and the largest of all
 COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the encoder
 each = pytest.mark.parametrize("name", STARTS)
 
@@ -543,7 +544,8 @@ def settled(page, view):
 
 
 @needs_chromium
-def test_in_the_book(page_of_all):
+@pytest.mark.parametrize("names", [SOME, pytest.param(tuple(STARTS), marks=pytest.mark.nightly)], ids=len)
+def test_in_the_book(page_of_all, names):
     """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
     from axe_playwright_python import __file__ as package
 
@@ -551,7 +553,7 @@ def test_in_the_book(page_of_all):
         page = open_page(1440, obey=True)
         page.goto(f"{address}/01_explorers.html")
         page.wait_for_selector("button.explore")
-        for name in STARTS:
+        for name in names:
             start = page.locator(f"#explore-{name.replace(' ', '-')}")
             start.locator("button.explore").focus()
             began = time.monotonic()
@@ -576,7 +578,7 @@ def test_in_the_book(page_of_all):
         page.wait_for_url("**/*explore-tokens=*")
         field.fill("word " * 5000)
         page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('25,000 characters; 20,000 can be shown')")
-        print("key to view:", {name: key_to_view(page, view) for name, view in TYPED.items()})
+        print("key to view:", {name: key_to_view(page, TYPED[name]) for name in names if name in TYPED})
         keep(page, "explorers")
         page.add_script_tag(content=(Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
         for width, theme in ((1440, "dark"), (390, "light")):
@@ -602,11 +604,13 @@ def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_
     ("cause", "said"),
     [
         ("WebAssembly.validate = () => false;", "it lacks WebAssembly SIMD"),
-        (
+        pytest.param(
             "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory'); };",
             "This device has too little free memory for it.",
+            marks=pytest.mark.nightly,
         ),
     ],
+    ids=["no SIMD", "no memory"],
 )
 def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(page_of_all, tmp_path, cause, said):
     site = shutil.copytree(page_of_all, tmp_path / "site")
@@ -622,6 +626,7 @@ def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(pa
         page.wait_for_function(LINE, arg="Tokens")
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_two_tabs_answer_each_for_itself(page_of_all):
     with served(page_of_all) as address, chromium() as open_page:
@@ -640,25 +645,25 @@ def test_two_tabs_answer_each_for_itself(page_of_all):
             assert other not in page.locator("[data-explorer-view=Tokens] .cu-place").inner_text()
 
 
+@pytest.mark.nightly
 @needs_chromium
-@pytest.mark.parametrize("names", [("tokens",), pytest.param(tuple(STARTS), marks=pytest.mark.nightly)], ids=len)
-def test_in_jupyterlab(tmp_path, names):
+def test_in_jupyterlab(tmp_path):
     """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
     cells = [new_code_cell("from course_utils.explore import explore")]
-    cells += [new_code_cell(f"explore({name!r})") for name in names]
+    cells += [new_code_cell(f"explore({name!r})") for name in STARTS]
     nbformat.write(new_notebook(cells=cells, metadata=kernel), workspace / "explorers.ipynb")
     with running_lab(workspace) as address, chromium() as open_page:
-        page = open_page(1280, 1100 * len(names))  # JupyterLab draws only the cells in view
+        page = open_page(1280, 1100 * len(STARTS))  # JupyterLab draws only the cells in view
         for _ in range(120):
             with contextlib.suppress(Exception):
                 page.goto(f"{address}/lab/tree/explorers.ipynb?token=secret")
                 break
             time.sleep(0.5)
         run_all_cells(page)
-        page.wait_for_function(f"document.querySelectorAll('[data-explorer-view]').length === {len(names)}")
+        page.wait_for_function(f"document.querySelectorAll('[data-explorer-view]').length === {len(STARTS)}")
         views = page.evaluate(
             "[...document.querySelectorAll('[data-explorer-view]')].map(view => view.dataset.explorerView)"
         )

@@ -13,7 +13,8 @@ from course_utils.tools.grading.program import cell_checksum
 from course_utils.tools.grading.sandbox import Sandbox
 
 from .answers import ANSWERS
-from .grader import isolation
+from .grader import hand_in, isolation
+from .test_held_out import ITSELF, shows_a_query
 
 SEED = 20
 EACH_RUN = ("00", "04", "05", "07", "11")  # the other lessons nightly: each takes seconds
@@ -75,3 +76,19 @@ def test_the_grader_says_what_the_check_says(lesson, exercises, right, sandbox, 
         assert (mark.status, mark.messages) == (report.status, list(report.messages)), exercise_id
         assert mark.points == (mark.of if right else 0) and mark.of == FUNCTIONS[exercise_id][1] > 0
         assert mark.mistake == report.mistake
+
+
+def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
+    marker = Marker(sandbox, ("14",), 1)
+    look = (
+        "import course_utils, glob, os\n"
+        "    from course_utils.data import load_plot_queries\n"
+        "    folder = os.path.dirname(course_utils.__file__)\n"
+        "    held = glob.glob(folder + '/**/held_out*', recursive=True)\n"
+        "    assert not held and not sum(map(len, load_plot_queries()))"
+    )
+    marks = marker.mark(hand_in("14", search=ITSELF.format(look)).encode()).exercises["14-search"]
+    assert marks.status == "passed" and "held-out queries the mean nDCG@10" in " ".join(marks.messages), marks
+    show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
+    marks = marker.mark(hand_in("14", search=ITSELF.format(show)).encode()).exercises["14-search"]
+    assert marks.status == "failed" and not shows_a_query(marks.discreet), marks

@@ -259,6 +259,7 @@ def names(find, cell):
     return {name for statement in ast.parse(cell.source).body for name in find(statement)}
 
 
+@pytest.mark.nightly
 def test_a_learners_copy_is_run_and_asks_calmly(tmp_path, monkeypatch):
     """As test_browser.py does with lesson 00 in JupyterLab."""
     monkeypatch.setenv("TQDM_DISABLE", "1")

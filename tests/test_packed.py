@@ -184,6 +184,7 @@ def test_the_light_tokenizer_gives_the_same_ids(light, encoder, sentences):
     assert ids == [row["input_ids"] for row in rows] and [cut, longest] == rest
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
     texts = texts[140:156]  # sentences, and whole reviews

@@ -39,9 +39,7 @@ def plain(text):
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(3), pytest.param(range(3, 20), marks=pytest.mark.nightly)], ids=["some", "all"]
-)
+@pytest.mark.parametrize("seeds", [[0], pytest.param(range(1, 20), marks=pytest.mark.nightly)], ids=["one", "all"])
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_an_answer_that_breaks_one_promise_of_the_text_fails_on_every_seed(lesson, seeds):
     found = []

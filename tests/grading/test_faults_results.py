@@ -504,7 +504,9 @@ def test_being_told_to_end_is_as_ctrl_c(number):
         signal.signal(number, before)
 
 
-@pytest.mark.parametrize("number, isolated", [(signal.SIGINT, True), (signal.SIGTERM, False)])
+@pytest.mark.parametrize(
+    "number, isolated", [(signal.SIGINT, True), pytest.param(signal.SIGTERM, False, marks=pytest.mark.nightly)]
+)
 def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path, number, isolated):
     if isolated:  # told while it marks; the other one while it starts
         isolation()
