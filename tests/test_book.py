@@ -72,7 +72,7 @@ def names(request):
 
 @pytest.fixture(scope="module")
 def site(names, tmp_path_factory):
-    """The folder of the book, built once, with its PDF if there is a Chromium."""
+    """The folder of the book, built once; that of all lessons with its PDF if there is a Chromium."""
     folder = tmp_path_factory.mktemp("book")
     if names == LESSONS:
         return book.write_book(folder / "book").parent
@@ -85,6 +85,7 @@ def site(names, tmp_path_factory):
     nbformat.write(glossary, folder / "lessons" / "glossary.ipynb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(book, "write_explorers", Path)  # pages opened from files do without; test_explore.py has them
+        patch.setattr(book, "BROWSERS", ())  # nightly the whole book is printed
         return book.write_book(folder / "book", folder / "lessons").parent
 
 
@@ -445,6 +446,9 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
 
 @needs_chromium
 def test_the_pdf_holds_everything(names, pages, site):
+    if names != LESSONS:
+        assert not (site / book.PDF).exists() and not pages["index"].find("a", href=book.PDF)
+        return
     text = (site / book.PDF).read_bytes()
     assert text.startswith(b"%PDF") and text.rstrip().endswith(b"%%EOF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", text))

@@ -614,6 +614,7 @@ def in_a_new_process(code, **environment):
     )
 
 
+@pytest.mark.nightly
 def test_environment_variables_are_all_it_takes(tiny, tmp_path):
     with Hub({"tiny/model": tiny}) as hub:
         code = f"from course_utils import embed; print(embed([{SENTENCE!r}]).tolist())"

@@ -145,6 +145,7 @@ len(losses)
 """
 
 
+@pytest.mark.nightly
 def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
     seen = {"0": [], "1": [], "bar": []}  # by TQDM_DISABLE, which decides whether anything is shown
 

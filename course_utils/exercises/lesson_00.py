@@ -13,10 +13,6 @@ def _similarity(rng, n):
     return vectors @ vectors.T
 
 
-def _nearest(similarity, i):
-    return max((j for j in range(len(similarity)) if j != i), key=lambda j: similarity[i][j])
-
-
 def _nearest_cases(rng):
     """Tables whose best, second best and worst partners lie on both sides of i."""
     cases = []
@@ -37,7 +33,11 @@ def _nearest_cases(rng):
         yield Case("A sentence that is there twice is nearest to its copy", twice, i)
 
 
-NEAREST = exercise("00-nearest", _nearest_cases, _nearest)(
+NEAREST = exercise(
+    "00-nearest",
+    _nearest_cases,
+    lambda similarity, i: max((j for j in range(len(similarity)) if j != i), key=lambda j: similarity[i][j]),
+)(
     itself=lambda s, i: int(s[i].argmax()),
     similarity=(lambda s, i: float(np.delete(s[i], i).max()), lambda s, i: float(np.sort(s[i])[-2])),
     own_similarity=lambda s, i: float(s[i].max()),

@@ -475,10 +475,6 @@ def _from_the_right(s, p):
     return merged
 
 
-def _through_text(s, p):
-    return " ".join(s).replace(" ".join(p), "".join(p)).split()
-
-
 def _without_last(s, p):
     merged, i = [], 0
     while i < len(s) - 1:
@@ -491,14 +487,6 @@ def _without_last(s, p):
     return merged
 
 
-def _through_pattern(s, p):
-    return re.sub(" ".join(p), "".join(p), " ".join(s)).split()
-
-
-def _through_whole_symbols(s, p):
-    return re.sub(rf"(?<!\S){' '.join(p)}(?!\S)", "".join(p), " ".join(s)).split()
-
-
 def _with_separator(z, whole):
     """Joins the symbols, replaces in the text (in whole symbols only, or anywhere), and splits again."""
 
@@ -509,10 +497,6 @@ def _with_separator(z, whole):
         return re.sub(pair, lambda _: "".join(p), z.join(s)).split(z) if s else []
 
     return imitate
-
-
-def _through_split(s, p):
-    return re.sub(rf"(?<!\S){re.escape(' '.join(p))}(?!\S)", lambda _: "".join(p), " ".join(s)).split()
 
 
 def _beyond_the_end(fits, step):
@@ -544,9 +528,9 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
     from_the_right=_from_the_right,
     either_order=lambda s, p: _merge_where(s, lambda x, y: {x, y} == set(p)),
     joined_text=lambda s, p: _merge_where(s, lambda x, y: x + y == "".join(p)),
-    spaced_text=_through_text,
-    spaced_pattern=_through_pattern,
-    pattern=_through_whole_symbols,
+    spaced_text=lambda s, p: " ".join(s).replace(" ".join(p), "".join(p)).split(),
+    spaced_pattern=lambda s, p: re.sub(" ".join(p), "".join(p), " ".join(s)).split(),
+    pattern=lambda s, p: re.sub(rf"(?<!\S){' '.join(p)}(?!\S)", "".join(p), " ".join(s)).split(),
     spaced_symbol=lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: x + " " + y),
     pair_as_pair=lambda s, p: _merge_where(s, lambda x, y: (x, y) == p, glue=lambda x, y: (x, y)),
     pair_dropped=lambda s, p: [
@@ -562,7 +546,7 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
     ],
     separator=(
         *(_with_separator(z, whole) for z in (" ", "\0", "\n", ",", "|", "\t") for whole in (True, False)),
-        _through_split,
+        lambda s, p: re.sub(rf"(?<!\S){re.escape(' '.join(p))}(?!\S)", lambda _: "".join(p), " ".join(s)).split(),
     ),
     last_lost=_without_last,
     beyond_the_end=[_beyond_the_end(fits, step) for fits in _NEIGHBOURS for step in (1, 2)],

@@ -48,15 +48,11 @@ def _masks(batch, width=None):
     return _padded([[1] * len(ids) for ids in batch], 0, _width(batch) if width is None else width)
 
 
-def _pad_batch(batch, pad_id):
-    return _padded(batch, pad_id), _masks(batch)
-
-
 def _left(rows, fill):
     return [[fill] * (_width(rows) - len(row)) + row for row in rows]
 
 
-PAD = exercise("02-pad-batch", _pad_cases, _pad_batch, points=2)(
+PAD = exercise("02-pad-batch", _pad_cases, lambda batch, pad_id: (_padded(batch, pad_id), _masks(batch)), points=2)(
     mask_by_pad_id=lambda b, p: (_padded(b, p), [[int(i != p) for i in row] for row in _padded(b, p)]),
     mask_by_zero=lambda b, p: (_padded(b, p), [[int(i != 0) for i in row] for row in _padded(b, p)]),
     filled_with_zero=lambda b, p: (_padded(b, 0), _masks(b)),

@@ -359,10 +359,6 @@ def _patch_not_shown(e, layers, layer, position, vector):
     return states
 
 
-def _first_matrices(e, layers, layer, position, vector):
-    return _patched(e, [layers[0]] * len(layers), layer, position, vector)
-
-
 def _no_tanh_at_the_end(e, layers, layer, position, vector):
     def step(state, mix, weight):
         return mix @ state @ weight if weight is layers[-1][1] else _layer(state, mix, weight)
@@ -389,7 +385,9 @@ PATCH = exercise(
     added=_patch_by(lambda state, p, v: _with(state, p, state[p] + v)),
     last_only=lambda *args: _patched(*args)[-1],
     embeddings_missing=lambda *args: _patched(*args)[1:],
-    first_matrices=_first_matrices,
+    first_matrices=lambda e, layers, layer, position, vector: _patched(
+        e, [layers[0]] * len(layers), layer, position, vector
+    ),
     no_tanh=_patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: mix @ state @ weight),
     last_without_tanh=_no_tanh_at_the_end,
     no_mix=_patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(state @ weight)),

@@ -132,10 +132,6 @@ def _lowered(scores, m):
     return scores.masked_fill(m == 0, float("-inf"))
 
 
-def _only_real_rows(q, k, m):
-    return attention_weights(q, k, m) * (m != 0).unsqueeze(-1)
-
-
 ATTENTION_WEIGHTS = exercise(
     "05-attention-weights",
     _weight_cases,
@@ -182,7 +178,7 @@ ATTENTION_WEIGHTS = exercise(
     rows_and_columns=lambda q, k, m: (
         _scores(q, k).masked_fill((m == 0).unsqueeze(-1) | (m == 0), float("-inf")).softmax(-1)
     ),
-    rows_set_to_zero=_only_real_rows,
+    rows_set_to_zero=lambda q, k, m: attention_weights(q, k, m) * (m != 0).unsqueeze(-1),
     swapped=lambda q, k, m: attention_weights(k, q, m),
     transposed=lambda q, k, m: attention_weights(q, k, m).transpose(-1, -2),
     fill_with_numbers=lambda q, k, m: _scores(q, k).masked_fill(~m, float("-inf")).softmax(-1),
@@ -246,17 +242,13 @@ def _naive(w, log=torch.log2, dim=-1):
     return -(w * log(w)).sum(dim)
 
 
-def _negated(w):
-    return -_entropy(w)
-
-
 ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2, arguments=("weights",))(
     nan_for_zero=_naive,
     nats=lambda w: torch.special.entr(w).sum(-1),
     nats_and_nan=lambda w: _naive(w, torch.log),
     log10=lambda w: torch.special.entr(w).sum(-1) / math.log(10),
     log10_and_nan=lambda w: _naive(w, torch.log10),
-    no_sign=_negated,
+    no_sign=lambda w: -_entropy(w),
     no_sign_and_nan=lambda w: -_naive(w),
     over_columns=lambda w: torch.special.entr(w).sum(-2) / math.log(2),
     over_dimension_zero=lambda w: torch.special.entr(w).sum(0) / math.log(2),

@@ -494,10 +494,6 @@ def _of_group_means(gold, a, b, groups, draws):
     return _grouped_gain(*means, list(range(max(groups) + 1)), draws)
 
 
-def _without_copies(gold, a, b, groups, draws):
-    return _grouped_gain(*map(list, zip(*dict.fromkeys(zip(gold, a, b, groups)))), draws)
-
-
 def _in_order(drawn):
     return tuple(sorted(drawn))
 
@@ -535,7 +531,9 @@ GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_i
     ninety_percent=lambda *args: _grouped_gain(*args, level=90),
     whole_range=lambda *args: _grouped_gain(*args, level=100),
     percentiles_as_quantiles=lambda *args: np.percentile(_gains(*args), [0.025, 0.975]).tolist(),
-    equal_rows_once=_without_copies,
+    equal_rows_once=lambda gold, a, b, groups, draws: _grouped_gain(
+        *map(list, zip(*dict.fromkeys(zip(gold, a, b, groups)))), draws
+    ),
     equal_resamples_once=lambda gold, a, b, groups, draws: _grouped_gain(
         gold, a, b, groups, sorted(set(map(_in_order, draws)))
     ),

@@ -151,10 +151,6 @@ def _lowest(positives, cost=math.log, mean=lambda costs: sum(costs) / len(costs)
     return mean([cost(positives.count(text)) for text in positives])
 
 
-def _first_and_rest(positives):
-    return _lowest(["first" if text == positives[0] else "rest" for text in positives])
-
-
 def _runs(positives):
     places = itertools.accumulate((text != before for before, text in itertools.pairwise(positives)), initial=0)
     return _lowest(list(places))
@@ -178,7 +174,7 @@ STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, points=3)(
     base_two=lambda positives: _lowest(positives, math.log2),
     sum=lambda positives: _lowest(positives, mean=sum),
     worst_row=lambda positives: _lowest(positives, mean=max),
-    two_texts=_first_and_rest,
+    two_texts=lambda positives: _lowest(["first" if text == positives[0] else "rest" for text in positives]),
     texts_normalised=lambda positives: _lowest([" ".join(text.lower().split()) for text in positives]),
     runs_only=_runs,
     other_copies=lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),

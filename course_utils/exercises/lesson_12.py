@@ -114,10 +114,6 @@ def _texts_of(places, owners, k):
     return list(dict.fromkeys(owners[place] for place in places))[:k]
 
 
-def _last_seen(places, owners, k):
-    return _texts_of(places[::-1], owners, len(places))[::-1][:k]
-
-
 def _most(places, owners, k):
     of = [owners[place] for place in places]
     return sorted(dict.fromkeys(of), key=lambda text: -of.count(text))[:k]
@@ -131,7 +127,7 @@ TEXTS = exercise("12-find-the-bug", _texts_cases, _texts_of, points=2)(
     repeated=lambda p, o, k: [o[x] for x in p][:k],
     chunks_returned=lambda p, o, k: list(p)[:k],
     chunks_of_first=lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
-    last_place=_last_seen,
+    last_place=lambda places, owners, k: _texts_of(places[::-1], owners, len(places))[::-1][:k],
     most_chunks=_most,
     reversed=lambda p, o, k: _texts_of(p, o, k)[::-1],
     all_returned=lambda p, o, k: _texts_of(p, o, None),

@@ -491,20 +491,7 @@ def losses(kind, anchor, positive, negatives, margin, scale):
 
 # ---------------------------------------------------------------- lesson 12
 
-DOC_QUERIES = (
-    "d50",
-    "d03",
-    "d12",
-    "d54",
-    "d21",
-    "d31",
-    "d05",
-    "d35",
-    "d43",
-    "d25",
-    "d06",
-    "d01",
-)  # of load_doc_queries
+DOC_QUERIES = tuple("d50 d03 d12 d54 d21 d31 d05 d35 d43 d25 d06 d01".split())  # of load_doc_queries
 LISTED = 8  # pages of each list that are shown
 
 
@@ -635,33 +622,23 @@ def collection():
     """
     import torch
 
-    from .._support.bars import progress_bar
     from ..data import load_queries, load_reviews
-    from ..models import load_encoder
+    from ..embedding import hidden_states
     from ..pooling import POOLINGS, normalise
 
     reviews = load_reviews()["text"]
     reviews = reviews[reviews.str.split().str.len().between(12, 24)]
-    chosen = sorted({*reviews.index[::4], *load_queries("dev")["row"]})
-    texts = reviews[chosen].tolist()
-    tokenizer, encoder = load_encoder()
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    texts = reviews[sorted({*reviews.index[::4], *load_queries("dev")["row"]})].tolist()
     codes = scales = None
-    with progress_bar(total=len(texts), desc="Encoding sentences") as bar, torch.inference_mode():
-        for start in range(0, len(order), 64):
-            places = order[start : start + 64]
-            inputs = tokenizer([texts[place] for place in places], padding=True, return_tensors="pt")
-            states = encoder(**inputs, output_hidden_states=True).hidden_states
-            mask = inputs["attention_mask"]
-            pooled = [torch.stack([normalise(pool(state, mask)) for pool in POOLINGS.values()]) for state in states]
-            vectors = torch.stack(pooled)  # (states, poolings, texts, hidden)
-            if codes is None:
-                shape = (*vectors.shape[:2], len(texts), vectors.shape[-1])
-                codes, scales = torch.empty(shape, dtype=torch.int8), torch.empty(shape[:-1])
-            scale = vectors.abs().amax(-1) / 127
-            codes[:, :, places] = (vectors / scale[..., None]).round().to(torch.int8)
-            scales[:, :, places] = scale
-            bar.update(len(places))
+    for places, states, mask in hidden_states(texts):
+        pooled = [torch.stack([normalise(pool(state, mask)) for pool in POOLINGS.values()]) for state in states]
+        vectors = torch.stack(pooled)  # (states, poolings, texts, hidden)
+        if codes is None:
+            shape = (*vectors.shape[:2], len(texts), vectors.shape[-1])
+            codes, scales = torch.empty(shape, dtype=torch.int8), torch.empty(shape[:-1])
+        scale = vectors.abs().amax(-1) / 127
+        codes[:, :, places] = (vectors / scale[..., None]).round().to(torch.int8)
+        scales[:, :, places] = scale
     return texts, codes, scales
 
 
