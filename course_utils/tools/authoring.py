@@ -14,57 +14,11 @@ ANSWERS = ROOT / "tests" / "answers"
 CLAIMS = ROOT / "tests" / "claims"
 COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
-EXERCISE = """
-
-def _{name}_cases(rng):
-    yield Case("TODO: the property that this case shows.", normal(rng, 3, 4))
-
-
-{constant} = exercise("{id}", _{name}_cases, lambda vectors: vectors, points=2)(
-    todo_1=lambda vectors: -vectors,
-    todo_2=lambda vectors: 2 * vectors,
-    todo_3=lambda vectors: vectors + 1,
-    todo_4=lambda vectors: vectors[:1],
-    todo_5=lambda vectors: vectors.T,
-)
-"""
-WORDS = """
-[{id}]
-title = "{title}"
-hints = [
-    "TODO: a first hint.",
-    "TODO: a more direct one.",
-]
-
-[{id}.mistakes]
-todo_1.does = "TODO: what such an answer does, in one sentence."
-todo_1.because = "TODO: why that is wrong, or what is right."
-todo_1.breaks = ["TODO: words of the exercise's text that such an answer breaks"]
-todo_2.does = "TODO"
-todo_3.does = "TODO"
-todo_4.does = "TODO"
-todo_5.does = "TODO"
-"""
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
     "RIGHT": "lambda vectors: vectors,  # TODO: other correct solutions, as learners write them",
     "WRONG": '(lambda vectors: None, "`return`"),  # TODO: a wrong one, and words of what it is told',
     "PROMISES": '("TODO: words of the text", lambda vectors: None),  # and an answer that breaks only these',
 }
-HEAD = '''"""Exercises of lesson {number}: TODO."""
-
-from .model import Case, normal
-from .words import exercise
-'''
-
-
-ANSWERS_HEAD = '''"""Right and wrong answers to lesson {number}, as learners write them."""
-
-RIGHT = {{}}
-
-WRONG = {{}}
-
-PROMISES = {{}}
-'''
 
 
 class AuthoringError(ValueError):
@@ -134,14 +88,14 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
         ),
     ]
     names = {"id": exercise_id, "name": function, "constant": function.upper(), "title": title, "number": lesson}
-    source = (source or HEAD.format(**names)) + EXERCISE.format(**names)
+    source = (source or _template("exercises", names)) + _template("exercise", names)
     words, tests = code.with_suffix(".toml"), answers / code.name
     told = (
         words.read_text(encoding="utf-8")
         if words.exists()
         else f"# The words of lesson {lesson}'s exercises: see words.py.\n"
     )
-    tried = tests.read_text(encoding="utf-8") if tests.exists() else ANSWERS_HEAD.format(**names)
+    tried = tests.read_text(encoding="utf-8") if tests.exists() else _template("answers", names)
     for table, example in TABLES.items():
         if not re.search(rf"^{table} = {{", tried, re.MULTILINE):
             raise AuthoringError(f"{tests} has no line that begins with {table} = {{")
@@ -151,7 +105,7 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
             tried, count=1, flags=re.MULTILINE | re.DOTALL,
         )  # fmt: skip
     write_whole(code, source)
-    write_whole(words, told + WORDS.format(**names))
+    write_whole(words, told + _template("words", names))
     write_whole(tests, tried)
     write_whole(path, nbformat.writes(notebook) + "\n")
     return path, code, words, tests
@@ -261,6 +215,11 @@ def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     hours = Overview(lessons(folder), frozenset()).hours
     _write(readme, re.sub(r"about \d+ hours", f"about {hours} hours", text), changed)
     return changed
+
+
+def _template(name, values):
+    path = Path(__file__).parent / "templates" / f"{name}.txt"
+    return path.read_text(encoding="utf-8").format(**values)
 
 
 def _write(path, text, changed):

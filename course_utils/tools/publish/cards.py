@@ -7,6 +7,7 @@ version of the course updates the cards that a learner has and keeps their sched
 import io
 import re
 import zipfile
+from pathlib import Path
 
 from markdown_it import MarkdownIt
 
@@ -21,17 +22,6 @@ FRONT = (
     '<p class="about">{{About}}</p>{{Front}}'
     "{{#More}}<details><summary>The exercise</summary>{{More}}</details>{{/More}}"
 )
-CSS = """
-.card { font: 1.15rem/1.5 system-ui, sans-serif; max-width: 38rem; margin: 1rem auto; padding: 0 1rem; color: #1a1a1a;
-  background: #ffffff; }
-.about, details { color: #595959; font-size: 0.9rem; }
-code { font-family: ui-monospace, monospace; font-size: 0.92em; background: #f0f0f0; padding: 0 0.2em; }
-pre { background: #f0f0f0; padding: 0.5em; overflow-x: auto; }
-blockquote { border-left: 4px solid #0173b2; margin: 0.8em 0; padding-left: 0.8em; }
-.nightMode.card, .night_mode .card { color: #e8e8e8; background: #1e1e1e; }
-.nightMode .about, .nightMode details, .night_mode .about, .night_mode details { color: #b0b0b0; }
-.nightMode code, .nightMode pre, .night_mode code, .night_mode pre { background: #333333; }
-"""
 
 
 def term_cards(lessons):
@@ -101,7 +91,8 @@ def deck(sources=NOTEBOOKS):
         raise ExportError(f"There is no glossary in {sources}. Install the course again.")
     fields = [{"name": name} for name in ("About", "Front", "Back", "More")]
     templates = [{"name": "Card", "qfmt": FRONT, "afmt": FRONT + "<hr id=answer>{{Back}}"}]
-    note_type = genanki.Model(NOTE_TYPE, "Sentence embeddings", fields, templates, CSS, sort_field_index=1)
+    css = (Path(__file__).parent / "templates" / "cards.css").read_text(encoding="utf-8")
+    note_type = genanki.Model(NOTE_TYPE, "Sentence embeddings", fields, templates, css, sort_field_index=1)
     decks = []
     for number, name, cards in ((TERMS, "Terms", term_cards(lessons)), (MISTAKES, "Mistakes", mistake_cards(lessons))):
         decks.append(genanki.Deck(number, f"Sentence embeddings::{name}"))

@@ -15,29 +15,8 @@ BRANCH = "colab"  # of the repository; each release writes the learner's copies 
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 WAITING = "*The links will stand here when the repository has its address.*"
+TEMPLATES = Path(__file__).parent / "templates"
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
-
-NOTE = """\
-**In Colab**, run the next cell first. It installs the course and the packages of its lessons on the machine that Google
-lends you, which takes some minutes, and asks you to restart the session. After that it does nothing.
-
-Colab forgets this machine, and which exercises you passed, when the session ends. Your notebook stays if you choose
-*File > Save a copy in Drive*."""
-# torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
-INSTALL = """\
-#@title Install the course, once in a session
-import importlib.util, sys
-
-if importlib.util.find_spec("course_utils") is None:
-    PIP = f"{{sys.executable}} -m pip"
-    REQUIREMENTS = "{requirements}"
-    WHEEL = "{wheel}"
-    !{{PIP}} uninstall --quiet --yes torchvision torchaudio
-    !{{PIP}} install --quiet -r {{REQUIREMENTS}} && {{PIP}} install --quiet --no-deps {{WHEEL}}
-    importlib.invalidate_caches()
-    raise SystemExit("The course is installed. Now choose Runtime > Restart session, and run the cells again."
-                     if importlib.util.find_spec("course_utils") else
-                     "The course is not installed; what pip says above tells why.")"""
 
 
 class ElsewhereError(RuntimeError):
@@ -151,10 +130,12 @@ def requirements(project):
 def colab_copy(notebook, project):
     """The learner's copy of a lesson with a cell that installs the course, below the title. Links lead to Colab."""
     copy = learner_copy(notebook)
-    code = INSTALL.format(requirements=release_file(project, REQUIREMENTS), wheel=wheel(project))
+    note, install = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("colab_note.md", "colab_install.txt"))
+    # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
+    code = install.format(requirements=release_file(project, REQUIREMENTS), wheel=wheel(project))
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     copy.cells[1:1] = [
-        nbformat.v4.new_markdown_cell(NOTE, id="in-colab"),
+        nbformat.v4.new_markdown_cell(note, id="in-colab"),
         nbformat.v4.new_code_cell(code, id="install-the-course", metadata=folded),
     ]
     for cell in copy.cells:

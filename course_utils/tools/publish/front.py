@@ -7,46 +7,8 @@ from pathlib import Path
 
 from .figures import DRAWING
 
-HERO = Path(__file__).parent / "book" / "hero.svg"
+FOLDER = Path(__file__).parent
 WIDTH = 640  # pixels of a card's picture: twice as many as it is wide
-INDEX = """# Sentence embeddings
-
-<p class="subtitle">From the first token to a fine-tuned encoder</p>
-
-{hero}
-
-A course for people who want to understand sentence embeddings by running them: {count} lessons, about {hours} of work.
-They run on a laptop, without a graphics card and, once installed, without the internet, on a real encoder of the BERT
-family. This book shows each lesson with all its output and figures.
-
-Where a lesson says **Predict**, choose an answer before you read on and open it: each says whether it is right, and
-why. Below each exercise, *One way to write it* opens a solution; yours may well differ. To write your own and have it
-checked, run the lessons in JupyterLab: `course lab`.
-
-{extras}
-
-<ul class="cards">
-
-{cards}
-
-</ul>
-
-```{{toctree}}
-:hidden:
-
-{names}
-```
-"""
-CARD = """<li>
-<div class="art" aria-hidden="true">
-{art}
-</div>
-
-[{title}]({name}.ipynb)
-
-{facts}
-
-</li>"""
 
 
 def _count(number, thing):
@@ -81,6 +43,8 @@ def title_page(lessons, folder, sources, extras=""):
     The minutes are read in the folder `sources`, since `lessons` may be translated.
     Pictures of the cards are written to the folder of the book's sources.
     """
+    parts = ("templates/index.md", "templates/card.md", "book/hero.svg")
+    page, card, hero = ((FOLDER / part).read_text(encoding="utf-8") for part in parts)
     cards, total = [], 0
     for name, notebook in lessons.items():
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
@@ -93,9 +57,9 @@ def title_page(lessons, folder, sources, extras=""):
         facts += [_count(exercises, "exercise")] if exercises else []
         facts = " · ".join(facts) if name != "glossary" else "Each term in a sentence or two"
         art = _art(name, notebook, folder)
-        cards.append(CARD.format(art=art, title=title[1] if title else name, name=name, facts=facts))
-    return INDEX.format(
-        hero=HERO.read_text(encoding="utf-8").strip(),
+        cards.append(card.format(art=art, title=title[1] if title else name, name=name, facts=facts))
+    return page.format(
+        hero=hero.strip(),
         count=len(lessons.keys() - {"glossary"}),
         hours=_count(round(total / 60), "hour"),
         extras=extras,
