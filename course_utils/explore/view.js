@@ -133,6 +133,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
 }
 
 function labelled(label, control, field = control) {
+  field.addEventListener("keydown", event => event.stopPropagation()); // JupyterLab's and the deck's own keys
   field.id = `cu-${++unique}`;
   return h("div", {class: "cu-control"}, h("label", {for: field.id}, label), control);
 }
@@ -145,7 +146,6 @@ export function textField(label, value, given, lines = 1) {
       : h("input", {type: "text", spellcheck: "false", autocomplete: "off"});
   field.value = value;
   field.addEventListener("input", () => given(field.value));
-  field.addEventListener("keydown", event => event.stopPropagation()); // JupyterLab's and the deck's own keys
   return labelled(label, field);
 }
 
@@ -157,7 +157,6 @@ export function slider(label, value, [low, high, step], given, written = String)
     shown.textContent = written(field.valueAsNumber);
     given(field.valueAsNumber);
   });
-  field.addEventListener("keydown", event => event.stopPropagation());
   return labelled(label, h("span", {class: "cu-slider"}, field, shown), field);
 }
 
@@ -176,7 +175,6 @@ export function choice(label, value, options, given) {
   );
   field.value = value;
   field.addEventListener("change", () => given(field.value));
-  field.addEventListener("keydown", event => event.stopPropagation());
   return labelled(label, field);
 }
 
@@ -197,36 +195,12 @@ export function token(text, {kind, pressed, key, onclick, title} = {}) {
 
 /** A table: head, then rows; a number is set right. */
 export function table(head, rows, label) {
-  return h(
-    "div",
-    {class: "cu-scroll", tabindex: 0, role: "group", "aria-label": label},
-    h(
-      "table",
-      {"aria-label": label},
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          head.map(text => (text ? h("th", {scope: "col"}, text) : h("td"))),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        rows.map(row =>
-          h(
-            "tr",
-            {},
-            row.map(cell =>
-              h("td", {class: typeof cell === "number" || /^[-–]?[\d.]*$/.test(cell) ? "cu-number" : null}, cell),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
+  const names = head.map(text => (text ? h("th", {scope: "col"}, text) : h("td")));
+  const isNumber = cell => typeof cell === "number" || /^[-–]?[\d.]*$/.test(cell);
+  const cells = row => row.map(cell => h("td", {class: isNumber(cell) ? "cu-number" : null}, cell));
+  const body = h("tbody", {}, ...rows.map(row => h("tr", {}, cells(row))));
+  const drawn = h("table", {"aria-label": label}, h("thead", {}, h("tr", {}, names)), body);
+  return h("div", {class: "cu-scroll", tabindex: 0, role: "group", "aria-label": label}, drawn);
 }
 
 /** A bar from 0 to `most`, with its number. */

@@ -225,15 +225,8 @@ function wordIn(word, pieces) {
   for (let start = 0; start < pieces.length;) {
     let end = start + 1;
     while (end < pieces.length && pieces[end].startsWith("##")) end++;
-    if (
-      pieces[start] +
-        pieces
-          .slice(start + 1, end)
-          .map(piece => piece.slice(2))
-          .join("") ===
-      word
-    )
-      return [start, end];
+    const rest = pieces.slice(start + 1, end).map(piece => piece.slice(2));
+    if (pieces[start] + rest.join("") === word) return [start, end];
     start = end;
   }
   return null;
@@ -252,24 +245,16 @@ function eigen(matrix) {
           t = Math.sign(theta || 1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1)),
           c = 1 / Math.sqrt(t * t + 1),
           z = t * c;
-        for (let k = 0; k < n; k++) {
-          const x = a[k][p],
-            y = a[k][q];
-          a[k][p] = c * x - z * y;
-          a[k][q] = z * x + c * y;
-        }
-        for (let k = 0; k < n; k++) {
-          const x = a[p][k],
-            y = a[q][k];
-          a[p][k] = c * x - z * y;
-          a[q][k] = z * x + c * y;
-        }
-        for (let k = 0; k < n; k++) {
-          const x = v[k][p],
-            y = v[k][q];
-          v[k][p] = c * x - z * y;
-          v[k][q] = z * x + c * y;
-        }
+        const turn = (matrix, across) => {
+          for (let k = 0; k < n; k++) {
+            const [[one, i], [other, j]] = [p, q].map(at => (across ? [matrix[at], k] : [matrix[k], at])),
+              [x, y] = [one[i], other[j]];
+            [one[i], other[j]] = [c * x - z * y, z * x + c * y];
+          }
+        };
+        turn(a, false);
+        turn(a, true);
+        turn(v, false);
       }
   return a.map((row, i) => [row[i], v.map(line => line[i])]).sort((x, y) => y[0] - x[0]);
 }
@@ -657,18 +642,18 @@ function hybrid({query, off, k1, b, fusion, weight, page}, {docs}) {
 }
 
 export const ANSWERS = {
-  tokens: tokens,
-  merges: merges,
-  padding: padding,
-  layers: layers,
-  pooling: pooling,
+  tokens,
+  merges,
+  padding,
+  layers,
+  pooling,
   "one head": oneHead,
-  silence: silence,
-  masks: masks,
-  threshold: threshold,
-  losses: losses,
-  search: search,
-  hybrid: hybrid,
+  silence,
+  masks,
+  threshold,
+  losses,
+  search,
+  hybrid,
 };
 
 /** What each explorer needs before it can answer. */
@@ -692,12 +677,10 @@ export async function answer(name, question, engine) {
   try {
     return {asked: question.asked, result: await ANSWERS[name](question, engine)};
   } catch (error) {
+    const about = `${error.name}: ${error.message.slice(0, 120)}`;
     return {
       asked: question.asked,
-      problem:
-        error instanceof ExploreError
-          ? error.message
-          : `This cannot be shown (${error.name}: ${error.message.slice(0, 120)}).`,
+      problem: error instanceof ExploreError ? error.message : `This cannot be shown (${about}).`,
     };
   }
 }
