@@ -65,14 +65,8 @@ function render({model, el}) {
             : `${fixed(score, at ? 3 : 2)}${at ? "" : ` · ${many(length, "word")}`} · both ${both ?? "–"}`;
         const column = at =>
           h(
-            "div",
-            {class: "cu-column"},
-            h(
-              "div",
-              {class: "cu-over"},
-              h("p", {class: "cu-head"}, names[at]),
-              h("p", {class: "cu-small"}, "nDCG@10 ", bar(ndcg[at], 1)),
-            ),
+            "div.cu-column",
+            h("div.cu-over", h("p.cu-head", names[at]), h("p.cu-small", "nDCG@10 ", bar(ndcg[at], 1))),
             lists[at].length
               ? h(
                   "ol",
@@ -81,7 +75,6 @@ function render({model, el}) {
                     const page = pages.get(number);
                     return h(
                       "li",
-                      {},
                       h(
                         "button",
                         {
@@ -91,15 +84,15 @@ function render({model, el}) {
                           "aria-pressed": String(state.page === number),
                           onclick: () => change(now => ({page: now.page === number ? null : number}), true),
                         },
-                        h("span", {class: "cu-rank"}, `${rank + 1}`),
+                        h("span.cu-rank", `${rank + 1}`),
                         h("span", {class: `cu-grade cu-${look(page.grade)}`, title: "grade"}, written(page.grade)),
-                        h("span", {class: "cu-name"}, breakable(page.name)),
-                        h("span", {class: "cu-under"}, small(at, score, page)),
+                        h("span.cu-name", breakable(page.name)),
+                        h("span.cu-under", small(at, score, page)),
                       ),
                     );
                   }),
                 )
-              : h("p", {}, "No page: no word is left."),
+              : h("p", "No page: no word is left."),
           );
         const links = at =>
           h(
@@ -124,17 +117,16 @@ function render({model, el}) {
         const told =
           explained &&
           [
-            h("p", {class: "cu-head"}, "Why ", breakable(explained.name), " stands there"),
+            h("p.cu-head", "Why ", breakable(explained.name), " stands there"),
             h(
-              "p",
-              {class: "cu-small"},
+              "p.cu-small",
               `${many(explained.length, "word")}, ${fixed(explained.times)} times the mean. By words ${stands(explained.ranks[0])} (score ${fixed(explained.score)}), by vectors ${stands(explained.ranks[2])} (cosine ${fixed(explained.cosine, 3)}), by both ${stands(explained.ranks[1])}. Grade: ${explained.grade ?? "not judged"}.`,
             ),
             explained.parts.length
               ? table(
                   ["word", "rarity", "times in the page", "worth", "rarity × worth"],
                   explained.parts.map(([word, rarity, count, worth]) => [
-                    h("span", {}, word),
+                    h("span", word),
                     fixed(rarity),
                     count,
                     fixed(worth),
@@ -146,17 +138,14 @@ function render({model, el}) {
           ].filter(Boolean);
         place.replaceChildren(
           h(
-            "p",
-            {class: "cu-small"},
+            "p.cu-small",
             `The words, and how many of the ${size.toLocaleString("en")} pages have each. Press one to leave it out of BM25; the vector reads the whole query.`,
           ),
           h(
-            "div",
-            {class: "cu-row"},
+            "div.cu-row",
             result.words.map(([word, number]) =>
               h(
-                "span",
-                {class: "cu-id"},
+                "span.cu-id",
                 h(
                   "button",
                   {
@@ -173,10 +162,9 @@ function render({model, el}) {
               ),
             ),
           ),
-          h("div", {class: "cu-lists"}, column(0), links(0), column(1), links(1), column(2)),
+          h("div.cu-lists", column(0), links(0), column(1), links(1), column(2)),
           h(
-            "p",
-            {class: "cu-small"},
+            "p.cu-small",
             "Before each name its grade: 2 answers the query, 1 helps, 0 does neither, – not judged (counts 0). Below, its place in the other lists, and how many places it moves to “both”. Pages with equal scores keep the order of the alphabet.",
           ),
           ...(told ?? []),

@@ -78,16 +78,15 @@ function render({model, el}) {
         control.querySelector("input").dataset.key = "layer";
         place.replaceChildren(
           draw(),
-          h("div", {class: "cu-controls"}, control),
+          h("div.cu-controls", control),
           h(
-            "p",
-            {class: "cu-small"},
+            "p.cu-small",
             "The axes are the two directions in which the vectors differ most; each hidden state is drawn at a scale of its own.",
           ),
           h(
             "ol",
             {style: "margin:0;font-size:0.93em"},
-            sentences.map(text => h("li", {}, text)),
+            sentences.map(text => h("li", text)),
           ),
         );
         return sentence();

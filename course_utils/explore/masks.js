@@ -17,10 +17,9 @@ function render({model, el}) {
       show: (place, {tokens, guesses}, _, change) => {
         const hidden = guesses.map(guess => guess.place);
         place.replaceChildren(
-          h("p", {class: "cu-head"}, "Click a token to mask it"),
+          h("p.cu-head", "Click a token to mask it"),
           h(
-            "div",
-            {class: "cu-row"},
+            "div.cu-row",
             tokens.map((text, at) =>
               at === 0 || at === tokens.length - 1
                 ? token(text)
@@ -40,14 +39,12 @@ function render({model, el}) {
             ),
           ),
           h(
-            "div",
-            {class: "cu-two"},
+            "div.cu-two",
             guesses.map(({place: at, words, shares, typed, own, bits, rank}) =>
               h(
                 "div",
-                {},
-                h("p", {class: "cu-head"}, typed ? "At the [MASK] that was typed" : `Where “${tokens[at]}” stood`),
-                h("p", {class: "cu-small"}, about({tokens, at, typed, own, bits, rank})),
+                h("p.cu-head", typed ? "At the [MASK] that was typed" : `Where “${tokens[at]}” stood`),
+                h("p.cu-small", about({tokens, at, typed, own, bits, rank})),
                 table(
                   ["guess", "probability"],
                   words.map((word, row) => [token(word), bar(shares[row], Math.max(0.001, shares[0]))]),

@@ -15,17 +15,14 @@ function render({model, el}) {
       show: (place, {merges, steps, words, entries, symbols}) => {
         place.replaceChildren(
           h(
-            "div",
-            {class: "cu-two"},
+            "div.cu-two",
             h(
               "div",
-              {},
               words.map(([, count, cut]) =>
                 h(
-                  "div",
-                  {class: "cu-row"},
+                  "div.cu-row",
                   cut.map(piece => token(piece)),
-                  h("span", {class: "cu-id"}, `× ${count}`),
+                  h("span.cu-id", `× ${count}`),
                 ),
               ),
             ),
@@ -35,7 +32,7 @@ function render({model, el}) {
                 .slice(0, steps)
                 .map(([left, right, count], row) => [
                   String(row + 1),
-                  h("span", {}, token(left), " + ", token(right)),
+                  h("span", token(left), " + ", token(right)),
                   String(count),
                 ]),
               "The merges in their order",

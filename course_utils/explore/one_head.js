@@ -23,10 +23,9 @@ function render({model, el}) {
         const most = Math.max(...shares),
           at = shares.indexOf(most);
         place.replaceChildren(
-          h("p", {class: "cu-head"}, "Click the token that asks"),
+          h("p.cu-head", "Click the token that asks"),
           h(
-            "div",
-            {class: "cu-row"},
+            "div.cu-row",
             tokens.map((text, place) =>
               token(text, {pressed: place === asks, key: `t${place}`, onclick: () => change({token: place}, true)}),
             ),
@@ -42,8 +41,7 @@ function render({model, el}) {
             "The steps from query and keys to shares",
           ),
           h(
-            "p",
-            {class: "cu-small"},
+            "p.cu-small",
             `Shares times values: “${tokens[asks]}” receives ${result.length} numbers, ${result
               .slice(0, 5)
               .map(value => fixed(value))

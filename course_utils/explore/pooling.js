@@ -22,10 +22,9 @@ function render({model, el}) {
             ["[CLS]", "mean", "maximum"].map((name, row) => [name, bar(cosines[row], 1, 3)]),
             "Cosines under three poolings",
           ),
-          h("p", {class: "cu-head"}, "How much of the mean comes from each token; the shares add up to 1"),
+          h("p.cu-head", "How much of the mean comes from each token; the shares add up to 1"),
           h(
-            "div",
-            {class: "cu-two"},
+            "div.cu-two",
             sentences.map(({tokens, shares}, at) =>
               table(
                 ["token", "share"],

@@ -34,8 +34,7 @@ function render({model, el}) {
   const marked = (text, shared) =>
     h(
       "span",
-      {},
-      text.split(/([\p{L}\p{N}_]+)/u).map(part => (shared.includes(part) ? h("mark", {}, part) : part)),
+      text.split(/([\p{L}\p{N}_]+)/u).map(part => (shared.includes(part) ? h("mark", part) : part)),
     );
   return frame(
     {model, el},
@@ -64,11 +63,7 @@ function render({model, el}) {
             ]),
             "The first results",
           ),
-          h(
-            "p",
-            {class: "cu-head"},
-            `The cosines of all ${size.toLocaleString("en")} sentences; the dots are the results above`,
-          ),
+          h("p.cu-head", `The cosines of all ${size.toLocaleString("en")} sentences; the dots are the results above`),
           histogram(result),
         );
         return lowest === results[0].cosine

@@ -62,20 +62,18 @@ function render({model, el}) {
         ]);
         place.replaceChildren(
           h(
-            "p",
-            {class: "cu-small"},
+            "p.cu-small",
             "Each square is a head: its rows ask, its columns are looked at, darker is more. Click a head, or the number of a layer, to silence it.",
           ),
           h(
             "div",
             {class: "cu-maps", style: `grid-template-columns:auto repeat(${maps[0].length}, minmax(0, 1fr))`},
-            h("span", {}, "head"),
-            maps[0].map((_, head) => h("span", {}, String(head))),
+            h("span", "head"),
+            maps[0].map((_, head) => h("span", String(head))),
             layers,
           ),
           h(
-            "div",
-            {class: "cu-row"},
+            "div.cu-row",
             h(
               "button",
               {type: "button", "data-key": "none", disabled: !off.length, onclick: () => change({off: []}, true)},

@@ -80,11 +80,9 @@ function render({model, el}) {
         place.replaceChildren(
           histogram(result, at),
           h(
-            "div",
-            {class: "cu-two"},
+            "div.cu-two",
             h(
               "div",
-              {},
               table(
                 ["", "passes", "does not"],
                 [

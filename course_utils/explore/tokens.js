@@ -32,12 +32,10 @@ function render({model, el}) {
         found = steps.slice(0, step + 1).filter(one => one[3]);
       return [
         h(
-          "div",
-          {class: "cu-row"},
+          "div.cu-row",
           pieces.map((piece, at) =>
             h(
-              "span",
-              {class: "cu-id"},
+              "span.cu-id",
               token(piece, {
                 pressed: owners[at] === word,
                 key: `p${at}`,
@@ -48,21 +46,18 @@ function render({model, el}) {
             ),
           ),
         ),
-        h("p", {class: "cu-head"}, words.length ? `The search in “${words[word]}”` : ""),
+        h("p.cu-head", words.length ? `The search in “${words[word]}”` : ""),
         now
           ? h(
-              "div",
-              {class: "cu-row"},
+              "div.cu-row",
               button("◀ Back", "back", () => step - 1),
               button("Forward ▶", "next", () => step + 1),
-              h("span", {}, `try ${step + 1} of ${steps.length}: `),
+              h("span", `try ${step + 1} of ${steps.length}: `),
               token(now[2], {kind: now[3] ? "token" : "quiet"}),
               now[3] ? "is an entry" : "is no entry",
             )
           : null,
-        now
-          ? h("div", {class: "cu-row"}, "found so far: ", found.length ? found.map(one => token(one[2])) : "nothing")
-          : null,
+        now ? h("div.cu-row", "found so far: ", found.length ? found.map(one => token(one[2])) : "nothing") : null,
       ].filter(Boolean);
     };
     const line = () => {

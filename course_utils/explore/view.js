@@ -4,9 +4,13 @@ const SVG = "http://www.w3.org/2000/svg";
 const PATIENCE = 6000; // ms until the view says that nobody answers
 const PAUSE = 120; // ms of no typing before a question is asked
 
-/** An element: h("button", {class: "x", onclick: f}, "text", child). Text is text: markup in it is shown. */
-export function h(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+/** An element: h("button.x", {onclick: f}, "text", child), or h("button.x", "text"). Text is text: markup in it is shown. */
+export function h(tag, ...rest) {
+  const [name, ...classes] = tag.split("."),
+    bare = Object.getPrototypeOf(rest[0] ?? "") !== Object.prototype;
+  const element = filled(document.createElement(name), bare ? {} : rest[0], bare ? rest : rest.slice(1));
+  element.classList.add(...classes);
+  return element;
 }
 
 /** The same for SVG. */
@@ -46,7 +50,7 @@ let unique = 0;
  */
 export function frame({model, el}, {name, tries, controls, show}) {
   const view = `${name} ${Math.random().toString(36).slice(2)}`;
-  const place = h("div", {class: "cu-place"}),
+  const place = h("div.cu-place"),
     line = h("p", {class: "cu-line", role: "status"});
   let state = {...model.get("start")},
     asked = 0,
@@ -116,10 +120,10 @@ export function frame({model, el}, {name, tries, controls, show}) {
     h(
       "div",
       {class: "cu-explorer", "data-explorer-view": name, "data-lm-suppress-shortcuts": true},
-      h("div", {class: "cu-controls"}, controls(state, change)),
+      h("div.cu-controls", controls(state, change)),
       place,
       line,
-      h("p", {class: "cu-tries"}, h("strong", {}, "To try: "), tries),
+      h("p.cu-tries", h("strong", "To try: "), tries),
     ),
   );
   say("…");
@@ -135,7 +139,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
 function labelled(label, control, field = control) {
   field.addEventListener("keydown", event => event.stopPropagation()); // JupyterLab's and the deck's own keys
   field.id = `cu-${++unique}`;
-  return h("div", {class: "cu-control"}, h("label", {for: field.id}, label), control);
+  return h("div.cu-control", h("label", {for: field.id}, label), control);
 }
 
 /** A field for text; `lines` makes it higher. */
@@ -151,13 +155,13 @@ export function textField(label, value, given, lines = 1) {
 
 export function slider(label, value, [low, high, step], given, written = String) {
   const field = h("input", {type: "range", min: low, max: high, step}),
-    shown = h("output", {}, written(value));
+    shown = h("output", written(value));
   field.value = value;
   field.addEventListener("input", () => {
     shown.textContent = written(field.valueAsNumber);
     given(field.valueAsNumber);
   });
-  return labelled(label, h("span", {class: "cu-slider"}, field, shown), field);
+  return labelled(label, h("span.cu-slider", field, shown), field);
 }
 
 export function tick(label, value, given) {
@@ -170,7 +174,6 @@ export function tick(label, value, given) {
 export function choice(label, value, options, given) {
   const field = h(
     "select",
-    {},
     Object.entries(options).map(([key, text]) => h("option", {value: key}, text)),
   );
   field.value = value;
@@ -198,17 +201,16 @@ export function table(head, rows, label) {
   const names = head.map(text => (text ? h("th", {scope: "col"}, text) : h("td")));
   const isNumber = cell => typeof cell === "number" || /^[-–]?[\d.]*$/.test(cell);
   const cells = row => row.map(cell => h("td", {class: isNumber(cell) ? "cu-number" : null}, cell));
-  const body = h("tbody", {}, ...rows.map(row => h("tr", {}, cells(row))));
-  const drawn = h("table", {"aria-label": label}, h("thead", {}, h("tr", {}, names)), body);
+  const body = h("tbody", ...rows.map(row => h("tr", cells(row))));
+  const drawn = h("table", {"aria-label": label}, h("thead", h("tr", names)), body);
   return h("div", {class: "cu-scroll", tabindex: 0, role: "group", "aria-label": label}, drawn);
 }
 
 /** A bar from 0 to `most`, with its number. */
 export function bar(value, most, digits = 2) {
   return h(
-    "span",
-    {class: "cu-bar"},
+    "span.cu-bar",
     h("span", {class: "cu-fill", style: `width:calc((100% - 4em) * ${Math.max(0, Math.min(1, value / most))})`}),
-    h("span", {class: "cu-value"}, fixed(value, digits)),
+    h("span.cu-value", fixed(value, digits)),
   );
 }
