@@ -5,15 +5,14 @@ from .canvas import SMALL, Canvas
 
 def way_of_the_numbers(development, held_out):
     """What development queries and held-out queries may be used for. Both are counts."""
-    canvas = Canvas("14 way of the numbers", 256)
+    canvas = Canvas("14 way of the numbers", 256, gap=2)
     canvas.box(10, 10, 170, 50, f"development\n{development} queries", "token")
     canvas.box(270, 10, 170, 50, "look, decide,\nchange", "plain")
     canvas.arrow((184, 26), (266, 26), kind="token")
     canvas.arrow((266, 46), (184, 46), kind="token")
     canvas.text(225, 76, "as often as you like", SMALL, quiet=True)
     with canvas.step():
-        canvas.arrow((355, 62), (355, 100))
-        canvas.box(230, 102, 250, 36, "all decisions written down", "plain", bold=True)
+        canvas.box_from((355, 62), 230, 102, 250, 36, "all decisions written down", "plain", bold=True)
     with canvas.step():
         canvas.box(10, 188, 170, 50, f"held out\n{held_out} queries", "sentence")
         canvas.arrow((355, 140), (355, 186))
@@ -32,11 +31,11 @@ def reciprocal_ranks(found, wanted):
     canvas = Canvas("14 reciprocal ranks", 50 * len(found) + 92)
     for rank in range(longest):
         canvas.text(128 + 56 * rank, 16, rank + 1, SMALL, mono=True, quiet=True)
-    canvas.text(8, 16, "rank", SMALL, anchor="start", quiet=True)
+    canvas.label(8, 16, "rank", quiet=True)
     values = []
     for row, (places, want) in enumerate(zip(found, wanted)):
         y = 34 + 50 * row
-        canvas.text(8, y + 15, f"wanted: {want}", SMALL, anchor="start")
+        canvas.label(8, y + 15, f"wanted: {want}")
         for rank, place in enumerate(places):
             kind = "sentence" if place == want else "plain"
             canvas.box(104 + 56 * rank, y, 48, 30, place, kind, mono=True, thick=place == want)
