@@ -67,8 +67,7 @@ def pair_of_texts(tokens, types):
     gap = (508 - sum(widths)) / (len(tokens) - 1)
     x, first = 6, []
     for token, kind, wide in zip(tokens, types, widths):
-        canvas.box(x, 8, wide, 28, kind="special" if token.startswith("[") else "token", thick=kind == 1)
-        canvas.text(x + wide / 2, 22, token, SMALL, mono=False)
+        canvas.box(x, 8, wide, 28, token, "special" if token.startswith("[") else "token", SMALL, thick=kind == 1)
         canvas.text(x + wide / 2, 54, kind, mono=True, bold=kind == 1, kind="token" if kind else None)
         first.append((x, x + wide, kind))
         x += wide + gap

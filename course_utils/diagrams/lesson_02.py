@@ -61,8 +61,7 @@ def position_table(tokens, rows):
     with canvas.step():
         canvas.box(300, 20 + cut, 60, tall - cut, "?", "loss", dashed=True)
         canvas.arrow((160, 20 + cut), (296, 20 + cut), kind="loss", tip=False, dashed=True)
-        words = f"{tokens - rows} without\na partner:\nan error"
-        canvas.label(372, 20 + (cut + tall) / 2, words, kind="loss")
+        canvas.label(372, 20 + (cut + tall) / 2, f"{tokens - rows} without\na partner:\nan error", kind="loss")
     return canvas.finish(
         f"A column of {tokens} token vectors beside the {rows} rows of the position table. They are to be added row by "
         f"row, and {tokens - rows} token vectors have no partner, which is an error."
@@ -116,7 +115,7 @@ def sides(rows):
         canvas.tokens(80, y, tokens, width=wide)
     places = {side: tokens.index("[CLS]") for side, tokens in rows.items()}
     with canvas.step():
-        (_, top), (_, bottom) = places.items()
+        top, bottom = places.values()
         canvas.arrow((80 + top * (wide + 6) + wide / 2, 71), (80 + bottom * (wide + 6) + wide / 2, 101), kind="loss")
     return canvas.finish(
         "A sentence padded on either side. "

@@ -29,12 +29,9 @@ def encoder_stack(shape, layers):
     canvas.text(145, 34 * rows + 18, f"input_ids {shape[:2]}", SMALL, mono=True, kind="token")
     part(0)
     state(0)
-    with canvas.step():
+    for draw in canvas.steps((part, state)):
         for number in range(1, rows):
-            part(number)
-    with canvas.step():
-        for number in range(1, rows):
-            state(number)
+            draw(number)
     with canvas.step():
         canvas.text(36, row(layers) + 12, "last", SMALL, kind="vector", bold=True)
         canvas.text(36, row(0) + 12, "no\ncontext", SMALL, quiet=True)

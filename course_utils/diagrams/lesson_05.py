@@ -49,7 +49,6 @@ def one_head(tokens, place, scores, weights, size, state):
     canvas, n = Canvas("05 one head", 260), len(tokens)
     left, step, gap = 104, 414 / n, min(4, 32 / n)
     middles = [left + (at + 0.5) * step for at in range(n)]
-
     canvas.label(2, 17, f"hidden\nstate {state}")
     x, *_ = canvas.tokens(left + 2, 4, tokens, width=step - gap, height=26, gap=gap)[place]
     canvas.box(x, 4, step - gap, 26, tokens[place], "token", SMALL, mono=True, bold=True, thick=True)
@@ -205,16 +204,15 @@ def mask_ways(tokens, mask, ways):
         y = 38 + at * 54
         canvas.label(2, y + 16, textwrap.fill(name, 14))
         for place, (weight, counts) in enumerate(zip(weights, mask)):
-            canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", 3, height=32,
-                        most=1)  # fmt: skip
+            canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", 3, 32, most=1)
         canvas.text(right + 22, y + 16, f"{sum(weights):.2f}", SMALL, bold=True)
         wasted = sum(weight for weight, counts in zip(weights, mask) if not counts)
         told.append(f"{name}: {wasted:.2f} and {sum(weights):.2f}")
-        real, one = left + int(sum(mask)) * cell, abs(sum(weights) - 1) < 0.005
-        canvas.text(right - 4, y + 42, f"padding gets 0: {f'no, {wasted:.2f}' if wasted else 'yes'}", SMALL, "end",
-                    kind="loss" if wasted else "sentence")  # fmt: skip
-        canvas.text(real - 4, y + 42, f"adds up to 1: {'yes' if one else 'no'}", SMALL, "end",
-                    kind="sentence" if one else "loss")  # fmt: skip
+        none, whole = f"no, {wasted:.2f}" if wasted else "yes", "yes" if abs(sum(weights) - 1) < 0.005 else "no"
+        real = left + int(sum(mask)) * cell
+        for end, asked, answer in ((right, "padding gets 0", none), (real, "adds up to 1", whole)):
+            kind = "sentence" if answer == "yes" else "loss"
+            canvas.text(end - 4, y + 42, f"{asked}: {answer}", SMALL, "end", kind)
     return canvas.finish(
         f"One row of attention weights over {len(tokens)} tokens, {sum(map(int, mask))} of them real, treated in "
         f"{len(ways)} ways. What goes to padding, and the sum of the row: {'; '.join(told)}."

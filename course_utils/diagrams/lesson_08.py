@@ -178,21 +178,23 @@ def two_questions(first, second, difference):
     Each is (name, value, low, high).
     """
     canvas = Canvas("08 two questions", 224)
-    low, high = min(first[2], second[2]), max(first[3], second[3])
-    spread = (high - low) * 1.15
+    least, most = min(first[2], second[2]), max(first[3], second[3])
+    spread = (most - least) * 1.15
 
     def bar(y, row, start, kind):
-        name, value, *ends = row
-        begin, middle, end = (190 + 310 * (number - start) / spread for number in (ends[0], value, ends[1]))
+        """The interval as a line, and its value as a dot. Returns both in words."""
+        name, value, low, high = row
+        begin, middle, end = (190 + 310 * (number - start) / spread for number in (low, value, high))
         canvas.label(4, y, name)
         canvas.arrow((begin, y), (end, y), tip=False, thick=True, kind=kind)
         canvas.box(middle - 5, y - 5, 10, 10, kind=kind, round_by=5)
-        canvas.text(begin, y + 17, f"{ends[0]:.2f}", SMALL, quiet=True)
-        canvas.text(end, y + 17, f"{ends[1]:.2f}", SMALL, quiet=True)
+        canvas.text(begin, y + 17, f"{low:.2f}", SMALL, quiet=True)
+        canvas.text(end, y + 17, f"{high:.2f}", SMALL, quiet=True)
         canvas.text(middle, y - 16, f"{value:.2f}", SMALL)
+        return f"{name}: {value:.2f}, interval {low:.2f} to {high:.2f}"
 
-    bar(24, first, low - 0.02, "sentence")
-    bar(78, second, low - 0.02, "sentence")
+    one = bar(24, first, least - 0.02, "sentence")
+    other = bar(78, second, least - 0.02, "sentence")
     with canvas.step():
         start = -spread / 3
         canvas.arrow((4, 114), (516, 114), tip=False)
@@ -201,10 +203,8 @@ def two_questions(first, second, difference):
             x = 190 + 310 * (tick / 20 - start) / spread
             canvas.arrow((x, 130 if tick == 0 else 187), (x, 192), tip=False, dashed=tick == 0)
             canvas.text(x, 206, f"{tick / 20:g}", SMALL, quiet=True)
-        bar(154, difference, start, "plain")
+        apart = bar(154, difference, start, "plain")
     return canvas.finish(
-        f"{first[0]}: {first[1]:.2f}, interval {first[2]:.2f} to {first[3]:.2f}. {second[0]}: {second[1]:.2f}, "
-        f"interval {second[2]:.2f} to {second[3]:.2f}. The two bars overlap. {difference[0]}: {difference[1]:.2f}, "
-        f"interval {difference[2]:.2f} to {difference[3]:.2f}, on the same scale, "
+        f"{one}. {other}. The two bars overlap. {apart}, on the same scale, "
         + ("with 0 outside." if difference[2] > 0 or difference[3] < 0 else "with 0 inside.")
     )

@@ -108,19 +108,17 @@ def pairs_of_n(n, large):
         for row in range(n):
             for column in range(row):
                 canvas.box(left + column * cell, top + row * cell, cell, cell, kind="layer", round_by=0)
-    for y, kind, name, passes in (
-        (56, "sentence", "one pass each", lambda n: n),
-        (146, "layer", "one pass per pair", lambda n: n * (n - 1) // 2),
-    ):
-        with canvas.step():
-            canvas.box(276, y - 9, 18, 18, kind=kind, round_by=0)
-            canvas.text(302, y, name, anchor="start", bold=True)
-            for line, count in enumerate((n, large), start=1):
-                canvas.label(302, y + 24 * line, f"{count:,} sentences: {passes(count):,}")
+    few, many = (count * (count - 1) // 2 for count in (n, large))
+    rows = ((56, "sentence", "one pass each", n, large), (146, "layer", "one pass per pair", few, many))
+    for y, kind, name, *passes in canvas.steps(rows):
+        canvas.box(276, y - 9, 18, 18, kind=kind, round_by=0)
+        canvas.text(302, y, name, anchor="start", bold=True)
+        for line, (count, needed) in enumerate(zip((n, large), passes), start=1):
+            canvas.label(302, y + 24 * line, f"{count:,} sentences: {needed:,}")
     return canvas.finish(
         f"A table of {n} by {n} sentences. Its diagonal are the {n} sentences, one pass each. The cells below it are "
-        f"the {n * (n - 1) // 2} pairs, and those above it would be the same pairs again. For {large:,} sentences, "
-        f"there are {large:,} passes with one each, and {large * (large - 1) // 2:,} with one per pair."
+        f"the {few} pairs, and those above it would be the same pairs again. For {large:,} sentences, there are "
+        f"{large:,} passes with one each, and {many:,} with one per pair."
     )
 
 

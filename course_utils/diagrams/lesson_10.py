@@ -109,12 +109,12 @@ def rate_over_steps(rates, warmup):
     canvas.text(left - 8, bottom, "0", SMALL, "end")
     canvas.text(left - 8, places[warmup][1], f"{max(rates):.0e}".replace("e-0", "e-"), SMALL, "end")
     canvas.label(left + 10, 10, "learning rate", quiet=True)
-    for part, words in canvas.steps((((0, warmup), "warm-up"), ((warmup, last), "straight down to 0"))):
-        canvas.arrow(places[part[0]], places[part[1]], kind="layer", tip=False, thick=True)
-        for x, y in places[part[0] : part[1] + 1]:
+    for start, end, words in canvas.steps(((0, warmup, "warm-up"), (warmup, last, "straight down to 0"))):
+        canvas.arrow(places[start], places[end], kind="layer", tip=False, thick=True)
+        for x, y in places[start : end + 1]:
             canvas.circle(x, y, 4, "layer")
-        canvas.bracket(places[part[0]][0] + 3, places[part[1]][0] - 3, bottom + 28, words)
-        canvas.text(places[part[1]][0], bottom + 14, part[1], SMALL)
+        canvas.bracket(places[start][0] + 3, places[end][0] - 3, bottom + 28, words)
+        canvas.text(places[end][0], bottom + 14, end, SMALL)
     canvas.text(left + 4, bottom + 14, "step 0", SMALL)
     return canvas.finish(
         f"The learning rate over {last} steps. It rises in a straight line from 0 to {max(rates):g} at step {warmup}, "

@@ -54,12 +54,11 @@ def margin_ring(near, far, margin):
         canvas.circle(x, y, unit * (near + margin), "loss", dashed=True, look="ring")
         canvas.text(290, 58, f"ring: near + margin = {near + margin:g}", anchor="start", kind="loss")
     costs = [max(0, near - distance + margin) for distance in far]
-    for at, (distance, cost, degrees, beside) in canvas.steps(
-        enumerate(zip(far, costs, (38, 0, -62), ((0, -17), (0, 17), (17, 0))))
-    ):
-        negative = place(distance, degrees)
-        canvas.circle(*negative, 6, "loss")
-        canvas.text(negative[0] + beside[0], negative[1] + beside[1], f"n{at + 1}", SMALL)
+    ways = (38, 0, -17), (0, 0, 17), (-62, 17, 0)  # in degrees, and how far right of the dot and below it its name is
+    for at, (distance, cost, (degrees, right, below)) in canvas.steps(enumerate(zip(far, costs, ways))):
+        across, down = place(distance, degrees)
+        canvas.circle(across, down, 6, "loss")
+        canvas.text(across + right, down + below, f"n{at + 1}", SMALL)
         canvas.text(290, 112 + at * 42, f"n{at + 1}: far = {distance:g}", anchor="start")
         canvas.text(420, 112 + at * 42, f"costs {cost:g}", anchor="start", bold=True)
     told = "; ".join(f"at {distance:g} it costs {cost:g}" for distance, cost in zip(far, costs))
@@ -77,18 +76,20 @@ def choices_in_a_batch(anchors, cosines, scale):
     count, cell, left, top = len(anchors), 38, 136, 58
     canvas = Canvas("11 choices in a batch", top + 46 * count + 24)
     shares = []
-    for columns in (count, 2 * count):
-        powers = [[math.exp(scale * float(value)) for value in row[:columns]] for row in cosines]
+    for choices in (count, 2 * count):
+        powers = [[math.exp(scale * float(value)) for value in row[:choices]] for row in cosines]
         shares.append([row[at] / sum(row) for at, row in enumerate(powers)])
     for at, text in enumerate(anchors):
         canvas.text(left - 8, top + 21 + at * 46, text, SMALL, "end")
 
-    def column(place, name, kind, x):
-        canvas.text(x + cell / 2, top - 12, name, SMALL)
-        for at, row in enumerate(cosines):
-            own = at == place
-            written = f"{float(row[place]):.2f}"
-            canvas.box(x, top + at * 46, cell, 42, written, "sentence" if own else kind, SMALL, thick=own)
+    def columns(first, title, kind, left):
+        for place in range(count):
+            x = left + place * 39
+            canvas.text(x + cell / 2, top - 12, place + 1, SMALL)
+            for at, row in enumerate(cosines):
+                own, written = at == first + place, f"{float(row[first + place]):.2f}"
+                canvas.box(x, top + at * 46, cell, 42, written, "sentence" if own else kind, SMALL, thick=own)
+        canvas.text(left + 19 * count, 14, title, SMALL, quiet=True)
 
     def shown(shares, x, among):
         canvas.text(x, top - 44, "p", SMALL, bold=True)
@@ -96,18 +97,14 @@ def choices_in_a_batch(anchors, cosines, scale):
         for at, share in enumerate(shares):
             canvas.text(x, top + 21 + at * 46, f"{share:.2f}", SMALL, bold=True)
 
-    for place in range(count):
-        column(place, place + 1, "plain", left + place * 39)
-    canvas.text(left + 19 * count, 14, "positives", SMALL, quiet=True)
+    columns(0, "positives", "plain", left)
     canvas.box(left, top + 46 * count + 4, 16, 16, kind="sentence", thick=True)
     canvas.label(left + 24, top + 46 * count + 12, "its own positive", quiet=True)
     beyond = left + 39 * count
     with canvas.step():
         shown(shares[0], beyond + 31, f"among {count}")
     with canvas.step():
-        for place in range(count):
-            column(count + place, place + 1, "loss", beyond + 64 + place * 39)
-        canvas.text(beyond + 64 + 19 * count, 14, "denials", SMALL, quiet=True)
+        columns(count, "denials", "loss", beyond + 64)
         shown(shares[1], beyond + 64 + 39 * count + 42, f"among all {2 * count}")
     pairs = ", ".join(f"{one:.2f} and {other:.2f}" for one, other in zip(*shares))
     return canvas.finish(
@@ -188,9 +185,8 @@ def out_of_reach(near, far, margin):
             place = round(float(value) * unit / size)
             canvas.circle(left + place * size, y - stacked[place] * size, 2, kind, look="dot")
             stacked[place] += 1
-        x = left + max(map(float, values)) * unit + 12
-        start = at < 2
-        canvas.text(x if start else left + float(min(values)) * unit - 12, y, name, SMALL, "start" if start else "end")
+        value, away, anchor = (max(values), 12, "start") if at < 2 else (min(values), -12, "end")
+        canvas.text(left + float(value) * unit + away, y, name, SMALL, anchor)
     return canvas.finish(
         f"Distances on a line, for {len(near)} triplets: near from {float(min(near)):.2f} to {float(max(near)):.2f}, "
         f"far from {float(min(far)):.2f} to {float(max(far)):.2f}. Vectors of length 1 are at most 2 apart. With a "
