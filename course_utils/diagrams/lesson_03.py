@@ -91,7 +91,7 @@ def words_and_pieces(tokens, word_ids, shown):
     middle = (lefts[0] + lefts[-1] + wide) / 2
     with canvas.step():
         canvas.arrow((middle, 160), (middle, 184), "mean", kind="vector")
-        canvas.vector(middle - 14, 188, width=28)
+        canvas.vector(middle - 14, 188)
         canvas.text(middle + 22, 208, f"the vector of word {longest}", anchor="start")
     said = [tokens[position] for position in shown if word_ids[position] == longest]
     return canvas.finish(

@@ -14,7 +14,7 @@ def one_table(tokens, weights, place, column):
     canvas, n = Canvas("05 one table", 260), len(tokens)
     left, top, wide, high = 100, 34, min(38, 304 // n), min(22, 176 // n)
     right, low = left + n * wide, top + n * high
-    columns, rows = [sum(row[at] for row in weights) for at in range(n)], [sum(row) for row in weights]
+    columns, rows = [sum(column) for column in zip(*weights)], [sum(row) for row in weights]
     for at, token in enumerate(tokens):
         canvas.text(left + (at + 0.5) * wide, top - 12, token, SMALL, mono=True, bold=at == column)
         canvas.text(left - 8, top + (at + 0.5) * high, token, SMALL, "end", mono=True, bold=at == place)

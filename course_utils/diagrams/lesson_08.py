@@ -121,10 +121,8 @@ def _histogram(canvas, values, middle, interval, left=280, right=512, floor=204,
 
     for count, start, end in zip(counts, edges, edges[1:]):
         tall = high * count / counts.max()
-        inside = interval[0] <= (start + end) / 2 <= interval[1]
-        canvas.box(
-            at(start), floor - tall, at(end) - at(start), tall, kind="sentence" if inside else "padding", round_by=0
-        )
+        kind = "sentence" if interval[0] <= (start + end) / 2 <= interval[1] else "padding"
+        canvas.box(at(start), floor - tall, at(end) - at(start), tall, kind=kind, round_by=0)
     canvas.text((left + right) / 2, 14, f"{len(values):,} resamples", SMALL)
     canvas.arrow((at(middle), floor), (at(middle), 44), tip=False, dashed=True)
     canvas.text(at(middle), 34, f"all pairs: {middle:.2f}", SMALL)
@@ -152,9 +150,9 @@ def four_outcomes(labels, values, threshold):
         for place, count in enumerate(np.bincount(bins[labels == label], minlength=bins.max() + 1)):
             if count:
                 tall = 78 * count / tallest
-                right = label == (place + first >= 0)
-                canvas.box(95 + place * wide + 1, base if way > 0 else base - tall, wide - 2, tall,
-                           kind="sentence" if right else "loss", round_by=0)  # fmt: skip
+                kind = "sentence" if label == (place + first >= 0) else "loss"
+                top = base if way > 0 else base - tall
+                canvas.box(95 + place * wide + 1, top, wide - 2, tall, kind=kind, round_by=0)
     canvas.text(98, 123, f"{values.min():.2f}", SMALL, "end", quiet=True)
     canvas.label(428, 123, f"cosine {values.max():.2f}", quiet=True)
     with canvas.step():

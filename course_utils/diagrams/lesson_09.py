@@ -11,6 +11,7 @@ def three_modules(texts, mask, shapes):
     canvas = Canvas("09 three modules", 84 + 44 * len(texts))
     rows = [32 + 24 * at for at in range(len(texts))]
     middle, wide = (rows[0] + rows[-1] + 18) / 2, 76 / len(mask[0])
+    below, sizes = rows[-1] + 36, [str(tuple(numbers)) for numbers in shapes]
     for at, (y, text) in enumerate(zip(rows, texts), start=1):
         canvas.box(2, y, 54, 18, f"text {at}", "token", size=SMALL)
         canvas.label(2, 64 + 24 * len(texts) + 20 * at, f"text {at}: {text}", quiet=True)
@@ -21,9 +22,6 @@ def three_modules(texts, mask, shapes):
         canvas.arrow((x + width, middle), (x + width + 13, middle))
         canvas.text(x + width / 2, 10, task, SMALL, quiet=True)
 
-    def shape(x, numbers):
-        canvas.text(x, rows[-1] + 36, str(tuple(numbers)), SMALL)
-
     def sentences(x):
         for y in rows:
             canvas.vector(x, y, width=36, height=18, kind="sentence", across=True)
@@ -33,19 +31,18 @@ def three_modules(texts, mask, shapes):
         for y, counts in zip(rows, mask):
             for place, real in enumerate(counts):
                 canvas.box(176 + place * wide, y, wide, 18, kind="vector" if real else "padding", round_by=0)
-        shape(214, shapes[0])
+        canvas.text(214, below, sizes[0], SMALL)
     with canvas.step():
         module(265, 60, "Pooling", "mean")
         sentences(338)
-        shape(356, shapes[1])
+        canvas.text(356, below, sizes[1], SMALL)
     with canvas.step():
         module(387, 82, "Normalize", "length 1")
         sentences(482)
-        shape(488, shapes[2])
-    sizes = ", ".join(str(tuple(numbers)) for numbers in shapes)
+        canvas.text(488, below, sizes[2], SMALL)
     return canvas.finish(
         f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and encoder, Pooling, which "
-        f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {sizes}."
+        f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {', '.join(sizes)}."
     )
 
 

@@ -89,12 +89,10 @@ def walk_down(points, layers, paths, target, nearest):
     places visited in each. target: the point that is searched for, and `nearest` the place nearest to it.
     """
     canvas = Canvas("13 walk down", 258)
-    every = [*map(tuple, points), tuple(target)]
-    least = [min(point[axis] for point in every) for axis in (0, 1)]
-    wide = [max(point[axis] for point in every) - least[axis] for axis in (0, 1)]
+    spans = [(min(axis), max(axis) - min(axis)) for axis in zip(*points, target)]
 
     def at(point, left, width):
-        x, y = ((point[axis] - least[axis]) / wide[axis] for axis in (0, 1))
+        x, y = ((value - least) / wide for value, (least, wide) in zip(point, spans))
         return float(left + width * x), float(226 - 188 * y)
 
     places = (14, 146), (186, 320)  # left and width: all points need more room than a few

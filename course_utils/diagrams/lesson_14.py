@@ -47,9 +47,9 @@ def reciprocal_ranks(found, wanted):
     with canvas.step():
         y = 34 + 50 * len(found)
         mean = sum(values) / len(values)
-        canvas.text(140 + 56 * longest, y + 22, f"mean: {mean:.2f}", anchor="middle", bold=True, kind="sentence")
+        canvas.text(140 + 56 * longest, y + 22, f"mean: {mean:.2f}", bold=True, kind="sentence")
     return canvas.finish(
         f"{len(found)} lists of places, the best first. The wanted place is marked where it is in the list, and the "
         f"list counts 1 divided by its rank, or 0: {', '.join(f'{value:.2f}' for value in values)}. The mean is "
-        f"{sum(values) / len(values):.2f}."
+        f"{mean:.2f}."
     )
