@@ -92,15 +92,16 @@ class Canvas:
     """A drawing under way. Places are (x, y) in units, y downwards; a box is given by its upper left corner.
 
     name: the lesson and the diagram, such as "05 one head"; errors name it.
-    height: in units. At most 260 lets a slide show the drawing at its full width.
+    height: in units. At most 260 lets a slide show the drawing at its full width. gap: between the tip of an arrow and
+    the box that it leads to, in `box_from`.
 
     Each method raises DiagramError for something outside the drawing, or for a text that is wider than its box.
     """
 
-    def __init__(self, name, height, width=WIDTH):
+    def __init__(self, name, height, gap=0):
         import drawsvg
 
-        self._svg, self.name, self.width, self.height = drawsvg, name, width, height
+        self._svg, self.name, self.width, self.height, self.gap = drawsvg, name, WIDTH, height, gap
         self._group, self._steps, self._told = drawsvg.Group(), itertools.count(1), []
         self._into = self._group
 
@@ -121,6 +122,12 @@ class Canvas:
         rounded = [round(value, 1) if isinstance(value, float) else value for value in arguments]
         self._into.append(getattr(self._svg, thing)(*rounded, class_=classes.strip(), **attributes))
 
+    def _rectangle(self, x, y, width, height, classes, **attributes):
+        self._add("Rectangle", x, y, float(width), float(height), classes=classes, **attributes)
+
+    def _outline(self, path, classes):
+        self._into.append(self._svg.Path(d=path, class_=classes))
+
     @contextmanager
     def step(self):
         """What is drawn inside appears together on a slide, one key press after what came before."""
@@ -129,6 +136,12 @@ class Canvas:
         yield
         outer.append(self._into)
         self._into = outer
+
+    def steps(self, things):
+        """Each of the things in turn, for a loop in which each is drawn in a step of its own."""
+        for thing in things:
+            with self.step():
+                yield thing
 
     def text(self, x, y, text, size=TEXT, anchor="middle", kind=None, mono=False, bold=False, quiet=False):
         """A line of text, or several separated by line ends, around the middle height `y`.
@@ -152,18 +165,29 @@ class Canvas:
         if any(lines):
             self._told.append(" ".join(lines))
 
+    def label(self, x, y, text, **look):
+        """A small text that starts at x, with the look of a `text`."""
+        self.text(x, y, text, SMALL, "start", **look)
+
     def box(self, x, y, width, height, text="", kind="plain", size=TEXT, mono=False, bold=False, dashed=False,
             thick=False, round_by=5):  # fmt: skip
         """A box with its text in the middle. Returns its (left, top, right, bottom)."""
         self._inside((x, y), (x + width, y + height))
         classes = self._kind(kind) + " dashed" * dashed + " thick" * thick
-        self._add("Rectangle", float(x), float(y), float(width), float(height), classes=classes, rx=round_by)
+        self._rectangle(float(x), float(y), width, height, classes, rx=round_by)
         for line in str(text).split("\n"):
             if text_width(line, size, mono) > width:
                 self._refuse(f"{line!r} is wider than its box of {width:g}")
         if str(text):
             self.text(x + width / 2, y + height / 2, text, size, mono=mono, bold=bold)
         return x, y, x + width, y + height
+
+    def box_from(self, start, x, y, width, height, *text, over="", **look):
+        """A `box` with an arrow to its nearest place from `start`, and a text over the arrow. Returns as `box` does."""
+        ends = ((x, x + width), (y, y + height))
+        nearest = [min(max(at, low - self.gap), high + self.gap) for at, (low, high) in zip(start, ends)]
+        self.arrow(start, nearest, over)
+        return self.box(x, y, width, height, *text, **look)
 
     def circle(self, x, y, radius, kind="plain", look="filled", dashed=False, thick=False):
         """A circle around (x, y): "filled", a "ring", or a "dot" in the colour of the kind's line."""
@@ -196,10 +220,10 @@ class Canvas:
         for at in range(cells):
             wide, high = (width / cells, height) if across else (width, height / cells)
             left, top = (x + at * wide, y) if across else (x, y + at * high)
-            self._add("Rectangle", left, top, float(wide), float(high), classes=self._kind(kind))
+            self._rectangle(left, top, wide, high, self._kind(kind))
             if values is not None:
                 opacity = round(min(1.0, max(0.0, float(values[at]))), 2)
-                self._add("Rectangle", left, top, float(wide), float(high), classes=f"{kind}-tip", fill_opacity=opacity)
+                self._rectangle(left, top, wide, high, f"{kind}-tip", fill_opacity=opacity)
         return x, y, x + width, y + height
 
     def grid(self, x, y, values, cell=34, kind="head", decimals=2, height=None, size=SMALL, shaded=True,
@@ -215,14 +239,13 @@ class Canvas:
         most = most or max(map(abs, numbers), default=1) or 1
         for at, row in enumerate(values):
             for place, value in enumerate(row):
-                left, top = x + place * cell, y + at * height
+                left, top = float(x + place * cell), float(y + at * height)
                 written = value if isinstance(value, str) else f"{round(value, decimals) + 0.0:.{decimals}f}"  # no -0.0
                 self._inside((left + cell, top + height))
-                self._add("Rectangle", float(left), float(top), float(cell), float(height), classes=self._kind(kind))
+                self._rectangle(left, top, cell, height, self._kind(kind))
                 if shaded and not isinstance(value, str):
                     share = round(0.45 * abs(value) / most, 2)  # never darker: the text stays legible
-                    self._add("Rectangle", float(left), float(top), float(cell), float(height),
-                              classes=f"{kind}-tip", fill_opacity=share)  # fmt: skip
+                    self._rectangle(left, top, cell, height, f"{kind}-tip", fill_opacity=share)
                 if text_width(written, size) > cell:
                     self._refuse(f"{written!r} is wider than its cell of {cell:g}")
                 self.text(left + cell / 2, top + height / 2, written, size)
@@ -231,11 +254,11 @@ class Canvas:
     def cells(self, x, y, size, number, filled, kind="head"):
         """A small square matrix of `number` rows without numbers: in row i, cell filled[i] is filled."""
         self._inside((x, y), (x + size, y + size))
-        self._add("Rectangle", float(x), float(y), float(size), float(size), classes=f"{self._kind(kind)}-line")
+        self._rectangle(float(x), float(y), size, size, f"{self._kind(kind)}-line")
         one = size / number
         way = " ".join(f"M{x + one * at:.1f},{y + one * row:.1f} h{one:.1f} v{one:.1f} h-{one:.1f} z"
                        for row, at in enumerate(filled))  # fmt: skip
-        self._into.append(self._svg.Path(d=way, class_=f"{kind}-tip"))
+        self._outline(way, f"{kind}-tip")
 
     def arrow(self, start, end, text="", kind="plain", bend=0, dashed=False, thick=False, tip=True, at=0.5, side=1):
         """An arrow from one place to another, with a text beside its middle, such as a shape.
@@ -254,12 +277,12 @@ class Canvas:
         stop = (x1 - 7 * ahead[0], y1 - 7 * ahead[1]) if tip else end
         way = f"M{x0:.1f},{y0:.1f} Q{middle[0]:.1f},{middle[1]:.1f} {stop[0]:.1f},{stop[1]:.1f}"
         classes = f"{self._kind(kind)}-line" + " dashed" * dashed + " thick" * thick
-        self._into.append(self._svg.Path(d=way, class_=classes))
+        self._outline(way, classes)
         if tip:
             back = (x1 - 9 * ahead[0], y1 - 9 * ahead[1])
             sides = [(back[0] + turn * 4.5 * ahead[1], back[1] - turn * 4.5 * ahead[0]) for turn in (1, -1)]
             shape = f"M{x1:.1f},{y1:.1f} " + " ".join(f"L{x:.1f},{y:.1f}" for x, y in sides) + " Z"
-            self._into.append(self._svg.Path(d=shape, class_=f"{kind}-tip"))
+            self._outline(shape, f"{kind}-tip")
         if text:
             upright = abs(x1 - x0) < abs(y1 - y0)
             x, y = x0 + at * (x1 - x0) + bend * across[0], y0 + at * (y1 - y0) + bend * across[1]
@@ -268,13 +291,18 @@ class Canvas:
             else:
                 self.text(x, y - 12 * side, text, SMALL, quiet=True)
 
-    def bracket(self, x0, x1, y, text="", below=True, kind="plain"):
+    def path(self, *points, text="", tip=True, **look):
+        """Lines from point to point, the last of them an `arrow` with the text beside it, all with the look of one."""
+        *corners, last = itertools.pairwise(points)
+        for start, end in corners:
+            self.arrow(start, end, tip=False, **look)
+        self.arrow(*last, text, tip=tip, **look)
+
+    def bracket(self, x0, x1, y, text="", below=True):
         """A bracket over or under what lies from x0 to x1, with a text beyond it."""
         self._inside((x0, y), (x1, y))
         way = 6 if below else -6
-        self._into.append(
-            self._svg.Path(d=f"M{x0:.1f},{y:.1f} v{way} H{x1:.1f} v{-way}", class_=f"{self._kind(kind)}-line")
-        )
+        self._outline(f"M{x0:.1f},{y:.1f} v{way} H{x1:.1f} v{-way}", "plain-line")
         if text:
             self.text((x0 + x1) / 2, y + 2.8 * way, text, SMALL, quiet=True)
 

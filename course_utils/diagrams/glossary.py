@@ -7,9 +7,7 @@ def from_text_to_vector(text, tokens, ids):
     """The way of a text to its vector, with the glossary's word for each thing on it."""
     canvas = Canvas("glossary from text to vector", 344)
     canvas.text(330, 16, text, kind="token")
-    steps = ("tokenizer", "vocabulary", "encoder", "pooling")
-    for at, name in enumerate(steps):
-        y = (30, 96, 166, 250)[at]
+    for y, name in ((30, "tokenizer"), (96, "vocabulary"), (166, "encoder"), (250, "pooling")):
         canvas.arrow((330, y), (330, y + 24), name)
     wide = 380 / len(tokens)
     for at, (token, number) in enumerate(zip(tokens, ids)):
@@ -31,16 +29,13 @@ def from_text_to_vector(text, tokens, ids):
 
 def parts_of_a_layer():
     """What one layer of an encoder consists of, in the words of the glossary."""
-    canvas = Canvas("glossary parts of a layer", 250)
+    canvas = Canvas("glossary parts of a layer", 250, gap=2)
     canvas.text(92, 232, "vectors of all tokens", SMALL, kind="vector")
     canvas.box(20, 20, 480, 190, kind="layer")
     canvas.text(34, 36, "layer", anchor="start", bold=True)
-    canvas.arrow((92, 222), (92, 188))
-    canvas.box(40, 140, 104, 46, "query, key,\nvalue", "head", SMALL)
-    canvas.arrow((146, 163), (172, 163))
-    canvas.box(174, 140, 96, 46, "weights\n(softmax)", "head", SMALL)
-    canvas.arrow((272, 163), (298, 163))
-    canvas.box(300, 140, 110, 46, "mean of the\nvalues", "head", SMALL)
+    canvas.box_from((92, 222), 40, 140, 104, 46, "query, key,\nvalue", "head", SMALL)
+    canvas.box_from((146, 163), 174, 140, 96, 46, "weights\n(softmax)", "head", SMALL)
+    canvas.box_from((272, 163), 300, 140, 110, 46, "mean of the\nvalues", "head", SMALL)
     canvas.bracket(40, 410, 134, "attention head: several work side by side", below=False)
     canvas.arrow((412, 163), (456, 84), bend=18)
     canvas.box(300, 56, 150, 34, "feed-forward", "layer")

@@ -1,6 +1,5 @@
 """The diagrams of lesson 00: from sentences to similarities, and sums along a dimension."""
 
-import itertools
 import math
 
 from .canvas import SMALL, Canvas
@@ -12,11 +11,10 @@ def sentences_to_similarities(shape):
     shape: of the vectors, (sentences, numbers).
     """
     count, numbers = shape
-    canvas = Canvas("00 sentences to similarities", 236)
+    canvas = Canvas("00 sentences to similarities", 236, gap=4)
     for row in range(count):
         canvas.box(8, 30 + 36 * row, 96, 26, f"sentence {row}", "token", SMALL)
-    canvas.arrow((108, 116), (140, 116))
-    canvas.box(144, 60, 74, 112, "encoder", "layer")
+    canvas.box_from((108, 116), 144, 60, 74, 112, "encoder", "layer")
     with canvas.step():
         canvas.arrow((222, 116), (252, 116))
         for row in range(count):
@@ -52,8 +50,7 @@ def angles(pairs):
         canvas.text(min(max(end[0] + 10, x + 30), x + 110), end[1] - 14, other, SMALL, kind="sentence")
         turns = [angle * part / 8 for part in range(9)]
         arc = [(x + 26 * math.cos(turn), y - 26 * math.sin(turn)) for turn in turns]
-        for start, stop in itertools.pairwise(arc):
-            canvas.arrow(start, stop, tip=False)
+        canvas.path(*arc, tip=False)
         canvas.text(x + 44 * math.cos(angle / 2), y - 44 * math.sin(angle / 2), f"{math.degrees(angle):.0f}°", SMALL)
         canvas.text(x + long / 2, y + 42, f"cosine {cosine:.2f}", bold=True)
         told.append(f"{one} and {other}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
@@ -65,12 +62,12 @@ def sums_of(table):
     rows, columns = len(table), len(table[0])
     canvas = Canvas("00 sums", 60 * rows + 66)
     canvas.grid(90, 26, table, 52, "vector", 0, 40, 16, shaded=False)
-    canvas.text(80, 26 + 20 * rows, f"({rows}, {columns})", SMALL, anchor="end", mono=True)
+    canvas.text(80, 26 + 20 * rows, f"({rows}, {columns})", SMALL, "end", mono=True)
     with canvas.step():
         canvas.arrow((90 + 26 * columns, 28 + 40 * rows), (90 + 26 * columns, 52 + 40 * rows), "dim=0")
         sums = [sum(column) for column in zip(*table)]
         canvas.grid(90, 56 + 40 * rows, [sums], 52, "sentence", 0, 40, 16, shaded=False)
-        canvas.text(80, 76 + 40 * rows, f"({columns},)", SMALL, anchor="end", mono=True)
+        canvas.text(80, 76 + 40 * rows, f"({columns},)", SMALL, "end", mono=True)
     with canvas.step():
         right = 90 + 52 * columns
         canvas.arrow((right + 4, 26 + 20 * rows), (right + 62, 26 + 20 * rows), "dim=1")

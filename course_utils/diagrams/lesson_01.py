@@ -16,7 +16,7 @@ def path_of_a_text(text, normal, words, tokens, ids):
             x += wide + 8
         canvas.arrow((300, y - 22), (300, y - 3))
         canvas.text(10, y - 13, names[0], anchor="start", bold=True)
-        canvas.text(10, y + 6, names[1], SMALL, anchor="start", quiet=True)
+        canvas.label(10, y + 6, names[1], quiet=True)
 
     row(54, [normal], "plain", ("normalise", "lower case, no accents"))
     with canvas.step():
@@ -46,11 +46,11 @@ def row_of_the_table(piece, number, shape):
         y = top + line * 166 / 9
         canvas.arrow((left, y), (left + wide, y), kind="layer", tip=False)
     canvas.text(left + wide / 2, 18, f"{columns} numbers in each row", SMALL, quiet=True)
-    canvas.text(left + wide + 8, top + 10, "0", SMALL, anchor="start", mono=True)
-    canvas.text(left + wide + 8, top + 48, "⋮", SMALL, anchor="start")
-    canvas.text(left + wide + 8, top + 120, "⋮", SMALL, anchor="start")
+    canvas.label(left + wide + 8, top + 10, "0", mono=True)
+    canvas.label(left + wide + 8, top + 48, "⋮")
+    canvas.label(left + wide + 8, top + 120, "⋮")
     with canvas.step():
-        canvas.text(left + wide + 4, top + 158, rows - 1, SMALL, anchor="start", mono=True)
+        canvas.label(left + wide + 4, top + 158, rows - 1, mono=True)
     with canvas.step():
         canvas.vector(left, top + 4 * 166 / 9, 13, "vector", wide, 166 / 9, across=True)
         canvas.text(left + wide / 2, 220, f"the vector of {piece}: row {number}", kind="vector")
@@ -67,8 +67,7 @@ def pair_of_texts(tokens, types):
     gap = (508 - sum(widths)) / (len(tokens) - 1)
     x, first = 6, []
     for token, kind, wide in zip(tokens, types, widths):
-        canvas.box(x, 8, wide, 28, kind="special" if token.startswith("[") else "token", thick=kind == 1)
-        canvas.text(x + wide / 2, 22, token, SMALL, mono=False)
+        canvas.box(x, 8, wide, 28, token, "special" if token.startswith("[") else "token", SMALL, thick=kind == 1)
         canvas.text(x + wide / 2, 54, kind, mono=True, bold=kind == 1, kind="token" if kind else None)
         first.append((x, x + wide, kind))
         x += wide + gap
@@ -92,7 +91,7 @@ def greedy_cut(pieces):
     for row, piece in enumerate(pieces):
         y, stop = 52 + 46 * row, start + len(piece.removeprefix("##"))
         with canvas.step():
-            canvas.text(80, y + 14, f"step {row + 1}", SMALL, anchor="end", quiet=True)
+            canvas.text(80, y + 14, f"step {row + 1}", SMALL, "end", quiet=True)
             canvas.box(90 + start * cell, y, (stop - start) * cell - 3, 28, kind="token", thick=True)
             for at in range(start, len(word)):
                 if at >= stop:
@@ -123,14 +122,13 @@ def merges_of(word, merges):
         symbols = joined
     cell = 380 / len(word)
     canvas = Canvas("01 merges", 44 * len(rows) + 6)
-    for row, (name, parts) in enumerate(rows):
+    for row, (name, parts) in canvas.steps(enumerate(rows)):
         y, x = 6 + 44 * row, 120
-        with canvas.step():
-            canvas.text(110, y + 15, name, SMALL, anchor="end", quiet=True)
-            for part in parts:
-                wide = len(part) * cell
-                canvas.box(x, y, wide - 4, 30, part, "token" if len(part) > 1 else "plain", mono=True)
-                x += wide
+        canvas.text(110, y + 15, name, SMALL, "end", quiet=True)
+        for part in parts:
+            wide = len(part) * cell
+            canvas.box(x, y, wide - 4, 30, part, "token" if len(part) > 1 else "plain", mono=True)
+            x += wide
     return canvas.finish(
         f"The word {word} as letters, and after each merge that changes it: "
         + "; ".join(f"{name} gives {' '.join(parts)}" for name, parts in rows[1:]) + "."

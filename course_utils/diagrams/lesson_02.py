@@ -19,13 +19,11 @@ def rectangle(lengths):
     shortest = min(lengths)
     with canvas.step():
         y = 44 * len(lengths) + 20
-        canvas.text(76, y, "its mask", SMALL, anchor="end", quiet=True)
-        for at in range(width):
-            real = at < shortest
-            canvas.text(
-                90 + (at + 0.5) * cell - 2, y, int(real), mono=True, bold=not real, kind=None if real else "loss"
-            )
-        canvas.text(90, y + 30, "1: real, 0: padding", SMALL, anchor="start", quiet=True)
+        canvas.text(76, y, "its mask", SMALL, "end", quiet=True)
+        for at, real in enumerate([1] * shortest + [0] * (width - shortest)):
+            x = 90 + (at + 0.5) * cell - 2
+            canvas.text(x, y, real, mono=True, bold=not real, kind=None if real else "loss")
+        canvas.label(90, y + 30, "1: real, 0: padding", quiet=True)
     return canvas.finish(
         f"{len(lengths)} rows of ids, of lengths {' and '.join(map(str, lengths))}. The shorter one is filled up to "
         f"{width} with padding, so that the rows make a rectangle. In its mask, {shortest} ones stand for real tokens "
@@ -38,7 +36,7 @@ def padded_row(tokens, ids, mask):
     canvas = Canvas("02 padded row", 130)
     wide = 400 / len(tokens) - 6
     for name, y in (("tokens", 22), ("input_ids", 66), ("attention_mask", 106)):
-        canvas.text(2, y, name, SMALL, anchor="start", mono=True)
+        canvas.label(2, y, name, mono=True)
     for at, (token, number, counts) in enumerate(zip(tokens, ids, mask)):
         x = 124 + at * 56.6
         canvas.tokens(x, 8, [token], width=wide)
@@ -63,8 +61,7 @@ def position_table(tokens, rows):
     with canvas.step():
         canvas.box(300, 20 + cut, 60, tall - cut, "?", "loss", dashed=True)
         canvas.arrow((160, 20 + cut), (296, 20 + cut), kind="loss", tip=False, dashed=True)
-        words = f"{tokens - rows} without\na partner:\nan error"
-        canvas.text(372, 20 + (cut + tall) / 2, words, SMALL, anchor="start", kind="loss")
+        canvas.label(372, 20 + (cut + tall) / 2, f"{tokens - rows} without\na partner:\nan error", kind="loss")
     return canvas.finish(
         f"A column of {tokens} token vectors beside the {rows} rows of the position table. They are to be added row by "
         f"row, and {tokens - rows} token vectors have no partner, which is an error."
@@ -89,10 +86,8 @@ def windows(total, sizes, shared):
             canvas.box(x - 10, y, 10, 28, kind="special", round_by=2)
             canvas.box(x + wide, y, 10, 28, kind="special", round_by=2)
             left = x + shared * unit * bool(row)
-            if wide > 150:
-                canvas.text((left + x + wide) / 2, y + 14, f"window {row + 1}: {size} ids", SMALL)
-            else:
-                canvas.text(x - 18, y + 14, f"window {row + 1}: {size} ids", SMALL, anchor="end")
+            place, anchor = ((left + x + wide) / 2, "middle") if wide > 150 else (x - 18, "end")
+            canvas.text(place, y + 14, f"window {row + 1}: {size} ids", SMALL, anchor)
             if row:
                 canvas.box(x, y, shared * unit, 28, kind="masked", round_by=2)
                 canvas.bracket(x, x + shared * unit, y + 32, f"{shared} shared")
@@ -111,17 +106,16 @@ def sides(rows):
     canvas = Canvas("02 sides", 50 + 60 * len(rows))
     (first, *_) = rows.values()
     wide = 400 / len(first) - 6
-    canvas.text(70, 18, "position", SMALL, anchor="end", quiet=True)
+    canvas.text(70, 18, "position", SMALL, "end", quiet=True)
     for at in range(len(first)):
         canvas.text(80 + at * (wide + 6) + wide / 2, 18, at, mono=True)
     for row, (side, tokens) in enumerate(rows.items()):
         y = 42 + 60 * row
         canvas.text(70, y + 14, side, anchor="end")
-        for at, token in enumerate(tokens):
-            canvas.tokens(80 + at * (wide + 6), y, [token], width=wide)
+        canvas.tokens(80, y, tokens, width=wide)
     places = {side: tokens.index("[CLS]") for side, tokens in rows.items()}
     with canvas.step():
-        (_, top), (_, bottom) = places.items()
+        top, bottom = places.values()
         canvas.arrow((80 + top * (wide + 6) + wide / 2, 71), (80 + bottom * (wide + 6) + wide / 2, 101), kind="loss")
     return canvas.finish(
         "A sentence padded on either side. "

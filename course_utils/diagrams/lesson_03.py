@@ -24,17 +24,14 @@ def encoder_stack(shape, layers):
         y = row(number) + 12
         canvas.arrow((220, y), (262, y))
         canvas.vector(266, y - 9, 8, "vector", 74, 18, across=True)
-        canvas.text(350, y, f"hidden_states[{number}]", SMALL, anchor="start", mono=True)
+        canvas.label(350, y, f"hidden_states[{number}]", mono=True)
 
     canvas.text(145, 34 * rows + 18, f"input_ids {shape[:2]}", SMALL, mono=True, kind="token")
     part(0)
     state(0)
-    with canvas.step():
+    for draw in canvas.steps((part, state)):
         for number in range(1, rows):
-            part(number)
-    with canvas.step():
-        for number in range(1, rows):
-            state(number)
+            draw(number)
     with canvas.step():
         canvas.text(36, row(layers) + 12, "last", SMALL, kind="vector", bold=True)
         canvas.text(36, row(0) + 12, "no\ncontext", SMALL, quiet=True)
@@ -54,14 +51,8 @@ def embedding_sum(tokens):
     wide = (520 - 6 - left) / len(tokens) - gap
     rows = {"piece": tokens, "+ position": range(len(tokens)), "+ segment": [0] * len(tokens)}
     for at, (name, values) in enumerate(rows.items()):
-        y = 8 + 38 * at
-        canvas.text(left - 8, y + 14, name, SMALL, anchor="end")
-        for place, value in enumerate(values):
-            x = left + place * (wide + gap)
-            if at == 0:
-                canvas.tokens(x, y, [value], width=wide)
-            else:
-                canvas.box(x, y, wide, 28, value, "layer", SMALL, mono=True)
+        canvas.text(left - 8, 22 + 38 * at, name, SMALL, "end")
+        canvas.tokens(left, 8 + 38 * at, values, "layer" if at else None, wide, gap=gap)
     with canvas.step():
         for place in range(len(tokens)):
             x = left + place * (wide + gap) + wide / 2
@@ -69,7 +60,7 @@ def embedding_sum(tokens):
             canvas.arrow((x, 166), (x, 190))
             canvas.vector(x - 14, 192)
         canvas.box(left, 138, 514 - gap - left, 28, "LayerNorm, for each token alone", "layer")
-        canvas.text(left - 8, 212, "hidden\nstate 0", SMALL, anchor="end")
+        canvas.text(left - 8, 212, "hidden\nstate 0", SMALL, "end")
     return canvas.finish(
         f"For each of the {len(tokens)} tokens, the row of its piece, the row of its position and the row of its "
         "segment are added. LayerNorm then works on each sum alone, and the result is hidden state 0. No arrow leads "
@@ -83,7 +74,7 @@ def words_and_pieces(tokens, word_ids, shown):
     wide = 432 / len(shown) - 6
     places = {}
     for name, y in (("position", 16), ("token", 46), ("vector", 92), ("word", 146)):
-        canvas.text(4, y, name, SMALL, anchor="start", quiet=True)
+        canvas.label(4, y, name, quiet=True)
     for at, position in enumerate(shown):
         x = 80 + at * (wide + 6)
         canvas.text(x + wide / 2, 16, position, SMALL, mono=True)
@@ -100,7 +91,7 @@ def words_and_pieces(tokens, word_ids, shown):
     middle = (lefts[0] + lefts[-1] + wide) / 2
     with canvas.step():
         canvas.arrow((middle, 160), (middle, 184), "mean", kind="vector")
-        canvas.vector(middle - 14, 188, width=28)
+        canvas.vector(middle - 14, 188)
         canvas.text(middle + 22, 208, f"the vector of word {longest}", anchor="start")
     said = [tokens[position] for position in shown if word_ids[position] == longest]
     return canvas.finish(
@@ -117,10 +108,9 @@ def within_and_between(cosines, senses):
     """
     n, cell = len(senses), 46
     canvas = Canvas("03 within and between", 30 * n + 42)
-    names = {sense: f"{sense} {{}}" for sense in senses}
-    labels = [names[sense].format(senses[: at + 1].count(sense)) for at, sense in enumerate(senses)]
+    labels = [f"{sense} {senses[: at + 1].count(sense)}" for at, sense in enumerate(senses)]
     for at, label in enumerate(labels):
-        canvas.text(84, 47 + 30 * at, label, SMALL, anchor="end")
+        canvas.text(84, 47 + 30 * at, label, SMALL, "end")
         for other in range(at):
             kind = "sentence" if senses[at] == senses[other] else "loss"
             canvas.box(92 + cell * other, 32 + 30 * at, cell - 3, 27, f"{float(cosines[at][other]):.2f}", kind, SMALL)
@@ -131,9 +121,9 @@ def within_and_between(cosines, senses):
         for at, (name, kind, same) in enumerate((("within", "sentence", True), ("between", "loss", False))):
             canvas.box(x, 60 + 44 * at, 22, 22, kind=kind)
             picked = [float(cosines[i][j]) for i in range(n) for j in range(i) if (senses[i] == senses[j]) is same]
-            canvas.text(x + 30, 71 + 44 * at, f"{name}\n{sum(picked) / len(picked):.3f}", SMALL, anchor="start")
-        canvas.text(x, 158, "gap: their\ndifference", SMALL, anchor="start", quiet=True)
-    canvas.text(x, 30 * n + 22, f"{n} uses, last layer", SMALL, anchor="start", quiet=True)
+            canvas.label(x + 30, 71 + 44 * at, f"{name}\n{sum(picked) / len(picked):.3f}")
+        canvas.label(x, 158, "gap: their\ndifference", quiet=True)
+    canvas.label(x, 30 * n + 22, f"{n} uses, last layer", quiet=True)
     return canvas.finish(
         f"The cosines of all pairs of {n} sentences: those of the same sense, within, and those of different senses, "
         "between. The mean within minus the mean between is the sense gap."
@@ -149,13 +139,12 @@ def patching(host, donor, place, donor_place, layer, layers):
     canvas = Canvas("03 patching", 256)
     for name, tokens, at, left in (("donor", donor, donor_place, 6), ("host", host, place, 276)):
         wide = 236 / len(tokens)
-        canvas.text(left, 246, f"{name}: {' '.join(tokens[1:-1])}", SMALL, anchor="start")
+        canvas.label(left, 246, f"{name}: {' '.join(tokens[1:-1])}")
         for height, label in ((0, layers), (1, layer), (2, 0)):
             y = 24 + 84 * height
-            canvas.text(left, y - 12, f"hidden state {label}", SMALL, anchor="start", quiet=True)
+            canvas.label(left, y - 12, f"hidden state {label}", quiet=True)
             for token in range(len(tokens)):
-                patched = name == "host" and height < 2 and (token == at if height == 1 else True)
-                shown = "masked" if token == at and (name == "donor" or patched) else "vector"
+                shown = "masked" if token == at and (name == "donor" or height < 2) else "vector"
                 canvas.vector(left + token * wide, y, 4, shown, wide - 4, 34)
         for y in (142, 58):
             canvas.arrow((left + 118, y + 26), (left + 118, y + 2))
@@ -163,7 +152,7 @@ def patching(host, donor, place, donor_place, layer, layers):
         donor_x, host_x = 6 + (donor_place + 0.5) * 236 / len(donor), 276 + (place + 0.5) * 236 / len(host)
         canvas.arrow((donor_x, 144), (host_x, 144), kind="masked", bend=16, thick=True)
     with canvas.step():
-        canvas.text(402, 77, "read the host's\nother words", SMALL, anchor="start", quiet=True)
+        canvas.label(402, 77, "read the host's\nother words", quiet=True)
     return canvas.finish(
         f"Two runs of the encoder. The vector of the word in hidden state {layer} of the donor is put in place of the "
         f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's "

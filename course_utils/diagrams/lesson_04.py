@@ -22,7 +22,7 @@ def padded_batch(mask, shape):
     right = 12 + tokens * step
     canvas.bracket(12, right - 4, 34 + sentences * 52 - 6, f"{tokens} tokens, each stack {hidden} numbers")
     with canvas.step():
-        canvas.text(12, 174, "attention_mask", SMALL, anchor="start", mono=True)
+        canvas.label(12, 174, "attention_mask", mono=True)
         for number, row in enumerate(mask):
             for at, counts in enumerate(row):
                 kind = None if counts else "loss"
@@ -67,13 +67,12 @@ def three_poolings(tokens, mask, values):
         canvas.arrow((x + wide / 2, 36), (x + wide / 2, 54))
         canvas.vector(x + wide / 2 - 14, 56, cells=len(row), values=shades(row), kind="vector" if counts else "padding")
     right, end = left + 494, left + sum(map(int, mask)) * (wide + 6) - 6
-    for at, (name, row) in enumerate(pooled.items()):
-        with canvas.step():
-            y, stop = 124 + at * 42, left + wide if at == 0 else end
-            canvas.arrow((left, y), (stop, y), kind="sentence", tip=False, thick=True)
-            canvas.arrow((stop, y), (right - 60, y), kind="sentence")
-            canvas.vector(right - 56, y - 9, len(row), "sentence", 56, 18, values=shades(row), across=True)
-            canvas.text(left, y + 18, name, SMALL, anchor="start", kind="sentence")
+    for at, (name, row) in canvas.steps(enumerate(pooled.items())):
+        y, stop = 124 + at * 42, left + wide if at == 0 else end
+        canvas.arrow((left, y), (stop, y), kind="sentence", tip=False, thick=True)
+        canvas.arrow((stop, y), (right - 60, y), kind="sentence")
+        canvas.vector(right - 56, y - 9, len(row), "sentence", 56, 18, values=shades(row), across=True)
+        canvas.label(left, y + 18, name, kind="sentence")
     return canvas.finish(
         f"The {len(tokens)} tokens of a padded sentence, each with its vector. [CLS] pooling takes the first vector. "
         "Mean pooling takes the mean, and maximum pooling the largest value of each coordinate, over the "
@@ -133,7 +132,7 @@ def number_line(real, padded):
         canvas.arrow((place(padded), 54), (place(padded), 80), kind="loss")
     with canvas.step():
         canvas.arrow((100, 25), (26, 25), kind="padding", dashed=True)
-        canvas.text(108, 25, "padding as minus infinity: never the maximum", SMALL, anchor="start", kind="padding")
+        canvas.label(108, 25, "padding as minus infinity: never the maximum", kind="padding")
     return canvas.finish(
         f"A number line for one coordinate. The {len(real)} real tokens lie below 0, and the largest of them is "
         f"{max(real):.3f}. Padding times 0 lies at 0, to the right of all of them. As minus infinity it lies to the "

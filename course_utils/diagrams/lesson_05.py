@@ -14,19 +14,19 @@ def one_table(tokens, weights, place, column):
     canvas, n = Canvas("05 one table", 260), len(tokens)
     left, top, wide, high = 100, 34, min(38, 304 // n), min(22, 176 // n)
     right, low = left + n * wide, top + n * high
-    columns, rows = [sum(row[at] for row in weights) for at in range(n)], [sum(row) for row in weights]
+    columns, rows = [sum(column) for column in zip(*weights)], [sum(row) for row in weights]
     for at, token in enumerate(tokens):
         canvas.text(left + (at + 0.5) * wide, top - 12, token, SMALL, mono=True, bold=at == column)
-        canvas.text(left - 8, top + (at + 0.5) * high, token, SMALL, anchor="end", mono=True, bold=at == place)
+        canvas.text(left - 8, top + (at + 0.5) * high, token, SMALL, "end", mono=True, bold=at == place)
         for other in range(n):
             marked = "head" if at == place else "loss" if other == column else "plain"
             canvas.box(left + other * wide, top + at * high, wide, high, kind=marked, round_by=0)
-    canvas.text(2, top + (place + 0.5) * high, "who\nlooks", SMALL, "start", "head")
+    canvas.label(2, top + (place + 0.5) * high, "who\nlooks", kind="head")
     canvas.text(left + (column + 0.5) * wide, 8, "looked at", SMALL, kind="loss")
     with canvas.step():
         for at, total in enumerate(rows):
-            canvas.text(right + 8, top + (at + 0.5) * high, f"{total:.2f}", SMALL, "start", bold=at == place)
-        canvas.text(right + 47, low - n * high / 2, "each row\nadds up\nto 1", SMALL, "start", "head")
+            canvas.label(right + 8, top + (at + 0.5) * high, f"{total:.2f}", bold=at == place)
+        canvas.label(right + 47, low - n * high / 2, "each row\nadds up\nto 1", kind="head")
     with canvas.step():
         for at, total in enumerate(columns):
             canvas.text(left + (at + 0.5) * wide, low + 14, f"{total:.2f}", SMALL, bold=at == column)
@@ -49,39 +49,30 @@ def one_head(tokens, place, scores, weights, size, state):
     canvas, n = Canvas("05 one head", 260), len(tokens)
     left, step, gap = 104, 414 / n, min(4, 32 / n)
     middles = [left + (at + 0.5) * step for at in range(n)]
-
-    def name(y, text):
-        canvas.text(2, y, text, SMALL, anchor="start")
-
-    name(17, f"hidden\nstate {state}")
-    for at, token in enumerate(tokens):
-        canvas.tokens(left + at * step + 2, 4, [token], width=step - gap, height=26)
-    canvas.box(
-        left + place * step + 2, 4, step - gap, 26, tokens[place], "token", SMALL, mono=True, bold=True, thick=True
-    )
+    canvas.label(2, 17, f"hidden\nstate {state}")
+    x, *_ = canvas.tokens(left + 2, 4, tokens, width=step - gap, height=26, gap=gap)[place]
+    canvas.box(x, 4, step - gap, 26, tokens[place], "token", SMALL, mono=True, bold=True, thick=True)
     with canvas.step():
-        name(52, f"keys ({n}, {size})")
+        canvas.label(2, 52, f"keys ({n}, {size})")
         for x in middles:
             canvas.arrow((x, 30), (x, 42))
             canvas.vector(x - 20, 44, kind="head", width=40, height=16, across=True)
-        name(79, f"query ({size})")
+        canvas.label(2, 79, f"query ({size})")
         x, beside = middles[place], middles[place] + step / 2
-        canvas.arrow((x + 16, 30), (beside, 42), kind="head", tip=False, thick=True)
-        canvas.arrow((beside, 42), (beside, 79), kind="head", tip=False, thick=True)
-        canvas.arrow((beside, 79), (x + 20, 79), kind="head", tip=False, thick=True)
+        canvas.path((x + 16, 30), (beside, 42), (beside, 79), (x + 20, 79), tip=False, kind="head", thick=True)
         canvas.vector(x - 20, 70, kind="head", width=40, height=18, across=True)
         away, anchor = (beside + 8, "start") if place < n / 2 else (x - 28, "end")
         canvas.text(away, 79, f"times each key, / √{size}", SMALL, anchor)
-        canvas.text(2, 252, f"4 boxes stand for {size} numbers", SMALL, anchor="start", quiet=True)
+        canvas.label(2, 252, f"4 boxes stand for {size} numbers", quiet=True)
     with canvas.step():
-        name(109, f"scores ({n})")
+        canvas.label(2, 109, f"scores ({n})")
         canvas.grid(left, 97, [scores], cell=step, height=24, decimals=1, shaded=False)
     with canvas.step():
         canvas.arrow((40, 119), (40, 140), "softmax")
-        name(151, f"weights ({n})")
+        canvas.label(2, 151, f"weights ({n})")
         canvas.grid(left, 139, [weights], cell=step, height=24)
     with canvas.step():
-        name(180, f"values ({n}, {size})")
+        canvas.label(2, 180, f"values ({n}, {size})")
         for x in middles:
             canvas.vector(x - 20, 172, kind="head", width=40, height=16, across=True)
     with canvas.step():
@@ -89,8 +80,8 @@ def one_head(tokens, place, scores, weights, size, state):
         for x, weight in zip(middles, weights):
             canvas.arrow((x, 190), (end, 222), kind="head", tip=False, thick=weight > 0.5, dashed=weight < 0.05)
         canvas.vector(end - 40, 224, kind="head", width=80, height=18, across=True)
-        name(233, "weighted sum")
-        canvas.text(end + 48, 233, f"({size}): what {tokens[place]} receives", SMALL, anchor="start")
+        canvas.label(2, 233, "weighted sum")
+        canvas.label(end + 48, 233, f"({size}): what {tokens[place]} receives")
     most = max(range(n), key=lambda at: weights[at])
     return canvas.finish(
         f"One head for the token {tokens[place]}. Its query of {size} numbers meets the keys of all {n} tokens: that "
@@ -120,8 +111,7 @@ def twelve_heads(shape, heads, shown, number):
     starts = [10 + at * 166 for at in range(3)]
     with canvas.step():
         for x, name in zip(starts, ("query", "key", "value")):
-            canvas.arrow((x + narrow / 2, 28), (x + narrow / 2, 40))
-            canvas.box(x, 40, narrow, 22, f"{name} map", "layer", SMALL)
+            canvas.box_from((x + narrow / 2, 28), x, 40, narrow, 22, f"{name} map", "layer", SMALL)
             strip(x, 70, narrow, 14, shown)
     left = 100
     cell = (490 - left) / heads
@@ -132,26 +122,20 @@ def twelve_heads(shape, heads, shown, number):
                              kind="head" if at == shown else "padding", tip=at == shown, thick=at == shown)  # fmt: skip
         for at in range(heads):
             canvas.box(left + at * cell, 114, cell - 4, 24, str(at), "head", SMALL, thick=at == shown)
-        canvas.text(2, 126, f"{heads} heads,\n{part} each", SMALL, anchor="start")
+        canvas.label(2, 126, f"{heads} heads,\n{part} each")
     with canvas.step():
         for at in range(heads):
             middle = left + (at + 0.5) * cell - 2
             canvas.arrow((middle, 138), (middle, 156), kind="head")
         strip(left - 2, 156, 490 - left, 16, shown)
-        canvas.text(2, 168, f"joined\n{whole}", SMALL, anchor="start")
+        canvas.label(2, 168, f"joined\n{whole}")
         canvas.bracket(left, 488, 176, f"{heads} x {size} = {hidden}; heads count from 0")
     with canvas.step():
-        canvas.arrow((60, 188), (60, 222))
-        canvas.box(10, 222, 104, 28, "output map", "layer", SMALL)
-        canvas.arrow((114, 236), (196, 236), whole)
-        canvas.box(196, 224, 24, 24, "+", round_by=12)
-        for start, end in [((490, 16), (512, 16)), ((512, 16), (512, 206)), ((512, 206), (208, 206))]:
-            canvas.arrow(start, end, tip=False)
-        canvas.arrow((208, 206), (208, 224))
-        canvas.arrow((220, 236), (250, 236))
-        canvas.box(250, 222, 100, 28, "LayerNorm", "layer", SMALL)
-        canvas.arrow((350, 236), (376, 236))
-        canvas.box(376, 222, 134, 28, f"attended {whole}", "vector", SMALL)
+        canvas.box_from((60, 188), 10, 222, 104, 28, "output map", "layer", SMALL)
+        canvas.box_from((114, 236), 196, 224, 24, 24, "+", round_by=12, over=whole)
+        canvas.path((490, 16), (512, 16), (512, 206), (208, 206), (208, 224))
+        canvas.box_from((220, 236), 250, 222, 100, 28, "LayerNorm", "layer", SMALL)
+        canvas.box_from((350, 236), 376, 222, 134, 28, f"attended {whole}", "vector", SMALL)
     return canvas.finish(
         f"The {heads} heads of a layer, joined. Three linear maps turn the hidden state {whole} into queries, keys and "
         f"values, each {whole}. Each of them is cut into {heads} pieces {part}, one for each head. Each head returns "
@@ -173,17 +157,13 @@ def one_layer(shape, wide, number):
     def add_and_norm(x, y, since, around):
         """The input goes around what lies between, is added at x, and the sum is normalised."""
         canvas.box(x, y - 12, 24, 24, "+", round_by=12)
-        canvas.arrow(since, (since[0], around), tip=False)
-        canvas.arrow((since[0], around), (x + 12, around), tip=False)
-        canvas.arrow((x + 12, around), (x + 12, y - 12 if around < y else y + 12))
-        canvas.arrow((x + 24, y), (x + 40, y))
-        canvas.box(x + 40, y - 16, 88, 32, "LayerNorm", "layer", SMALL)
+        canvas.path(since, (since[0], around), (x + 12, around), (x + 12, y - 12 if around < y else y + 12))
+        canvas.box_from((x + 24, y), x + 40, y - 16, 88, 32, "LayerNorm", "layer", SMALL)
 
     y = 56
     canvas.box(2, y - 20, 104, 40, f"hidden state\n{number - 1}", "vector", SMALL)
     with canvas.step():
-        canvas.arrow((106, y), (172, y), usual)
-        canvas.box(172, y - 20, 104, 40, "attention,\nall heads", "head", SMALL)
+        canvas.box_from((106, y), 172, y - 20, 104, 40, "attention,\nall heads", "head", SMALL, over=usual)
         canvas.arrow((276, y), (342, y), usual)
         canvas.text(224, y + 34, "tokens meet only here", SMALL, kind="head")
     with canvas.step():
@@ -193,18 +173,14 @@ def one_layer(shape, wide, number):
         canvas.arrow((426, 110), (12, 110), f"attended {usual}", tip=False, side=-1)
         canvas.arrow((12, 110), (12, 170), tip=False)
         y = 170
-        canvas.arrow((12, y), (26, y))
-        canvas.box(26, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
-        canvas.arrow((76, y), (156, y), widened)
-        canvas.box(156, y - 16, 46, 32, "GELU", "plain", SMALL)
-        canvas.arrow((202, y), (282, y), widened)
-        canvas.box(282, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
+        canvas.box_from((12, y), 26, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
+        canvas.box_from((76, y), 156, y - 16, 46, 32, "GELU", "plain", SMALL, over=widened)
+        canvas.box_from((202, y), 282, y - 20, 50, 40, "linear\nmap", "layer", SMALL, over=widened)
         canvas.arrow((332, y), (390, y), usual)
         canvas.text(180, 230, "this row: each token alone", SMALL, kind="layer")
     with canvas.step():
         add_and_norm(390, y, (12, y), 206)
-        canvas.arrow((474, y + 16), (474, 220))
-        canvas.box(372, 220, 146, 28, f"hidden state {number}", "vector", SMALL)
+        canvas.box_from((474, y + 16), 372, 220, 146, 28, f"hidden state {number}", "vector", SMALL)
     return canvas.finish(
         f"A whole layer, with the shapes at its arrows. Hidden state {number - 1} {usual} goes through attention with "
         f"all heads, {usual}; it is added to the result, and LayerNorm gives attended, {usual}. Tokens meet in "
@@ -218,28 +194,25 @@ def mask_ways(tokens, mask, ways):
 
     mask: 1 for each token that counts, else 0. ways: {what is done: its weights, (tokens,)}.
     """
-    canvas, left, cell = Canvas("05 mask ways", 256), 104, 46
-    for at, (token, counts) in enumerate(zip(tokens, mask)):
-        kind = "padding" if not counts else "special" if token.startswith("[") else "token"
-        canvas.tokens(left + at * cell, 4, [token], kind, width=cell - 1)
+    canvas, left, cell, told = Canvas("05 mask ways", 256), 104, 46, []
+    kinds = ["padding" if not counts else "special" if token.startswith("[") else "token"
+             for token, counts in zip(tokens, mask)]  # fmt: skip
+    canvas.tokens(left, 4, tokens, kinds, width=cell - 1, gap=1)
     right = left + len(tokens) * cell
     canvas.text(right + 22, 18, "sum", SMALL, quiet=True)
-    for at, (name, weights) in enumerate(ways.items()):
-        with canvas.step():
-            y = 38 + at * 54
-            canvas.text(2, y + 16, textwrap.fill(name, 14), SMALL, anchor="start")
-            for place, (weight, counts) in enumerate(zip(weights, mask)):
-                canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", 3, height=32,
-                            most=1)  # fmt: skip
-            canvas.text(right + 22, y + 16, f"{sum(weights):.2f}", SMALL, bold=True)
-            wasted = sum(weight for weight, counts in zip(weights, mask) if not counts)
-            real, one = left + int(sum(mask)) * cell, abs(sum(weights) - 1) < 0.005
-            canvas.text(right - 4, y + 42, f"padding gets 0: {f'no, {wasted:.2f}' if wasted else 'yes'}", SMALL, "end",
-                        kind="loss" if wasted else "sentence")  # fmt: skip
-            canvas.text(real - 4, y + 42, f"adds up to 1: {'yes' if one else 'no'}", SMALL, "end",
-                        kind="sentence" if one else "loss")  # fmt: skip
-    told = [f"{name}: {sum(row[place] for place, counts in enumerate(mask) if not counts):.2f} and {sum(row):.2f}"
-            for name, row in ways.items()]  # fmt: skip
+    for at, (name, weights) in canvas.steps(enumerate(ways.items())):
+        y = 38 + at * 54
+        canvas.label(2, y + 16, textwrap.fill(name, 14))
+        for place, (weight, counts) in enumerate(zip(weights, mask)):
+            canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", 3, 32, most=1)
+        canvas.text(right + 22, y + 16, f"{sum(weights):.2f}", SMALL, bold=True)
+        wasted = sum(weight for weight, counts in zip(weights, mask) if not counts)
+        told.append(f"{name}: {wasted:.2f} and {sum(weights):.2f}")
+        none, whole = f"no, {wasted:.2f}" if wasted else "yes", "yes" if abs(sum(weights) - 1) < 0.005 else "no"
+        real = left + int(sum(mask)) * cell
+        for end, asked, answer in ((right, "padding gets 0", none), (real, "adds up to 1", whole)):
+            kind = "sentence" if answer == "yes" else "loss"
+            canvas.text(end - 4, y + 42, f"{asked}: {answer}", SMALL, "end", kind)
     return canvas.finish(
         f"One row of attention weights over {len(tokens)} tokens, {sum(map(int, mask))} of them real, treated in "
         f"{len(ways)} ways. What goes to padding, and the sum of the row: {'; '.join(told)}."
@@ -250,16 +223,15 @@ def score_cells(tokens):
     """Which cells of a head's table its scores read: the token itself, the one before, the one after, [CLS]."""
     canvas, n, cell = Canvas("05 score cells", 182), len(tokens), 112 / len(tokens)
     scores = {"itself": 0, "the one before": -1, "the one after": 1, "[CLS]": None}
-    for at, (name, away) in enumerate(scores.items()):
-        with canvas.step():
-            left = 20 + at * 128
-            canvas.text(left + 56, 12, name)
-            for row in range(n):
-                for column in range(n):
-                    words = 0 < row < n - 1 and 0 < column < n - 1
-                    read = words and column - row == away or away is None and column == 0 < row < n - 1
-                    canvas.box(left + column * cell, 26 + row * cell, cell, cell, kind="head" if read else "plain",
-                               thick=read, round_by=0)  # fmt: skip
+    for at, (name, away) in canvas.steps(enumerate(scores.items())):
+        left = 20 + at * 128
+        canvas.text(left + 56, 12, name)
+        for row in range(n):
+            for column in range(n):
+                words = 0 < row < n - 1 and 0 < column < n - 1
+                read = words and column - row == away or away is None and column == 0 < row < n - 1
+                canvas.box(left + column * cell, 26 + row * cell, cell, cell, kind="head" if read else "plain",
+                           thick=read, round_by=0)  # fmt: skip
     canvas.text(260, 152, "rows: who looks · columns: what is looked at", SMALL, quiet=True)
     canvas.text(260, 169, "the first and the last are [CLS] and [SEP]", SMALL, quiet=True)
     return canvas.finish(
@@ -285,13 +257,13 @@ def patching(tokens, others, place, state, layers):
         canvas.text(2, y + 20, name, anchor="start", bold=True)
         canvas.tokens(2, y + 36, [token], "token", width=58)
 
-    def states(y, numbers, changed=lambda number, at: False):
+    def states(y, numbers, kind="vector"):
         for number in numbers:
             x = left + number * step
             if number:
                 canvas.arrow((x - step + wide, y + 36), (x, y + 36))
             for at in range(n):
-                canvas.box(x, y + at * cell, wide, cell, kind="loss" if changed(number, at) else "vector", round_by=0)
+                canvas.box(x, y + at * cell, wide, cell, kind=kind, round_by=0)
 
     run(top, "source", others[place])
     states(top, range(layers + 1))
@@ -299,7 +271,7 @@ def patching(tokens, others, place, state, layers):
     states(low, range(state + 1))
     for number in range(0, layers + 1, 1 if step > 20 else 2):
         canvas.text(left + number * step + wide / 2, low + 84, str(number), SMALL, quiet=True)
-    canvas.text(2, low + 84, "hidden state", SMALL, anchor="start", quiet=True)
+    canvas.label(2, low + 84, "hidden state", quiet=True)
     with canvas.step():
         x, height = left + state * step, (place + 0.5) * cell
         canvas.box(x, low + place * cell, wide, cell, kind="loss", round_by=0, thick=True)
@@ -308,7 +280,7 @@ def patching(tokens, others, place, state, layers):
         away, anchor = (x + wide + 18, "start") if state < layers / 2 else (x + 8, "end")
         canvas.text(away, 115, f"one vector: {others[place]} for {tokens[place]}", SMALL, anchor, "loss")
     with canvas.step():
-        states(low, range(state + 1, layers + 1), lambda number, at: True)
+        states(low, range(state + 1, layers + 1), "loss")
     with canvas.step():
         canvas.arrow((end, low + 36), (end + 14, low + 36))
         canvas.vector(end + 14, low + 12, kind="sentence", width=22, height=48)

@@ -20,9 +20,8 @@ def four_vectors(vectors):
         canvas.arrow(origin, end, **look)
         canvas.text(end[0] + (9 if x > 0 else -9), end[1], f"({x:g}, {y:g})", anchor="start" if x > 0 else "end")
 
-    for x, y in vectors[1:]:
-        with canvas.step():
-            draw(x, y, kind="vector")
+    for x, y in canvas.steps(vectors[1:]):
+        draw(x, y, kind="vector")
     draw(*vectors[0], kind="sentence", thick=True)
     names = [f"({x:g}, {y:g})" for x, y in vectors]
     return canvas.finish(f"Arrows from one origin: {names[0]}, drawn thick, and {', '.join(names[1:])}.")
@@ -51,22 +50,20 @@ def angles(vectors, names):
     for other, base in enumerate(bases, start=1):
         for row in (0, other):
             tip = draw(left, base, row, radius * lengths[row] / lengths.max())
-            canvas.text(tip[0] + 8, tip[1], f"{names[row]}, {lengths[row]:.2f}", SMALL, anchor="start")
+            canvas.label(tip[0] + 8, tip[1], f"{names[row]}, {lengths[row]:.2f}")
     with canvas.step():
         canvas.text(right - 60, 10, "divided by their length", anchor="start", bold=True)
         for other, base in enumerate(bases, start=1):
             quarter = [(right + radius * math.cos(turn), base - radius * math.sin(turn))
                        for turn in np.linspace(0, math.pi / 2, 13)]  # fmt: skip
-            for start, end in itertools.pairwise(quarter):
-                canvas.arrow(start, end, tip=False, dashed=True)
+            canvas.path(*quarter, tip=False, dashed=True)
             for row in (0, other):
                 draw(right, base, row, radius)
-    for other, base in enumerate(bases, start=1):
-        with canvas.step():
-            x, y = turned[other]
-            foot = (right + radius * x, base)
-            canvas.arrow((foot[0], base - radius * y), foot, kind="loss", dashed=True)
-            canvas.text(foot[0], base + 15, f"{x:.2f}", bold=True, kind="loss")
+    for other, base in canvas.steps(enumerate(bases, start=1)):
+        x, y = turned[other]
+        foot = (right + radius * x, base)
+        canvas.arrow((foot[0], base - radius * y), foot, kind="loss", dashed=True)
+        canvas.text(foot[0], base + 15, f"{x:.2f}", bold=True, kind="loss")
     told = "; ".join(f"{name} has the length {length:.2f} and the cosine {cosine:.2f}"
                      for name, length, cosine in zip(names[1:], lengths[1:], cosines[1:]))  # fmt: skip
     return canvas.finish(
@@ -83,7 +80,7 @@ def random_pairs(cosines, about):
     canvas, wide, high, left, top = Canvas("06 random pairs", 240), 46, 36, 84, 30
     n = len(about)
     for at, word in enumerate(about):
-        canvas.text(left - 8, top + (at + 0.5) * high, f"{at} {word}", SMALL, anchor="end")
+        canvas.text(left - 8, top + (at + 0.5) * high, f"{at} {word}", SMALL, "end")
         canvas.text(left + (at + 0.5) * wide, top - 12, str(at), SMALL)
     canvas.grid(left, top, cosines, cell=wide, height=high, kind="sentence")
     places = list(itertools.product(range(n), repeat=2))
@@ -92,24 +89,21 @@ def random_pairs(cosines, about):
     same = [(i, j) for i, j in places if i < j and about[i] == about[j]]
     kept = [(i, j) for i, j in places if i < j and about[i] != about[j]]
     aside = left + n * wide + 24
-    canvas.text(aside, top + 10, f"{n} \u00d7 {n} cosines", SMALL, anchor="start")
+    canvas.label(aside, top + 10, f"{n} × {n} cosines")
     crossed = (
         (itself, "itself", "with itself"),
         (twice, "again", "the same pair again"),
         (same, "word", "for the same word"),
     )
-    for line, (gone, short, words) in enumerate(crossed, start=1):
-        with canvas.step():
-            for i, j in gone:
-                canvas.box(
-                    left + j * wide, top + i * high, wide, high, short, "padding", SMALL, dashed=True, round_by=0
-                )
-            canvas.text(aside, top + 10 + line * 30, f"\u2212 {len(gone)} {words}", SMALL, anchor="start")
+    for line, (gone, short, words) in canvas.steps(enumerate(crossed, start=1)):
+        for i, j in gone:
+            canvas.box(left + j * wide, top + i * high, wide, high, short, "padding", SMALL, dashed=True, round_by=0)
+        canvas.label(aside, top + 10 + line * 30, f"− {len(gone)} {words}")
     with canvas.step():
-        canvas.text(aside, top + 130, f"= {len(kept)} random pairs", SMALL, anchor="start", bold=True)
-        for line, (name, at) in enumerate((("i", 0), ("j", 1))):
+        canvas.label(aside, top + 130, f"= {len(kept)} random pairs", bold=True)
+        for at, name in enumerate("ij"):
             numbers = " ".join(str(pair[at]) for pair in kept)
-            canvas.text(aside, top + 158 + line * 22, f"{name}: {numbers}", SMALL, anchor="start", mono=True)
+            canvas.label(aside, top + 158 + at * 22, f"{name}: {numbers}", mono=True)
     return canvas.finish(
         f"The {n} by {n} cosines of {n} sentences. Crossed out: {len(itself)} of a sentence with itself, {len(twice)} "
         f"pairs that stand there twice, {len(same)} of sentences for the same word. {len(kept)} random pairs are left."
@@ -140,7 +134,7 @@ def centring(loose, tight, names):
         length, up, across = seen(rows)
         canvas.text(x, 12, f"{name}, from zero", SMALL, bold=True)
         canvas.arrow((x - 76, base - unit), (x + 76, base - unit), tip=False, dashed=True)
-        canvas.text(x - 74, base - unit - 11, "length 1", SMALL, anchor="start", quiet=True)
+        canvas.label(x - 74, base - unit - 11, "length 1", quiet=True)
         for high, (wide, _) in zip(up, across):
             canvas.arrow((x, base), (x + unit * wide, base - unit * high), kind="vector")
         canvas.arrow((x, base), (x, base - unit * length), kind="loss", thick=True)
@@ -177,20 +171,20 @@ def beside_the_plane(tokens, vectors, points, named):
     unit = min(360 / inside.max(), 184 / outside.max())
     spots = [(left + unit * x, base - unit * y) for x, y in zip(inside, outside)]
     canvas.arrow((left, base), (510, base))
-    canvas.text(500, base + 34, "distance from the middle, in the plane", SMALL, anchor="end", quiet=True)
+    canvas.text(500, base + 34, "distance from the middle, in the plane", SMALL, "end", quiet=True)
     for x, _ in spots:
         canvas.circle(x, base, 4, "vector", "dot")
     with canvas.step():
-        canvas.text(left - 90, 12, "\u2191 out of the plane", SMALL, anchor="start", quiet=True)
+        canvas.label(left - 90, 12, "↑ out of the plane", quiet=True)
         for token, (x, y) in zip(tokens, spots):
             canvas.circle(x, y, 4, "vector", "dot")
             if token in named:
                 canvas.arrow((x, base), (x, y), tip=False, dashed=True)
-                canvas.text(x + 10, y, token, SMALL, anchor="start", mono=True)
+                canvas.label(x + 10, y, token, mono=True)
         rest = [at for at, token in enumerate(tokens) if token not in named]
         if rest:
             x, y = max(spots[at][0] for at in rest), np.mean([spots[at][1] for at in rest])
-            canvas.text(x + 10, y, "\n".join(tokens[at] for at in rest), SMALL, anchor="start", mono=True)
+            canvas.label(x + 10, y, "\n".join(tokens[at] for at in rest), mono=True)
     nearest = int(inside.argmin())
     with canvas.step():
         x, y = spots[nearest]
@@ -230,10 +224,10 @@ def two_planes(in_one, in_two, names):
             between = abs(math.dist(*means) / unit)
             canvas.text(x, 246, f"the means are {between:.2f} apart", kind="sentence")
             told.append(f"{between:.2f}")
-    canvas.text(246, 34, names[0], SMALL, anchor="end")
+    canvas.text(246, 34, names[0], SMALL, "end")
     canvas.circle(254, 34, 4, "vector", "dot")
     canvas.box(266, 30, 8, 8, kind="vector", round_by=0)
-    canvas.text(280, 34, names[1], SMALL, anchor="start")
+    canvas.label(280, 34, names[1])
     return canvas.finish(
         f"The tokens of two sentences ({names[0]}: dots, {names[1]}: squares). In one plane for both, their means are "
         f"{told[0]} apart. In two planes, laid on one another, both means lie on the crossing of the axes: {told[1]}."

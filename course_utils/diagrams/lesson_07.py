@@ -8,16 +8,14 @@ def to_probabilities(tokens, place, shapes):
 
     tokens: of the sentence. place: of the [MASK]. shapes: of "ids", "hidden" and "table", as tuples.
     """
-    canvas = Canvas("07 to probabilities", 260)
+    canvas = Canvas("07 to probabilities", 260, gap=2)
     vocabulary, width = shapes["table"]
     near = tokens[max(0, place - 2) : place + 2]
     boxes = canvas.tokens(10, 226, near)
     right = boxes[-1][2]
-    canvas.text(right + 14, 240, "\u2026")
-    canvas.arrow((right / 2, 226), (right / 2, 202), str(shapes["ids"]))
-    canvas.box(10, 168, right - 10, 32, "word embeddings", "layer")
-    canvas.arrow((right / 2, 168), (right / 2, 144), str(shapes["hidden"]))
-    canvas.box(10, 112, right - 10, 30, "6 layers", "layer")
+    canvas.text(right + 14, 240, "…")
+    canvas.box_from((right / 2, 226), 10, 168, right - 10, 32, "word embeddings", "layer", over=str(shapes["ids"]))
+    canvas.box_from((right / 2, 168), 10, 112, right - 10, 30, "6 layers", "layer", over=str(shapes["hidden"]))
     canvas.arrow((right / 2, 112), (right / 2, 88), str(shapes["hidden"]))
     for token, (start, _, end, _) in zip(near, boxes):
         middle = (start + end) / 2
@@ -25,14 +23,13 @@ def to_probabilities(tokens, place, shapes):
         if token == "[MASK]":
             at = middle
     with canvas.step():
-        canvas.arrow((at, 46), (at, 22), tip=False, kind="masked")
-        canvas.arrow((at, 22), (298, 22), f"({width},)", kind="masked", side=-1)
+        canvas.path((at, 46), (at, 22), (298, 22), text=f"({width},)", kind="masked", side=-1)
         canvas.box(300, 6, 210, 32, "linear, GELU, norm", "layer")
         canvas.arrow((405, 38), (405, 80), f"({width},)")
     with canvas.step():
-        canvas.box(300, 82, 210, 32, "\u00d7 table, + bias", "layer")
+        canvas.box(300, 82, 210, 32, "× table, + bias", "layer")
         canvas.arrow((405, 114), (405, 150), f"({vocabulary},)")
-        canvas.text(396, 130, "logits", SMALL, anchor="end")
+        canvas.text(396, 130, "logits", SMALL, "end")
     with canvas.step():
         canvas.arrow((right, 184), (300, 100), kind="layer", dashed=True)
         canvas.text(262, 192, "the same", SMALL, kind="layer")
@@ -58,24 +55,20 @@ def two_softmaxes(tokens, pieces, over_pieces, over_tokens, row, column, sums, o
     bottom, across = top + len(tokens) * high, len(pieces) * wide
     lefts = (64, 324)
     for at, token in enumerate(tokens):
-        canvas.text(58, top + (at + 0.5) * high, token, SMALL, anchor="end", mono=True, bold=at == row)
+        canvas.text(58, top + (at + 0.5) * high, token, SMALL, "end", mono=True, bold=at == row)
     for left, title, values in zip(lefts, ("dim=-1", "dim=0"), (over_pieces, over_tokens)):
         canvas.text(left + across / 2, 10, title, SMALL, mono=True, bold=True)
         for at, piece in enumerate(pieces):
             canvas.text(left + (at + 0.5) * wide, top - 12, piece, SMALL, mono=True)
         numbers = [[float(value) for value in one] for one in values]
         canvas.grid(left, top, numbers, cell=wide, height=high, kind="plain")
-        canvas.grid(left + across, top, [["\u2026"]] * len(tokens), cell=more, height=high, kind="plain")
-        canvas.text(
-            left + across + more, bottom + 30, f"\u2026 {others:,} more pieces", SMALL, anchor="end", quiet=True
-        )
+        canvas.grid(left + across, top, [["…"]] * len(tokens), cell=more, height=high, kind="plain")
+        canvas.text(left + across + more, bottom + 30, f"… {others:,} more pieces", SMALL, "end", quiet=True)
     with canvas.step():
         right = lefts[0] + across + more
         for y in (top + row * high, top + (row + 1) * high):
             canvas.arrow((lefts[0], y), (right, y), kind="loss", thick=True, tip=False)
-        canvas.text(
-            right + 5, top + (row + 0.5) * high, f"{sums[0]:.2f}", SMALL, anchor="start", bold=True, kind="loss"
-        )
+        canvas.text(right + 5, top + (row + 0.5) * high, f"{sums[0]:.2f}", SMALL, "start", bold=True, kind="loss")
     with canvas.step():
         for x in (lefts[1] + column * wide, lefts[1] + (column + 1) * wide):
             canvas.arrow((x, top), (x, bottom), kind="loss", thick=True, tip=False)
@@ -94,27 +87,23 @@ def objective(tokens, chosen, other, share, becomes):
     becomes: the shares of those that become [MASK], become another token, and stay.
     """
     canvas = Canvas("07 objective", 250)
-    replaced = [
-        token if at != chosen else new for new in ("[MASK]", other, tokens[chosen]) for at, token in enumerate(tokens)
-    ]
-    rows = [replaced[at * len(tokens) : (at + 1) * len(tokens)] for at in range(3)]
+    rows = [[*tokens[:chosen], new, *tokens[chosen + 1 :]] for new in ("[MASK]", other, tokens[chosen])]
     kinds = ["masked" if at == chosen else "token" for at in range(len(tokens))]
     canvas.tokens(70, 10, tokens, kinds)
     canvas.text(62, 24, f"{share:.0%}", anchor="end", bold=True, kind="masked")
-    canvas.text(70, 52, "of all tokens are chosen. Of these,", SMALL, anchor="start", quiet=True)
-    for at, (row, part) in enumerate(zip(rows, becomes, strict=True)):
-        with canvas.step():
-            y = 78 + at * 42
-            canvas.arrow((84, y - 8 * (at > 0)), (84, y + 34), kind="masked", tip=False)  # they belong together
-            canvas.text(132, y + 14, f"{part:.0%}", anchor="end", bold=True, kind="masked")
-            end = canvas.tokens(140, y, row, kinds)[-1][2]
-            canvas.arrow((end + 8, y + 14), (458, y + 14), kind="loss")
-            canvas.text(466, y + 14, tokens[chosen], SMALL, anchor="start", mono=True, bold=True, kind="loss")
+    canvas.label(70, 52, "of all tokens are chosen. Of these,", quiet=True)
+    for at, (row, part) in canvas.steps(enumerate(zip(rows, becomes, strict=True))):
+        y = 78 + at * 42
+        canvas.arrow((84, y - 8 * (at > 0)), (84, y + 34), kind="masked", tip=False)  # they belong together
+        canvas.text(132, y + 14, f"{part:.0%}", anchor="end", bold=True, kind="masked")
+        end = canvas.tokens(140, y, row, kinds)[-1][2]
+        canvas.arrow((end + 8, y + 14), (458, y + 14), kind="loss")
+        canvas.label(466, y + 14, tokens[chosen], mono=True, bold=True, kind="loss")
     with canvas.step():
         y = 78 + 3 * 42
         canvas.text(62, y + 14, f"{1 - share:.0%}", anchor="end", bold=True)
         end = canvas.tokens(70, y, tokens, "token")[-1][2]
-        canvas.text(end + 8, y + 14, "nothing is asked", SMALL, anchor="start", quiet=True)
+        canvas.label(end + 8, y + 14, "nothing is asked", quiet=True)
     one, two, three = (f"{part:.0%}" for part in becomes)
     return canvas.finish(
         f"In {' '.join(tokens)}, the token {tokens[chosen]} is among the {share:.0%} that are chosen. In {one} of the "
@@ -137,7 +126,7 @@ def masked_loss(tokens, labels, losses):
             left, y = 8, y + 126
         canvas.tokens(left, y, [token], width=wide)
         if label == -100:
-            canvas.text(left + wide / 2, y + 42, "\u2212100", SMALL, quiet=True)
+            canvas.text(left + wide / 2, y + 42, "−100", SMALL, quiet=True)
         else:
             canvas.text(left + wide / 2, y + 42, label, SMALL, bold=True, kind="loss")
             asked.append((left + wide / 2, y + 56))
@@ -161,7 +150,7 @@ def trained_parts(parts, megabytes):
 
     parts: {name: (numbers trained, numbers in all)}. megabytes: what the stored differences take.
     """
-    canvas, high, base = Canvas("07 trained parts", 224), 44, 174
+    canvas, high, base, told = Canvas("07 trained parts", 224), 44, 174, []
     top = base - (len(parts) - 1) * (high + 12)
     for at, (name, (trained, total)) in enumerate(parts.items()):
         y = base - at * (high + 12)
@@ -170,21 +159,20 @@ def trained_parts(parts, megabytes):
         if at:
             canvas.arrow((135, y + high + 12), (135, y + high))
         state = "trained" if trained else "frozen"
-        canvas.text(272, y + high / 2, state, SMALL, anchor="start", bold=True, kind=kind)
+        canvas.label(272, y + high / 2, state, bold=True, kind=kind)
+        told.append(f"{name}, {total:,} numbers, {state}")
     with canvas.step():
         x = 340
         canvas.box(x, top, 170, 44, "packaged weights", "padding", SMALL, dashed=True)
         canvas.text(x + 85, top + 58, "+", 18)
-        stored = f"differences, 8 bits\n\u00d7 a scale per row\n{megabytes:.0f} MB"
+        stored = f"differences, 8 bits\n× a scale per row\n{megabytes:.0f} MB"
         canvas.box(x, top + 72, 170, 60, stored, "layer", SMALL, thick=True)
         canvas.text(x + 85, top + 146, "=", 18)
         canvas.box(x, top + 160, 170, 44, "the adapted model", "layer", SMALL)
-    told = "; ".join(
-        f"{name}, {total:,} numbers, {'trained' if trained else 'frozen'}" for name, (trained, total) in parts.items()
-    )
     return canvas.finish(
-        f"The model from the bottom up: {told}. Stored are the differences from the packaged weights, as 8-bit numbers "
-        f"with a scale for each row, {megabytes:.0f} MB. Packaged weights plus differences are the adapted model."
+        f"The model from the bottom up: {'; '.join(told)}. Stored are the differences from the packaged weights, as "
+        f"8-bit numbers with a scale for each row, {megabytes:.0f} MB. Packaged weights plus differences are the "
+        "adapted model."
     )
 
 
@@ -216,7 +204,7 @@ def interventions(tokens, place, mask, word, bits):
                     gone = panel == 2 and at == place and end[0] == middles[mask]
                     canvas.arrow((x, start), end, tip=False, kind="padding" if gone else "head", dashed=gone)
         with canvas.step():
-            canvas.text(left + across / 2, 225, f"surprisal of \u201c{word}\u201d", SMALL, kind="loss")
+            canvas.text(left + across / 2, 225, f"surprisal of “{word}”", SMALL, kind="loss")
             canvas.text(left + across / 2, 246, f"{value:.1f} bits", kind="loss", bold=True)
     return canvas.finish(
         f"Three times the tokens {', '.join(tokens)} under two layers, whose lines lead to the vector at the mask. "

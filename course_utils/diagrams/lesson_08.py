@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..evaluation import ranks, spearman
-from .canvas import Canvas
+from .canvas import SMALL, Canvas
 
 
 def path_of_a_pair(sentences, place, scores, cosines):
@@ -13,36 +13,31 @@ def path_of_a_pair(sentences, place, scores, cosines):
 
     sentences: the two sentences of the pair. place: its row in `scores` and `cosines`, numbers (pairs,).
     """
-    one, other = sentences
     canvas = Canvas("08 path of a pair", 204)
     found = [f"{ranks(values)[place]:g}" for values in (cosines, scores)]
     whole = f"{spearman(scores, cosines):.2f}"
-    for y, sentence in zip((8, 52), (one, other)):
-        canvas.box(2, y, 220, 32, sentence, "token", size=14)
+    for y, sentence in zip((8, 52), sentences):
+        canvas.box(2, y, 220, 32, sentence, "token", size=SMALL)
     with canvas.step():
-        canvas.box(240, 8, 70, 76, "encoder", "layer", size=14)
+        canvas.box(240, 8, 70, 76, "encoder", "layer", size=SMALL)
         for y in (24, 68):
             canvas.arrow((222, y), (240, y))
             canvas.arrow((310, y), (328, y))
             canvas.vector(328, y - 9, width=46, height=18, kind="sentence", across=True)
             canvas.arrow((374, y), (394, 46))
-        canvas.box(394, 24, 56, 44, f"cosine\n{cosines[place]:.2f}", size=14)
+        canvas.box(394, 24, 56, 44, f"cosine\n{cosines[place]:.2f}", size=SMALL)
     with canvas.step():
-        canvas.arrow((112, 84), (112, 160))
-        canvas.box(2, 160, 220, 32, "a person reads both", size=14)
-        canvas.arrow((222, 176), (394, 176))
-        canvas.box(394, 154, 56, 44, f"score\n{scores[place]:.1f}", size=14)
+        canvas.box_from((112, 84), 2, 160, 220, 32, "a person reads both", size=SMALL)
+        canvas.box_from((222, 176), 394, 154, 56, 44, f"score\n{scores[place]:.1f}", size=SMALL)
     with canvas.step():
         for y, rank in zip((46, 176), found):
-            canvas.arrow((450, y), (468, y))
-            canvas.box(468, y - 22, 50, 44, f"rank\n{rank}", size=14)
+            canvas.box_from((450, y), 468, y - 22, 50, 44, f"rank\n{rank}", size=SMALL)
     with canvas.step():
-        canvas.text(342, 111, f"the ranks of {len(scores)} pairs,\ncorrelated by Pearson", 14, "end")
+        canvas.text(342, 111, f"the ranks of {len(scores)} pairs,\ncorrelated by Pearson", SMALL, "end")
         canvas.arrow((493, 68), (493, 96))
-        canvas.arrow((493, 154), (493, 126))
-        canvas.box(352, 96, 166, 30, f"Spearman {whole}", bold=True)
+        canvas.box_from((493, 154), 352, 96, 166, 30, f"Spearman {whole}", bold=True)
     return canvas.finish(
-        f'The pair "{one}" and "{other}" The encoder makes a vector of each sentence, and their cosine '
+        f'The pair "{sentences[0]}" and "{sentences[1]}" The encoder makes a vector of each sentence, and their cosine '
         f"is {cosines[place]:.2f}: rank {found[0]} of {len(scores)}. A person gives the score {scores[place]:.1f}: "
         f"rank {found[1]}. Pearson's correlation of these two ranks over all pairs is Spearman's correlation, {whole}."
     )
@@ -58,23 +53,23 @@ def two_orders(names, scores, cosines):
     by_score, by_cosine = np.argsort(scores, kind="stable"), np.argsort(cosines, kind="stable")
     headings = ((4, "first sentence of the pair"), (288, "score"), (342, "cosine"), (398, "rank"), (500, "rank"))
     for x, heading in headings:
-        canvas.text(x, 12, heading, 14, "start" if x == 4 else "middle", quiet=True)
+        canvas.text(x, 12, heading, SMALL, "start" if x == 4 else "middle", quiet=True)
     heights = {row: 40 + 27 * at for at, row in enumerate(by_score)}
     for row, y in heights.items():
-        canvas.text(4, y, names[row], 14, "start")
-        canvas.text(288, y, f"{scores[row]:.1f}", 14)
+        canvas.label(4, y, names[row])
+        canvas.text(288, y, f"{scores[row]:.1f}", SMALL)
     with canvas.step():
         for row, y in heights.items():
-            canvas.box(382, y - 11, 32, 22, f"{left[row]:g}", "token", size=14)
+            canvas.box(382, y - 11, 32, 22, f"{left[row]:g}", "token", size=SMALL)
     with canvas.step():
         for at, row in enumerate(by_cosine):
             y = 40 + 27 * at
-            canvas.box(484, y - 11, 32, 22, f"{right[row]:g}", "sentence", size=14)
-            canvas.text(342, heights[row], f"{cosines[row]:.2f}", 14)
+            canvas.box(484, y - 11, 32, 22, f"{right[row]:g}", "sentence", size=SMALL)
+            canvas.text(342, heights[row], f"{cosines[row]:.2f}", SMALL)
     with canvas.step():
         for at, row in enumerate(by_cosine):
             canvas.arrow((414, heights[row]), (484, 40 + 27 * at), tip=False)
-        canvas.text(516, 46 + 27 * len(names), f"Spearman of these: {spearman(scores, cosines):.2f}", 14, "end")
+        canvas.text(516, 46 + 27 * len(names), f"Spearman of these: {spearman(scores, cosines):.2f}", SMALL, "end")
     told = ", ".join(f"{names[row]} {left[row]:g} and {right[row]:g}" for row in by_score)
     return canvas.finish(
         f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {told}. Equal scores share "
@@ -91,22 +86,21 @@ def resampling(rows, repeated, value, interval, shown=8):
     """
     canvas = Canvas("08 resampling", 250)
     times = np.bincount(rows, minlength=shown)[:shown]
-    canvas.text(4, 14, f"the table: {len(rows)} pairs", 14, "start")
+    canvas.label(4, 14, f"the table: {len(rows)} pairs")
     for at in range(shown):
-        canvas.box(4 + 27 * at, 26, 23, 24, str(at + 1), "token", size=14)
+        canvas.box(4 + 27 * at, 26, 23, 24, str(at + 1), "token", size=SMALL)
     canvas.text(224, 38, "…", anchor="start")
     with canvas.step():
-        canvas.text(4, 74, f"one resample: {len(rows)} draws, put back", 14, "start")
+        canvas.label(4, 74, f"one resample: {len(rows)} draws, put back")
         for at, count in enumerate(times):
             x = 4 + 27 * at
             for copy in range(count):
-                canvas.box(x, 86 + 26 * copy, 23, 24, str(at + 1), "token", size=14)
+                canvas.box(x, 86 + 26 * copy, 23, 24, str(at + 1), "token", size=SMALL)
             if not count:
                 canvas.box(x, 86, 23, 24, "", "padding", dashed=True)
         canvas.text(224, 98, "…", anchor="start")
     with canvas.step():
-        canvas.arrow((112, 88 + 26 * int(times.max())), (112, 190))
-        canvas.box(32, 190, 160, 30, f"Spearman {repeated[-1]:.2f}", "plain")
+        canvas.box_from((112, 88 + 26 * int(times.max())), 32, 190, 160, 30, f"Spearman {repeated[-1]:.2f}", "plain")
         canvas.arrow((192, 205), (272, 205))
     with canvas.step():
         _histogram(canvas, repeated, value, interval)
@@ -127,13 +121,11 @@ def _histogram(canvas, values, middle, interval, left=280, right=512, floor=204,
 
     for count, start, end in zip(counts, edges, edges[1:]):
         tall = high * count / counts.max()
-        inside = interval[0] <= (start + end) / 2 <= interval[1]
-        canvas.box(
-            at(start), floor - tall, at(end) - at(start), tall, kind="sentence" if inside else "padding", round_by=0
-        )
-    canvas.text((left + right) / 2, 14, f"{len(values):,} resamples", 14)
+        kind = "sentence" if interval[0] <= (start + end) / 2 <= interval[1] else "padding"
+        canvas.box(at(start), floor - tall, at(end) - at(start), tall, kind=kind, round_by=0)
+    canvas.text((left + right) / 2, 14, f"{len(values):,} resamples", SMALL)
     canvas.arrow((at(middle), floor), (at(middle), 44), tip=False, dashed=True)
-    canvas.text(at(middle), 34, f"all pairs: {middle:.2f}", 14)
+    canvas.text(at(middle), 34, f"all pairs: {middle:.2f}", SMALL)
     canvas.bracket(at(interval[0]), at(interval[1]), floor + 4, f"95%: {interval[0]:.2f} to {interval[1]:.2f}")
 
 
@@ -152,26 +144,25 @@ def four_outcomes(labels, values, threshold):
     wide = 330 / (bins.max() + 1)
     tallest = max(np.bincount(bins[labels == label]).max() for label in (1, 0))
     cut = 95 - first * wide
-    canvas.text(4, 66, "similar", 14, "start", bold=True)
-    canvas.text(4, 178, "not similar", 14, "start", bold=True)
+    canvas.label(4, 66, "similar", bold=True)
+    canvas.label(4, 178, "not similar", bold=True)
     for label, base, way in ((1, 116, -1), (0, 130, 1)):
         for place, count in enumerate(np.bincount(bins[labels == label], minlength=bins.max() + 1)):
             if count:
                 tall = 78 * count / tallest
-                right = label == (place + first >= 0)
-                canvas.box(95 + place * wide + 1, base if way > 0 else base - tall, wide - 2, tall,
-                           kind="sentence" if right else "loss", round_by=0)  # fmt: skip
-    canvas.text(98, 123, f"{values.min():.2f}", 14, "end", quiet=True)
-    canvas.text(428, 123, f"cosine {values.max():.2f}", 14, "start", quiet=True)
+                kind = "sentence" if label == (place + first >= 0) else "loss"
+                top = base if way > 0 else base - tall
+                canvas.box(95 + place * wide + 1, top, wide - 2, tall, kind=kind, round_by=0)
+    canvas.text(98, 123, f"{values.min():.2f}", SMALL, "end", quiet=True)
+    canvas.label(428, 123, f"cosine {values.max():.2f}", quiet=True)
     with canvas.step():
         canvas.arrow((cut, 232), (cut, 16), tip=False, dashed=True)
-        canvas.text(cut, 241, f"threshold {threshold:.2f}", 14)
-    for label, y in ((1, 18), (0, 216)):
-        with canvas.step():
-            for side, x in ((0, cut - 10), (1, cut + 10)):
-                text = f"{names[label, side]}: {counts[label, side]}"
-                kind = "sentence" if label == side else "loss"
-                canvas.text(x, y, text, 16, "start" if side else "end", kind=kind, bold=True)
+        canvas.text(cut, 241, f"threshold {threshold:.2f}", SMALL)
+    for label, y in canvas.steps(((1, 18), (0, 216))):
+        for side, x in ((0, cut - 10), (1, cut + 10)):
+            text = f"{names[label, side]}: {counts[label, side]}"
+            kind = "sentence" if label == side else "loss"
+            canvas.text(x, y, text, 16, "start" if side else "end", kind=kind, bold=True)
     return canvas.finish(
         f"Bars count pairs by cosine, similar ones upwards and others downwards. A threshold of {threshold:.2f} cuts "
         f"them into four kinds: {counts[1, 1]} similar pairs are found and {counts[1, 0]} missed; of the others, "
@@ -185,21 +176,23 @@ def two_questions(first, second, difference):
     Each is (name, value, low, high).
     """
     canvas = Canvas("08 two questions", 224)
-    low, high = min(first[2], second[2]), max(first[3], second[3])
-    spread = (high - low) * 1.15
+    least, most = min(first[2], second[2]), max(first[3], second[3])
+    spread = (most - least) * 1.15
 
     def bar(y, row, start, kind):
-        name, value, *ends = row
-        begin, middle, end = (190 + 310 * (number - start) / spread for number in (ends[0], value, ends[1]))
-        canvas.text(4, y, name, 14, "start")
+        """The interval as a line, and its value as a dot. Returns both in words."""
+        name, value, low, high = row
+        begin, middle, end = (190 + 310 * (number - start) / spread for number in (low, value, high))
+        canvas.label(4, y, name)
         canvas.arrow((begin, y), (end, y), tip=False, thick=True, kind=kind)
         canvas.box(middle - 5, y - 5, 10, 10, kind=kind, round_by=5)
-        canvas.text(begin, y + 17, f"{ends[0]:.2f}", 14, quiet=True)
-        canvas.text(end, y + 17, f"{ends[1]:.2f}", 14, quiet=True)
-        canvas.text(middle, y - 16, f"{value:.2f}", 14)
+        canvas.text(begin, y + 17, f"{low:.2f}", SMALL, quiet=True)
+        canvas.text(end, y + 17, f"{high:.2f}", SMALL, quiet=True)
+        canvas.text(middle, y - 16, f"{value:.2f}", SMALL)
+        return f"{name}: {value:.2f}, interval {low:.2f} to {high:.2f}"
 
-    bar(24, first, low - 0.02, "sentence")
-    bar(78, second, low - 0.02, "sentence")
+    one = bar(24, first, least - 0.02, "sentence")
+    other = bar(78, second, least - 0.02, "sentence")
     with canvas.step():
         start = -spread / 3
         canvas.arrow((4, 114), (516, 114), tip=False)
@@ -207,11 +200,9 @@ def two_questions(first, second, difference):
         for tick in range(math.ceil(start * 20), math.floor((start + spread) * 20) + 1):
             x = 190 + 310 * (tick / 20 - start) / spread
             canvas.arrow((x, 130 if tick == 0 else 187), (x, 192), tip=False, dashed=tick == 0)
-            canvas.text(x, 206, f"{tick / 20:g}", 14, quiet=True)
-        bar(154, difference, start, "plain")
+            canvas.text(x, 206, f"{tick / 20:g}", SMALL, quiet=True)
+        apart = bar(154, difference, start, "plain")
     return canvas.finish(
-        f"{first[0]}: {first[1]:.2f}, interval {first[2]:.2f} to {first[3]:.2f}. {second[0]}: {second[1]:.2f}, "
-        f"interval {second[2]:.2f} to {second[3]:.2f}. The two bars overlap. {difference[0]}: {difference[1]:.2f}, "
-        f"interval {difference[2]:.2f} to {difference[3]:.2f}, on the same scale, "
+        f"{one}. {other}. The two bars overlap. {apart}, on the same scale, "
         + ("with 0 outside." if difference[2] > 0 or difference[3] < 0 else "with 0 inside.")
     )

@@ -1,6 +1,6 @@
 """The diagrams of lesson 09: a sentence encoder as a chain of modules, two ways to compare, and a search."""
 
-from .canvas import Canvas
+from .canvas import SMALL, Canvas
 
 
 def three_modules(texts, mask, shapes):
@@ -11,19 +11,16 @@ def three_modules(texts, mask, shapes):
     canvas = Canvas("09 three modules", 84 + 44 * len(texts))
     rows = [32 + 24 * at for at in range(len(texts))]
     middle, wide = (rows[0] + rows[-1] + 18) / 2, 76 / len(mask[0])
+    below, sizes = rows[-1] + 36, [str(tuple(numbers)) for numbers in shapes]
     for at, (y, text) in enumerate(zip(rows, texts), start=1):
-        canvas.box(2, y, 54, 18, f"text {at}", "token", size=14)
-        canvas.text(2, 64 + 24 * len(texts) + 20 * at, f"text {at}: {text}", 14, "start", quiet=True)
+        canvas.box(2, y, 54, 18, f"text {at}", "token", size=SMALL)
+        canvas.label(2, 64 + 24 * len(texts) + 20 * at, f"text {at}: {text}", quiet=True)
 
     def module(x, width, name, task):
         """A module between the arrow into it and the arrow out of it."""
-        canvas.arrow((x - 13, middle), (x, middle))
-        canvas.box(x, middle - 22, width, 44, name, "layer", size=14)
+        canvas.box_from((x - 13, middle), x, middle - 22, width, 44, name, "layer", size=SMALL)
         canvas.arrow((x + width, middle), (x + width + 13, middle))
-        canvas.text(x + width / 2, 10, task, 14, quiet=True)
-
-    def shape(x, numbers):
-        canvas.text(x, rows[-1] + 36, str(tuple(numbers)), 14)
+        canvas.text(x + width / 2, 10, task, SMALL, quiet=True)
 
     def sentences(x):
         for y in rows:
@@ -34,19 +31,18 @@ def three_modules(texts, mask, shapes):
         for y, counts in zip(rows, mask):
             for place, real in enumerate(counts):
                 canvas.box(176 + place * wide, y, wide, 18, kind="vector" if real else "padding", round_by=0)
-        shape(214, shapes[0])
+        canvas.text(214, below, sizes[0], SMALL)
     with canvas.step():
         module(265, 60, "Pooling", "mean")
         sentences(338)
-        shape(356, shapes[1])
+        canvas.text(356, below, sizes[1], SMALL)
     with canvas.step():
         module(387, 82, "Normalize", "length 1")
         sentences(482)
-        shape(488, shapes[2])
-    sizes = ", ".join(str(tuple(numbers)) for numbers in shapes)
+        canvas.text(488, below, sizes[2], SMALL)
     return canvas.finish(
         f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and encoder, Pooling, which "
-        f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {sizes}."
+        f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {', '.join(sizes)}."
     )
 
 
@@ -73,25 +69,22 @@ def two_ways(lengths, both):
     for start, count, name in zip(starts, lengths, ("one", "other")):
         cells(start, count, wide, (0, count - 1))
         middle = start + count * wide / 2
-        canvas.arrow((middle, 82), (middle, 100))
-        canvas.box(middle - 42, 100, 84, 34, "encoder", "layer", size=14)
+        canvas.box_from((middle, 82), middle - 42, 100, 84, 34, "encoder", "layer", size=SMALL)
         canvas.arrow((middle, 134), (middle, 152))
         canvas.vector(middle - 28, 152, width=56, height=18, kind="sentence", across=True)
         canvas.arrow((middle, 170), (121, 194))
-        canvas.text(middle, 32, name, 14, quiet=True)
-    canvas.box(81, 194, 80, 28, "cosine", size=14)
-    canvas.text(121, 238, "keeps the vectors", 14, quiet=True)
+        canvas.text(middle, 32, name, SMALL, quiet=True)
+    canvas.box(81, 194, 80, 28, "cosine", size=SMALL)
+    canvas.text(121, 238, "keeps the vectors", SMALL, quiet=True)
     with canvas.step():
         wide = 228 / both
         canvas.text(398, 12, "cross-encoder", bold=True)
         cells(284, both, wide, (0, first - 1, both - second, both - 1))
-        canvas.text(284 + first * wide / 2, 32, "one", 14, quiet=True)
-        canvas.text(284 + (first + second / 2) * wide, 32, "other", 14, quiet=True)
-        canvas.arrow((398, 82), (398, 100))
-        canvas.box(314, 100, 168, 34, "encoder", "layer", size=14)
-        canvas.arrow((398, 134), (398, 194))
-        canvas.box(348, 194, 100, 28, "a number", size=14)
-        canvas.text(398, 238, "keeps nothing", 14, quiet=True)
+        canvas.text(284 + first * wide / 2, 32, "one", SMALL, quiet=True)
+        canvas.text(284 + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)
+        canvas.box_from((398, 82), 314, 100, 168, 34, "encoder", "layer", size=SMALL)
+        canvas.box_from((398, 134), 348, 194, 100, 28, "a number", size=SMALL)
+        canvas.text(398, 238, "keeps nothing", SMALL, quiet=True)
     return canvas.finish(
         f"A bi-encoder reads two sentences of {first} and {second} tokens apart: attention stays within a sentence, "
         "each becomes a vector that can be kept, and the cosine compares the two. A cross-encoder reads both as one "
@@ -105,26 +98,24 @@ def pairs_of_n(n, large):
     cell, left, top = 220 / n, 24, 24
     for at in range(n):
         middle = (at + 0.5) * cell
-        canvas.text(left + middle, 12, str(at + 1), 14, quiet=True)
-        canvas.text(left - 4, top + middle, str(at + 1), 14, "end", quiet=True)
+        canvas.text(left + middle, 12, str(at + 1), SMALL, quiet=True)
+        canvas.text(left - 4, top + middle, str(at + 1), SMALL, "end", quiet=True)
         canvas.box(left + at * cell, top + at * cell, cell, cell, kind="sentence", round_by=0)
     with canvas.step():
         for row in range(n):
             for column in range(row):
                 canvas.box(left + column * cell, top + row * cell, cell, cell, kind="layer", round_by=0)
-    for y, kind, name, passes in (
-        (56, "sentence", "one pass each", lambda n: n),
-        (146, "layer", "one pass per pair", lambda n: n * (n - 1) // 2),
-    ):
-        with canvas.step():
-            canvas.box(276, y - 9, 18, 18, kind=kind, round_by=0)
-            canvas.text(302, y, name, anchor="start", bold=True)
-            for line, count in enumerate((n, large), start=1):
-                canvas.text(302, y + 24 * line, f"{count:,} sentences: {passes(count):,}", 14, "start")
+    few, many = (count * (count - 1) // 2 for count in (n, large))
+    rows = ((56, "sentence", "one pass each", n, large), (146, "layer", "one pass per pair", few, many))
+    for y, kind, name, *passes in canvas.steps(rows):
+        canvas.box(276, y - 9, 18, 18, kind=kind, round_by=0)
+        canvas.text(302, y, name, anchor="start", bold=True)
+        for line, (count, needed) in enumerate(zip((n, large), passes), start=1):
+            canvas.label(302, y + 24 * line, f"{count:,} sentences: {needed:,}")
     return canvas.finish(
         f"A table of {n} by {n} sentences. Its diagonal are the {n} sentences, one pass each. The cells below it are "
-        f"the {n * (n - 1) // 2} pairs, and those above it would be the same pairs again. For {large:,} sentences, "
-        f"there are {large:,} passes with one each, and {large * (large - 1) // 2:,} with one per pair."
+        f"the {few} pairs, and those above it would be the same pairs again. For {large:,} sentences, there are "
+        f"{large:,} passes with one each, and {many:,} with one per pair."
     )
 
 
@@ -135,16 +126,14 @@ def retrieve_and_rerank(sentences, candidates):
     canvas.box(130, 8, 384, 34, f"{sentences:,} vectors, made before", "sentence")
     with canvas.step():
         canvas.arrow((322, 42), (322, 102))
-        canvas.arrow((18, 42), (18, 72), tip=False)
-        canvas.arrow((18, 72), (34, 72))
-        canvas.box(34, 52, 180, 40, f"bi-encoder\n1 pass, {sentences:,} cosines", "layer", size=14)
+        canvas.path((18, 42), (18, 72), (34, 72))
+        canvas.box(34, 52, 180, 40, f"bi-encoder\n1 pass, {sentences:,} cosines", "layer", size=SMALL)
         canvas.arrow((214, 72), (314, 72), tip=False, dashed=True)
         canvas.box(242, 104, 160, 34, f"{candidates} candidates", "sentence")
     with canvas.step():
         canvas.arrow((322, 138), (322, 198))
-        canvas.arrow((18, 72), (18, 168), tip=False)
-        canvas.arrow((18, 168), (34, 168))
-        canvas.box(34, 148, 180, 40, f"cross-encoder\n{candidates} passes", "layer", size=14)
+        canvas.path((18, 72), (18, 168), (34, 168))
+        canvas.box(34, 148, 180, 40, f"cross-encoder\n{candidates} passes", "layer", size=SMALL)
         canvas.arrow((214, 168), (314, 168), tip=False, dashed=True)
         canvas.box(272, 200, 100, 32, "an order", "plain")
     return canvas.finish(
@@ -163,30 +152,28 @@ def index_and_search(shape, question, cosines):
     count, hidden = shape
     canvas.text(4, 14, "once", bold=True, anchor="start")
     canvas.box(4, 28, 150, 40, f"{count:,} sentences", "token")
-    canvas.arrow((154, 48), (180, 48))
-    canvas.box(180, 28, 84, 40, "encoder", "layer")
+    canvas.box_from((154, 48), 180, 28, 84, 40, "encoder", "layer")
     canvas.arrow((264, 48), (290, 48))
     for at in range(4):
         canvas.vector(290, 22 + 13 * at, cells=8, width=96, height=13, kind="sentence", across=True)
-    canvas.text(338, 88, f"({count:,}, {hidden})", 14)
+    canvas.text(338, 88, f"({count:,}, {hidden})", SMALL)
     with canvas.step():
         canvas.text(4, 120, "for each question", bold=True, anchor="start")
         canvas.box(4, 134, 150, 40, "1 question", "token")
-        canvas.arrow((154, 154), (180, 154))
-        canvas.box(180, 134, 84, 40, "encoder", "layer")
+        canvas.box_from((154, 154), 180, 134, 84, 40, "encoder", "layer")
         canvas.arrow((264, 154), (290, 154))
         canvas.vector(290, 147, cells=8, width=96, height=14, kind="sentence", across=True)
-        canvas.text(338, 180, f"({hidden},)", 14)
+        canvas.text(338, 180, f"({hidden},)", SMALL)
     with canvas.step():
         canvas.arrow((386, 48), (446, 84), bend=-6)
         canvas.arrow((386, 154), (446, 114), bend=6)
-        canvas.box(404, 84, 112, 30, f"{count:,} cosines", size=14)
+        canvas.box(404, 84, 112, 30, f"{count:,} cosines", size=SMALL)
     with canvas.step():
         canvas.arrow((470, 114), (470, 140))
         for at, cosine in enumerate(cosines):
-            canvas.box(434, 142 + 24 * at, 72, 22, f"{cosine:.2f}", size=14)
+            canvas.box(434, 142 + 24 * at, 72, 22, f"{cosine:.2f}", size=SMALL)
     best = ", ".join(f"{cosine:.2f}" for cosine in cosines)
-    canvas.text(4, 206, f"the question: {question}", 14, "start", quiet=True)
+    canvas.label(4, 206, f"the question: {question}", quiet=True)
     return canvas.finish(
         f"Once: the encoder makes a table of {count:,} vectors of {hidden} numbers. For each question: one pass makes "
         f"one vector, and its dot product with each row of the table gives {count:,} cosines. The highest are kept: "
@@ -203,7 +190,7 @@ def padded_or_packed(lengths, batch):
     widest, told = 148 / max(lengths), []
     for left, name, order in ((2, "as they come", lengths), (186, "sorted by length", sorted(lengths))):
         padding = 0
-        canvas.text(left, 12, name, 14, "start", bold=True)
+        canvas.label(left, 12, name, bold=True)
         for start in range(0, len(order), batch):
             most = max(order[start : start + batch])
             for at, length in enumerate(order[start : start + batch], start=start):
@@ -213,9 +200,9 @@ def padded_or_packed(lengths, batch):
                     canvas.box(left + length * widest, y, (most - length) * widest, 14, kind="padding", round_by=0)
                 padding += most - length
         told.append(f"{sum(lengths)} tokens and {padding} of padding {name}")
-        canvas.text(left, 46 + 17 * len(lengths), f"{padding} tokens of padding", 14, "start")
+        canvas.label(left, 46 + 17 * len(lengths), f"{padding} tokens of padding")
     with canvas.step():
-        canvas.text(370, 12, "end to end", 14, "start", bold=True)
+        canvas.label(370, 12, "end to end", bold=True)
         x, y, right = 370, 30, 370 + 148
         for length in sorted(lengths):
             rest = length * widest
@@ -225,7 +212,7 @@ def padded_or_packed(lengths, batch):
                 x, rest = x + part, rest - part
                 if right - x < 0.01:
                     x, y = 370, y + 17
-        canvas.text(370, 46 + 17 * len(lengths), "no padding", 14, "start")
+        canvas.label(370, 46 + 17 * len(lengths), "no padding")
     return canvas.finish(
         f"{len(lengths)} sentences in batches of {batch}: {' and '.join(told)}. Laid end to end in one pass, they need "
         "no padding."

@@ -10,17 +10,15 @@ def three_parts(sizes):
         "validation": ("learning rate, epoch", "plain", "its mistakes\nmay be read"),
         "test": ("the score to report", "sentence", "it decides\nnothing"),
     }
-    canvas = Canvas("10 three parts", 236)
+    canvas = Canvas("10 three parts", 236, gap=2)
     canvas.box(120, 6, 280, 32, f"{sum(sizes.values()):,} different texts", "token", bold=True)
-    for at, (name, size) in enumerate(sizes.items()):
+    for at, (name, size) in canvas.steps(enumerate(sizes.items())):
         left, middle = 4 + at * 174, 86 + at * 174
-        with canvas.step():
-            canvas.arrow((260 + 80 * (at - 1), 38), (middle, 66))
-            canvas.box(left, 68, 164, 48, f"{name}\n{size:,}", "token")
-            canvas.arrow((middle, 116), (middle, 144))
-            result, kind, remark = decides[name]
-            canvas.box(left, 146, 164, 34, result, kind, SMALL, thick=kind == "layer")
-            canvas.text(middle, 208, remark, SMALL, quiet=True)
+        canvas.arrow((260 + 80 * (at - 1), 38), (middle, 66))
+        canvas.box(left, 68, 164, 48, f"{name}\n{size:,}", "token")
+        result, kind, remark = decides[name]
+        canvas.box_from((middle, 116), left, 146, 164, 34, result, kind, SMALL, thick=kind == "layer")
+        canvas.text(middle, 208, remark, SMALL, quiet=True)
     told = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     return canvas.finish(
         f"{sum(sizes.values()):,} different texts in three parts: {told}. The training part sets the weights. The "
@@ -34,7 +32,7 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
 
     encoder, regression, head: how many weights each has. hidden: the length of a sentence vector.
     """
-    canvas = Canvas("10 frozen and trained", 258)
+    canvas = Canvas("10 frozen and trained", 258, gap=2)
     rows = (
         ("mean", "regression", regression, "1 probability", "padding"),
         ("[CLS]", "head", head, "2 logits", "layer"),
@@ -44,24 +42,22 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
         trained = kind == "layer"
         with canvas.step():
             canvas.box(4, top, 62, 52, "tokens", "token", SMALL)
-            canvas.arrow((66, top + 26), (88, top + 26))
             words = f"encoder, {'trained' if trained else 'frozen'}\n{encoder:,}"
-            canvas.box(90, top, 148, 52, words, kind, SMALL, dashed=not trained, thick=trained)
+            canvas.box_from((66, top + 26), 90, top, 148, 52, words, kind, SMALL, dashed=not trained, thick=trained)
             canvas.arrow((238, top + 26), (262, top + 26))
             canvas.vector(264, top + 4, kind="sentence", width=26, height=44)
             canvas.text(277, top - 12, f"{pooling}: {hidden}", SMALL, quiet=True)
-            canvas.arrow((290, top + 26), (312, top + 26))
-            canvas.box(314, top, 100, 52, f"{name}\n{weights:,}", "layer", SMALL, thick=True)
+            canvas.box_from((290, top + 26), 314, top, 100, 52, f"{name}\n{weights:,}", "layer", SMALL, thick=True)
             canvas.arrow((414, top + 26), (436, top + 26))
             canvas.text(478, top + 26, result.replace(" ", "\n"), SMALL)
         with canvas.step():
-            canvas.arrow((478, top + 50), (478, top + 72), kind="loss", tip=False, thick=True)
             reached = (364, 164) if trained else (364,)
-            canvas.arrow((478, top + 72), (reached[-1], top + 72), kind="loss", tip=False, thick=True)
+            corner = (478, top + 72)
+            canvas.path((478, top + 50), corner, (reached[-1], top + 72), tip=False, kind="loss", thick=True)
             for end in reached:
                 canvas.arrow((end, top + 72), (end, top + 54), kind="loss", thick=True)
             canvas.text(424, top + 88, "gradient", SMALL, kind="loss")
-            canvas.text(8, top + 88, f"trained: {weights + encoder * trained:,} weights", SMALL, "start", "loss")
+            canvas.label(8, top + 88, f"trained: {weights + encoder * trained:,} weights", kind="loss")
     return canvas.finish(
         f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression on the mean vector "
         f"has {regression:,} weights, and the gradient reaches only these. Below, the encoder is trained together with "
@@ -74,14 +70,11 @@ def training_loop(inputs, logits, weights):
 
     inputs: the shape of a batch of ids. logits: the shape of what the model returns. weights: how many it has.
     """
-    canvas = Canvas("10 training loop", 256)
+    canvas = Canvas("10 training loop", 256, gap=2)
     canvas.box(4, 20, 96, 52, f"batch\n{inputs}", "token", SMALL)
-    canvas.arrow((100, 46), (146, 46))
-    canvas.box(148, 20, 120, 52, f"model\n{weights:,}", "layer", SMALL, thick=True)
-    canvas.arrow((268, 46), (312, 46))
-    canvas.box(314, 20, 80, 52, f"logits\n{logits}", "vector", SMALL)
-    canvas.arrow((394, 46), (430, 46))
-    canvas.box(432, 20, 84, 52, "loss\n1 number", "loss", SMALL)
+    canvas.box_from((100, 46), 148, 20, 120, 52, f"model\n{weights:,}", "layer", SMALL, thick=True)
+    canvas.box_from((268, 46), 314, 20, 80, 52, f"logits\n{logits}", "vector", SMALL)
+    canvas.box_from((394, 46), 432, 20, 84, 52, "loss\n1 number", "loss", SMALL)
     with canvas.step():
         canvas.arrow((474, 72), (474, 166), kind="loss")
         canvas.text(466, 118, "loss.backward()", SMALL, "end", mono=True)
@@ -115,14 +108,13 @@ def rate_over_steps(rates, warmup):
     canvas.arrow((left, bottom), (left, 8))
     canvas.text(left - 8, bottom, "0", SMALL, "end")
     canvas.text(left - 8, places[warmup][1], f"{max(rates):.0e}".replace("e-0", "e-"), SMALL, "end")
-    canvas.text(left + 10, 10, "learning rate", SMALL, "start", quiet=True)
-    for part, words in (((0, warmup), "warm-up"), ((warmup, last), "straight down to 0")):
-        with canvas.step():
-            canvas.arrow(places[part[0]], places[part[1]], kind="layer", tip=False, thick=True)
-            for x, y in places[part[0] : part[1] + 1]:
-                canvas.circle(x, y, 4, "layer")
-            canvas.bracket(places[part[0]][0] + 3, places[part[1]][0] - 3, bottom + 28, words)
-            canvas.text(places[part[1]][0], bottom + 14, part[1], SMALL)
+    canvas.label(left + 10, 10, "learning rate", quiet=True)
+    for start, end, words in canvas.steps(((0, warmup, "warm-up"), (warmup, last, "straight down to 0"))):
+        canvas.arrow(places[start], places[end], kind="layer", tip=False, thick=True)
+        for x, y in places[start : end + 1]:
+            canvas.circle(x, y, 4, "layer")
+        canvas.bracket(places[start][0] + 3, places[end][0] - 3, bottom + 28, words)
+        canvas.text(places[end][0], bottom + 14, end, SMALL)
     canvas.text(left + 4, bottom + 14, "step 0", SMALL)
     return canvas.finish(
         f"The learning rate over {last} steps. It rises in a straight line from 0 to {max(rates):g} at step {warmup}, "
@@ -166,10 +158,8 @@ def pair_classifiers(tokens, segments, hidden):
     canvas.text(120, 10, "bi-encoder", bold=True)
     for left, name, count in ((4, "u", first), (128, "v", second + 1)):  # alone, the second has a [CLS], too
         canvas.box(left, 26, 116, 28, f"{count} tokens", "token", SMALL)
-        canvas.arrow((left + 58, 54), (left + 58, 70))
-        canvas.box(left, 70, 116, 30, "encoder, mean", "layer", SMALL)
-        canvas.arrow((left + 58, 100), (left + 58, 118))
-        canvas.box(left + 24, 118, 68, 28, f"{name}: {hidden}", "sentence", SMALL)
+        canvas.box_from((left + 58, 54), left, 70, 116, 30, "encoder, mean", "layer", SMALL)
+        canvas.box_from((left + 58, 100), left + 24, 118, 68, 28, f"{name}: {hidden}", "sentence", SMALL)
     with canvas.step():
         for at, name in enumerate(("u", "v", "|u − v|")):
             canvas.box(33 + 58 * at, 170, 58, 28, name, "sentence", SMALL, round_by=0)
@@ -177,8 +167,7 @@ def pair_classifiers(tokens, segments, hidden):
         canvas.arrow((182, 146), (120, 168))
         for start, end in ((66, 170), (190, 184)):
             canvas.arrow((start, 146), (end, 168), dashed=True)
-        canvas.arrow((120, 198), (120, 216))
-        canvas.box(33, 216, 174, 32, f"head: {3 * hidden:,} to 2 logits", "layer", SMALL)
+        canvas.box_from((120, 198), 33, 216, 174, 32, f"head: {3 * hidden:,} to 2 logits", "layer", SMALL)
     with canvas.step():
         canvas.text(392, 10, "cross-encoder", bold=True)
         wide = 240 / len(tokens)
@@ -186,12 +175,9 @@ def pair_classifiers(tokens, segments, hidden):
             kind = "special" if token in ("[CLS]", "[SEP]") else "token"
             canvas.box(272 + at * wide, 26, wide, 28, kind=kind, round_by=0)
             canvas.text(272 + (at + 0.5) * wide, 62, segment, SMALL, quiet=True)
-        canvas.arrow((392, 70), (392, 84))
-        canvas.box(292, 84, 200, 46, "encoder: every token\nlooks at both sentences", "layer", SMALL)
-        canvas.arrow((392, 130), (392, 152))
-        canvas.box(348, 152, 88, 28, f"[CLS]: {hidden}", "sentence", SMALL)
-        canvas.arrow((392, 180), (392, 216))
-        canvas.box(305, 216, 174, 32, f"head: {hidden} to 2 logits", "layer", SMALL)
+        canvas.box_from((392, 70), 292, 84, 200, 46, "encoder: every token\nlooks at both sentences", "layer", SMALL)
+        canvas.box_from((392, 130), 348, 152, 88, 28, f"[CLS]: {hidden}", "sentence", SMALL)
+        canvas.box_from((392, 180), 305, 216, 174, 32, f"head: {hidden} to 2 logits", "layer", SMALL)
     return canvas.finish(
         f"Two classifiers of pairs. The bi-encoder reads a sentence of {first} tokens and one of {second + 1} apart; "
         f"the mean of each is a vector of {hidden}, u and v, and a head reads u, v and |u - v|, {3 * hidden:,} "

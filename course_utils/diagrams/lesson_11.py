@@ -15,16 +15,15 @@ def one_encoder(anchor, positive, negative, near, far):
     texts = {"positive": positive, "anchor": anchor, "negative": negative}
     for at, (name, text) in enumerate(texts.items()):
         middle = 48 + at * 74
-        canvas.text(6, middle - 30, name, SMALL, "start", quiet=True)
+        canvas.label(6, middle - 30, name, quiet=True)
         canvas.box(4, middle - 18, 222, 36, text, "token", SMALL)
         canvas.arrow((226, middle), (252, middle))
         canvas.arrow((352, middle), (374, middle))
         canvas.vector(376, middle - 18, kind="sentence", width=26, height=36)
     canvas.box(254, 24, 98, 196, "encoder\n\nthe same\nweights\nthree times", "layer", SMALL, thick=True)
-    for middle, value in ((85, near), (159, far)):
-        with canvas.step():
-            canvas.arrow((406, middle - 32), (406, middle + 32), kind="sentence", tip=False, thick=True)
-            canvas.text(416, middle, f"cosine {value:.2f}", anchor="start", bold=value == max(near, far))
+    for middle, value in canvas.steps(((85, near), (159, far))):
+        canvas.arrow((406, middle - 32), (406, middle + 32), kind="sentence", tip=False, thick=True)
+        canvas.text(416, middle, f"cosine {value:.2f}", anchor="start", bold=value == max(near, far))
     return canvas.finish(
         f"Three texts pass through one encoder with the same weights: the anchor, {anchor!r}, the positive, "
         f"{positive!r}, and the negative, {negative!r}. The cosine of anchor and positive is {near:.2f}, that of "
@@ -55,13 +54,13 @@ def margin_ring(near, far, margin):
         canvas.circle(x, y, unit * (near + margin), "loss", dashed=True, look="ring")
         canvas.text(290, 58, f"ring: near + margin = {near + margin:g}", anchor="start", kind="loss")
     costs = [max(0, near - distance + margin) for distance in far]
-    for at, (distance, cost, degrees, beside) in enumerate(zip(far, costs, (38, 0, -62), ((0, -17), (0, 17), (17, 0)))):
-        with canvas.step():
-            negative = place(distance, degrees)
-            canvas.circle(*negative, 6, "loss")
-            canvas.text(negative[0] + beside[0], negative[1] + beside[1], f"n{at + 1}", SMALL)
-            canvas.text(290, 112 + at * 42, f"n{at + 1}: far = {distance:g}", anchor="start")
-            canvas.text(420, 112 + at * 42, f"costs {cost:g}", anchor="start", bold=True)
+    ways = (38, 0, -17), (0, 0, 17), (-62, 17, 0)  # in degrees, and how far right of the dot and below it its name is
+    for at, (distance, cost, (degrees, right, below)) in canvas.steps(enumerate(zip(far, costs, ways))):
+        across, down = place(distance, degrees)
+        canvas.circle(across, down, 6, "loss")
+        canvas.text(across + right, down + below, f"n{at + 1}", SMALL)
+        canvas.text(290, 112 + at * 42, f"n{at + 1}: far = {distance:g}", anchor="start")
+        canvas.text(420, 112 + at * 42, f"costs {cost:g}", anchor="start", bold=True)
     told = "; ".join(f"at {distance:g} it costs {cost:g}" for distance, cost in zip(far, costs))
     return canvas.finish(
         f"An anchor, a positive at distance {near:g} on a circle around it, and a dashed ring one margin further out, "
@@ -77,18 +76,20 @@ def choices_in_a_batch(anchors, cosines, scale):
     count, cell, left, top = len(anchors), 38, 136, 58
     canvas = Canvas("11 choices in a batch", top + 46 * count + 24)
     shares = []
-    for columns in (count, 2 * count):
-        powers = [[math.exp(scale * float(value)) for value in row[:columns]] for row in cosines]
+    for choices in (count, 2 * count):
+        powers = [[math.exp(scale * float(value)) for value in row[:choices]] for row in cosines]
         shares.append([row[at] / sum(row) for at, row in enumerate(powers)])
     for at, text in enumerate(anchors):
         canvas.text(left - 8, top + 21 + at * 46, text, SMALL, "end")
 
-    def column(place, name, kind, x):
-        canvas.text(x + cell / 2, top - 12, name, SMALL)
-        for at, row in enumerate(cosines):
-            own = at == place
-            written = f"{float(row[place]):.2f}"
-            canvas.box(x, top + at * 46, cell, 42, written, "sentence" if own else kind, SMALL, thick=own)
+    def columns(first, title, kind, left):
+        for place in range(count):
+            x = left + place * 39
+            canvas.text(x + cell / 2, top - 12, place + 1, SMALL)
+            for at, row in enumerate(cosines):
+                own, written = at == first + place, f"{float(row[first + place]):.2f}"
+                canvas.box(x, top + at * 46, cell, 42, written, "sentence" if own else kind, SMALL, thick=own)
+        canvas.text(left + 19 * count, 14, title, SMALL, quiet=True)
 
     def shown(shares, x, among):
         canvas.text(x, top - 44, "p", SMALL, bold=True)
@@ -96,18 +97,14 @@ def choices_in_a_batch(anchors, cosines, scale):
         for at, share in enumerate(shares):
             canvas.text(x, top + 21 + at * 46, f"{share:.2f}", SMALL, bold=True)
 
-    for place in range(count):
-        column(place, place + 1, "plain", left + place * 39)
-    canvas.text(left + 19 * count, 14, "positives", SMALL, quiet=True)
+    columns(0, "positives", "plain", left)
     canvas.box(left, top + 46 * count + 4, 16, 16, kind="sentence", thick=True)
-    canvas.text(left + 24, top + 46 * count + 12, "its own positive", SMALL, "start", quiet=True)
+    canvas.label(left + 24, top + 46 * count + 12, "its own positive", quiet=True)
     beyond = left + 39 * count
     with canvas.step():
         shown(shares[0], beyond + 31, f"among {count}")
     with canvas.step():
-        for place in range(count):
-            column(count + place, place + 1, "loss", beyond + 64 + place * 39)
-        canvas.text(beyond + 64 + 19 * count, 14, "denials", SMALL, quiet=True)
+        columns(count, "denials", "loss", beyond + 64)
         shown(shares[1], beyond + 64 + 39 * count + 42, f"among all {2 * count}")
     pairs = ", ".join(f"{one:.2f} and {other:.2f}" for one, other in zip(*shares))
     return canvas.finish(
@@ -151,7 +148,7 @@ def loss_family(points, forces):
             for which, words in zip(("first", "second"), moved)))  # fmt: skip
     for at, (word, kind) in enumerate(members.items()):
         canvas.circle(130 + at * 100, 246, 5, kind)
-        canvas.text(140 + at * 100, 246, word, SMALL, "start")
+        canvas.label(140 + at * 100, 246, word)
     return canvas.finish(
         "Two triplets on a circle, under each of ten losses. In the first, above, the denial is nearer to the anchor "
         "than the positive is; the second, below, is right by far. Arrows are negative gradients, and say whether a "
@@ -180,20 +177,16 @@ def out_of_reach(near, far, margin):
     canvas.arrow((left, 170), (left + (2 + margin) * unit + 14, 170))
     canvas.text(left + (2 + margin) * unit, 206, "distance", SMALL, "end", quiet=True)
     canvas.box(left, 14, 2 * unit, 156, dashed=True, round_by=0)
-    canvas.text(left + 2 * unit + 10, 28, "at most 2 for vectors of length 1", SMALL, "start", quiet=True)
+    canvas.label(left + 2 * unit + 10, 28, "at most 2 for vectors of length 1", quiet=True)
     rows = (("near", near, "sentence"), ("far", far, "loss"), ("far that would cost nothing", near + margin, "plain"))
-    for at, (name, values, kind) in enumerate(rows):
+    for at, (name, values, kind) in canvas.steps(enumerate(rows)):
         y, size, stacked = 72 + at * 42, 5, Counter()
-        with canvas.step():
-            for value in values:  # a dot for each, on top of those at the same place
-                place = round(float(value) * unit / size)
-                canvas.circle(left + place * size, y - stacked[place] * size, 2, kind, look="dot")
-                stacked[place] += 1
-            x = left + max(map(float, values)) * unit + 12
-            start = at < 2
-            canvas.text(
-                x if start else left + float(min(values)) * unit - 12, y, name, SMALL, "start" if start else "end"
-            )
+        for value in values:  # a dot for each, on top of those at the same place
+            place = round(float(value) * unit / size)
+            canvas.circle(left + place * size, y - stacked[place] * size, 2, kind, look="dot")
+            stacked[place] += 1
+        value, away, anchor = (max(values), 12, "start") if at < 2 else (min(values), -12, "end")
+        canvas.text(left + float(value) * unit + away, y, name, SMALL, anchor)
     return canvas.finish(
         f"Distances on a line, for {len(near)} triplets: near from {float(min(near)):.2f} to {float(max(near)):.2f}, "
         f"far from {float(min(far)):.2f} to {float(max(far)):.2f}. Vectors of length 1 are at most 2 apart. With a "
@@ -218,15 +211,14 @@ def collapse(cosines, count=7):
     cosines: {name: mean cosine of unrelated texts}, at most three.
     """
     canvas = Canvas("11 collapse", 216)
-    for at, (name, cosine) in enumerate(cosines.items()):
+    for at, (name, cosine) in canvas.steps(enumerate(cosines.items())):
         x, y, radius = 88 + at * 172, 80, 72
-        with canvas.step():
-            canvas.circle(x, y, radius, look="ring", dashed=True)
-            for angle in _fan(float(cosine), count):
-                end = (x + (radius - 4) * math.sin(angle), y - (radius - 4) * math.cos(angle))
-                canvas.arrow((x, y), end, kind="sentence")
-            canvas.text(x, 172, f"mean cosine {float(cosine):.2f}", SMALL, bold=True)
-            canvas.text(x, 198, name, SMALL, quiet=True)
+        canvas.circle(x, y, radius, look="ring", dashed=True)
+        for angle in _fan(float(cosine), count):
+            end = (x + (radius - 4) * math.sin(angle), y - (radius - 4) * math.cos(angle))
+            canvas.arrow((x, y), end, kind="sentence")
+        canvas.text(x, 172, f"mean cosine {float(cosine):.2f}", SMALL, bold=True)
+        canvas.text(x, 198, name, SMALL, quiet=True)
     told = "; ".join(f"{name}, {float(cosine):.2f}" for name, cosine in cosines.items())
     return canvas.finish(
         f"Fans of {count} arrows, drawn so that their mean cosine is the one measured for unrelated texts: {told}. "

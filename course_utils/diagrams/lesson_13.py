@@ -5,18 +5,16 @@ from .canvas import SMALL, Canvas
 
 def nested_lengths(lengths, dimensions):
     """One vector, and its first numbers as shorter vectors with a loss each: Matryoshka. Lengths from long to short."""
-    canvas = Canvas("13 nested lengths", 46 + 46 * len(lengths))
+    canvas = Canvas("13 nested lengths", 46 + 46 * len(lengths), gap=4)
     for x, title in ((8, "numbers"), (284, "bytes"), (392, "in training")):
-        canvas.text(x, 16, title, SMALL, "start", quiet=True)
-    for row, length in enumerate(lengths):
+        canvas.label(x, 16, title, quiet=True)
+    for row, length in canvas.steps(enumerate(lengths)):
         y, wide = 34 + 46 * row, 224 * length / dimensions
-        with canvas.step():
-            canvas.vector(8, y, cells=max(1, round(16 * length / dimensions)), kind="sentence", width=wide, height=26,
-                          across=True)  # fmt: skip
-            canvas.text(8 + wide + 8, y + 13, length, SMALL, "start", mono=True, bold=True)
-            canvas.text(284, y + 13, f"{4 * length:,}", SMALL, "start", mono=True)
-            canvas.arrow((346, y + 13), (388, y + 13))
-            canvas.box(392, y, 112, 26, f"loss of the {length}" if row else "loss of all", "loss", size=SMALL)
+        canvas.vector(8, y, max(1, round(16 * length / dimensions)), "sentence", wide, 26, across=True)
+        canvas.label(8 + wide + 8, y + 13, length, mono=True, bold=True)
+        canvas.label(284, y + 13, f"{4 * length:,}", mono=True)
+        name = f"loss of the {length}" if row else "loss of all"
+        canvas.box_from((346, y + 13), 392, y, 112, 26, name, "loss", SMALL)
     canvas.text(260, 34 + 46 * len(lengths), "the training lowers the sum of these losses", SMALL, quiet=True)
     told = ", ".join(f"{length} numbers ({4 * length:,} bytes)" for length in lengths)
     return canvas.finish(
@@ -91,12 +89,10 @@ def walk_down(points, layers, paths, target, nearest):
     places visited in each. target: the point that is searched for, and `nearest` the place nearest to it.
     """
     canvas = Canvas("13 walk down", 258)
-    every = [*map(tuple, points), tuple(target)]
-    least = [min(point[axis] for point in every) for axis in (0, 1)]
-    wide = [max(point[axis] for point in every) - least[axis] for axis in (0, 1)]
+    spans = [(min(axis), max(axis) - min(axis)) for axis in zip(*points, target)]
 
     def at(point, left, width):
-        x, y = ((point[axis] - least[axis]) / wide[axis] for axis in (0, 1))
+        x, y = ((value - least) / wide for value, (least, wide) in zip(point, spans))
         return float(left + width * x), float(226 - 188 * y)
 
     places = (14, 146), (186, 320)  # left and width: all points need more room than a few
@@ -119,7 +115,7 @@ def walk_down(points, layers, paths, target, nearest):
             canvas.circle(*at(points[path[-1]], *place), 6, "sentence", look="dot")
     caption = "orange: what is searched for; green: the walk, from its ring to its large dot"
     canvas.text(260, 248, caption, SMALL, quiet=True)
-    steps = [f"{' to '.join(map(str, path))}" for path in paths]
+    steps = [" to ".join(map(str, path)) for path in paths]
     end = "the nearest of all" if paths[1][-1] == nearest else f"not the nearest, which is {nearest}"
     return canvas.finish(
         f"Two graphs of the same points: above only {len(layers[0])} of them, with long links, below all "
