@@ -3,6 +3,7 @@
 import functools
 import re
 import string
+from functools import partial
 
 import numpy as np
 
@@ -487,31 +488,23 @@ def _without_last(s, p):
     return merged
 
 
-def _with_separator(z, whole):
+def _with_separator(z, whole, s, p):
     """Joins the symbols, replaces in the text (in whole symbols only, or anywhere), and splits again."""
-
-    def imitate(s, p):
-        pair = re.escape(z.join(p))
-        if whole:
-            pair = rf"(?<![^{z}]){pair}(?![^{z}])"
-        return re.sub(pair, lambda _: "".join(p), z.join(s)).split(z) if s else []
-
-    return imitate
+    pair = re.escape(z.join(p))
+    if whole:
+        pair = rf"(?<![^{z}]){pair}(?![^{z}])"
+    return re.sub(pair, lambda _: "".join(p), z.join(s)).split(z) if s else []
 
 
-def _beyond_the_end(fits, step):
+def _beyond_the_end(fits, step, s, p):
     """Reads the right neighbour of every symbol, including the last, which has none."""
-
-    def imitate(s, p):
-        merged, i = [], 0
-        for _ in s:
-            if i < len(s):
-                here = fits(s, i, p)
-                merged.append(p[0] + p[1] if here else s[i])
-                i += step if here else 1
-        return merged
-
-    return imitate
+    merged, i = [], 0
+    for _ in s:
+        if i < len(s):
+            here = fits(s, i, p)
+            merged.append(p[0] + p[1] if here else s[i])
+            i += step if here else 1
+    return merged
 
 
 _NEIGHBOURS = (
@@ -545,11 +538,11 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
         for glue in (lambda x, y, p: x + y, lambda x, y, p: "".join(p))
     ],
     separator=(
-        *(_with_separator(z, whole) for z in (" ", "\0", "\n", ",", "|", "\t") for whole in (True, False)),
+        *(partial(_with_separator, z, whole) for z in (" ", "\0", "\n", ",", "|", "\t") for whole in (True, False)),
         lambda s, p: re.sub(rf"(?<!\S){re.escape(' '.join(p))}(?!\S)", lambda _: "".join(p), " ".join(s)).split(),
     ),
     last_lost=_without_last,
-    beyond_the_end=[_beyond_the_end(fits, step) for fits in _NEIGHBOURS for step in (1, 2)],
+    beyond_the_end=[partial(_beyond_the_end, fits, step) for fits in _NEIGHBOURS for step in (1, 2)],
     nothing_merged=lambda s, p: list(s),
     one_text=lambda s, p: "".join(s),
     array=lambda s, p: np.array(merge(s, p)).tolist(),

@@ -1,5 +1,7 @@
 """Exercises of lesson 02, padding and truncation."""
 
+from functools import partial
+
 import torch
 
 from .._support.values import small_encoder
@@ -341,13 +343,9 @@ def _leaks(encode, ids, mask, size, others=_next_ids):
     return (_largest(_changes(encode, ids, mask, size, others), mask) > 1e-4).tolist()
 
 
-def _leaks_by(measure, most=1e-4):
+def _leaks_by(measure, encode, ids, mask, size, most=1e-4):
     """Leaks as found by another measure: `measure(changes, mask)` is one number for each row."""
-
-    def leaks(encode, ids, mask, size):
-        return (measure(_changes(encode, ids, mask, size), mask) > most).tolist()
-
-    return leaks
+    return (measure(_changes(encode, ids, mask, size), mask) > most).tolist()
 
 
 def _leaks_by_norm(encode, ids, mask, size):
@@ -367,16 +365,13 @@ def _alone(encode, ids, mask, size):
     return found
 
 
-def _one_swapped(place):
-    def leaks(encode, ids, mask, size):
-        swapped = ids.clone()
-        for row, padding in enumerate(mask == 0):
-            if padding.any():
-                column = padding.nonzero()[place, 0]
-                swapped[row, column] = (ids[row, column] + 1) % size
-        return (_largest(encode(swapped, mask) - encode(ids, mask), mask) > 1e-4).tolist()
-
-    return leaks
+def _one_swapped(place, encode, ids, mask, size):
+    swapped = ids.clone()
+    for row, padding in enumerate(mask == 0):
+        if padding.any():
+            column = padding.nonzero()[place, 0]
+            swapped[row, column] = (ids[row, column] + 1) % size
+    return (_largest(encode(swapped, mask) - encode(ids, mask), mask) > 1e-4).tolist()
 
 
 def _after_as_many_as_are_real(mask):
@@ -404,22 +399,22 @@ LEAKS = exercise(
     points=2,
     arguments=("encode", "input_ids", "attention_mask", "vocabulary_size"),
 )(
-    first_tokens_only=_leaks_by(lambda changes, mask: changes[:, 0].abs().amax(dim=1) * mask[:, 0]),
-    padded_compared=_leaks_by(lambda changes, mask: changes.abs().amax(dim=(1, 2))),
+    first_tokens_only=partial(_leaks_by, lambda changes, mask: changes[:, 0].abs().amax(dim=1) * mask[:, 0]),
+    padded_compared=partial(_leaks_by, lambda changes, mask: changes.abs().amax(dim=(1, 2))),
     no_absolute_value=[
-        _leaks_by(lambda changes, mask, sign=sign: ((sign * changes).amax(dim=2) * mask).amax(dim=1))
+        partial(_leaks_by, lambda changes, mask, sign=sign: ((sign * changes).amax(dim=2) * mask).amax(dim=1))
         for sign in (1, -1)
     ],
-    first_number_only=_leaks_by(lambda changes, mask: (changes[:, :, 0].abs() * mask).amax(dim=1)),
+    first_number_only=partial(_leaks_by, lambda changes, mask: (changes[:, :, 0].abs() * mask).amax(dim=1)),
     changes_added=[
-        _leaks_by(measure)
+        partial(_leaks_by, measure)
         for measure in (
             lambda changes, mask: (changes.norm(dim=2) * mask).amax(dim=1),
             lambda changes, mask: (changes.abs().sum(dim=2) * mask).amax(dim=1),
         )
     ],
     changes_averaged=[
-        _leaks_by(measure)
+        partial(_leaks_by, measure)
         for measure in (
             lambda changes, mask: (changes.abs().mean(dim=2) * mask).amax(dim=1),
             lambda changes, mask: ((changes * mask[..., None]).sum(dim=1) / mask.sum(dim=1)[:, None]).abs().amax(1),
@@ -434,8 +429,8 @@ LEAKS = exercise(
     compared_with_alone=_alone,
     first_positions_as_real=lambda *a: _swapped_at(*a, at=_after_as_many_as_are_real),
     right_only=lambda *a: _swapped_at(*a, at=_after_the_last),
-    tiny_changes=_leaks_by(_largest, most=0.0),
-    small_leak_missed=[_leaks_by(_largest, most) for most in (1e-3, 1e-2)],
+    tiny_changes=partial(_leaks_by, _largest, most=0.0),
+    small_leak_missed=[partial(_leaks_by, _largest, most=most) for most in (1e-3, 1e-2)],
     relative_tolerance=_by_closeness,
     negative_ids=[
         lambda *a, others=others: _leaks(*a, others=others)
@@ -449,8 +444,8 @@ LEAKS = exercise(
         ),
     ),
     beyond_vocabulary=lambda *a: _leaks(*a, others=lambda ids, size: ids + 1),
-    one_position_only=[_one_swapped(place) for place in (0, -1)],
-    one_value=lambda *a: any(_leaks_by(_largest)(*a)),
-    inverted=lambda *a: [not leak for leak in _leaks_by(_largest)(*a)],
+    one_position_only=[partial(_one_swapped, place) for place in (0, -1)],
+    one_value=lambda *a: any(_leaks_by(_largest, *a)),
+    inverted=lambda *a: [not leak for leak in _leaks_by(_largest, *a)],
     amount_returned=lambda e, i, m, n: _largest(_changes(e, i, m, n), m).tolist(),
 )

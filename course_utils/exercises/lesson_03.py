@@ -1,6 +1,7 @@
 """Exercises of lesson 03, contextual vectors."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -336,14 +337,10 @@ def _patch_where(chosen, **more):
 _patched = _patch_where(lambda n, layer: n == layer)
 
 
-def _patch_by(change, chosen=lambda n, layer: n == layer):
+def _patch_by(change, e, layers, layer, position, vector, chosen=lambda n, layer: n == layer):
     """An imitation that changes the hidden state number `layer` in another way."""
-
-    def imitate(e, layers, layer, position, vector):
-        states = _run(e, layers, lambda n, state: change(state, position, vector) if chosen(n, layer) else state)
-        return torch.stack(states)
-
-    return imitate
+    states = _run(e, layers, lambda n, state: change(state, position, vector) if chosen(n, layer) else state)
+    return torch.stack(states)
 
 
 def _patch_after_the_run(e, layers, layer, position, vector):
@@ -353,7 +350,7 @@ def _patch_after_the_run(e, layers, layer, position, vector):
 
 
 def _patch_not_shown(e, layers, layer, position, vector):
-    patch = _patch_by(_with)
+    patch = partial(_patch_by, _with)
     clean, states = torch.stack(_run(e, layers)), patch(e, layers, layer, position, vector)
     states[layer] = clean[layer]
     return states
@@ -381,8 +378,8 @@ PATCH = exercise(
     above_too=_patch_where(lambda n, layer: n >= layer),
     below_too=_patch_where(lambda n, layer: n <= layer),
     every_state=_patch_where(lambda n, layer: True),
-    all_tokens=_patch_by(lambda state, p, v: v.expand_as(state)),
-    added=_patch_by(lambda state, p, v: _with(state, p, state[p] + v)),
+    all_tokens=partial(_patch_by, lambda state, p, v: v.expand_as(state)),
+    added=partial(_patch_by, lambda state, p, v: _with(state, p, state[p] + v)),
     last_only=lambda *args: _patched(*args)[-1],
     embeddings_missing=lambda *args: _patched(*args)[1:],
     first_matrices=lambda e, layers, layer, position, vector: _patched(

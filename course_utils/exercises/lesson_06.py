@@ -1,6 +1,7 @@
 """Exercises of lesson 06, similarity and projections."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -71,20 +72,16 @@ def _sums(a, b):
     return (a * b).sum()
 
 
-def _cosine_of(convert, of_zero):
+def _cosine_of(convert, of_zero, a, b):
     """The correct formula applied after `convert`, which may lose information."""
-
-    def imitate(a, b):
-        if of_zero is not None and not (a.any() and b.any()):
-            return of_zero
-        a, b = convert(a, b)
-        return _number(a @ b / (a.norm() * b.norm()))
-
-    return imitate
+    if of_zero is not None and not (a.any() and b.any()):
+        return of_zero
+    a, b = convert(a, b)
+    return _number(a @ b / (a.norm() * b.norm()))
 
 
 COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
-    nan_for_zeros=_cosine_of(_wide, None),
+    nan_for_zeros=partial(_cosine_of, _wide, None),
     two_dtypes=[
         lambda a, b, top=top, bottom=bottom, zero=zero: _ratio(a, b, bottom, top, zero, wide=False)
         for top in (torch.dot, torch.matmul)
@@ -93,13 +90,13 @@ COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
     ],
     int8_overflow=[lambda a, b, zero=zero: _ratio(a, b, _squares, _sums, zero, wide=False) for zero in (None, 0.0)],
     float32_overflow=(
-        *(_cosine_of(lambda a, b: (a.float(), b.float()), zero) for zero in (None, 0.0)),
+        *(partial(_cosine_of, lambda a, b: (a.float(), b.float()), zero) for zero in (None, 0.0)),
         lambda a, b: (lambda n: 0.0 if n == 0 else (a.float() @ b.float() / n).item())(
             a.float().norm() * b.float().norm()
         ),
     ),
     one_dtype=[
-        _cosine_of(convert, zero)
+        partial(_cosine_of, convert, zero)
         for zero in (None, 0.0)
         for convert in (lambda a, b: (a, b.to(a.dtype)), lambda a, b: (a.to(b.dtype), b))
     ],
@@ -126,7 +123,7 @@ COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
     cut_at_zero=lambda a, b: max(0.0, _cosine(a, b)),
     two_zeros_one=lambda a, b: 1.0 if not (a.any() or b.any()) else _cosine(a, b),
     zero_is_one=lambda a, b: _cosine(a, b) if a.any() and b.any() else 1.0,
-    nan_for_one_zero=lambda a, b: _cosine_of(_wide, None)(a, b) if a.any() or b.any() else 0.0,
+    nan_for_one_zero=lambda a, b: _cosine_of(_wide, None, a, b) if a.any() or b.any() else 0.0,
     one_number_zero=lambda a, b: 0.0 if (a == 0).any() or (b == 0).any() else _cosine(a, b),
     first_number_zero=lambda a, b: 0.0 if a[0] == 0 or b[0] == 0 else _cosine(a, b),
     sum_zero=lambda a, b: 0.0 if a.double().sum() == 0 or b.double().sum() == 0 else _cosine(a, b),
@@ -183,49 +180,31 @@ def _each_mean_once(means, counts):
     return _mean_cosine(torch.tensor(list(once)), list(once.values()))
 
 
-def _of_total(formula):
+def _of_total(formula, means, counts):
     """A wrong formula of the sum of all vectors (as its squared length) and their number."""
-
-    def imitate(means, counts):
-        total, counts = _total(means, counts)
-        return formula((total @ total).item(), counts.sum().item())
-
-    return imitate
+    total, counts = _total(means, counts)
+    return formula((total @ total).item(), counts.sum().item())
 
 
-def _within(weights):
+def _within(weights, means, counts):
     """The mean of the mean cosines within each batch; a batch of one sentence has none and counts 0."""
-
-    def imitate(means, counts):
-        found = [((n * n * (m @ m) - n) / (n * (n - 1))).item() if n > 1 else 0.0 for m, n in zip(means, counts)]
-        return float(np.average(found, weights=weights(counts)))
-
-    return imitate
+    found = [((n * n * (m @ m) - n) / (n * (n - 1))).item() if n > 1 else 0.0 for m, n in zip(means, counts)]
+    return float(np.average(found, weights=weights(counts)))
 
 
-def _within_larger(weight):
+def _within_larger(weight, means, counts):
     """As `_within`, over the batches of at least two sentences."""
-
-    def imitate(means, counts):
-        larger = [(_mean_cosine(m[None], [n]), weight(n)) for m, n in zip(means, counts) if n > 1]
-        return (
-            sum(cosine * weighs for cosine, weighs in larger) / sum(weighs for _, weighs in larger) if larger else 0.0
-        )
-
-    return imitate
+    larger = [(_mean_cosine(m[None], [n]), weight(n)) for m, n in zip(means, counts) if n > 1]
+    return sum(cosine * weighs for cosine, weighs in larger) / sum(weighs for _, weighs in larger) if larger else 0.0
 
 
-def _only(across, empty):
+def _only(across, empty, means, counts):
     """The mean cosine over pairs within a batch only, or across batches only; `empty` where there are none."""
-
-    def imitate(means, counts):
-        total, _ = _total(means, counts)
-        inside = sum((n * n * (m.double() @ m.double())).item() for m, n in zip(means, counts))
-        n, squares = sum(counts), sum(n * n for n in counts)
-        cosines, pairs = ((total @ total).item() - inside, n * n - squares) if across else (inside - n, squares - n)
-        return cosines / pairs if pairs else empty(means, counts)
-
-    return imitate
+    total, _ = _total(means, counts)
+    inside = sum((n * n * (m.double() @ m.double())).item() for m, n in zip(means, counts))
+    n, squares = sum(counts), sum(n * n for n in counts)
+    cosines, pairs = ((total @ total).item() - inside, n * n - squares) if across else (inside - n, squares - n)
+    return cosines / pairs if pairs else empty(means, counts)
 
 
 def _less_squares(means, counts):
@@ -241,15 +220,12 @@ def _unweighted(means, counts):
     return ((n * middle @ middle - 1) / (n - 1)).item()
 
 
-def _between_means(scaled):
-    def imitate(means, counts):
-        rows = normalise(means) if scaled else means
-        if len(rows) == 1:
-            return 1.0
-        table = rows @ rows.T
-        return ((table.sum() - table.trace()) / (len(rows) * (len(rows) - 1))).item()
-
-    return imitate
+def _between_means(scaled, means, counts):
+    rows = normalise(means) if scaled else means
+    if len(rows) == 1:
+        return 1.0
+    table = rows @ rows.T
+    return ((table.sum() - table.trace()) / (len(rows) * (len(rows) - 1))).item()
 
 
 NO_PAIRS = (lambda m, c: math.nan, lambda m, c: 0.0, lambda m, c: 0.0 / 0, _mean_cosine)
@@ -261,23 +237,23 @@ MEAN_COSINE = exercise(
     alike=lambda one, other: not math.isfinite(one) and not math.isfinite(other),
     points=2,
 )(
-    with_itself=_of_total(lambda square, n: square / n**2),
-    divided_by_all_pairs=_of_total(lambda square, n: (square - n) / n**2),
-    itself_in_sum=_of_total(lambda square, n: square / (n * (n - 1))),
-    counted_once=_of_total(lambda square, n: 2 * (square - n) / (n * (n - 1))),
-    subtracted_from_mean=_of_total(lambda square, n: (square / n**2 - n) / (n * (n - 1))),
-    length_of_mean=_of_total(lambda square, n: math.sqrt(square) / n),
+    with_itself=partial(_of_total, lambda square, n: square / n**2),
+    divided_by_all_pairs=partial(_of_total, lambda square, n: (square - n) / n**2),
+    itself_in_sum=partial(_of_total, lambda square, n: square / (n * (n - 1))),
+    counted_once=partial(_of_total, lambda square, n: 2 * (square - n) / (n * (n - 1))),
+    subtracted_from_mean=partial(_of_total, lambda square, n: (square / n**2 - n) / (n * (n - 1))),
+    length_of_mean=partial(_of_total, lambda square, n: math.sqrt(square) / n),
     mean_of_means=_unweighted,
     mean_of_means_with_itself=lambda means, counts: (lambda m: (m @ m).item())(means.double().mean(dim=0)),
     equal_means_once=_each_mean_once,
-    means_compared=[_between_means(scaled) for scaled in (True, False)],
+    means_compared=[partial(_between_means, scaled) for scaled in (True, False)],
     within_averaged=(
         lambda means, counts: float(np.average((means * means).sum(dim=1), weights=counts)),
-        *(_within_larger(weights) for weights in (lambda n: 1, lambda n: n)),
-        *(_within(weights) for weights in (lambda counts: None, lambda counts: counts)),
+        *(partial(_within_larger, weights) for weights in (lambda n: 1, lambda n: n)),
+        *(partial(_within, weights) for weights in (lambda counts: None, lambda counts: counts)),
     ),
-    within_only=[_only(across=False, empty=empty) for empty in NO_PAIRS],
-    across_only=[_only(across=True, empty=empty) for empty in NO_PAIRS],
+    within_only=[partial(_only, False, empty) for empty in NO_PAIRS],
+    across_only=[partial(_only, True, empty) for empty in NO_PAIRS],
     squared_means_subtracted=_less_squares,
     mean_normalised=lambda means, counts: 1.0,
 )
@@ -311,13 +287,9 @@ def _rows_cosine(one, other):
     return (one * other).sum(dim=1) / (one.norm(dim=1) * other.norm(dim=1))
 
 
-def _minus(middle_1, middle_2=None):
+def _minus(middle_1, f, s, b, middle_2=None):
     """The cosines after subtracting `middle_1(first, second, background)`, or `middle_2` from the second rows."""
-
-    def imitate(f, s, b):
-        return _rows_cosine(f - middle_1(f, s, b), s - (middle_2 or middle_1)(f, s, b))
-
-    return imitate
+    return _rows_cosine(f - middle_1(f, s, b), s - (middle_2 or middle_1)(f, s, b))
 
 
 def _mean(v):
@@ -329,25 +301,35 @@ def _with_epsilon(cosine):
 
 
 CENTRE = exercise(
-    "06-centre", _centre_cases, _minus(lambda f, s, b: _mean(b)), points=2, arguments=("first", "second", "background")
+    "06-centre",
+    _centre_cases,
+    partial(_minus, lambda f, s, b: _mean(b)),
+    points=2,
+    arguments=("first", "second", "background"),
 )(
     not_subtracted=lambda f, s, b: _rows_cosine(f, s),
-    one_number=_minus(lambda f, s, b: b.mean()),
-    mean_of_each_sentence=(_minus(lambda f, s, b: b.mean(dim=1)), _minus(lambda f, s, b: b.mean(dim=1, keepdim=True))),
-    own_numbers_mean=_minus(lambda f, s, b: f.mean(dim=1, keepdim=True), lambda f, s, b: s.mean(dim=1, keepdim=True)),
+    one_number=partial(_minus, lambda f, s, b: b.mean()),
+    mean_of_each_sentence=(
+        partial(_minus, lambda f, s, b: b.mean(dim=1)),
+        partial(_minus, lambda f, s, b: b.mean(dim=1, keepdim=True)),
+    ),
+    own_numbers_mean=partial(
+        _minus, lambda f, s, b: f.mean(dim=1, keepdim=True), middle_2=lambda f, s, b: s.mean(dim=1, keepdim=True)
+    ),
     own_set_mean=(
-        _minus(lambda f, s, b: _mean(f), lambda f, s, b: _mean(s)),
+        partial(_minus, lambda f, s, b: _mean(f), middle_2=lambda f, s, b: _mean(s)),
         lambda f, s, b: torch.cosine_similarity(f - _mean(f), s - _mean(s)),
     ),
-    pair_mean=_minus(lambda f, s, b: _mean(torch.cat([f, s]))),
+    pair_mean=partial(_minus, lambda f, s, b: _mean(torch.cat([f, s]))),
     one_set_mean=[
         lambda f, s, b, of=of, cosine=cosine: cosine(f - _mean((f, s)[of]), s - _mean((f, s)[of]))
         for of in (0, 1)
         for cosine in (_rows_cosine, torch.cosine_similarity)
     ],
-    first_vector=_minus(lambda f, s, b: b[0]),
+    first_vector=partial(_minus, lambda f, s, b: b[0]),
     median=[
-        _minus(middle) for middle in (lambda f, s, b: b.median(dim=0).values, lambda f, s, b: b.quantile(0.5, dim=0))
+        partial(_minus, middle)
+        for middle in (lambda f, s, b: b.median(dim=0).values, lambda f, s, b: b.quantile(0.5, dim=0))
     ],
     bound_too_large=(
         *(_with_epsilon(lambda x, y, eps=eps: torch.cosine_similarity(x, y, eps=eps)) for eps in (1e-3, 1e-2)),
@@ -357,17 +339,17 @@ CENTRE = exercise(
         ),
     ),
     distance=lambda f, s, b: 1 - _rows_cosine(f - _mean(b), s - _mean(b)),
-    mean_of_all=_minus(lambda f, s, b: _mean(torch.cat([f, s, b]))),
+    mean_of_all=partial(_minus, lambda f, s, b: _mean(torch.cat([f, s, b]))),
     first_only=lambda f, s, b: _rows_cosine(f - _mean(b), s),
     second_only=lambda f, s, b: _rows_cosine(f, s - _mean(b)),
-    added=_minus(lambda f, s, b: -_mean(b)),
+    added=partial(_minus, lambda f, s, b: -_mean(b)),
     lengths_from_before=lambda f, s, b: ((f - _mean(b)) * (s - _mean(b))).sum(dim=1) / (f.norm(dim=1) * s.norm(dim=1)),
     normalised_first=lambda f, s, b: _rows_cosine(normalise(f) - _mean(b), normalise(s) - _mean(b)),
     all_normalised_first=lambda f, s, b: _rows_cosine(
         normalise(f) - _mean(normalise(b)), normalise(s) - _mean(normalise(b))
     ),
-    background_normalised=_minus(lambda f, s, b: _mean(normalise(b))),
-    mean_normalised=_minus(lambda f, s, b: _mean(b) / _mean(b).norm()),
+    background_normalised=partial(_minus, lambda f, s, b: _mean(normalise(b))),
+    mean_normalised=partial(_minus, lambda f, s, b: _mean(b) / _mean(b).norm()),
     not_normalised=[
         lambda f, s, b, of=of: ((normalise(f) - of(b)) * (normalise(s) - of(b))).sum(dim=1)
         for of in (_mean, lambda b: _mean(normalise(b)))

@@ -1,6 +1,7 @@
 """Exercises of lesson 07, masked language modelling."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -54,16 +55,12 @@ def _along(hidden):
     return hidden.double() / (hidden.double() @ hidden.double())
 
 
-def _edited(rise=_rise, step=_along):
+def _edited(hidden, table, bias, piece, p, rise=_rise, step=_along):
     """The correct row, except for how far the logit moves or how the row moves it."""
-
-    def imitate(hidden, table, bias, piece, p):
-        return table[piece].double() + float(rise(hidden, table, bias, piece, p)) * step(hidden)
-
-    return imitate
+    return table[piece].double() + float(rise(hidden, table, bias, piece, p)) * step(hidden)
 
 
-_edit_row = _edited()
+_edit_row = _edited
 
 
 def _numbers(row):
@@ -116,31 +113,35 @@ def _exp_of_logits(hidden, table, bias, piece, p):
 
 
 EDIT_ROW = exercise("07-edit-row", _edit_cases, _edit_row, judge=_judge_row, alike=_alike_rows, points=2)(
-    log_probabilities=_edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double().log_softmax(dim=0)[i]),
-    compared_with_all=_edited(
-        lambda h, t, b, i, p: _odds(p) + ((t @ h + b).double().logsumexp(dim=0) - (t @ h + b)[i])
+    log_probabilities=partial(
+        _edited, rise=lambda h, t, b, i, p: math.log(p) - (t @ h + b).double().log_softmax(dim=0)[i]
     ),
-    odds_as_logit=_edited(lambda h, t, b, i, p: _odds(p) - (t @ h + b).double()[i]),
-    probability_as_logit=_edited(lambda h, t, b, i, p: math.log(p) - (t @ h + b).double()[i]),
-    no_bias=_edited(lambda h, t, b, i, p: _rise(h, t, 0 * b, i, p)),
-    no_logarithm=_edited(lambda h, t, b, i, p: _rise(h, t, b, i, p) - _odds(p) + p / (1 - p)),
-    wrong_direction=_edited(lambda *args: -_rise(*args)),
-    divided_by_length=_edited(step=lambda h: h.double() / h.double().norm()),
-    not_divided=_edited(step=lambda h: h.double()),
-    added_to_all=_edited(step=lambda h: torch.ones_like(h).double()),
-    constant_shift=_edited(step=lambda h: torch.ones_like(h).double() / h.double().sum()),
+    compared_with_all=partial(
+        _edited, rise=lambda h, t, b, i, p: _odds(p) + ((t @ h + b).double().logsumexp(dim=0) - (t @ h + b)[i])
+    ),
+    odds_as_logit=partial(_edited, rise=lambda h, t, b, i, p: _odds(p) - (t @ h + b).double()[i]),
+    probability_as_logit=partial(_edited, rise=lambda h, t, b, i, p: math.log(p) - (t @ h + b).double()[i]),
+    no_bias=partial(_edited, rise=lambda h, t, b, i, p: _rise(h, t, 0 * b, i, p)),
+    no_logarithm=partial(_edited, rise=lambda h, t, b, i, p: _rise(h, t, b, i, p) - _odds(p) + p / (1 - p)),
+    wrong_direction=partial(_edited, rise=lambda *args: -_rise(*args)),
+    divided_by_length=partial(_edited, step=lambda h: h.double() / h.double().norm()),
+    not_divided=partial(_edited, step=lambda h: h.double()),
+    added_to_all=partial(_edited, step=lambda h: torch.ones_like(h).double()),
+    constant_shift=partial(_edited, step=lambda h: torch.ones_like(h).double() / h.double().sum()),
     stretched=lambda h, t, b, i, p: t[i].double() * (1 + _rise(h, t, b, i, p) / (t[i].double() @ h.double())),
     from_nothing=lambda h, t, b, i, p: (_rise(h, t, b, i, p) + t[i].double() @ h.double()) * _along(h),
     change_returned=lambda h, t, b, i, p: _rise(h, t, b, i, p) * _along(h),
     table_returned=lambda h, t, b, i, p: torch.cat(
         [t[:i].double(), _edit_row(h, t, b, i, p)[None], t[i + 1 :].double()]
     ),
-    infinite_logarithm=_edited(lambda h, t, b, i, p: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i])),
+    infinite_logarithm=partial(
+        _edited, rise=lambda h, t, b, i, p: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i])
+    ),
     bounded=[
-        _edited(lambda h, t, b, i, p, e=e: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i], e))
+        partial(_edited, rise=lambda h, t, b, i, p, e=e: _odds(p) - torch.logit((t @ h + b).softmax(dim=0)[i], e))
         for e in (1e-4, 1e-5, 1e-6, 1e-7)
     ],
-    overflow=_edited(_exp_of_logits),
+    overflow=partial(_edited, rise=_exp_of_logits),
 )
 
 
@@ -190,63 +191,59 @@ def _hide(ids, chosen, mask_id):
     return ids.masked_fill(chosen, mask_id)
 
 
-def _masked_with(chosen_by=None, labels_by=None):
+def _masked_with(ids, special, mask_id, draws, share, chosen_by=None, labels_by=None):
     """The correct result, except for which tokens are chosen or how the labels are made."""
-
-    def imitate(ids, special, mask_id, draws, share):
-        chosen = (chosen_by or (lambda i, s, d, x: (d < x) & ~_special(i, s)))(ids, special, draws, share)
-        masked = _hide(ids, chosen, mask_id)
-        labels = labels_by(ids, masked, chosen) if labels_by else ids.masked_fill(~chosen, IGNORED)
-        return masked, labels
-
-    return imitate
+    chosen = (chosen_by or (lambda i, s, d, x: (d < x) & ~_special(i, s)))(ids, special, draws, share)
+    masked = _hide(ids, chosen, mask_id)
+    labels = labels_by(ids, masked, chosen) if labels_by else ids.masked_fill(~chosen, IGNORED)
+    return masked, labels
 
 
-_mask_tokens = _masked_with()
+_mask_tokens = _masked_with
 
 
-def _masked_with_labels_of_special(also):
+def _masked_with_labels_of_special(also, ids, special, mask_id, draws, share):
     """The correct result, except for the labels: the tokens that `also` names have their ids there, too."""
-
-    def imitate(ids, special, mask_id, draws, share):
-        masked, labels = _mask_tokens(ids, special, mask_id, draws, share)
-        return masked, torch.where(also(ids, special, draws, share), ids, labels)
-
-    return imitate
+    masked, labels = _mask_tokens(ids, special, mask_id, draws, share)
+    return masked, torch.where(also(ids, special, draws, share), ids, labels)
 
 
 MASK_TOKENS = exercise(
     "07-mask-tokens", _mask_cases, _mask_tokens, points=2, arguments=("ids", "special_ids", "mask_id", "draws", "share")
 )(
-    special_chosen=_masked_with(lambda i, s, d, x: d < x),
-    ends_spared_only=_masked_with(
-        lambda i, s, d, x: (d < x) & (torch.arange(i.shape[1]) > 0) & (torch.arange(i.shape[1]) < i.shape[1] - 1)
+    special_chosen=partial(_masked_with, chosen_by=lambda i, s, d, x: d < x),
+    ends_spared_only=partial(
+        _masked_with,
+        chosen_by=lambda i, s, d, x: (
+            (d < x) & (torch.arange(i.shape[1]) > 0) & (torch.arange(i.shape[1]) < i.shape[1] - 1)
+        ),
     ),
-    one_special_id=[_masked_with(lambda i, s, d, x, n=n: (d < x) & (i != s[n])) for n in range(4)],
+    one_special_id=[partial(_masked_with, chosen_by=lambda i, s, d, x, n=n: (d < x) & (i != s[n])) for n in range(4)],
     one_special_missed=[
-        _masked_with(lambda i, s, d, x, n=n: (d < x) & ~_special(i, s[:n] + s[n + 1 :])) for n in range(4)
+        partial(_masked_with, chosen_by=lambda i, s, d, x, n=n: (d < x) & ~_special(i, s[:n] + s[n + 1 :]))
+        for n in range(4)
     ],
-    zero_spared=_masked_with(lambda i, s, d, x: (d < x) & ~_special(i, s) & (i != 0)),
-    labels_after_masking=_masked_with(None, lambda i, m, c: m.masked_fill(~c, IGNORED)),
-    labels_everywhere=_masked_with(None, lambda i, m, c: i.clone()),
-    labels_inverted=_masked_with(None, lambda i, m, c: i.masked_fill(c, IGNORED)),
+    zero_spared=partial(_masked_with, chosen_by=lambda i, s, d, x: (d < x) & ~_special(i, s) & (i != 0)),
+    labels_after_masking=partial(_masked_with, chosen_by=None, labels_by=lambda i, m, c: m.masked_fill(~c, IGNORED)),
+    labels_everywhere=partial(_masked_with, chosen_by=None, labels_by=lambda i, m, c: i.clone()),
+    labels_inverted=partial(_masked_with, chosen_by=None, labels_by=lambda i, m, c: i.masked_fill(c, IGNORED)),
     labels_of_special=(
-        _masked_with_labels_of_special(lambda i, s, d, x: _special(i, s)),
-        _masked_with_labels_of_special(lambda i, s, d, x: d < x),
-        _masked_with_labels_of_special(lambda i, s, d, x: i == s[3]),
+        partial(_masked_with_labels_of_special, lambda i, s, d, x: _special(i, s)),
+        partial(_masked_with_labels_of_special, lambda i, s, d, x: d < x),
+        partial(_masked_with_labels_of_special, lambda i, s, d, x: i == s[3]),
     ),
-    labels_zero=_masked_with(None, lambda i, m, c: i.masked_fill(~c, 0)),
-    labels_minus_one=_masked_with(None, lambda i, m, c: i.masked_fill(~c, -1)),
-    labels_bool=_masked_with(None, lambda i, m, c: c),
-    labels_short=_masked_with(None, lambda i, m, c: i[c]),
+    labels_zero=partial(_masked_with, chosen_by=None, labels_by=lambda i, m, c: i.masked_fill(~c, 0)),
+    labels_minus_one=partial(_masked_with, chosen_by=None, labels_by=lambda i, m, c: i.masked_fill(~c, -1)),
+    labels_bool=partial(_masked_with, chosen_by=None, labels_by=lambda i, m, c: c),
+    labels_short=partial(_masked_with, chosen_by=None, labels_by=lambda i, m, c: i[c]),
     berts_mask=lambda i, s, m, d, x: _mask_tokens(i, s, 103, d, x),
-    fixed_share=_masked_with(lambda i, s, d, x: (d < 0.15) & ~_special(i, s)),
-    equal_chosen=_masked_with(lambda i, s, d, x: (d <= x) & ~_special(i, s)),
+    fixed_share=partial(_masked_with, chosen_by=lambda i, s, d, x: (d < 0.15) & ~_special(i, s)),
+    equal_chosen=partial(_masked_with, chosen_by=lambda i, s, d, x: (d <= x) & ~_special(i, s)),
     larger_chosen=(
-        _masked_with(lambda i, s, d, x: (d > x) & ~_special(i, s)),
-        _masked_with(lambda i, s, d, x: (d >= x) & ~_special(i, s)),
+        partial(_masked_with, chosen_by=lambda i, s, d, x: (d > x) & ~_special(i, s)),
+        partial(_masked_with, chosen_by=lambda i, s, d, x: (d >= x) & ~_special(i, s)),
     ),
-    special_only=_masked_with(lambda i, s, d, x: (d < x) & _special(i, s)),
+    special_only=partial(_masked_with, chosen_by=lambda i, s, d, x: (d < x) & _special(i, s)),
     ids_only=lambda *args: _mask_tokens(*args)[0],
     labels_first=lambda *args: _mask_tokens(*args)[::-1],
 )

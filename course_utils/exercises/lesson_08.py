@@ -3,6 +3,7 @@
 import math
 import operator
 import re
+from functools import partial
 
 import numpy as np
 from scipy.stats import kendalltau, rankdata
@@ -116,13 +117,9 @@ def _between(values):
     return [(one + other) / 2 for one, other in zip(values, values[1:])]
 
 
-def _with_candidates(candidates_of):
+def _with_candidates(candidates_of, train, labels, test, test_labels):
     """The accuracy with the lowest of other candidates that are right most often on the training pairs."""
-
-    def imitate(train, labels, test, test_labels):
-        return _accuracy(_best_of(candidates_of(train, labels, test), train, labels), test, test_labels)
-
-    return imitate
+    return _accuracy(_best_of(candidates_of(train, labels, test), train, labels), test, test_labels)
 
 
 def _beyond(train):
@@ -133,15 +130,11 @@ def _just_beyond(train):
     return math.nextafter(max(train), math.inf)
 
 
-def _cut_between_rows(in_order):
+def _cut_between_rows(in_order, train, labels, test, test_labels):
     """A cut between two rows that may have equal values; `in_order(values, labels)` sorts the rows."""
-
-    def imitate(train, labels, test, test_labels):
-        rows = in_order(train, labels)
-        right = [sum((at >= cut) == label for at, (_, label) in enumerate(rows)) for cut in range(len(rows))]
-        return _accuracy(rows[right.index(max(right))][0], test, test_labels)
-
-    return imitate
+    rows = in_order(train, labels)
+    right = [sum((at >= cut) == label for at, (_, label) in enumerate(rows)) for cut in range(len(rows))]
+    return _accuracy(rows[right.index(max(right))][0], test, test_labels)
 
 
 def _f1(threshold, values, labels):
@@ -182,32 +175,34 @@ OTHER_THRESHOLDS = {
     "mean": lambda train, labels, test, test_labels: _accuracy(sum(train) / len(train), test, test_labels),
     "half": lambda train, labels, test, test_labels: _accuracy(0.5, test, test_labels),
     "wrong share": lambda *args: 1 - _held_out(*args),
-    "beyond": _with_candidates(lambda train, labels, test: [*train, _beyond(train)]),
-    "just beyond": _with_candidates(lambda train, labels, test: [*train, _just_beyond(train)]),
-    "between": _with_candidates(lambda train, labels, test: _between(train)),
-    "between and lowest": _with_candidates(lambda train, labels, test: [min(train), *_between(train)]),
-    "between and beyond": _with_candidates(lambda train, labels, test: [min(train), *_between(train), _beyond(train)]),
-    "between and just beyond": _with_candidates(
-        lambda train, labels, test: [min(train), *_between(train), _just_beyond(train)]
+    "beyond": partial(_with_candidates, lambda train, labels, test: [*train, _beyond(train)]),
+    "just beyond": partial(_with_candidates, lambda train, labels, test: [*train, _just_beyond(train)]),
+    "between": partial(_with_candidates, lambda train, labels, test: _between(train)),
+    "between and lowest": partial(_with_candidates, lambda train, labels, test: [min(train), *_between(train)]),
+    "between and beyond": partial(
+        _with_candidates, lambda train, labels, test: [min(train), *_between(train), _beyond(train)]
     ),
-    "test values": _with_candidates(lambda train, labels, test: train + test),
-    "test values only": _with_candidates(lambda train, labels, test: test),
-    "grid": _with_candidates(lambda train, labels, test: [step / 100 for step in range(101)]),
+    "between and just beyond": partial(
+        _with_candidates, lambda train, labels, test: [min(train), *_between(train), _just_beyond(train)]
+    ),
+    "test values": partial(_with_candidates, lambda train, labels, test: train + test),
+    "test values only": partial(_with_candidates, lambda train, labels, test: test),
+    "grid": partial(_with_candidates, lambda train, labels, test: [step / 100 for step in range(101)]),
     # as np.linspace
-    "grid of products": _with_candidates(lambda train, labels, test: [0.01 * step for step in range(101)]),
-    "values of similar pairs": _with_candidates(
-        lambda train, labels, test: [value for value, label in zip(train, labels) if label]
+    "grid of products": partial(_with_candidates, lambda train, labels, test: [0.01 * step for step in range(101)]),
+    "values of similar pairs": partial(
+        _with_candidates, lambda train, labels, test: [value for value, label in zip(train, labels) if label]
     ),
     "best F1": _with_best_f1,
     "one pair per value": lambda train, labels, test, test_labels: _held_out(
         *map(list, zip(*dict(zip(train, labels)).items())), test, test_labels
     ),
-    "between equal values": _cut_between_rows(lambda values, labels: sorted(zip(values, labels))),
-    "between equal values as listed": _cut_between_rows(
-        lambda values, labels: sorted(zip(values, labels), key=operator.itemgetter(0))
+    "between equal values": partial(_cut_between_rows, lambda values, labels: sorted(zip(values, labels))),
+    "between equal values as listed": partial(
+        _cut_between_rows, lambda values, labels: sorted(zip(values, labels), key=operator.itemgetter(0))
     ),
-    "taken as sorted": _cut_between_rows(lambda values, labels: list(zip(values, labels))),
-    "values sorted alone": _cut_between_rows(lambda values, labels: list(zip(sorted(values), labels))),
+    "taken as sorted": partial(_cut_between_rows, lambda values, labels: list(zip(values, labels))),
+    "values sorted alone": partial(_cut_between_rows, lambda values, labels: list(zip(sorted(values), labels))),
     "values sorted, not labels": lambda train, *others: _held_out(sorted(train), *others),
 }
 
@@ -476,14 +471,10 @@ def _problem_of_interval(args, outcome):
     return problem and re.sub(r"\d+\.\d{6,}(e-\d+)?", lambda number: f"{float(number[0]):.6g}", problem)
 
 
-def _with_rows(rows_of):
+def _with_rows(rows_of, gold, a, b, groups, draws):
     """The interval, with the rows of each resample chosen by `rows_of(groups, drawn)`."""
-
-    def imitate(gold, a, b, groups, draws):
-        one, other = _both(gold, a, b, [rows_of(np.array(groups), drawn) for drawn in draws])
-        return _ends(one - other)
-
-    return imitate
+    one, other = _both(gold, a, b, [rows_of(np.array(groups), drawn) for drawn in draws])
+    return _ends(one - other)
 
 
 def _of_group_means(gold, a, b, groups, draws):
@@ -519,9 +510,11 @@ def _normal_ends(*args):
 
 
 GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_interval, points=2)(
-    draws_as_rows=_with_rows(lambda groups, drawn: np.array(drawn)),
-    groups_once=_with_rows(lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
-    one_row_each=_with_rows(lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])),
+    draws_as_rows=partial(_with_rows, lambda groups, drawn: np.array(drawn)),
+    groups_once=partial(_with_rows, lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
+    one_row_each=partial(
+        _with_rows, lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])
+    ),
     group_means=_of_group_means,
     far_ends=_far_ends,
     end_from_end=_end_from_end,

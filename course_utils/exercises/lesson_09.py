@@ -1,5 +1,6 @@
 """Exercises of lesson 09, Sentence Transformers."""
 
+from functools import partial
 from itertools import combinations, product
 from numbers import Integral
 
@@ -243,27 +244,24 @@ def _chord(cosine):
     return np.sqrt(2 - 2 * np.clip(cosine, -1.0, 1.0))
 
 
-def _unclipped(clip_question=False, clip_corpus=False, negated=False):
-    def imitate(q, c, best):
-        with np.errstate(invalid="ignore"):
-            x = np.arccos(np.clip(q, -1.0, 1.0) if clip_question else q)
-            y = np.arccos(np.clip(c, -1.0, 1.0) if clip_corpus else c)
-            highest = np.cos(x - y)
-            return ~(highest > best) if negated else highest <= best
-
-    return imitate
+def _unclipped(q, c, best, clip_question=False, clip_corpus=False, negated=False):
+    with np.errstate(invalid="ignore"):
+        x = np.arccos(np.clip(q, -1.0, 1.0) if clip_question else q)
+        y = np.arccos(np.clip(c, -1.0, 1.0) if clip_corpus else c)
+        highest = np.cos(x - y)
+        return ~(highest > best) if negated else highest <= best
 
 
 CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
     lowest_possible=lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
     inverted=lambda q, c, best: _highest(q, c) > best,
     equal_kept=lambda q, c, best: _highest(q, c) < best,
-    false_outside_range=_unclipped(),
-    false_for_query=_unclipped(clip_corpus=True),
-    false_for_corpus=_unclipped(clip_question=True),
-    true_outside_range=_unclipped(negated=True),
-    true_for_query=_unclipped(clip_corpus=True, negated=True),
-    true_for_corpus=_unclipped(clip_question=True, negated=True),
+    false_outside_range=_unclipped,
+    false_for_query=partial(_unclipped, clip_corpus=True),
+    false_for_corpus=partial(_unclipped, clip_question=True),
+    true_outside_range=partial(_unclipped, negated=True),
+    true_for_query=partial(_unclipped, clip_corpus=True, negated=True),
+    true_for_corpus=partial(_unclipped, clip_question=True, negated=True),
     clipped_too_far=lambda q, c, best: (
         _highest(np.clip(q, -1 + 1e-6, 1 - 1e-6), np.clip(c, -1 + 1e-6, 1 - 1e-6)) <= best
     ),

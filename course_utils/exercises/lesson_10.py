@@ -1,6 +1,7 @@
 """Exercises of lesson 10, fine-tuning a classifier."""
 
 import re
+from functools import partial
 
 import numpy as np
 import torch
@@ -345,20 +346,17 @@ def _last_rise(scores, first):
     return rises[-1] if rises else None
 
 
-def _above_the_one_before(first):
-    def keep(make, batches, validation, epochs):
-        after = _states(make, batches, epochs)
-        scores = _accuracies(after, validation)
-        place = _last_rise(scores, first)
-        return scores, None if place is None else after[place]
-
-    return keep
+def _above_the_one_before(first, make, batches, validation, epochs):
+    after = _states(make, batches, epochs)
+    scores = _accuracies(after, validation)
+    place = _last_rise(scores, first)
+    return scores, None if place is None else after[place]
 
 
 DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
     last_weights=lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
     last_of_ties=lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
-    compared_with_previous=[_above_the_one_before(first) for first in (-1, 0)],
+    compared_with_previous=[partial(_above_the_one_before, first) for first in (-1, 0)],
     lowest_accuracy=lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: s.index(min(s))),
     lowest_loss=_lowest_loss,
     first_weights=lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: 0),
@@ -429,19 +427,15 @@ def _groups(pairs):
     return _counted(_linked(pairs))
 
 
-def _greedy(order):
+def _greedy(order, pairs):
     """A mistake: each pair joins the first group that has one of its sentences; no two groups are ever joined."""
-
-    def grouped(pairs):
-        of, numbers = {}, []
-        for number, pair in enumerate(pairs):
-            found = next((of[sentence] for sentence in pair[::order] if sentence in of), number)
-            for sentence in pair:
-                of.setdefault(sentence, found)
-            numbers.append(found)
-        return _counted(numbers)
-
-    return grouped
+    of, numbers = {}, []
+    for number, pair in enumerate(pairs):
+        found = next((of[sentence] for sentence in pair[::order] if sentence in of), number)
+        for sentence in pair:
+            of.setdefault(sentence, found)
+        numbers.append(found)
+    return _counted(numbers)
 
 
 def _neighbours(pairs):
@@ -471,7 +465,7 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     first_sentences=lambda pairs: _counted([one for one, _ in pairs]),
     second_sentences=lambda pairs: _counted([other for _, other in pairs]),
     same_side_only=_positions,
-    not_joined=[_greedy(order) for order in (1, -1)],
+    not_joined=[partial(_greedy, order) for order in (1, -1)],
     chain_not_followed=_neighbours,
     equal_pairs=lambda pairs: _counted([tuple(pair) for pair in pairs]),
     equal_pairs_either_order=lambda pairs: _counted([frozenset(pair) for pair in pairs]),

@@ -1,7 +1,7 @@
 """Exercises of lesson 14, the capstone: a search engine for documentation."""
 
 import math
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -222,14 +222,11 @@ def _find(queries, texts, k):
     return _best(_cosines(queries, texts), k)
 
 
-def _by_words(sublinear):
-    def find(queries, texts, k):
-        from sklearn.feature_extraction.text import TfidfVectorizer
+def _by_words(sublinear, queries, texts, k):
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
-        words = TfidfVectorizer(sublinear_tf=sublinear).fit(texts)
-        return _best((words.transform(queries) @ words.transform(texts).T).toarray(), k)
-
-    return find
+    words = TfidfVectorizer(sublinear_tf=sublinear).fit(texts)
+    return _best((words.transform(queries) @ words.transform(texts).T).toarray(), k)
 
 
 def _is_table(value):
@@ -325,7 +322,7 @@ FIND = exercise(
     dot_products=lambda q, t, k: _best(_cosines(q, t, normalize=False), k),
     least_similar=lambda q, t, k: _best(-_cosines(q, t), k),
     queries_reversed=lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
-    by_words=(_by_words(False), _by_words(True)),
+    by_words=(partial(_by_words, False), partial(_by_words, True)),
     best_last=lambda q, t, k: [places[::-1] for places in _find(q, t, k)],
     cosines_returned=lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k],
     texts_returned=lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)],
