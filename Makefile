@@ -16,7 +16,7 @@ PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
-	@echo "make test       run everything that CI runs"
+	@echo "make test       run the linters, the tests and all lessons: twelve minutes"
 	@echo "make nightly    what is too slow for make test: slow tests, and whether the tests notice small breakages (make slow, make sabotage)"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
 	@echo "make encoders   the lessons with other encoders: random ones of six families (two hours)"

@@ -9,7 +9,7 @@ import torch
 from transformers import get_linear_schedule_with_warmup, pipeline
 
 from course_utils import embed
-from course_utils._support.values import linear_maker
+from course_utils._support.recipes import linear_maker
 from course_utils.data import load_triplets
 from course_utils.exercises.lesson_10 import DIAGNOSE, LEAKS, SCHEDULE, SPLIT_PAIRS
 from course_utils.training import ExampleError

@@ -79,6 +79,7 @@ def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
 def test_ctrl_c_ends_a_long_embedding_within_a_moment():
     program = (
         "import threading, os, signal, time, torch\ntorch.set_num_threads(2)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
         "from course_utils import embed, load_reviews\ntexts = load_reviews('imdb')['text'].tolist()[:3000]\n"
         "embed(texts[:50])\nthreading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "start = time.monotonic()\ntry:\n    embed(texts)\nexcept KeyboardInterrupt:\n"

@@ -8,7 +8,7 @@ import reprlib
 
 import numpy as np
 
-from .._support.values import is_array
+from .._support.inspection import is_array
 
 TOLERANCE = 1e-5
 MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; correct results are far smaller

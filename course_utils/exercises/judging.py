@@ -12,7 +12,7 @@ import random
 import signal
 import threading
 
-from .._support.values import notebook_data
+from .._support.inspection import notebook_data
 from .comparing import MOST_RETURNED, copied, difference, equal, kind_of, short, text_of, too_many, unchanged, wording
 from .model import Report
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from .._support.values import small_encoder
+from .._support.recipes import small_encoder
 from .comparing import difference
 from .model import Case, normal
 from .words import exercise

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .._support.values import layer_maker
+from .._support.recipes import layer_maker
 from ..attention import attention_weights, patching_map
 from .comparing import difference
 from .model import Case, normal

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from .._support.values import linear_maker
+from .._support.recipes import linear_maker
 from .model import Case, normal
 from .words import exercise
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._support.values import is_array
+from .._support.inspection import is_array
 from ..models import ENV_VAR, another_is_set
 from .model import Case, normal
 from .words import exercise

@@ -78,7 +78,6 @@ function render({model, el}) {
                       h(
                         "button",
                         {
-                          type: "button",
                           class: "cu-page",
                           "data-key": `${at}-${number}`,
                           "aria-pressed": String(state.page === number),
@@ -149,7 +148,6 @@ function render({model, el}) {
                 h(
                   "button",
                   {
-                    type: "button",
                     class: `cu-token cu-${state.off.includes(word) ? "quiet cu-out" : "token"}`,
                     "aria-pressed": String(state.off.includes(word)),
                     "aria-label": `leave out ${word}`,

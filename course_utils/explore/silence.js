@@ -38,7 +38,6 @@ function render({model, el}) {
           h(
             "button",
             {
-              type: "button",
               "data-key": `l${index + 1}`,
               style: "aspect-ratio:auto;line-height:1.4",
               "aria-label": `layer ${index + 1}, all heads`,
@@ -50,7 +49,6 @@ function render({model, el}) {
             h(
               "button",
               {
-                type: "button",
                 "data-key": `h${index + 1}.${head}`,
                 "aria-label": `layer ${index + 1}, head ${head}`,
                 "aria-pressed": String(silent(index + 1, head)),
@@ -76,7 +74,7 @@ function render({model, el}) {
             "div.cu-row",
             h(
               "button",
-              {type: "button", "data-key": "none", disabled: !off.length, onclick: () => change({off: []}, true)},
+              {"data-key": "none", disabled: !off.length, onclick: () => change({off: []}, true)},
               "All heads speak",
             ),
           ),

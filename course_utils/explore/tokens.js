@@ -18,7 +18,6 @@ function render({model, el}) {
       h(
         "button",
         {
-          type: "button",
           "data-key": key,
           onclick: () => {
             move(to());

@@ -4,12 +4,13 @@ const SVG = "http://www.w3.org/2000/svg";
 const PATIENCE = 6000; // ms until the view says that nobody answers
 const PAUSE = 120; // ms of no typing before a question is asked
 
-/** An element: h("button.x", {onclick: f}, "text", child), or h("button.x", "text"). Text is text: markup in it is shown. */
+/** An element: h("button.x", {onclick: f}, "text", child), or h("button.x", "text"). Markup in a text is shown as text. */
 export function h(tag, ...rest) {
   const [name, ...classes] = tag.split("."),
     bare = Object.getPrototypeOf(rest[0] ?? "") !== Object.prototype;
   const element = filled(document.createElement(name), bare ? {} : rest[0], bare ? rest : rest.slice(1));
   element.classList.add(...classes);
+  if (name === "button") element.type = "button"; // submits no form
   return element;
 }
 
@@ -188,11 +189,7 @@ export function token(text, {kind, pressed, key, onclick, title} = {}) {
   ];
   const options = {class: `cu-token cu-${kind || special || "token"}`, title};
   return onclick
-    ? h(
-        "button",
-        {...options, type: "button", "aria-pressed": String(Boolean(pressed)), "data-key": key, onclick},
-        text,
-      )
+    ? h("button", {...options, "aria-pressed": String(Boolean(pressed)), "data-key": key, onclick}, text)
     : h("span", options, text);
 }
 

@@ -43,7 +43,7 @@ def in_one_sentence(*kinds):
         raise click.ClickException(str(error)) from None
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__)
 def main():
     """Sentence embeddings, from the first token to a fine-tuned encoder."""
@@ -62,12 +62,9 @@ def doctor():
 @click.option(
     "--data",
     default="course",
-    show_default=True,
     help='"course", "stsb" (from the model hub) or a file: sts-test.csv, or a table with sentence1, sentence2, score.',
 )
-@click.option(
-    "--repeats", default=1000, show_default=True, type=click.IntRange(min=1), help="Resamples for each interval."
-)
+@click.option("--repeats", default=1000, type=click.IntRange(min=1), help="Resamples for each interval.")
 def benchmark(model, data, repeats):
     """Print how well similarities agree with human scores, for GloVe and every layer of an encoder."""
     from ..benchmark import SIMILAR, score_table, similarities
@@ -91,7 +88,7 @@ def benchmark(model, data, repeats):
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Compute on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786."
 )
-@click.option("--shard", default=1000, show_default=True, type=click.IntRange(min=1), help="Texts in a shard.")
+@click.option("--shard", default=1000, type=click.IntRange(min=1), help="Texts in a shard.")
 @click.option("--model", help="A hub name or a folder. Default: the packaged encoder.")
 @click.option(
     "--known",
@@ -236,7 +233,6 @@ def update(workspace, language):
     "--workspace",
     type=ANY_PATH,
     default=Path("workspace"),
-    show_default=True,
     help="Folder for your copies of the lessons. Your changes there are never overwritten.",
 )
 @click.option(
@@ -302,7 +298,12 @@ def _print_language(workspace):
 @click.option("--lessons", multiple=True, required=True, metavar="NN", help="Numbers of lessons: 04 05, or 04,05.")
 @click.argument("more", nargs=-1, metavar="[NN]...")
 @click.option("--out", type=FOLDER, required=True, help="Folder for the copies and manifest.json.")
-@click.option("--due", default="", help='The deadline to show to learners, such as "Friday, 4 December, 18:00".')
+@click.option(
+    "--due",
+    default="",
+    show_default=False,
+    help='The deadline to show to learners, such as "Friday, 4 December, 18:00".',
+)
 def release(lessons, more, out, due):
     """Write copies of lessons to give to a class, with points: course release --lessons 04 05 --out DIR."""
     from .grading.release import write_release
@@ -353,18 +354,11 @@ class Part(click.ParamType):
     help="Mark only this learner and keep the others' results. Can be given several times.",
 )
 @click.option("--regrade", is_flag=True, help="Also mark again what has not changed.")
-@click.option(
-    "--seconds",
-    type=click.IntRange(5, 86400),
-    default=120,
-    show_default=True,
-    help="Time limit for one notebook, in seconds.",
-)
+@click.option("--seconds", type=click.IntRange(5, 86400), default=120, help="Time limit for one notebook, in seconds.")
 @click.option(
     "--memory",
     type=click.IntRange(256, 2**20),
     default=2048,
-    show_default=True,
     help="Memory limit for one notebook in MB, in addition to what the course itself uses.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Draw the same inputs as an earlier run. Default: new inputs.")
@@ -492,17 +486,12 @@ def _bar(results, total):
 
 @main.command()
 @click.argument("lesson")
-@click.option(
-    "--out",
-    type=FOLDER,
-    default=Path("."),
-    show_default=True,
-    help="Folder for the deck; created if it does not exist.",
-)
+@click.option("--out", type=FOLDER, default=Path("."), help="Folder for the deck; created if it does not exist.")
 @click.option("--pdf", is_flag=True, help="Also print each deck to a PDF, with Chromium.")
 @click.option(
     "--book",
     default="",
+    show_default=False,
     metavar="ADDRESS",
     help="Where the book is, for links from the pictures of explorers. Default: beside the decks.",
 )
@@ -527,18 +516,10 @@ def slides(lesson, out, pdf, book):
 
 @main.command()
 @click.option(
-    "--out",
-    type=ANY_PATH,
-    default=Path("build/book"),
-    show_default=True,
-    help="Folder for the book. An older book there is replaced.",
+    "--out", type=ANY_PATH, default=Path("build/book"), help="Folder for the book. An older book there is replaced."
 )
 @click.option(
-    "--language",
-    default="en",
-    show_default=True,
-    metavar="CODE",
-    help="Lessons that are translated into it, such as de, are in it.",
+    "--language", default="en", metavar="CODE", help="Lessons that are translated into it, such as de, are in it."
 )
 def book(out, language):
     """Write all lessons as a book: a static site and, with Chromium, a PDF."""
@@ -709,7 +690,6 @@ def new_exercise(lesson, name, title):
     "--kind",
     type=click.Choice(list(KINDS)),
     default="full",
-    show_default=True,
     help="full and short: exercises, questions and a deck. page: text and code only.",
 )
 def new_lesson(number, title, kind):

@@ -24,8 +24,8 @@ try:
 except ImportError:  # Windows: nothing is run there, but `course release` reads the lessons' points
     resource = None
 
+from ..._support.inspection import notebook_data
 from ..._support.namespaces import NEW_IPC, NEW_MOUNTS, NEW_NETWORK, NEW_PROCESSES, call_libc, own_users
-from ..._support.values import notebook_data
 from .. import warm
 from . import program, wire
 

@@ -246,28 +246,16 @@ def gather(source, folder, roster=None, skip=()):
     result.left_out.sort(key=lambda one: one.file)
     if not result:
         first, *more = result.left_out or [None]
-        why = (
-            f" that belong to a learner; {first.file}: {first.why}{f' (and {len(more)} more)' if more else ''}"
-            if first
-            else ""
-        )
+        others = f" (and {len(more)} more)" if more else ""
+        why = f" that belong to a learner; {first.file}: {first.why}{others}" if first else ""
         raise HandInError(f"There are no hand-ins in {for_messages(source, 300)}{why}.")
     return result
 
 
 def _hand_in(one, owner):
     """A file as the hand-in of its owner."""
-    return HandIn(
-        owner.learner,
-        for_messages(owner.name),
-        one.file,
-        one.path,
-        one.sha256,
-        one.modified,
-        one.problem,
-        owner.platform,
-        owner.number,
-    )
+    about = (for_messages(owner.name), one.file, one.path, one.sha256, one.modified, one.problem)
+    return HandIn(owner.learner, *about, owner.platform, owner.number)
 
 
 def _kept(files, listed, left_out):

@@ -14,7 +14,7 @@ import struct
 
 import numpy as np
 
-from ..._support.values import layer_maker, linear_maker, small_encoder
+from ..._support.recipes import layer_maker, linear_maker, small_encoder
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
 DTYPES = (

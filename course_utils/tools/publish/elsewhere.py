@@ -130,7 +130,7 @@ def requirements(project):
 def colab_copy(notebook, project):
     """The learner's copy of a lesson with a cell that installs the course, below the title. Links lead to Colab."""
     copy = learner_copy(notebook)
-    note, install = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("colab_note.md", "colab_install.txt"))
+    note, install = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("colab_note.txt", "colab_install.txt"))
     # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
     code = install.format(requirements=release_file(project, REQUIREMENTS), wheel=wheel(project))
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}

@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 
 from ... import explore
-from ..._support.downloads import file_sha256, packaged_encoder
+from ..._support.downloads import packaged_encoder
+from ..._support.files import file_sha256
 
 SOURCE = Path(explore.__file__).parent
 PAGE = SOURCE / "page"

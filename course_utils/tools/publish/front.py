@@ -43,7 +43,7 @@ def title_page(lessons, folder, sources, extras=""):
     The minutes are read in the folder `sources`, since `lessons` may be translated.
     Pictures of the cards are written to the folder of the book's sources.
     """
-    parts = ("templates/index.md", "templates/card.md", "book/hero.svg")
+    parts = ("templates/index.txt", "templates/card.txt", "book/hero.svg")
     page, card, hero = ((FOLDER / part).read_text(encoding="utf-8") for part in parts)
     cards, total = [], 0
     for name, notebook in lessons.items():

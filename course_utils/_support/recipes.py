@@ -1,17 +1,10 @@
-"""Inspect values for checks, without importing torch."""
-
-import dis
-import inspect
-
-import numpy as np
+"""Functions that checks pass to answers. Each has a `recipe`, from which the sandbox makes it again."""
 
 
 def linear_maker(weight, rate):
     """A function that makes the same new linear model, with these weights, and its optimiser on each call.
 
     weight: (classes, width).
-
-    Lesson 10 passes it to answers; `recipe` lets the sandbox recreate it.
     """
     import torch
 
@@ -28,8 +21,6 @@ def layer_maker(query, key, value):
     """A function that stands in for a layer of an encoder: one head of attention, the residual connection, a norm.
 
     query, key, value: (hidden, hidden). The function takes hidden states (batch, tokens, hidden) and returns the next.
-
-    Lesson 05 passes such functions to answers; `recipe` lets the sandbox recreate them.
     """
 
     def layer(states):
@@ -49,8 +40,6 @@ def small_encoder(token_table, position_table, rule, leak=1.0):
     weights by it, "ends" treats the first and the last position of each row as real, "one" ignores the mask for the
     last real token of each row.
     leak: 1.0 for all of that, 0.0 for an encoder that hides padding.
-
-    Lesson 02 passes it to answers; `recipe` lets the sandbox recreate it.
     """
 
     def encode(input_ids, attention_mask):
@@ -74,20 +63,3 @@ def small_encoder(token_table, position_table, rule, leak=1.0):
 
     encode.recipe = ("small_encoder", token_table, position_table, rule, leak)
     return encode
-
-
-def notebook_data(function):
-    """The name of an array or list that a function reads from its notebook instead of its arguments, or None."""
-    if not inspect.isfunction(function):
-        return None
-    names = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
-    data = {name: function.__globals__.get(name) for name in names}
-    return next((name for name, value in data.items() if isinstance(value, (list, dict)) or is_array(value)), None)
-
-
-def is_array(value):
-    """Whether a value is a NumPy array or number, or a torch tensor.
-
-    Tensors are recognised by class name, since importing torch is slow.
-    """
-    return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ in ("Tensor", "Parameter")
