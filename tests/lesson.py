@@ -4,12 +4,14 @@ import os
 import sys
 
 import pytest
+from nbclient.exceptions import CellExecutionError
 
 from course_utils.tools.authoring import ROOT, AuthoringError, renew
 from course_utils.tools.publish.elsewhere import ElsewhereError, write_links
 from course_utils.tools.workspace.overview import overview
 
 from .execute import execute, lessons
+from .run import look_at_files
 
 # Files whose tests have a case for each lesson, of which only this lesson's are run (a deck's in a browser, too), and
 # files that any lesson can break. test_authoring.py has a test that no file is missing.
@@ -18,7 +20,9 @@ WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
 def main(number):
-    """Returns pytest's exit status, or a sentence that says what is wrong with the lesson."""
+    """Returns an exit status, or what is wrong with the lesson."""
+    if status := look_at_files():
+        return status
     try:
         changed = [*renew(number), *write_links()]
     except (AuthoringError, ElsewhereError) as error:
@@ -31,7 +35,10 @@ def main(number):
         todo.append(start)  # its output shows the whole course
     for one in todo:
         print(f"Executing {one.name}", flush=True)
-        execute(one)
+        try:
+            execute(one)
+        except CellExecutionError as error:
+            return str(error)
     print("Renewed: " + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"), flush=True)
     names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     files = [name for name in names if (ROOT / name).exists()]

@@ -353,6 +353,8 @@ def test_both_engines_answer_alike(files, one_thread):
     edge = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.5]], "margin": 0.5}
     exact += [("losses", {**STARTS["losses"], **edge})]
     exact += [("search", {**STARTS["search"], "query": query}) for query in ("", "so " * 80)]
+    exact += [("tokens", {"text": "so " * 300, "word": 299}), ("pooling", {**STARTS["pooling"], "one": "so " * 80})]
+    exact += [("padding", {**STARTS["padding"], "texts": "One.\n" + "so " * 80})]
     exact += [("hybrid", {**STARTS["hybrid"], "page": page, **state}) for page in (None, 7) for state in HYBRID]
     exact += [("hybrid", {**STARTS["hybrid"], **NOTHING_LEFT, "page": 3})]
     exact += [("hybrid", {**STARTS["hybrid"], "query": query, "fusion": "ranks"}) for query in DOC_QUERIES]
@@ -569,6 +571,7 @@ def test_in_the_book(page_of_all, names):
         field.press_sequentially('<img src=x onerror="alert(1)"> naïve 🙂', delay=5)
         page.wait_for_selector("#explore-tokens .cu-place:has-text('naive')")
         assert page.locator("#explore-tokens img").count() == 0
+        assert page.locator("#explore-masks button.cu-token:not([aria-pressed])").count() == 0
         field.fill(" ")
         page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('Type a text.')")
         assert "naive" in page.locator("#explore-tokens .cu-place").inner_text(), "the last answer stays"

@@ -38,7 +38,7 @@ def test_search_is_the_sorted_table(m, n, seed, block, data):
 @given(st.integers(2, 40), st.integers(0, 99), st.sampled_from([16, 200, BLOCK]), st.data())
 def test_closest_pairs_are_those_of_the_table(n, seed, block, data):
     most = n * (n - 1) // 2
-    k = data.draw(st.integers(1, most) | st.integers(1, min(3, most)))
+    k = data.draw(st.integers(1, most) | st.integers(1, min(3, most)) | st.just(most))
     vectors = drawn(n, seed=seed)
     if data.draw(st.booleans()):
         vectors[-1] = 3 * vectors[0]  # two vectors with the same direction
@@ -50,6 +50,11 @@ def test_closest_pairs_are_those_of_the_table(n, seed, block, data):
     assert cosines == pytest.approx(-np.sort(-full[i, j])[:k], abs=1e-6)
     assert full[pairs[:, 0], pairs[:, 1]] == pytest.approx(cosines, abs=1e-6)
     assert (pairs[:, 0] < pairs[:, 1]).all() and len({tuple(pair) for pair in pairs.tolist()}) == k
+
+
+def test_no_cosine_is_larger_than_1():
+    vectors = drawn(2000, 384)
+    assert search(vectors, vectors, 1)[1].max() == 1 == closest_pairs([*vectors[:1], *vectors])[1][0]
 
 
 def test_search_is_the_librarys():

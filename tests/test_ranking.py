@@ -166,6 +166,7 @@ def test_measures_of_one_list():
     assert reciprocal_ranks(found, relevant).tolist() == [1 / 3, 1, 0]
     assert reciprocal_ranks(found, relevant, k=2).tolist() == [0, 1, 0]
     assert recalls(found, relevant).tolist() == [0.5, 1, 0]
+    assert recalls(found, relevant, k=1).tolist() == [0, 1, 0] and ndcgs([[4, 2]], [{2: 1}], k=1).tolist() == [0]
     assert ndcgs([[]], [{3: 2}]).tolist() == [0]
 
 

@@ -67,6 +67,7 @@ def test_every_loss_is_collected_and_nothing_is_printed_or_written(make, tiny, t
 
 def test_checkpoints_want_a_folder_and_nothing_else_does():
     assert Path(training_settings()["output_dir"]).is_dir()  # so the trainer does not create one
+    assert TrainingArguments(**training_settings()).get_warmup_steps(200) == 20  # a tenth
     with pytest.raises(ValueError, match="checkpoints need a folder"):
         training_settings(save_strategy="steps")
 

@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from course_utils.exercises import find, judging
-from course_utils.exercises.judging import MOST_RETURNED, examine
+from course_utils.exercises.judging import MOST_RETURNED, OutOfTime, examine
 from course_utils.tools.grading import marking
 from course_utils.tools.grading.fleet import MarkingProcess
-from course_utils.tools.grading.marking import Marker, marking_fingerprint
+from course_utils.tools.grading.marking import Answer, Marker, marking_fingerprint
 from course_utils.tools.grading.marking_process import read
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 
@@ -30,6 +30,19 @@ def grown(action):
     """An action's result, and by how many MB at most this process grew."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return action(), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+def test_a_call_has_no_more_time_than_its_notebook():
+    class Session:
+        def call(self, seconds, **request):
+            assert 0 < seconds <= 2
+            return {"value": 1}, request
+
+    exercise = find("14-search")
+    answer = Answer(Session(), exercise, None, time.monotonic() + 2)
+    assert answer.call([[1]], 10) == (1, [[1]])
+    with pytest.raises(OutOfTime):
+        Answer(Session(), exercise, None, time.monotonic()).call([[1]], 10)
 
 
 @pytest.mark.parametrize(
