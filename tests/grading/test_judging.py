@@ -40,7 +40,7 @@ def test_a_call_has_no_more_time_than_its_notebook():
 
     exercise = find("14-search")
     answer = Answer(Session(), exercise, None, time.monotonic() + 2)
-    assert answer.call([[1]], 10) == (1, [[1]])
+    assert answer.call(([1],), 10) == (1, ([1],))
     with pytest.raises(OutOfTime):
         Answer(Session(), exercise, None, time.monotonic()).call([[1]], 10)
 
