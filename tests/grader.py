@@ -90,6 +90,7 @@ def strict_marker(seconds, seconds_of_a_call):
     with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=seconds, memory=2**30, cold=False) as sandbox:
         patch.setattr(judging, "SECONDS", seconds_of_a_call)
         patch.setattr(Marker, "sandbox_patience", 3)
+        patch.setattr(Marker, "cell_patience", 3)
         marker = Marker(sandbox, ("04",), seed=4, seconds=seconds)
         marker.filtered = sandbox.wait()
         yield marker

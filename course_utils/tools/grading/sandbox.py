@@ -24,6 +24,7 @@ from . import sandbox_server, wire
 
 PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/usr/lib/locale", "/usr/share/zoneinfo")
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
 # files that the helpers read, and that would reveal what a check expects
@@ -92,7 +93,9 @@ def walls():
     """Bubblewrap's command line: what the sandbox can see and do."""
     command = "bwrap --die-with-parent --new-session --as-pid-1 --clearenv".split()
     command += "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try".split()
-    command += "--hostname sandbox --proc /proc --dev /dev".split()
+    command += "--hostname sandbox --proc /proc --tmpfs /dev --dir /dev/shm --symlink /proc/self/fd /dev/fd".split()
+    for device in DEVICES:  # and no terminal, which bubblewrap's own --dev would bring
+        command += ["--dev-bind", device, device]
     if os.geteuid() == 0:
         command += "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID".split()
     else:
@@ -199,6 +202,7 @@ FORMS = {
     "broken": lambda value: isinstance(value, str),
     "unreadable": lambda value: isinstance(value, str),
     "more": texts,
+    "stopped": lambda value: isinstance(value, list) and all(type(one) is int for one in value),
     "texts": lambda value: isinstance(value, dict) and texts(value),
     "raised": lambda value: texts(value) and len(value) == 2,
     "callable": lambda value: value is True,

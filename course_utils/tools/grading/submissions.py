@@ -29,6 +29,8 @@ LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
 LARGEST_OF_ONE = 512 * 2**20  # bytes of all notebooks in an archive that one learner handed in
 MOST_OF_ONE = 100  # notebooks in such an archive, and per path in a class's
 MOST_MEMBERS, MOST_MEMBERS_OF_ONE = 200_000, 20_000  # of an archive: a class's, one learner's
+DEEPEST = 50  # folders in one another that are read
+TOO_LONG = "its name, with those of the folders above it, is too long to be read"
 MOST_TOLD = 20  # problems of one kind that are listed one by one
 LARGEST_ROSTER = 2**26  # bytes
 ZIP, ARCHIVE = re.compile(r"\.zip$", re.IGNORECASE), re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
@@ -180,7 +182,7 @@ def read_roster(path):
 
 
 def read_table(path):
-    """The rows of a CSV file in UTF-8, separated by commas or, as in much of Europe, by semicolons.
+    """The rows of a CSV file in UTF-8, separated by commas or, as in much of Europe, by semicolons, or by tabs.
 
     Raises csv.Error, with the line. An unclosed quotation mark is an error too: it would swallow the lines after it.
     """
@@ -190,9 +192,7 @@ def read_table(path):
         raise csv.Error(f"it is larger than {LARGEST_ROSTER // 2**20} MB")
     text = data.decode("utf-8-sig")
     first = text.partition("\n")[0]
-    reader = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter=";" if first.count(";") > first.count(",") else ",", strict=True
-    )
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:
         return list(reader)
     except csv.Error as error:
@@ -332,35 +332,82 @@ def _faults(what):
 
 
 def _in_folder(source, folder, skip, people):
-    for here, folders, files in os.walk(source, onerror=_raise):
-        if here == str(source) and _is_whole(source, folders, files, people):
+    """What lies in a folder, to DEEPEST levels. What cannot be read for its depth is one learner's, and refused."""
+    todo = [((), source)]
+    while todo:
+        place, here = todo.pop()
+        if len(place) > DEEPEST:
+            yield _refused(place, f"it is a folder within {DEEPEST} others, where nothing is read")
+            continue
+        with _faults(f"Cannot read {for_messages(here, 300)}"):
+            try:
+                folders, files = _listed(here)
+            except OSError as error:
+                if error.errno != errno.ENAMETOOLONG:
+                    raise
+                yield _refused(place, TOO_LONG)
+                continue
+        if not place and _is_whole(source, folders, files, people):
             yield from _in_archive(source / next(name for name in files if ZIP.search(name)), folder, (), whole=True)
             return
-        place = Path(here).relative_to(source).parts
-        inner = [name for name in sorted(folders) if name not in IGNORED and (Path(here) / name).resolve() not in skip]
+        inner = [name for name in folders if name not in IGNORED and (here / name).resolve() not in skip]
         for name in inner:
             if name.startswith("."):
-                yield from _hidden(
-                    (*place, name),
-                    sum(_is_hidden_notebook(file) for _, _, files in os.walk(Path(here) / name) for file in files),
-                )
-        folders[:] = [name for name in inner if not name.startswith(".")]
-        for name in [*(name for name in folders if (Path(here) / name).is_symlink()), *sorted(files)]:
-            path, label = Path(here) / name, (*place, name)
-            if name.startswith("."):
-                yield from _hidden(label, _is_hidden_notebook(name))
-                continue
-            with _faults(f"Cannot read {for_messages(path, 300)}"):
-                if not stat.S_ISREG(path.lstat().st_mode):
-                    yield _refused(label, "it is a link or a device, which is not followed")
-                elif ZIP.search(name):
-                    yield from _in_archive(path, folder, (*place, path.stem))
-                else:
-                    yield _in_place(path, label)
+                yield from _hidden((*place, utf8_name(name)), _hidden_notebooks(here / name))
+        links = [name for name in inner if not name.startswith(".") and (here / name).is_symlink()]
+        todo += [
+            ((*place, utf8_name(name)), here / name)
+            for name in reversed(inner)
+            if not name.startswith(".") and name not in links
+        ]
+        for name in [*links, *files]:
+            yield from _file(here / name, (*place, utf8_name(name)), folder)
 
 
-def _raise(error):
-    raise error
+def _file(path, label, folder):
+    """A file, or what is in an archive. What is a link, or hidden, or cannot be reached, is refused or left out."""
+    if path.name.startswith("."):
+        yield from _hidden(label, _is_hidden_notebook(path.name))
+        return
+    with _faults(f"Cannot read {for_messages(path, 300)}"):
+        try:
+            kind = path.lstat().st_mode
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            yield _refused(label, TOO_LONG)
+            return
+        if not stat.S_ISREG(kind):
+            yield _refused(label, "it is a link or a device, which is not followed")
+        elif ZIP.search(path.name):
+            yield from _in_archive(path, folder, (*label[:-1], ZIP.sub("", label[-1])))
+        else:
+            yield _in_place(path, label)
+
+
+def _listed(folder):
+    """The names of a folder's folders, links to folders among them, and of its files, each in order."""
+    with os.scandir(folder) as entries:
+        kinds = {entry.name: entry.is_dir() for entry in entries}
+    return sorted(name for name in kinds if kinds[name]), sorted(name for name in kinds if not kinds[name])
+
+
+def _hidden_notebooks(folder):
+    """How many hidden notebooks are in a hidden folder, as far down as folders are read."""
+    number, todo = 0, [(1, folder)]
+    while todo:
+        depth, here = todo.pop()
+        with suppress(OSError):  # nobody misses what is hidden and cannot be read
+            folders, files = _listed(here)
+            number += sum(map(_is_hidden_notebook, files))
+            if depth < DEEPEST:
+                todo += [(depth + 1, here / name) for name in folders if not (here / name).is_symlink()]
+    return number
+
+
+def utf8_name(name):
+    """A file's name as UTF-8, which nearly all systems write, also where Python was told that it is ASCII."""
+    return os.fsencode(name).decode("utf-8", "surrogateescape")
 
 
 def _is_whole(source, folders, files, people):

@@ -11,6 +11,8 @@ import json
 import math
 import re
 import struct
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 
@@ -28,6 +30,8 @@ LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back in all, and as 
 LARGEST_REPLY_JSON = 8 * 2**20
 MOST_PARTS = 10_000  # arrays, NumPy numbers and other objects in one frame
 MOST_KEYS = 5000  # in all dicts and sets of one frame, not counting strings
+MOST_OF_ONE_HASH = 50  # such keys: each is compared with all others of its hash
+LARGEST_INT = 10**4000
 
 
 class WireError(ValueError):
@@ -120,8 +124,10 @@ def receive(line, size, before_each=lambda: None):
 
 def _encoded(value, arrays, depth):
     kind = type(value)
-    if value is None or kind is bool or kind is float or kind is str or (kind is int and abs(value) < 10**4000):
+    if value is None or kind is bool or kind is float or kind is str or (kind is int and abs(value) < LARGEST_INT):
         return value
+    if kind is Fraction and max(abs(value.numerator), value.denominator) < LARGEST_INT:
+        return {"fraction": [value.numerator, value.denominator]}
     if value is ...:
         return {"thing": "ellipsis"}
     if isinstance(value, np.generic) and value.dtype.kind in "USO":
@@ -140,7 +146,7 @@ def _encoded(value, arrays, depth):
         if isinstance(value, dict):
             return {"dict": [[_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()]}
     for base in (str, int, float):  # their subclasses
-        if isinstance(value, base) and (base is str or abs(value) < 10**4000):
+        if isinstance(value, base) and (base is str or abs(value) < LARGEST_INT):
             return base(value)
     if inspect.isfunction(value) and hasattr(value, "recipe"):
         return {"recipe": [value.recipe[0], *(_encoded(item, arrays, depth + 1) for item in value.recipe[1:])]}
@@ -176,7 +182,7 @@ class _Decoder:
 
     def __init__(self, arrays, recipes, align=1, shared=False):
         self.arrays, self.recipes, self.align, self.shared = arrays, recipes, align, shared
-        self.place, self.parts, self.keys = 0, 0, 0
+        self.place, self.parts, self.keys, self.hashes = 0, 0, 0, Counter()
 
     def value(self, node, depth=0):
         if node is None or isinstance(node, (bool, int, float, str)):
@@ -202,12 +208,23 @@ class _Decoder:
             if self.keys > MOST_KEYS:
                 # they may be chosen to collide
                 raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are not strings")
+        if kind == "fraction":
+            return Fraction(*map(int, content))
         if kind == "dict":
-            return {_hashable(self.value(key, depth + 1)): self.value(value, depth + 1) for key, value in content}
+            keys = self.hashable(self.value(key, depth + 1) for key, _ in content)
+            return {key: self.value(value, depth + 1) for key, (_, value) in zip(keys, content)}
         items = [self.value(item, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
         if kind == "recipe":
             return RECIPES[content[0]](*items)
-        return {"list": list, "tuple": tuple, "set": lambda found: set(map(_hashable, found))}[kind](items)
+        return {"list": list, "tuple": tuple, "set": lambda found: set(self.hashable(found))}[kind](items)
+
+    def hashable(self, keys):
+        """These keys as a list. Raises TypeError if one has no hash, and WireError if too many have the same one."""
+        keys = list(keys)
+        self.hashes.update(hash(key) for key in keys if not isinstance(key, str))
+        if any(times > MOST_OF_ONE_HASH for times in self.hashes.values()):
+            raise WireError(f"what came back has more than {MOST_OF_ONE_HASH} keys with the same hash")
+        return keys
 
     def array(self, name, shape, place):
         if (
@@ -242,11 +259,6 @@ class _Decoder:
             except RuntimeError:
                 raise WireError("what came back holds a tensor whose shapes do not match") from None
         return torch.nn.Parameter(found, requires_grad=False) if kind == "parameter" else found
-
-
-def _hashable(value):
-    hash(value)  # raises TypeError if it has none
-    return value
 
 
 def wording(error):
