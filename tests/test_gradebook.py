@@ -56,6 +56,20 @@ def test_a_hand_in_that_was_replaced_says_nothing_any_more():
     assert "more than once; the latest counts: new.ipynb" in ada.notes[0]
 
 
+def test_a_stub_handed_in_later_takes_no_answer_back():
+    earlier, stubs = result(*ALL_04[:2]), result()
+    stubs = replace(
+        stubs, exercises={one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()}
+    )
+    ada = learners(("ada", "full.ipynb", 1, earlier), ("ada", "stub.ipynb", 2, stubs))["ada"]
+    assert ada.points == points_of(*ALL_04[:2]) and [ada.exercises[one].status for one in ALL_04[:3]] == [
+        "passed", "passed", "failed",
+    ]  # fmt: skip
+    assert any(note.startswith(f"stub.ipynb has no answer to {ALL_04[0]}") for note in ada.notes)
+    wrong = learners(("ada", "full.ipynb", 1, earlier), ("ada", "wrong.ipynb", 2, result()))["ada"]
+    assert wrong.points == 0, "another answer counts, even a worse one"
+
+
 def test_an_unreadable_file_beside_a_notebook_is_a_note():
     unreadable = "bob", "notes.ipynb", 2, Result("unreadable", "it is not JSON")
     both, alone = learners(("bob", "a.ipynb", 1, result(*ALL_04)), unreadable)["bob"], learners(unreadable)["bob"]

@@ -166,6 +166,29 @@ def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, monkeypatch
     assert told(cells)[0]["more"], "the grader knows that it should try"
 
 
+def test_a_cell_that_is_stopped_is_named(monkeypatch):
+    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.2)
+    cells = "while True:\n    pass || globals()['DIM'] = 5 || def f(x): return DIM"
+    assert told(cells, run="end")[0]["stopped"] == [1]
+    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_ALL", 0.2)
+    assert told("DIM = 5 || while True:\n    DIM = 6 || def f(x): return DIM")[0]["stopped"] == [2]
+
+
+def test_waiting_for_other_programs_is_not_counted(monkeypatch):
+    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.3)
+    said, function = told("import time\ntime.sleep(0.4)\nglobals()['DIM'] = 5 || def f(x): return DIM", run="end")
+    assert said["stopped"] == [] and function(1) == 5
+
+
+def test_a_cell_for_a_newer_python_says_which():
+    submission = Submission()
+    submission.cells = [{"kind": "code", "source": "type Vec = = int\ndef f(x): return x", "grade_id": "00-f"}]
+    for version, words in (("9.12.1", "last run with Python 9.12.1, and this grader has 3."), ("3.8", ""), ("", "")):
+        submission.python = version
+        problem = submission.open(["00-f"], [])["problems"][0]
+        assert "SyntaxError" in problem and words in problem and ("last run" in problem) == bool(words)
+
+
 @pytest.mark.parametrize(
     "cells, run, right",
     [

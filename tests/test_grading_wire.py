@@ -160,6 +160,9 @@ def test_keys_that_collide_do_not_stop_the_grader():
         with pytest.raises(wire.WireError, match="keys"):
             wire.unpack(framed(b'{"dict": [' + ",".join(f"[{key}, 1]" for key in keys).encode() + b"]}"), b"")
     assert len(there_and_back({str(number) for number in range(5000)})) == 5000, "texts do not collide"
+    assert len(there_and_back({(number, -number) for number in range(5000)})) == 5000, "nor do these"
+    with pytest.raises(wire.WireError, match="same hash"):  # -1 and -2 have the same
+        there_and_back({tuple(-1 - (number >> bit & 1) for bit in range(9)) for number in range(500)})
 
 
 def test_too_large_is_refused_before_it_is_read():

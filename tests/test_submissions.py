@@ -93,8 +93,10 @@ def test_files_of_one_name_are_kept_apart_and_results_are_no_hand_ins(room):
     assert len({one.file for one in found}) == len(found) == 2 and {one.learner for one in found} != {"results"}
 
 
-def test_a_roster_with_semicolons(tmp_path):
-    (tmp_path / "roster.csv").write_text("id;name;email\nada;Lovelace, Ada;a@x.org\n", encoding="utf-8-sig")
+@pytest.mark.parametrize("separator", ";\t")
+def test_a_roster_without_commas(tmp_path, separator):
+    text = "id;name;email\nada;Lovelace, Ada;a@x.org\n".replace(";", separator)
+    (tmp_path / "roster.csv").write_text(text, encoding="utf-8-sig")
     assert read_roster(tmp_path / "roster.csv")["ada"].name == "Lovelace, Ada"
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from course_utils.tools.grading import submissions
 from course_utils.tools.grading.submissions import HandInError, MachineFault, gather, read_roster
 
-from ..grader import course, isolation
+from ..grader import ROOT, course, isolation
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
 GATHER = """
@@ -225,6 +226,33 @@ def test_names_in_another_encoding(place):
     assert one.learner.startswith("Zo\ufffd~") and one.path.read_text() == NOTEBOOK
     json.dumps([one.learner, one.file]).encode()
     (one.learner + one.file).encode()
+
+
+@pytest.mark.parametrize("name, levels", [("d", 1500), ("d" * 200, 60)], ids=["deep", "long"])
+@pytest.mark.parametrize("above", ["eve", "eve/.hidden"])
+def test_folders_in_one_another_are_one_learners_problem(place, name, levels, above):
+    here = os.open(place / "class", os.O_RDONLY)
+    for folder in [*above.split("/"), *[name] * levels]:
+        os.mkdir(folder, dir_fd=here)
+        here, outer = os.open(folder, os.O_RDONLY, dir_fd=here), here
+        os.close(outer)
+    os.close(os.open("04_pooling.ipynb", os.O_CREAT, dir_fd=here))
+    os.close(here)
+    found = collected(place)
+    assert {one: found[one] for one in ("ada", "bob")} == {"ada": "", "bob": ""}
+    if above == "eve":
+        assert re.search("within 50 others|too long to be read", found["eve"])
+    subprocess.run(["rm", "-rf", place / "class" / "eve"], check=True)  # too deep for pytest
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {}])
+def test_names_are_read_as_utf8_whatever_the_locale_says(place, locale):
+    for name in ("Ömer", "王"):
+        (place / "class" / name).mkdir()
+        (place / "class" / name / "04_pooling.ipynb").write_text(NOTEBOOK)
+    folders = (place / "class", place / "unpacked", 0)
+    done = course(*folders, program=["-c", GATHER], env={**os.environ, "PYTHONPATH": str(ROOT), **locale})
+    assert sorted(json.loads(done.stdout)) == ["ada", "bob", "Ömer", "王"], done.stderr
 
 
 def test_odd_but_sound_archives_are_read(place):

@@ -45,6 +45,47 @@ def test_a_call_has_no_more_time_than_its_notebook():
         Answer(Session(), exercise, None, time.monotonic()).call([[1]], 10)
 
 
+def test_comparing_has_a_clock(monkeypatch, one_thread):
+    """An answer whose values take for ever to compare ends its own exercise, and nothing else."""
+    isolation()
+    monkeypatch.setattr(marking, "JUDGING", 0.5)
+
+    def compared_for_ever(*_):
+        while True:
+            time.sleep(0.01)
+
+    with Sandbox(seconds=1) as sandbox:
+        sandbox.wait()
+        marker = Marker(sandbox, ("04",), seed=4, seconds=1)
+        monkeypatch.setattr(judging, "equal", compared_for_ever)
+        wrong = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings[:, 0]"
+        mark = marker.mark(file(lesson({**RIGHT, ID: wrong}))).exercises[ID]
+    assert (mark.status, mark.state) == ("failed", "timeout") and "comparing" in mark.reason
+
+
+@pytest.mark.nightly
+def test_a_helper_cell_of_seven_seconds_is_no_mistake(one_thread):
+    """One of twenty is, and is called what it is."""
+    isolation()
+    slow = "import time\nuntil = time.process_time() + {}\nwhile time.process_time() < until:\n    pass\n"
+    answer = (
+        "def my_mean_pool(t, m):\n    w = m.unsqueeze(-1).to(t.dtype)\n    return (t * w).sum(dim=DIM) / w.sum(dim=DIM)"
+    )
+    with Sandbox() as sandbox:
+        sandbox.wait()
+        marker = Marker(sandbox, ("04",), seed=4)
+        for seconds, status, state in ((7, "passed", "ok"), (20, "failed", "timeout")):
+            cell = {
+                "cell_type": "code",
+                "metadata": {},
+                "outputs": [],
+                "source": slow.format(seconds) + "globals()['DIM'] = 1",
+            }
+            mark = marker.mark(file([cell, *lesson({ID: answer})])).exercises[ID]
+            assert (mark.status, mark.state) == (status, state), mark
+    assert mark.reason == "cell 1 took too long and did not finish"
+
+
 @pytest.mark.parametrize(
     "outcome",
     [

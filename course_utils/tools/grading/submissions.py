@@ -354,7 +354,7 @@ def _in_folder(source, folder, skip, people):
         for name in inner:
             if name.startswith("."):
                 yield from _hidden((*place, utf8_name(name)), _hidden_notebooks(here / name))
-        links = [name for name in inner if not name.startswith(".") and (here / name).is_symlink()]
+        links = [name for name in inner if not name.startswith(".") and os.path.islink(here / name)]
         todo += [
             ((*place, utf8_name(name)), here / name)
             for name in reversed(inner)
@@ -401,7 +401,7 @@ def _hidden_notebooks(folder):
             folders, files = _listed(here)
             number += sum(map(_is_hidden_notebook, files))
             if depth < DEEPEST:
-                todo += [(depth + 1, here / name) for name in folders if not (here / name).is_symlink()]
+                todo += [(depth + 1, here / name) for name in folders if not os.path.islink(here / name)]
     return number
 
 
