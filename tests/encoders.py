@@ -185,6 +185,7 @@ def run(lesson, folder, timeout=1200):
         client = NotebookClient(
             notebook, timeout=timeout, allow_errors=True, record_timing=False, resources={"metadata": {"path": place}}
         )
+        client.extra_arguments = ["--log-level=ERROR"]
         client.execute(env=environment)
     cells = [(cell, stored) for cell, stored in zip(notebook.cells, before, strict=True) if cell.cell_type == "code"]
     wrong = [(cell.id, what) for cell, stored in cells if (what := complaint(cell, stored))]

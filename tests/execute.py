@@ -28,16 +28,30 @@ def without_library_frames(traceback):
     return [entry for entry in traceback if not re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip().startswith("File ")]
 
 
+def _drawn(cell, output):
+    """What identifies a figure: its cell and its numbers, which are its text. None for other outputs."""
+    data = output.get("data", {})
+    return (cell.id, cell.source, str(data.get("text/plain"))) if "image/png" in data else None
+
+
 def execute(path):
     """Run one notebook in place. If it raises nbclient's CellExecutionError, the file stays unchanged."""
     notebook = nbformat.read(path, as_version=4)
+    stored = {}
     for cell in notebook.cells:
         if cell.cell_type == "code":
+            stored |= {
+                _drawn(cell, output): output.data["image/png"] for output in cell.outputs if _drawn(cell, output)
+            }
             cell.outputs, cell.execution_count = [], None
     how = {"timeout": 300, "kernel_name": "python3", "record_timing": False, "coalesce_streams": True}
-    NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **how).execute()
+    client = NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **how)
+    client.extra_arguments = ["--log-level=ERROR"]
+    client.execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
+            if picture := stored.get(_drawn(cell, output)):
+                output.data["image/png"] = picture  # of the same numbers; its pixels may differ a little
             if output.output_type == "error":
                 output.traceback = without_library_frames(output.traceback)
             # the number of a widget of this run; its picture is stored

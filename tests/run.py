@@ -26,11 +26,11 @@ BIN = Path(sys.executable).parent
 WORKERS = "2"
 JAVASCRIPT = ("course_utils/**/*.js", "tests/*.mjs")  # the tools read these patterns
 FIRST = {  # what takes seconds, and what helps
-    ("ruff", "check", "--quiet"): "`ruff check --fix` fixes most.",
-    ("ruff", "format", "--check", "--quiet"): "`ruff format` fixes it.",
+    ("ruff", "check", "--quiet"): "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others.",
+    ("ruff", "format", "--check", "--quiet"): "`.venv/bin/ruff format` fixes it.",
     ("lint-imports", "--no-cache"): "The order of imports is in pyproject.toml.",
-    ("oxlint", "--quiet", "course_utils", "tests"): "`oxlint --fix course_utils tests` fixes some.",
-    ("oxfmt", "--check", *JAVASCRIPT): f"`oxfmt {' '.join(JAVASCRIPT)}` fixes it.",
+    ("oxlint", "--quiet", "course_utils", "tests"): "`.venv/bin/oxlint --fix course_utils tests` fixes some.",
+    ("oxfmt", "--check", *JAVASCRIPT): f"`.venv/bin/oxfmt {' '.join(JAVASCRIPT)}` fixes it.",
 }
 
 

@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from playwright.sync_api import TimeoutError as NotYet
 
 from course_utils._support.notebooks import NOTEBOOKS, kind_of
+from course_utils.exercises import all_exercises
 from course_utils.tools import cli
 from course_utils.tools.publish.mathematics import with_mathml
 from course_utils.tools.publish.slides import (
@@ -80,6 +81,9 @@ def test_the_plan_adds_up_and_says_what_a_lecturer_needs(name):
     assert plan.id == "plan" and plan.metadata.tags == ["instructor"]
     for part in ("**Aims.**", "**On the board.**", "**Common misunderstandings.**", "**Exercises.**"):
         assert part in plan.source
+    told = plan.source.partition("**Exercises.**")[2]
+    missing = [one for one in all_exercises() if one.startswith(name[:2]) and f"`{one}`" not in told]
+    assert not missing, "the plan says which exercises are done in the room, and which at home"
 
 
 @each_lesson

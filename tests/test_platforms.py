@@ -9,7 +9,7 @@ from course_utils.tools.grading import platforms
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readings
 from course_utils.tools.grading.records import records
-from course_utils.tools.grading.results import Mark, Result
+from course_utils.tools.grading.results import LearnerRecord, Mark, Result
 from course_utils.tools.grading.store import Entry
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.grading.tables import write_tables
@@ -23,17 +23,17 @@ def table(learners, title):
     return [["Username", f"{title} Points Grade", "End"], *([f"#{one.number}", one.points, "#"] for one in learners)]
 
 
-# the number comes first, and its import refuses learners whom it does not know
-BRIGHTSPACE = Platform(
-    "brightspace",
+# an invented one: the number comes first, and its import refuses learners whom it does not know
+NUMBERS_FIRST = Platform(
+    "numbers-first",
     re.compile(r"^(?P<id>\d+)-(?P<file>\d+) - (?P<name>.+?) - \w+ \d+, \d{4} \d{3,4} [AP]M(?=$|[. ])", re.DOTALL),
     table,
-    lists=lambda learner: learner.platform == "brightspace",
+    lists=lambda learner: learner.platform == "numbers-first",
     repeats_name=True,
 )
 FILES = {  # what each is called, and by what number and name it is known
-    f"1234-67 - Ada Lovelace - {DATE}/04_pooling.ipynb": ("brightspace", "1234", "Ada Lovelace"),
-    f"1235-68 - Bob Ray - {DATE} - 04_pooling.ipynb": ("brightspace", "1235", "Bob Ray"),
+    f"1234-67 - Ada Lovelace - {DATE}/04_pooling.ipynb": ("numbers-first", "1234", "Ada Lovelace"),
+    f"1235-68 - Bob Ray - {DATE} - 04_pooling.ipynb": ("numbers-first", "1235", "Bob Ray"),
     "Cleo Oz_4711_assignsubmission_file_/04_pooling.ipynb": ("moodle", "4711", "Cleo Oz"),
     "raydan_LATE_812_99001_04_pooling.ipynb": ("canvas", "812", "raydan"),
     "eve/04_pooling.ipynb": ("", "", ""),
@@ -49,7 +49,7 @@ def rows(path):
 @pytest.fixture
 def learners(tmp_path, monkeypatch):
     """A class from three platforms, all of whom have full points."""
-    monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, BRIGHTSPACE))
+    monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, NUMBERS_FIRST))
     for file in (*FILES, HERS):
         path = tmp_path / "class" / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def test_its_names_are_read(learners):
 def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
     title = assignment(("04",))["titles"]["04"]
     header = ["Username", f"{title} Points Grade", "End"]
-    assert rows(tmp_path / "brightspace.csv") == [header, *(["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"])]
+    assert rows(tmp_path / "numbers-first.csv") == [header, *(["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"])]
     moodle = {row[1]: (row[0], row[3], row[4]) for row in rows(tmp_path / "moodle.csv")[1:]}
     identifiers = {"Ada Lovelace": "", "Bob Ray": "", "Cleo Oz": "Participant 4711", "raydan": "", "eve": ""}
     assert moodle == {name: (given, str(FULL), str(FULL)) for name, given in identifiers.items()}
@@ -84,6 +84,32 @@ def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
     numbers = {row[0]: (row[1], row[3], row[5]) for row in canvas}
     of_no_platform = {"raydan": ("812", ""), "eve": ("", "eve")}
     assert numbers == {name: (*of_no_platform.get(name, ("", "")), str(FULL)) for name in identifiers}
+
+
+# of a learner without and with a number there: a name of a download, and the lines that its table has for them
+TABLES = {
+    "moodle": (
+        "Ada Lovelace_4711_assignsubmission_file_",
+        [["", "Bob", "", "2", "3"], ["Participant 4711", "Ada Lovelace"]],
+    ),
+    "canvas": ("ada_812_99001_04.ipynb", [["Bob", "", "", "bob", "", "2"], ["Ada Lovelace", "812", "", "", "", "3"]]),
+}
+
+
+@pytest.mark.parametrize("platform", platforms.PLATFORMS, ids=lambda one: one.name)
+def test_each_platform_reads_its_names_and_writes_its_lines(platform):
+    assert platform.name in TABLES, f"add {platform.name} to TABLES: a name of a download, and lines of its table"
+    assert len({one.name for one in platforms.PLATFORMS}) == len(platforms.PLATFORMS), "each is written to NAME.csv"
+    name, lines = TABLES[platform.name]
+    found = next(one for one in readings(name) if one.platform == platform)
+    made = [
+        LearnerRecord("bob", "bob.html", "Bob", points=2, of=3),
+        LearnerRecord("ada", "a.html", "Ada Lovelace", platform=platform.name, number=found.id, points=3, of=3),
+    ]
+    header, *rows = platform.table(list(filter(platform.lists, made)), "Title")
+    rows = [[str(value) for value in row] for row in rows if "Points Possible" not in row]
+    assert [row[: len(line)] for row, line in zip(rows, lines, strict=True)] == lines
+    assert all(len(row) == len(header) for row in rows)
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,9 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     first = f"# {number} {title}\n\nTODO: what this is about.\n\n**After this lesson you can**\n\n- TODO\n\n{time}"
     cells = [
         nbformat.v4.new_markdown_cell(first, id="title", metadata={"course": {"kind": kind}}),
-        nbformat.v4.new_code_cell(SETUP, id="setup"),
+        nbformat.v4.new_code_cell(
+            SETUP if kind != "page" else SETUP.replace(", check, hint, solution", ""), id="setup"
+        ),
         nbformat.v4.new_markdown_cell("## TODO", id="first-step"),
         nbformat.v4.new_markdown_cell("## What you have seen\n\n- TODO", id="recap"),
         nbformat.v4.new_markdown_cell("## Further reading\n\n- TODO", id="reading"),
@@ -169,7 +171,10 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
 def needed_by(number, kind):
     """What else a lesson of a kind needs before its tests pass, and what it may have, as lines of text."""
     required = [f"the lesson and its row in README.md: fill in everything marked TODO (make lesson L={number} counts)"]
-    required.append(f"tests/claims/{number}.toml: what the lesson asserts, and the cell that shows it or the source")
+    required.append(
+        f"tests/claims/{number}.toml: what the lesson asserts about the model, the data or the literature, and the "
+        "cell that shows it or the source (a test finds comparisons that are missing, and nothing else)"
+    )
     optional = [f"tests/test_lesson_{number}.py: what this lesson alone promises"]
     diagrams = f"course_utils/diagrams/lesson_{number}.py: its diagrams"
     if kind == "page":
@@ -198,6 +203,9 @@ def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     path, changed = _lesson(lesson, folder), []
     notebook = nbformat.read(path, as_version=4)
     minutes = lesson_minutes(notebook)
+    text = readme.read_text(encoding="utf-8")
+    if re.search(rf"^\| `{path.stem}` \|.*TODO", text, re.MULTILINE):
+        raise AuthoringError(f"{readme} still says TODO in the row of {path.stem}: say there what one learns.")
     if not re.search(r"About \d+ minutes", notebook.cells[0].source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
     answers = sum(
@@ -206,7 +214,6 @@ def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     first = re.sub(r"About \d+ minutes", f"About {minutes} minutes", notebook.cells[0].source)
     exercises = f"{COUNTS[answers] if answers < len(COUNTS) else answers} {'exercise' if answers == 1 else 'exercises'}"
     notebook.cells[0].source = re.sub(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first, count=1)
-    text = readme.read_text(encoding="utf-8")
     row = re.compile(rf"^(\| `{path.stem}` \| .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE)
     if not row.search(text):
         raise AuthoringError(f"{readme} has no row for {path.stem} that ends with minutes and exercises.")

@@ -678,6 +678,10 @@ def new_exercise(lesson, name, title):
         f"messages in {_short(words)}; right and wrong answers in {_short(answers)}."
     )
     click.echo(
+        "All of it stands at the end of each file: move the three cells to where they belong, and the rest into the "
+        "order of the lesson."
+    )
+    click.echo(
         f"Fill in everything marked TODO, then: make lesson L={lesson}. PROMISES are required: for each promise of the "
         "text an answer that breaks only this, or a mistake whose `breaks` has its words."
     )

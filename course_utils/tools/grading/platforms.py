@@ -1,6 +1,7 @@
 """Learning platforms: how each names the hand-ins of a download, and the table in which it takes grades back.
 
-Each is a `Platform` in PLATFORMS; no other module knows them by name. To add one, add it here.
+Each is a `Platform` in PLATFORMS; no other module knows them by name. To add one, add it here; CONTRIBUTING.md lists
+the tests and documents that follow.
 """
 
 import re
@@ -18,10 +19,12 @@ class Platform:
     """A learning platform.
 
     name: in lower case. Its table is written to NAME.csv.
-    pattern: the platform's part of the name of a file or folder, with these groups: `id`, the learner's number there;
-    `file`, a number of the file, if it has one; `name`, the learner's name, unless that stands before this part.
+    pattern: the platform's part of the name of a file or folder, with these groups: `id`, the learner's number there
+    (the same in all hand-ins of a learner); `file`, a number of the file or the hand-in, if it has one; `name`, the
+    learner's name, unless that stands before this part.
     table: the lines of its table, the header first, for these learners and this title of the assignment.
-    lists: whether its table has a line for this learner.
+    lists: whether its table has a line for this learner; for all by default, those who handed nothing in, too. Limit it
+    only if the import refuses learners whom the platform does not know.
     suffix: what the platform may put behind a name that stands before the pattern.
     dates: what is not searched, since the pattern could take it for numbers.
     is_unmistakable: the pattern is in no ordinary file name, so a second match always casts doubt on the first.

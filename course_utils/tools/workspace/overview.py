@@ -161,9 +161,10 @@ class Overview:
     def totals(self):
         of = sum(len(lesson.exercises) for lesson in self.lessons)
         with_exercises = [lesson for lesson in self.lessons if lesson.exercises]
+        what = "lessons" if with_exercises == self.lessons else "lessons with exercises"
         whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in with_exercises)
         return (
-            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} lessons "
+            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} {what} "
             f"finished. The whole course takes about {self.hours} hours."
         )
 
