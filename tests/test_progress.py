@@ -222,7 +222,7 @@ def test_the_text_picture():
         Lesson("02", "A page", 5, ()),  # counts as neither finished nor open
     )
     assert repr(Overview(course, frozenset({"00-a", "99-x"}))).splitlines() == [
-        "1 of 3 exercises passed, 0 of 2 lessons finished. The whole course takes about 2 hours.",
+        "1 of 3 exercises passed, 0 of 2 lessons with exercises finished. The whole course takes about 2 hours.",
         "",
         "00  Start         25 min  ✓○  1 of 2",
         "01  Tokens: <b>  100 min  ○   0 of 1",

@@ -161,7 +161,7 @@ class Overview:
     def totals(self):
         of = sum(len(lesson.exercises) for lesson in self.lessons)
         with_exercises = [lesson for lesson in self.lessons if lesson.exercises]
-        what = "lessons" if with_exercises == self.lessons else "lessons with exercises"
+        what = "lessons" if len(with_exercises) == len(self.lessons) else "lessons with exercises"
         whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in with_exercises)
         return (
             f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} {what} "
