@@ -407,7 +407,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
                 beside=[course] if course else [],
                 **options,
             )
-            learners = grade(submissions, out, how, _bar)
+            learners = grade(submissions, out, how, _bar, lambda sentence: click.echo(sentence, err=True))
         if course is not None and part[1] == 1:
             from .grading.nbgrader_course import export
 
@@ -469,7 +469,7 @@ def _print_summary(learners, out, left_out, unclaimed):
         )
     if unclaimed:
         click.echo(
-            f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run and are not counted.",
+            f"manual.csv: lines of {', '.join(unclaimed[:5])} belong to no learner of this run and are not counted.",
             err=True,
         )
     if any(learner.waiting for learner in learners):

@@ -66,10 +66,11 @@ class Options:
         return self.part[1] > 1
 
 
-def grade(source, out, options=Options(), progress=lambda results, total: results):
+def grade(source, out, options=Options(), progress=lambda results, total: results, warn=lambda sentence: None):
     """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
 
     progress: wraps the iterable of results.
+    warn: is called with each sentence that the teacher should read.
 
     Raises GradeError, HandInError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
     message.
@@ -99,7 +100,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
         write_whole(out / RESULTS, "".join(lines))
         learners = records(hand_ins, entries, roster, work, options.lessons)
-        read_manual(out / MANUAL, learners)
+        for sentence in read_manual(out / MANUAL, learners):
+            warn(sentence)
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []))
         return learners
 

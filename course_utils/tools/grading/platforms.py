@@ -78,7 +78,11 @@ def in_a_sentence(learner):
     """A learner's result as text for a comment field."""
     if learner.points is None:
         return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
-    open_ones = [one for one, mark in learner.exercises.items() if mark.status != "passed"]
+    open_ones = [
+        one
+        for one, mark in learner.exercises.items()
+        if mark.status != "passed" and not (one in learner.given and mark.points == mark.of)
+    ]
     text = f"{learner.points} of {learner.of} points."
     text += f" Not yet passed: {', '.join(open_ones)}." if open_ones else ""
     return text + (f" {learner.waiting} points are still to be marked by hand." if learner.waiting else "")

@@ -83,9 +83,20 @@ class HandMarkedCell:
     comment: str = ""
 
 
+@dataclass(frozen=True)
+class Remark:
+    """What a teacher writes about an exercise, and the points given in place of the computed ones, if there are any."""
+
+    computed: float | None
+    comment: str
+    points: float | None = None
+
+
 @dataclass
 class LearnerRecord:
     """What a learner has: the latest mark of every exercise that counts, and the cells marked by hand.
+
+    A mark holds the points that count; if they were given in place of the computed ones, its remark has these.
 
     listed: whether the roster has this learner.
     page: the file name of the feedback page.
@@ -107,12 +118,18 @@ class LearnerRecord:
     notes: list[str] = field(default_factory=list)
     exercises: dict[str, Mark] = field(default_factory=dict)
     by_hand: dict[str, HandMarkedCell] = field(default_factory=dict)
+    remarks: dict[str, Remark] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     points: float | None = None
     of: float = 0
     waiting: float = 0
+
+    @property
+    def given(self):
+        """The exercises whose points a teacher gave in place of the computed ones."""
+        return {one for one, remark in self.remarks.items() if remark.points is not None}
 
     def add_up(self):
         """Compute the sums."""
