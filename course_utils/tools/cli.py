@@ -371,6 +371,15 @@ class Part(click.ParamType):
     default="1/1",
     help="Mark only every N-th hand-in, for job arrays. Afterwards, a run without --part writes the tables.",
 )
+@click.option("--due", metavar="DATE", help='The deadline, such as "2026-12-04 18:00". Needs --received.')
+@click.option(
+    "--late",
+    metavar="RULE",
+    help='What late days cost, such as "10% a day, at most 50%" or "none". Default: late hand-ins are only listed.',
+)
+@click.option(
+    "--received", type=ANY_PATH, help="A CSV file of dates from the learning platform: learner, received, lesson."
+)
 @click.option(
     "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
 )

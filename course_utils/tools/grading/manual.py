@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..._support.renamed import NEW_IDS
 from .marking import assignment
+from .owners import in_words
 from .results import HandMarkedCell, Remark, whole
 from .store import GradeError
 from .submissions import read_table
@@ -56,9 +57,9 @@ def read_manual(path, learners):
     if kept:
         values = [[row.get(column) or "" for column in columns] for _, row in sorted(kept.items())]
         write_table(path, columns, values, mark="\ufeff")
-    return [f"{MANUAL}: lines about {_few(elsewhere)} are of lessons that do not count here; they stay."] * bool(
-        elsewhere
-    )
+    if not elsewhere:
+        return []
+    return [f"{MANUAL}: lines about {in_words(elsewhere)} are of lessons that do not count here; they stay."]
 
 
 def unclaimed(out, learners):
@@ -71,12 +72,6 @@ def unclaimed(out, learners):
 
 def _says_something(row):
     return bool((row["points"] or "").strip() or (row.get("comment") or "").strip())
-
-
-def _few(names):
-    """At most five of these names, each once."""
-    names = list(dict.fromkeys(names))
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _lines_to_fill_in(learners):

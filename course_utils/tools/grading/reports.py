@@ -97,6 +97,8 @@ def write_summary(path: Path, learners: list[LearnerRecord], titles: dict, about
         scores=scores,
         exercises=exercises,
         pictures=_pictures(scores, exercises),
+        due=next((learner.due for learner in learners if learner.due), ""),
+        late=[learner for learner in learners if learner.late_days],
         given=sum(len(learner.given) for learner in marked),
         mistakes=_mistakes(marked),
         statuses=Counter(learner.status for learner in learners).most_common(),
