@@ -314,3 +314,82 @@ def test_bad_tables_change_nothing(tmp_path, capstone, text, words):
     with pytest.raises(GradeError, match=words):
         read_manual(tmp_path / "manual.csv", list(capstone.values()))
     assert (tmp_path / "manual.csv").read_text() == text
+
+
+# --- points given in place of the computed ones
+
+HEADER, ONE = "learner,cell,points,comment\n", ALL_04[0]
+
+
+def overridden(folder, lines, *more, **how):
+    """The records of ada, who failed everything, and of others, after reading these lines of manual.csv."""
+    (folder / "manual.csv").write_text(HEADER + lines)
+    found = learners(("ada", "a.ipynb", 1, result()), *more, **how)
+    return found, read_manual(folder / "manual.csv", list(found.values()))
+
+
+def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
+    most = points_of(ONE)
+    bob = "bob", "b.ipynb", 1, result()
+    lines = f'ada,{ONE},{most},"the idea is right, <b>Ada</b>"\nbob,{ONE},,Look at the mask.\n'
+    found, told = overridden(tmp_path, lines, bob)
+    assert told == [] and [found[one].points for one in found] == [most, 0]
+    write_tables(tmp_path, list(found.values()), WORK, True)
+    ada = read_table(tmp_path / "grades.csv")[0]
+    assert (ada[ONE], ada["total"]) == (str(most), str(most))
+    moodle = read_table(tmp_path / "moodle.csv")[0]
+    assert moodle["Grade"] == str(most) and ONE not in moodle["Feedback comments"]
+    assert list(read_table(tmp_path / "canvas.csv")[1].values())[-1] == str(most)
+    pages = [(tmp_path / "feedback" / f"{one}.html").read_text() for one in found]
+    why = "because the idea is right, &lt;b&gt;Ada&lt;/b&gt;"
+    assert f"Computed: 0 of {most}; your teacher gives {most} of {most}, {why}" in pages[0]
+    assert "1 marked by your teacher" in pages[0] and f'hint("{ONE}")' not in pages[0]
+    assert "Comment of your teacher" in pages[1] and "Look at the mask." in pages[1] and f'hint("{ONE}")' in pages[1]
+    assert "your teacher gives" not in pages[1]
+    assert "The points of one mark were given by hand" in (tmp_path / "summary.html").read_text()
+
+
+def test_an_override_is_never_lost(tmp_path):
+    _, told = overridden(tmp_path, f"ada,{ONE},1,why\nzoe,{ONE},,Come and see me.\n", lessons=("05",))
+    assert told == [f"manual.csv: lines about {ONE} are of lessons that do not count here; they stay."]
+    for _ in range(2):  # marked again, with the lesson
+        found = learners(("ada", "a.ipynb", 1, result(*ALL_04[1:])))
+        assert read_manual(tmp_path / "manual.csv", list(found.values())) == []
+        assert found["ada"].points == FULL - points_of(ONE) + 1 and found["ada"].remarks[ONE].computed == 0
+        assert unclaimed(tmp_path, list(found.values())) == ["zoe"]
+    rows = [(row["learner"], row["points"], row["comment"]) for row in read_table(tmp_path / "manual.csv")]
+    assert rows == [("ada", "1", "why"), ("zoe", "", "Come and see me.")]
+    assert read_manual(tmp_path / "manual.csv", []) == [] and unclaimed(tmp_path, []) == ["ada", "zoe"], (
+        "a class of none"
+    )
+
+
+def test_an_override_where_the_grader_failed(tmp_path):
+    (tmp_path / "manual.csv").write_text(HEADER + f"bob,{ONE},1,seen by eye\n")
+    bob = learners(("bob", "b.ipynb", 1, FAILED), lessons=("04",))["bob"]
+    read_manual(tmp_path / "manual.csv", [bob])
+    write_tables(tmp_path, [bob], WORK, True)
+    row, page = read_table(tmp_path / "grades.csv")[0], (tmp_path / "feedback" / "bob.html").read_text()
+    assert (row[ONE], row["total"]) == ("1", "") and "Computed: not marked yet; your teacher gives 1 of" in page
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        (f"ada,{ONE},1,", f"line 2: points that replace the computed ones of {ONE} need a reason"),
+        (f"ada,{ONE},99,why", rf"line 2: points must be a number from 0 to {points_of(ONE)}, got '99'"),
+        ("ada,04-mean-pol,1,why", "line 2: '04-mean-pol' is no exercise of this course; did you mean '04-mean-pool'"),
+        ("zoe,04-mean-pol,,why", "did you mean '04-mean-pool'"),
+        ("ada,14-report: Resul,1,why", "did you mean '14-report: Result'"),
+        (f"ada,{ONE},1,why\nada,{ONE},1,why", "line 3: ada has a second line"),
+    ],
+)
+def test_bad_overrides_change_nothing(tmp_path, line, words):
+    with pytest.raises(GradeError, match=words):
+        overridden(tmp_path, line)
+    assert (tmp_path / "manual.csv").read_text() == HEADER + line
+
+
+def test_lines_of_an_earlier_version_of_the_course_stay(tmp_path):
+    _, told = overridden(tmp_path, "ada,12-report: Style,1,good\nada,04-mean-pol,,\n")
+    assert "lines about 12-report: Style are of lessons that do not count here" in told[0]

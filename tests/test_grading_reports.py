@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from course_utils.tools.grading import reports
-from course_utils.tools.grading.results import HandMarkedCell, LearnerRecord, Mark
+from course_utils.tools.grading.results import HandMarkedCell, LearnerRecord, Mark, Remark
 
 TITLES = {"04": "04 Pooling", "06": "06 Similarity"}
 ABOUT = {"lessons": ["04", "06"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}
@@ -58,6 +58,7 @@ def hostile(text):
         status="unreadable",
         exercises={f"04-{text}": failed, f"{text}-06": mark("missing", title=text, discreet=[text])},
         by_hand={f"12-{text}": HandMarkedCell(8, text, points=1.5, comment=text)},
+        remarks={f"04-{text}": Remark(0, text), f"{text}-06": Remark(0, text, 1)},
         **same,
     )
 

@@ -371,6 +371,15 @@ class Part(click.ParamType):
     default="1/1",
     help="Mark only every N-th hand-in, for job arrays. Afterwards, a run without --part writes the tables.",
 )
+@click.option("--due", metavar="DATE", help='The deadline, such as "2026-12-04 18:00". Needs --received.')
+@click.option(
+    "--late",
+    metavar="RULE",
+    help='What late days cost, such as "10% a day, at most 50%" or "none". Default: late hand-ins are only listed.',
+)
+@click.option(
+    "--received", type=ANY_PATH, help="A CSV file of dates from the learning platform: learner, received, lesson."
+)
 @click.option(
     "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
 )
@@ -407,7 +416,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
                 beside=[course] if course else [],
                 **options,
             )
-            learners = grade(submissions, out, how, _bar)
+            learners = grade(submissions, out, how, _bar, lambda sentence: click.echo(sentence, err=True))
         if course is not None and part[1] == 1:
             from .grading.nbgrader_course import export
 
@@ -469,7 +478,7 @@ def _print_summary(learners, out, left_out, unclaimed):
         )
     if unclaimed:
         click.echo(
-            f"manual.csv: points of {', '.join(unclaimed[:5])} belong to no learner of this run and are not counted.",
+            f"manual.csv: lines of {', '.join(unclaimed[:5])} belong to no learner of this run and are not counted.",
             err=True,
         )
     if any(learner.waiting for learner in learners):

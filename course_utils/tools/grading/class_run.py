@@ -16,6 +16,7 @@ from pathlib import Path
 from ..._support.files import file_sha256, write_whole
 from ...exercises import LESSONS
 from .fleet import mark_here, mark_on_cluster
+from .late import read_lateness
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
 from .owners import normalised
@@ -46,6 +47,7 @@ class Options:
     scheduler: the address of a Dask cluster.
     part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
+    due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see `late`.
     """
 
     lessons: tuple[str, ...] | None = None
@@ -60,16 +62,20 @@ class Options:
     scheduler: str | None = None
     part: tuple[int, int] = (1, 1)
     beside: tuple = ()
+    due: str | None = None
+    late: str | None = None
+    received: Path | None = None
 
     @property
     def is_part(self):
         return self.part[1] > 1
 
 
-def grade(source, out, options=Options(), progress=lambda results, total: results):
+def grade(source, out, options=Options(), progress=lambda results, total: results, warn=lambda sentence: None):
     """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
 
     progress: wraps the iterable of results.
+    warn: is called with each sentence that the teacher should read.
 
     Raises GradeError, HandInError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
     message.
@@ -77,6 +83,7 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     out, work = Path(out), assignment(tuple(options.lessons or LESSONS))
     _require_isolation(options)
     roster = read_roster(options.roster) if options.roster else {}
+    lateness = read_lateness(options.due, options.late, options.received)
     settings = _settings(options, work)
     made_with = (
         f"{marking_fingerprint()} {' '.join(settings['lessons'])} {options.seconds} {options.memory} {options.isolated}"
@@ -99,7 +106,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
         write_whole(out / RESULTS, "".join(lines))
         learners = records(hand_ins, entries, roster, work, options.lessons)
-        read_manual(out / MANUAL, learners)
+        for sentence in read_manual(out / MANUAL, learners) + (lateness.write_to(learners) if lateness else []):
+            warn(sentence)
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []))
         return learners
 

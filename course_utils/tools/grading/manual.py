@@ -1,9 +1,14 @@
-"""manual.csv: the table in which a person gives points for hand-marked cells."""
+"""manual.csv: the table in which a person gives points for hand-marked cells, and overrides those of exercises."""
 
 import csv
+import difflib
+from dataclasses import replace
 from pathlib import Path
 
-from .results import HandMarkedCell, whole
+from ..._support.renamed import NEW_IDS
+from .marking import assignment
+from .owners import in_words
+from .results import HandMarkedCell, Remark, whole
 from .store import GradeError
 from .submissions import read_table
 from .tables import write_table
@@ -15,21 +20,34 @@ UNCHANGED = "Nothing was changed."
 
 
 def read_manual(path, learners):
-    """Read the points that a person gave, and rewrite the file with a line for each hand-marked cell.
+    """Read what a person gave and wrote, and rewrite the file with a line for each hand-marked cell.
 
     A cell with a rubric has a line for each row of it ("14-report: Result"), and has points as soon as all its lines
-    have some. Lines of other learners stay. Raises GradeError, naming the line, for points that are not a number from 0
-    to the maximum, for two lines about one cell or row, and for points of a whole cell that has a rubric.
+    have some. A line about an exercise ("04-mean-pool") is a `Remark`; its points need a comment. Lines of other
+    learners and lessons stay. Returns a sentence for the lines of other lessons, if there are any.
+
+    Raises GradeError, naming the line, for points that are not a number from 0 to the maximum, for two lines about one
+    cell or row, for points of a whole cell that has a rubric, for points of an exercise without a reason, and for a
+    cell that the course does not have.
     """
     lines, rubrics = _lines_to_fill_in(learners)
-    columns, kept = list(COLUMNS), {}
+    people = {learner.learner: learner for learner in learners}
+    columns, kept, elsewhere = list(COLUMNS), {}, []
     for number, row in _rows(path):
-        key, where = (row["learner"] or "", row["cell"] or ""), f"{path}, line {number}: "
+        key = (row["learner"] or "").strip(), (row["cell"] or "").strip()
+        where, person = f"{path}, line {number}: ", people.get(key[0])
         if key in kept:
             raise GradeError(f"{where}{key[0]} has a second line for {key[1]}. {UNCHANGED}")
         kept[key] = row
         columns += [column for column in row if column not in columns]
-        _take_points(where, key, row, lines, rubrics)
+        if key in lines or key in rubrics:
+            _take_points(where, key, row, lines, rubrics)
+        elif person and key[1] in person.exercises:
+            lines[key] = person, person.exercises[key[1]]
+            _take_remark(where, row, person, key[1])
+        elif _says_something(row):
+            _refuse_unknown(where, key[1])
+            elsewhere += [key[1]] * bool(person)
     for cell, parts in rubrics.values():
         _sum_rubric(cell, parts)
     for learner in learners:
@@ -39,16 +57,21 @@ def read_manual(path, learners):
     if kept:
         values = [[row.get(column) or "" for column in columns] for _, row in sorted(kept.items())]
         write_table(path, columns, values, mark="\ufeff")
+    if not elsewhere:
+        return []
+    return [f"{MANUAL}: lines about {in_words(elsewhere)} are of lessons that do not count here; they stay."]
 
 
 def unclaimed(out, learners):
-    """The lines of manual.csv that have points but belong to no learner of this run."""
+    """The learners who have points or comments in manual.csv but are not in this run."""
     path, known = Path(out) / MANUAL, {learner.learner for learner in learners}
-    return [
-        from_cells(row["learner"])
-        for row in (read_table(path) if path.exists() else [])
-        if from_cells(row["points"]) and from_cells(row["learner"]) not in known
-    ]
+    rows = filter(_says_something, read_table(path) if path.exists() else [])
+    names = dict.fromkeys(from_cells(row["learner"]).strip() for row in rows)
+    return [name for name in names if name not in known]
+
+
+def _says_something(row):
+    return bool((row["points"] or "").strip() or (row.get("comment") or "").strip())
 
 
 def _lines_to_fill_in(learners):
@@ -103,13 +126,44 @@ def _take_points(where, key, row, lines, rubrics):
     if key not in lines or not text:
         return
     _, cell = lines[key]
+    cell.points, cell.comment = _points(where, text, cell.of), row.get("comment") or ""
+
+
+def _points(where, text, most):
+    """Points as a number. Raises GradeError."""
     try:
         points = float(text.replace(",", "."))
     except ValueError:
         points = -1.0
-    if not 0 <= points <= cell.of:
-        raise GradeError(f"{where}points must be a number from 0 to {cell.of}, got {text!r}. {UNCHANGED}")
-    cell.points, cell.comment = whole(points), row.get("comment") or ""
+    if not 0 <= points <= most:
+        raise GradeError(f"{where}points must be a number from 0 to {most}, got {text!r}. {UNCHANGED}")
+    return whole(points)
+
+
+def _take_remark(where, row, learner, exercise):
+    """Put what a row says about an exercise into the record. Raises GradeError."""
+    text, comment, mark = (row["points"] or "").strip(), (row.get("comment") or "").strip(), learner.exercises[exercise]
+    if text:
+        points = _points(where, text, mark.of)
+        if not comment:
+            raise GradeError(
+                f"{where}points that replace the computed ones of {exercise} need a reason, which the learner reads; "
+                f"write it under `comment`. {UNCHANGED}"
+            )
+        learner.remarks[exercise] = Remark(mark.points, comment, points)
+        learner.exercises[exercise] = replace(mark, points=points)
+    elif comment:
+        learner.remarks[exercise] = Remark(mark.points, comment)
+
+
+def _refuse_unknown(where, cell):
+    """Raise GradeError if the course has no such exercise, hand-marked cell or row of a rubric, and never had."""
+    work = assignment()
+    known = {*work["exercises"], *work["by_hand"], *NEW_IDS}
+    known |= {f"{one}: {row}" for one, rubric in work["rubrics"].items() for row in rubric}
+    if cell not in known and cell.partition(": ")[0] not in NEW_IDS:
+        near = difflib.get_close_matches(cell, sorted(known - set(NEW_IDS)), n=1, cutoff=0)
+        raise GradeError(f"{where}{cell!r} is no exercise of this course; did you mean {near[0]!r}? {UNCHANGED}")
 
 
 def _sum_rubric(cell, parts):

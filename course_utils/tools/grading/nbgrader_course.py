@@ -112,7 +112,8 @@ def _put(book, learner, lesson, assignment, notebook):
             grade = book.find_grade(f"{one}-check", notebook, assignment, student)
             grade.auto_score, grade.needs_manual_grade = mark.points, False
             comment = book.find_comment(one, notebook, assignment, student)
-            comment.auto_comment = "\n\n".join(html.escape(text, quote=False) for text in mark.discreet)
+            told = [learner.remarks[one].comment] if one in learner.remarks else []
+            comment.auto_comment = "\n\n".join(html.escape(text, quote=False) for text in (*told, *mark.discreet))
     for one, cell in learner.by_hand.items():
         if one[:2] == lesson:
             grade = book.find_grade(one, notebook, assignment, student)

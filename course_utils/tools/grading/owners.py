@@ -176,7 +176,7 @@ class Owners:
         if person is None:
             named = self.roster.among(own, exact=not is_file)
             if len(named) > 1:
-                names = _in_words(person.learner for person in named)
+                names = in_words(person.learner for person in named)
                 return Owner(why=f"its name matches {names}; rename it so that it matches one learner")
             person = next(iter(named), None)
         return Owner(person.learner, person.name) if person else Owner(for_keys(own or self.root or "nameless"))
@@ -188,7 +188,7 @@ class Owners:
         for rivals in (self._is_known, self._fits_this_class, self._takes_the_file_number):
             if clash := [one for one in others if rivals(one, first)]:
                 return (
-                    f"its name can be read as a hand-in of {_in_words([first.id, *(one.id for one in clash)])}; rename "
+                    f"its name can be read as a hand-in of {in_words([first.id, *(one.id for one in clash)])}; rename "
                     "it so that it matches one learner"
                 )
         names = self.names.get(first.id) or self.doubtful[first.id]
@@ -229,7 +229,7 @@ class Owners:
         if person is None:
             person = self.roster.find(own)
             if person in self.contested:
-                numbers = _in_words(number for _, number in self.contested[person])
+                numbers = in_words(number for _, number in self.contested[person])
                 return Owner(
                     why=f"{person.learner} on the roster has the same name as {numbers}; put the platform's numbers "
                     "into the roster's column id"
@@ -318,7 +318,7 @@ def _lessons():
     return {stem[:2] for stem in _stems()}
 
 
-def _in_words(names):
+def in_words(names):
     """A list in a sentence: at most five of the names."""
     names = [for_messages(name) for name in sorted(set(names))]
     if len(names) > 5:

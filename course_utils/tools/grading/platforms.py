@@ -81,8 +81,13 @@ def in_a_sentence(learner):
     """A learner's result as text for a comment field."""
     if learner.points is None:
         return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
-    open_ones = [one for one, mark in learner.exercises.items() if mark.status != "passed"]
+    open_ones = [
+        one
+        for one, mark in learner.exercises.items()
+        if mark.status != "passed" and not (one in learner.given and mark.points == mark.of)
+    ]
     text = f"{learner.points} of {learner.of} points."
+    text += "".join(f" {part.in_words()}" for part in learner.received if part.deducted)
     text += f" Not yet passed: {', '.join(open_ones)}." if open_ones else ""
     return text + (f" {learner.waiting} points are still to be marked by hand." if learner.waiting else "")
 
@@ -132,3 +137,9 @@ CANVAS = Platform(
 )
 
 PLATFORMS = (MOODLE, CANVAS)
+
+
+def calls_late(learner):
+    """Whether a learner's platform marks one of the files as late, by what it puts behind the learner's name."""
+    marks = [f"{one.suffix}_{one.number(learner)}_" for one in PLATFORMS if one.suffix and one.number(learner)]
+    return any(mark in file for mark in marks for file in learner.files)

@@ -79,7 +79,7 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: dict):
             for lesson, part in lessons.items()
             if part["exercises"] or part["by_hand"]
         ]
-        counts = Counter(mark.status for mark in exercises.values())
+        counts = Counter(mark.status for one, mark in exercises.items() if one not in learner.given)
         explanation = STATUSES.get(learner.status, f"Marking ended with: {learner.status}.")
         page = template.render(learner=learner, lessons=parts, counts=counts, explanation=explanation)
         write_whole(folder / learner.page, page + "\n")
@@ -97,6 +97,9 @@ def write_summary(path: Path, learners: list[LearnerRecord], titles: dict, about
         scores=scores,
         exercises=exercises,
         pictures=_pictures(scores, exercises),
+        due=next((learner.due for learner in learners if learner.due), ""),
+        late=[learner for learner in learners if learner.late_days],
+        given=sum(len(learner.given) for learner in marked),
         mistakes=_mistakes(marked),
         statuses=Counter(learner.status for learner in learners).most_common(),
         look_at=[learner for learner in learners if learner.status != "ok" or learner.notes],

@@ -83,9 +83,46 @@ class HandMarkedCell:
     comment: str = ""
 
 
+@dataclass(frozen=True)
+class Remark:
+    """What a teacher writes about an exercise, and the points given in place of the computed ones, if there are any."""
+
+    computed: float | None
+    comment: str
+    points: float | None = None
+
+
+@dataclass(frozen=True)
+class Received:
+    """When the platform received a hand-in, and what that costs.
+
+    lesson: "" if it is about everything.
+    when: the date as text, "" if it is not known.
+    days: started days after the deadline.
+    """
+
+    lesson: str = ""
+    when: str = ""
+    days: int = 0
+    deducted: float = 0
+
+    def in_words(self):
+        """A sentence about it."""
+        if not self.when:
+            text = "it is not known when this was received, so nothing is deducted."
+        elif not self.days:
+            text = f"received {self.when}, in time."
+        else:
+            cost = f": {counted(self.deducted, 'point')} deducted" if self.deducted else ""
+            text = f"received {self.when}, {counted(self.days, 'day')} late{cost}."
+        return f"Lesson {self.lesson}: {text}" if self.lesson else text[0].upper() + text[1:]
+
+
 @dataclass
 class LearnerRecord:
     """What a learner has: the latest mark of every exercise that counts, and the cells marked by hand.
+
+    A mark holds the points that count; if they were given in place of the computed ones, its remark has these.
 
     listed: whether the roster has this learner.
     page: the file name of the feedback page.
@@ -93,6 +130,7 @@ class LearnerRecord:
     files, problems: of the hand-ins that count.
     points: None while something is unmarked, which is not the same as 0.
     waiting: the points of texts that nobody has marked yet.
+    due: the deadline and the rule about late hand-ins in words, "" without a deadline.
     """
 
     learner: str
@@ -107,12 +145,31 @@ class LearnerRecord:
     notes: list[str] = field(default_factory=list)
     exercises: dict[str, Mark] = field(default_factory=dict)
     by_hand: dict[str, HandMarkedCell] = field(default_factory=dict)
+    remarks: dict[str, Remark] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     points: float | None = None
     of: float = 0
     waiting: float = 0
+    due: str = ""
+    received: list[Received] = field(default_factory=list)
+
+    @property
+    def given(self):
+        """The exercises whose points a teacher gave in place of the computed ones."""
+        return {one for one, remark in self.remarks.items() if remark.points is not None}
+
+    @property
+    def late_days(self):
+        """The sum of late days, None if no date is known."""
+        known = [one.days for one in self.received if one.when]
+        return sum(known) if known else None
+
+    @property
+    def deducted(self):
+        """The points that late days cost, None without points."""
+        return None if self.points is None else whole(round(sum(one.deducted for one in self.received), 2))
 
     def add_up(self):
         """Compute the sums."""
@@ -122,6 +179,8 @@ class LearnerRecord:
             self.points = whole(
                 sum(mark.points for mark in self.exercises.values()) + sum(cell.points or 0 for cell in cells)
             )
+            if self.deducted:
+                self.points = whole(max(0, round(self.points - self.deducted, 2)))
         self.of = sum(mark.of for mark in self.exercises.values()) + sum(cell.of for cell in cells)
         self.waiting = sum(cell.of for cell in cells if cell.points is None and cell.text)
 
@@ -129,6 +188,11 @@ class LearnerRecord:
 def whole(points):
     """A number of points as an int, if it is one."""
     return int(points) if points == int(points) else points
+
+
+def counted(number, noun):
+    """A number with a noun: "1 day", "2 days"."""
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
 def gravest(states):

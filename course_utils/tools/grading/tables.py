@@ -64,7 +64,8 @@ def _write_grades(path, learners, work, lessons):
     """A row for each learner, with a column for each exercise."""
     exercises = [one for one in work["exercises"] if one[:2] in lessons]
     by_hand = [one for one in work["by_hand"] if one[:2] in lessons]
-    last = ["total", "of", "to mark by hand", "status", "reason", "notes"]
+    due = any(learner.due for learner in learners)
+    last = [*(["late days", "deducted"] if due else []), "total", "of", "to mark by hand", "status", "reason", "notes"]
     rows = [
         [
             learner.learner,
@@ -72,6 +73,7 @@ def _write_grades(path, learners, work, lessons):
             f"feedback/{learner.page}",
             *(learner.exercises[one].points for one in exercises),
             *(learner.by_hand[one].points for one in by_hand),
+            *([learner.late_days, learner.deducted] if due else []),
             *(learner.points, learner.of, learner.waiting),
             *(learner.status, learner.reason[:LONGEST], "; ".join(learner.notes)[:LONGEST]),
         ]
