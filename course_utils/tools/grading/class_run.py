@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..._support.files import file_sha256, write_whole
 from ...exercises import LESSONS
+from .class_report import check_address
 from .fleet import mark_here, mark_on_cluster
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
@@ -46,6 +47,7 @@ class Options:
     scheduler: the address of a Dask cluster.
     part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
+    names: whether the class report names learners. book, decks: where its links lead.
     """
 
     lessons: tuple[str, ...] | None = None
@@ -60,6 +62,9 @@ class Options:
     scheduler: str | None = None
     part: tuple[int, int] = (1, 1)
     beside: tuple = ()
+    names: bool = False
+    book: str = ""
+    decks: str = ""
 
     @property
     def is_part(self):
@@ -76,6 +81,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     """
     out, work = Path(out), assignment(tuple(options.lessons or LESSONS))
     _require_isolation(options)
+    for address in (options.book, options.decks):
+        check_address(address)
     roster = read_roster(options.roster) if options.roster else {}
     settings = _settings(options, work)
     made_with = (
@@ -100,7 +107,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         write_whole(out / RESULTS, "".join(lines))
         learners = records(hand_ins, entries, roster, work, options.lessons)
         read_manual(out / MANUAL, learners)
-        write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []))
+        shown = {"names": options.names, "book": options.book, "decks": options.decks}
+        write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
         return learners
 
 
