@@ -23,7 +23,8 @@ from .owners import normalised
 from .reports import PAGES
 from .results import MARK_STATUSES
 
-LINES, COLUMNS, LONGEST = 25, 160, 10_000  # of an example; a longer answer is none
+LINES, COLUMNS, LONGEST = 25, 160, 5_000  # of an example; a longer answer is none
+TRIED = 20  # answers that are read in search of an example
 FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
 OBJECT, FORMS, EMPHASIS = (
     re.compile(r"\b(for|makes?) you\b"),
@@ -230,7 +231,7 @@ def example(texts, everybody, lesson):
 
     Left out are answers that are too long, are no Python, or hold a name of their learner or, as a word, of another.
     """
-    for text, names in sorted(texts, key=lambda one: (len(one[0]), one[0])):
+    for text, names in sorted(texts, key=lambda one: (len(one[0]), one[0]))[:TRIED]:
         code = _without_own_words(text, lesson) if len(text) <= LONGEST else ""
         words, squeezed = _words(code), normalised(code)
         own = any(name in (squeezed if len(name) > 2 or not name.isascii() else words) for name in names)
