@@ -17,6 +17,8 @@ from bs4 import BeautifulSoup
 from PIL import Image
 
 from course_utils._support.notebooks import BEGIN, NOTEBOOKS
+from course_utils.exercises import all_exercises
+from course_utils.tools.grading.class_report import place_of
 from course_utils.tools.publish import book
 from course_utils.tools.publish.listings import hang, kind_of, set_listings
 
@@ -207,6 +209,12 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
             assert figure.select_one("figcaption strong").text == f"Figure {int(name[:2])}.{number}."
             assert figure["id"] == f"figure-{int(name[:2])}-{number}"
             assert len(figure.figcaption.get_text()) > 30
+
+
+def test_the_class_reports_links_find_their_sections(names, pages):
+    for place in [place_of(one) for one in all_exercises() if any(name[:2] == one[:2] for name in names)]:
+        name, _, anchor = place.page.partition(".html#")
+        assert anchor in {thing["id"] for thing in pages[name].find_all(id=True)}, place
 
 
 def test_nothing_is_asked_of_another_machine(pages, site):

@@ -26,7 +26,7 @@ one_sandbox = grader.one_sandbox
 FULL, UNIT = points_of("04"), points_of("04-normalise")
 # averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
-SAME = ("results.jsonl", "grades.csv", "summary.html")  # however the class is marked
+SAME = ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv")  # however the class is marked
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 
 
@@ -94,7 +94,7 @@ def test_results_hold_everything_for_machines(out):
     assert entries["cleo"]["result"]["exercises"]["04-baseline"]["status"] == "not attempted"
     with Store(out / "results.sqlite") as store:
         assert {learner: asdict(entry) for (learner, _), entry in store.entries.items()} == entries, "both are the same"
-    names = {*"feedback grades.csv results.jsonl results.sqlite summary.html".split()}
+    names = {*"feedback class.csv class.html grades.csv results.jsonl results.sqlite summary.html".split()}
     assert {path.name for path in out.iterdir()} == names | {f"{platform.name}.csv" for platform in PLATFORMS}
 
 
@@ -108,6 +108,22 @@ def test_pages(out):
     assert mistake.partition("`")[0][:40] in page
     summary = (out / "summary.html").read_text()
     assert "<svg" in summary or "data:image/svg" in summary
+
+
+@pytest.mark.usefixtures("one_sandbox")
+def test_the_class_report_says_what_to_teach_again(out, folder, tmp_path):
+    shown = (out / "class.html").read_text()
+    assert "1 of 4: They average over all positions, padding too." in shown
+    assert 'href="04_pooling.slides.html#/9">slide 10</a>' in shown and "Ada Lovelace" not in shown
+    assert "return token_embeddings.mean(1)" in shown and "ada@example.org" not in shown
+    rows = [row for row in read_table(out / "class.csv") if row["kind"] == "mistake"]
+    assert [(row["exercise"], row["name"], row["who"]) for row in rows[:1]] == [
+        ("04-mean-pool", "padding_averaged", "")
+    ]
+    again = shutil.copytree(out, tmp_path / "out")
+    assert counted(folder / "class", again, roster=folder / "roster.csv", names=True, decks="../decks")[0] == 0
+    assert "<bdi>Bob</bdi>" in (again / "class.html").read_text()
+    assert 'href="../decks/04_pooling.slides.html#/9"' in (again / "class.html").read_text()
 
 
 def test_layouts_of_moodle_and_canvas(out):
@@ -299,6 +315,7 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
         (["class", "--out", "bad", "--part", "3/2"], "is not of the form K/N"),
         (["class", "--out", "bad", "--roster", "nowhere.csv"], "The roster nowhere.csv cannot be read"),
         (["class"], "Missing option '--out'"),
+        (["class", "--out", "bad", "--book", "javascript:x"], "--book and --decks must be an address"),
     ],
 )
 def test_bad_command_lines_end_in_one_sentence(folder, monkeypatch, arguments, words):

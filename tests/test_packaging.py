@@ -134,7 +134,7 @@ PROGRAMS = {
 def test_commands_of_the_documents_exist(page):
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     blocks = re.findall(r"```(?:bash|sh|console)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    for command in (line.strip() for block in blocks for line in block.splitlines()):
+    for command in (line.strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()):
         for part in command.split("&&"):
             words = [word for word in shlex.split(part, comments=True) if "=" not in word or word.startswith("-")]
             if words[:1] == ["make"]:

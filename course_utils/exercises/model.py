@@ -42,6 +42,7 @@ class Mistake:
 
     imitations: functions that return what answers with this mistake would; several, where it has several forms.
     breaks: words of the exercise's text that such an answer breaks. card: whether it is worth a card to learn with.
+    shown_in: the cell of the lesson that treats it, if it is not that of the exercise; see `words.py`.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Mistake:
     imitations: tuple[Callable, ...]
     breaks: tuple[str, ...] = ()
     card: bool = True
+    shown_in: str = ""
 
     @property
     def message(self):
@@ -67,6 +69,8 @@ class Exercise:
 
     `held_out(rng)` yields cases that `check` does not use and the grader adds; `measured(args, outcome)` is a sentence
     about each of these that passed.
+
+    `shown_in` names the cell of the lesson that treats it, where that is not the section above; see `words.py`.
     """
 
     id: str
@@ -83,6 +87,7 @@ class Exercise:
     seconds: int | None = None
     held_out: Callable[[random.Random], Iterable[Case]] | None = None
     measured: Callable | None = None
+    shown_in: str = ""
 
     @property
     def lesson(self):

@@ -3,7 +3,9 @@
 A mistake is named there as in the code. `does` says what the answer does, `because` why that is wrong or what is right,
 and `breaks` lists words of the exercise's text that such an answer breaks. Mistakes of several exercises of a lesson
 have their words in the table `shared`. `no_card` names the mistakes that make no card to learn with: their words help
-only while one writes this answer.
+only while one writes this answer. `shown_in`, of an exercise or a mistake, is the id of the cell that treats it, such
+as "slide-drift": the class report names its section and its slide. Without it, they are those above the exercise. Of a
+cell in another lesson, such as "04 slide-broadcast", only the slide is named.
 """
 
 import functools
@@ -14,7 +16,8 @@ from pathlib import Path
 from .model import Exercise, Mistake
 
 FOLDER = Path(__file__).parent
-OF_AN_EXERCISE, OF_A_MISTAKE = {"title", "hints", "mistakes", "no_card"}, {"does", "because", "breaks"}
+OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
+OF_A_MISTAKE = {"does", "because", "breaks", "shown_in"}
 
 
 class WordsError(ValueError):
@@ -60,12 +63,16 @@ def exercise(exercise_id, cases, reference, arguments=None, words=None, **fields
             one = {**shared.get(name, {}), **told.get(name, {})}
             if not one.get("does") or one.keys() - OF_A_MISTAKE:
                 refuse(
-                    f"the mistake {name!r} must have `does`, and may have `because` and `breaks`; it has {sorted(one)}"
+                    f"the mistake {name!r} must have `does`, and may have `because`, `breaks` and `shown_in`; "
+                    f"it has {sorted(one)}"
                 )
             imitations = (imitations,) if callable(imitations) else tuple(imitations)
             breaks, card = tuple(one.get("breaks", ())), bool(one.get("because")) and name not in no_card
-            known.append(Mistake(name, one["does"], one.get("because", ""), imitations, breaks, card))
+            known.append(
+                Mistake(name, one["does"], one.get("because", ""), imitations, breaks, card, one.get("shown_in", ""))
+            )
+        more = {"shown_in": own.get("shown_in", ""), **fields}
         title, hints = own["title"], tuple(own["hints"])
-        return Exercise(exercise_id, title, arguments or needed, cases, reference, tuple(known), hints, **fields)
+        return Exercise(exercise_id, title, arguments or needed, cases, reference, tuple(known), hints, **more)
 
     return with_mistakes

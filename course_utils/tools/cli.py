@@ -383,6 +383,21 @@ class Part(click.ParamType):
 @click.option(
     "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
 )
+@click.option("--names", is_flag=True, help="Say in class.html and class.csv who made which mistake.")
+@click.option(
+    "--book",
+    default="",
+    show_default=False,
+    metavar="ADDRESS",
+    help="Where the links of class.html find the book. Default: beside it.",
+)
+@click.option(
+    "--decks",
+    default="",
+    show_default=False,
+    metavar="ADDRESS",
+    help="Where the links of class.html find the decks. Default: beside it.",
+)
 @click.option(
     "--unsafe-no-isolation",
     "unsafe",
@@ -470,6 +485,7 @@ def _print_summary(learners, out, left_out, unclaimed):
         f"{len(learners)} learners: " + ", ".join(f"{number} {state}" for state, number in states.most_common()) + "."
     )
     click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
+    click.echo(f"For the next lecture: {out / 'class.html'}")
     if left_out:
         click.echo(
             f"Left out: {left_out} {'file that belongs' if left_out == 1 else 'files that belong'} to no learner; see "

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..._support.files import file_sha256, write_whole
 from ...exercises import LESSONS
+from .class_report import check_address
 from .fleet import mark_here, mark_on_cluster
 from .late import read_lateness
 from .manual import MANUAL, read_manual
@@ -48,6 +49,7 @@ class Options:
     part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
     due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see `late`.
+    names: whether the class report names learners. book, decks: where its links lead.
     """
 
     lessons: tuple[str, ...] | None = None
@@ -65,6 +67,9 @@ class Options:
     due: str | None = None
     late: str | None = None
     received: Path | None = None
+    names: bool = False
+    book: str = ""
+    decks: str = ""
 
     @property
     def is_part(self):
@@ -82,6 +87,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     """
     out, work = Path(out), assignment(tuple(options.lessons or LESSONS))
     _require_isolation(options)
+    for address in (options.book, options.decks):
+        check_address(address)
     roster = read_roster(options.roster) if options.roster else {}
     lateness = read_lateness(options.due, options.late, options.received)
     settings = _settings(options, work)
@@ -108,7 +115,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         learners = records(hand_ins, entries, roster, work, options.lessons)
         for sentence in read_manual(out / MANUAL, learners) + (lateness.write_to(learners) if lateness else []):
             warn(sentence)
-        write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []))
+        shown = {"names": options.names, "book": options.book, "decks": options.decks}
+        write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
         return learners
 
 

@@ -107,7 +107,9 @@ class _LatestMarks:
                 self.marks[one] = mark
         if kept:
             self.notes.append(f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts")
-        self.texts.update(result.texts)
+        marks = result.exercises
+        counts = {one for one in result.texts if one not in marks or self.marks.get(one) is marks[one]}
+        self.texts.update({one: result.texts[one] for one in counts})
 
     def write_to(self, record, handed_in):
         """Fill in marks, status, reason and notes. handed_in: whether there was anything."""

@@ -100,7 +100,6 @@ def write_summary(path: Path, learners: list[LearnerRecord], titles: dict, about
         due=next((learner.due for learner in learners if learner.due), ""),
         late=[learner for learner in learners if learner.late_days],
         given=sum(len(learner.given) for learner in marked),
-        mistakes=_mistakes(marked),
         statuses=Counter(learner.status for learner in learners).most_common(),
         look_at=[learner for learner in learners if learner.status != "ok" or learner.notes],
     )
@@ -140,22 +139,6 @@ def _exercises(learners):
         most = row["of"] * len(learners)
         row["share"] = f"{100 * row['points'] / most:.0f}%" if most else "no points"
     return sorted(found.values(), key=lambda row: row["id"][:2])
-
-
-def _mistakes(learners, most=15):
-    """(learners, exercise, sentence), most frequent first."""
-    counts = Counter()
-    for learner in learners:
-        for one, mark in learner.exercises.items():
-            if mark.status == "failed":
-                told = [mark.mistake] if mark.mistake else [_gist(text) for text in mark.discreet]
-                counts.update({(one, text) for text in told})
-    return sorted(((count, *what) for what, count in counts.items()), key=lambda row: (-row[0], row[1:]))[:most]
-
-
-def _gist(text):
-    """The subject of a message, without what one learner's function returned."""
-    return text if text.startswith("Stopped: ") else text.partition(": ")[0]
 
 
 def _pictures(scores, exercises):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ... import __version__
 from ..._support.files import write_whole
-from . import platforms
+from . import class_report, platforms
 from .reports import write_feedback, write_summary
 from .submissions import read_table
 from .untrusted import for_cells
@@ -15,12 +15,13 @@ GRADES, LEFT_OUT = "grades.csv", "left_out.csv"
 LONGEST = 500  # characters of a reason or of all notes
 
 
-def write_tables(out, learners, work, isolated, left_out=()):
-    """Write grades.csv, the tables for learning platforms, the feedback pages and the summary.
+def write_tables(out, learners, work, isolated, left_out=(), names=False, **addresses):
+    """Write grades.csv, the tables for learning platforms, the feedback pages, the summary and the class report.
 
     Points that are None become empty cells.
 
     left_out: files that belong to no learner, with .file and .why.
+    names, addresses: of the class report, see `class_report.write_page`.
     """
     lessons = sorted({one[:2] for learner in learners for one in (*learner.exercises, *learner.by_hand)})
     _write_grades(out / GRADES, learners, work, lessons)
@@ -40,6 +41,9 @@ def write_tables(out, learners, work, isolated, left_out=()):
         ),
     }
     write_summary(out / "summary.html", learners, work["titles"], about)
+    found, titles = class_report.items(learners), [work["titles"][one] for one in lessons]
+    class_report.write_page(out / "class.html", learners, found, titles, names, **addresses)
+    write_table(out / "class.csv", *class_report.table(found, names))
 
 
 def count_left_out(out):

@@ -1,0 +1,400 @@
+"""The class report, from which the next lecture is prepared: class.html and class.csv.
+
+For each exercise: how many passed, the known mistakes by name and how often, the slide and the section that treat them,
+and whether the exercise tells learners apart. Everything is computed from records; nobody is named unless asked for.
+"""
+
+import ast
+import re
+import warnings
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from math import isfinite
+
+from docutils.nodes import make_id
+
+from ..._support.fast_nbformat import nbformat
+from ..._support.files import write_whole
+from ...exercises import find
+from ..publish.slides import HEADING, SlidesError, deck_cells, find_lesson
+from .owners import normalised
+from .reports import PAGES
+from .results import MARK_STATUSES
+
+LINES, COLUMNS, LONGEST = 25, 160, 5_000  # of an example; a longer answer is none
+TRIED = 20  # answers that are read in search of an example
+FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
+OBJECT, FORMS, EMPHASIS = (
+    re.compile(r"\b(for|makes?) you\b"),
+    re.compile(r"\b([Yy])ou(rs?)?\b"),
+    re.compile(r"\*(\w[^*]*)\*"),
+)
+FIGURES = [f"{name}{end}" for name in ("difficulty", "discrimination") for end in ("", " low", " high")]
+COUNTS = ("passed", "tried", "not attempted", "missing")
+ADDRESS = re.compile(r"(https?://[^/\s]|[\w.~-][\w./~-]*$|/[\w.~-])[^\s]*")
+HEADER = ["exercise", "title", "kind", "name", "learners", *COUNTS, *FIGURES, "note", "does", "because", "section"]
+HEADER += ["slide", "who"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its 95% interval; all three are None where it is undefined, and `why` says why."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a lesson treats something. page, deck: files of the book and of `course slides`; number: the slide's.
+
+    question: the one that the slide asks, if it has one.
+    """
+
+    section: str
+    page: str
+    slide: str = ""
+    number: int = 0
+    deck: str = ""
+    question: str = ""
+
+
+@dataclass
+class Made:
+    """A mistake that learners made. name: empty if it is not known. example: the code of an answer, or empty."""
+
+    name: str
+    does: str
+    because: str = ""
+    place: Place | None = None
+    example: str = ""
+    who: list = field(default_factory=list)
+
+
+@dataclass
+class Item:
+    """An exercise of a class. counts: by COUNTS. others: [(learners, case)] of failures without a known mistake."""
+
+    id: str
+    title: str
+    counts: dict
+    difficulty: Figure
+    discrimination: Figure
+    mistakes: list
+    others: list
+
+    @property
+    def note(self):
+        """What a teacher should know about the figures, in a sentence; empty if nothing."""
+        present = self.counts["tried"] + self.counts["not attempted"]
+        if not present:
+            return "Nobody handed it in."
+        if self.counts["passed"] in (0, present):
+            return f"{'All right' if self.counts['passed'] else 'All wrong'}: it separates nobody."
+        if self.discrimination.high is not None and self.discrimination.high < 0:
+            return "Those who are weaker elsewhere pass it more often: look at the exercise."
+        if self.discrimination.low is not None and self.discrimination.low <= 0:
+            return f"Separates nobody, as far as {present} learners can tell: the interval includes 0."
+        return ""
+
+
+# ---------------------------------------------------------------- figures
+
+
+def difficulty(passed, learners):
+    """The share of learners who passed, with Wilson's 95% interval, as a `Figure`; undefined without learners.
+
+    The interval: E. B. Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22
+    (158), pp. 209-212. For few learners it is recommended by L. D. Brown, T. T. Cai and A. DasGupta (2001), Interval
+    estimation for a binomial proportion, Statistical Science 16 (2), section 3.1.1.
+    """
+    from scipy.stats import binomtest
+
+    if not learners:
+        return Figure(why="nobody handed it in")
+    interval = binomtest(passed, learners).proportion_ci(method="wilson")
+    return Figure(passed / learners, float(interval.low), float(interval.high))
+
+
+def discrimination(passed, rest):
+    """Whether those who pass an exercise are those who do well in the others, as a `Figure`.
+
+    passed: for each learner, whether the exercise was passed. rest: the learner's points in all other exercises.
+
+    The corrected point-biserial correlation: Pearson's r of the two, where `rest` leaves out the exercise itself, which
+    would otherwise correlate with itself; S. Henrysson (1963), Correction of item-total correlations in item analysis,
+    Psychometrika 28 (2), pp. 211-218. The interval is by Fisher's z = artanh r with standard error 1 / sqrt(n - 3);
+    R. A. Fisher (1921), On the "probable error" of a coefficient of correlation deduced from a small sample, Metron 1
+    (4), pp. 3-32. It assumes two normal variables, and one of these is 0 or 1, so it is approximate.
+    """
+    from scipy.stats import pearsonr
+
+    if len(passed) < FEWEST:
+        return Figure(why=f"undefined: fewer than {FEWEST} learners")
+    if len(set(passed)) == 1:
+        return Figure(why=f"undefined: {'all' if passed[0] else 'none'} of them passed")
+    if len(set(rest)) == 1:
+        return Figure(why="undefined: all have the same points in the other exercises")
+    found = pearsonr([float(one) for one in passed], rest)
+    interval, value = found.confidence_interval(0.95), float(found.statistic)
+    if abs(value) > 1 - 1e-9 or not isfinite(interval.low + interval.high):
+        return Figure(why="undefined: a correlation of exactly 1 or -1 has no interval")
+    return Figure(value, float(interval.low), float(interval.high))
+
+
+def items(learners):
+    """An `Item` for each exercise of these records, in their order. Learners who are not marked do not count.
+
+    Difficulty and discrimination are about those who handed the exercise in; not attempted counts as not passed. The
+    points in the other exercises are those of the grades: what is missing has none.
+    """
+    marked = [one for one in learners if one.points is not None]
+    points = {one.learner: sum(mark.points for mark in one.exercises.values()) for one in marked}
+    naming = [(one, _names_of(one)) for one in marked]
+    everybody = {word for _, words in naming for word in words if len(word) > 2 or not word.isascii()}
+    found = []
+    for exercise in dict.fromkeys(exercise for one in marked for exercise in one.exercises):
+        theirs = {one.learner: one.exercises[exercise] for one in marked if exercise in one.exercises}
+        status = Counter(mark.status for mark in theirs.values())
+        there = {one: mark for one, mark in theirs.items() if mark.status != "missing"}
+        passed = [mark.status == "passed" for mark in there.values()]
+        rest = [points[one] - mark.points for one, mark in there.items()]
+        missing = len(marked) - len(there)
+        tried = status["passed"] + status["failed"]
+        counts = dict(zip(COUNTS, (status["passed"], tried, status["not attempted"], missing), strict=True))
+        title = next(iter(theirs.values())).title
+        figures = difficulty(sum(passed), len(passed)), discrimination(passed, rest)
+        mistakes, others = _mistakes(exercise, naming, everybody)
+        found.append(Item(exercise, title, counts, *figures, mistakes, others))
+    return found
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def _mistakes(exercise, naming, everybody):
+    """The mistakes that were made in an exercise, most frequent first, and [(learners, case)] of other failures."""
+    known = {one.message: one for one in getattr(_known(exercise), "mistakes", ())}
+    made, others = {}, Counter()
+    for one, _ in naming:
+        mark = one.exercises.get(exercise)
+        if mark and mark.status == "failed":
+            if mark.mistake:
+                made.setdefault(mark.mistake, []).append(one)
+            else:
+                others.update({_gist(text) for text in mark.discreet})
+    names, found = {one.learner: words for one, words in naming}, []
+    for message, who in made.items():
+        mistake = known.get(message)
+        words = (mistake.name, mistake.does, mistake.because) if mistake else ("", message)
+        place = place_of(exercise, mistake.shown_in if mistake else "")
+        texts = [(one.texts.get(exercise, ""), names[one.learner]) for one in who]
+        shown = example(texts, everybody, _lesson(exercise[:2])[2])
+        found.append(Made(*words, place=place, example=shown, who=sorted(one.name or one.learner for one in who)))
+    found.sort(key=lambda one: (-len(one.who), one.does))
+    return found, sorted(((count, text) for text, count in others.items()), key=lambda row: (-row[0], row[1]))
+
+
+def _gist(text):
+    """The subject of a message, without what one learner's function returned."""
+    return text if text.startswith("Stopped: ") else text.partition(": ")[0]
+
+
+def _known(exercise):
+    """The exercise with this id, or None."""
+    try:
+        return find(exercise)
+    except ValueError:
+        return None
+
+
+def in_third_person(text):
+    """What a mistake `does`, said of several learners: "You return the *sum*." as "They return the sum."."""
+    prose = text.split("`")  # every second part is code
+    for at in range(0, len(prose), 2):
+        said = OBJECT.sub(r"\1 them", EMPHASIS.sub(r"\1", prose[at]))
+        prose[at] = FORMS.sub(
+            lambda you: ("Th" if you[1] == "Y" else "th") + ("eir" + you[2][1:] if you[2] else "ey"), said
+        )
+    return "`".join(prose)
+
+
+def example(texts, everybody, lesson):
+    """The shortest answer that can be shown, without comments, docstrings and strings of the learner's own, or "".
+
+    texts: [(code, names of its learner)]. everybody: words of all names in the class. lesson: the text of the lesson,
+    whose strings and words identify nobody.
+
+    Left out are answers that are too long, are no Python, or hold a name of their learner or, as a word, of another.
+    """
+    for text, names in sorted(texts, key=lambda one: (len(one[0]), one[0]))[:TRIED]:
+        code = _without_own_words(text, lesson) if len(text) <= LONGEST else ""
+        words, squeezed = _words(code), normalised(code)
+        own = any(name in (squeezed if len(name) > 2 or not name.isascii() else words) for name in names)
+        if code and not own and not words & everybody - _words(lesson):
+            lines = [line if len(line) <= COLUMNS else f"{line[:COLUMNS]} …" for line in code.splitlines()]
+            more = [f"… ({len(lines) - LINES} more lines)"] if len(lines) > LINES else []
+            return "\n".join(lines[:LINES] + more)
+    return ""
+
+
+@cache
+def _words(text):
+    return {normalised(word) for word in re.findall(r"[^\W_]+", text)}
+
+
+def _without_own_words(text, lesson):
+    """Code as Python itself would write it, its strings as … unless the lesson has them. Empty if it is no Python."""
+
+    class Cleaner(ast.NodeTransformer):
+        def visit_Expr(self, node):
+            return None if isinstance(getattr(node.value, "value", None), str) else self.generic_visit(node)
+
+        def visit_Constant(self, node):
+            text = node.value
+            usual = isinstance(text, str) and any(f"{mark}{text}{mark}" in lesson for mark in "\"'")
+            return ast.Constant("…") if isinstance(text, (str, bytes)) and not usual else node
+
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.unparse(Cleaner().visit(ast.parse(text))).strip()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+
+
+def _names_of(one):
+    """What identifies a learner, as `normalised` spells it: id, name and e-mail, and the words of these."""
+    texts = [one.learner, one.name, one.email, one.number, one.email.partition("@")[0]]
+    parts = {part for text in texts for part in re.findall(r"[^\W_]+", text) if len(part) > 2 or not part.isascii()}
+    return {normalised(text) for text in (*texts, *parts)} - {""}
+
+
+# ---------------------------------------------------------------- where a lesson treats it
+
+
+@cache
+def _lesson(number):
+    """(the name of a lesson's file, its cells as on slides, the text of its code); ("", [], "") if there is none."""
+    try:
+        path = find_lesson(number)
+    except SlidesError:
+        return "", [], ""
+    notebook = nbformat.read(path, as_version=4)
+    cells = list(notebook.cells)
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    with suppress(ValueError):  # a page, or a lesson in the making: it has no slides
+        deck_cells(notebook)
+    return path.stem, cells, text
+
+
+def place_of(exercise, shown_in=""):
+    """The `Place` of the cell `shown_in`; without it, of the one that the exercise names, else of the exercise itself.
+
+    Returns None if there is no such cell.
+    """
+    other, _, cell = (shown_in or getattr(_known(exercise), "shown_in", "")).rpartition(" ")
+    here, there = _find_place(exercise[:2], "" if other else cell, exercise), None
+    if other and here:
+        there = _find_place(other, cell, "")
+    return Place(here.section, here.page, there.slide, there.number, there.deck, there.question) if there else here
+
+
+def _find_place(number, cell, exercise):
+    """The place of a cell, or of an exercise, in a lesson, or None.
+
+    The section is the last one above that is no exercise's own. The slide is the one that the cell is on or follows; of
+    an exercise, the first of its section, or else the last above.
+    """
+    name, cells, _ = _lesson(number)
+    wanted = [at for at, one in enumerate(cells) if (one.id == cell if cell else _grade_id(one) == exercise)]
+    sections = [at for at, one in enumerate(cells) if _section(one)]
+    before = [at for at in sections if wanted and at <= wanted[0]]
+    if not before:
+        return None
+    title = _section(cells[before[-1]])
+    page = f"{name}.html#{make_id(title)}"
+    slides = [at for at, one in enumerate(cells) if one.metadata.get("deck", {}).get("opens")]
+    end = next((at for at in sections if at > wanted[0]), len(cells))
+    inside = [at for at in slides if before[-1] <= at < end and not cell] + [at for at in slides if at <= wanted[0]][
+        -1:
+    ]
+    if not inside:
+        return Place(title, page)
+    place = slides.index(inside[0])
+    on_it = cells[inside[0] : next(iter(slides[place + 1 :]), len(cells))]
+    heading = HEADING.search(cells[inside[0]].source)
+    asked = next((one.source.partition("<details>")[0] for one in on_it if one.id.startswith("quiz-")), "")
+    question = " ".join(asked.removeprefix("**Predict.**").replace("*", "").split())
+    slide = heading[2].replace("*", "") if heading else title
+    return Place(title, page, slide, place + 1, f"{name}.slides.html#/{place}", question)
+
+
+def _grade_id(cell):
+    marks = cell.metadata.get("nbgrader", {})
+    return marks.get("grade_id") if marks.get("solution") else None
+
+
+def _section(cell):
+    """The title of the section that a cell begins, if that is no exercise's own and no slide's; else ""."""
+    heading = re.search(r"^## (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+    own = heading is None or heading[1].startswith("Exercise") or "instructor" in cell.metadata.get("tags", [])
+    return "" if own else heading[1]
+
+
+# ---------------------------------------------------------------- page and table
+
+
+def check_address(address):
+    """Raise ValueError for what is neither empty, nor a web address, nor a folder."""
+    if address and not ADDRESS.fullmatch(address):
+        raise ValueError(f"--book and --decks must be an address (https://...) or a folder, got {address!r}.")
+
+
+def table(found, names=False):
+    """(header, rows) of class.csv: a row for each exercise, and one for each mistake and each other failure in it."""
+    rows = []
+    for item in found:
+        figures = [each for one in (item.difficulty, item.discrimination) for each in (one.value, one.low, one.high)]
+        figures = ["" if each is None else round(each, 4) for each in figures]
+        gap, place = [""] * (len(COUNTS) + len(FIGURES)), place_of(item.id)
+        note, counts = item.note or item.discrimination.why, [item.counts[one] for one in COUNTS]
+        rows.append([item.id, item.title, "exercise", "", "", *counts, *figures, note, "", "", *_where(place), ""])
+        for one in item.mistakes:
+            who = "; ".join(one.who) if names else ""
+            words = ["", one.does, one.because, *_where(one.place), who]
+            rows.append([item.id, item.title, "mistake", one.name, len(one.who), *gap, *words])
+        rows += [[item.id, item.title, "other", "", count, *gap, "", text, *[""] * 4] for count, text in item.others]
+    return HEADER, rows
+
+
+def _where(place):
+    return [place.section, f"{place.number}: {place.slide}" if place.number else ""] if place else ["", ""]
+
+
+def write_page(path, learners, found, lessons, names=False, book="", decks=""):
+    """Write class.html. found: the `items`. lessons: their titles. names: whether to say who made a mistake.
+
+    book, decks: the addresses of their files, or their folders seen from the page; if empty, they are beside it.
+    """
+    most = sorted(((item, one) for item in found for one in item.mistakes), key=lambda pair: -len(pair[1].who))[:3]
+    page = PAGES.get_template("class.html.j2").render(
+        learners=len(learners),
+        not_marked=sum(one.points is None for one in learners),
+        tried=any(item.counts["tried"] for item in found),
+        failed=any(item.counts["tried"] > item.counts["passed"] for item in found),
+        items=found,
+        most=most,
+        lessons=lessons,
+        names=names,
+        book=book and f"{book.rstrip('/')}/",
+        decks=decks and f"{decks.rstrip('/')}/",
+        place_of=place_of,
+        words=MARK_STATUSES,
+        said=in_third_person,
+        plain=lambda text: EMPHASIS.sub(r"\1", text),
+    )
+    write_whole(path, page + "\n")

@@ -1,0 +1,369 @@
+"""The class report: its figures against the formulas, every planted mistake, hostile answers, and its links."""
+
+import csv
+import math
+import time
+from collections import Counter
+from dataclasses import replace
+
+import nbformat
+import numpy as np
+import pytest
+
+from course_utils._support.notebooks import NOTEBOOKS
+from course_utils.exercises import all_exercises
+from course_utils.tools.grading import class_report
+from course_utils.tools.grading.class_report import (
+    difficulty,
+    discrimination,
+    example,
+    in_third_person,
+    items,
+    place_of,
+)
+from course_utils.tools.grading.results import LearnerRecord, Mark
+from course_utils.tools.grading.tables import write_table
+from course_utils.tools.publish.slides import HEADING, deck_cells, render
+
+from .invented_class import PLANTED, planted_class
+from .test_gradebook import learners, result
+from .test_grading_reports import ATTACKS, INVISIBLE, Page
+from .test_grading_reports import invented as any_class
+
+MEAN = next(one for one in all_exercises()["04-mean-pool"].mistakes if one.name == "padding_averaged")
+WRONG = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(dim=1)"
+
+
+def learner(one, code=WRONG, name="", email="", **statuses):
+    """A record. statuses: by exercise of lesson 04, with "_" for "-"; a failed one makes the mistake MEAN."""
+    marks = {
+        f"04-{each.replace('_', '-')}": Mark(
+            "Mean", status, int(status == "passed"), 1, mistake=MEAN.message if status == "failed" else ""
+        )
+        for each, status in (statuses or {"mean_pool": "failed"}).items()
+    }
+    record = LearnerRecord(one, f"{one}.html", name, email, exercises=marks, texts=dict.fromkeys(marks, code))
+    record.add_up()
+    return record
+
+
+def page(folder, records, names=False, **addresses):
+    class_report.write_page(folder / "class.html", records, items(records), ["04 Pooling"], names, **addresses)
+    return Page((folder / "class.html").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def invented():
+    return planted_class()
+
+
+# --- figures
+
+
+@pytest.mark.parametrize("passed, count", [(0, 1), (1, 1), (3, 7), (36, 60), (999, 1000)])
+def test_difficulty_is_a_share_with_wilsons_interval(passed, count):
+    found, share, z = difficulty(passed, count), passed / count, 1.959963984540054
+    middle, half = share + z**2 / (2 * count), z * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    expected = share, (middle - half) / (1 + z**2 / count), (middle + half) / (1 + z**2 / count)
+    assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-12)
+
+
+def test_discrimination_is_pearsons_r_with_fishers_interval():
+    rng = np.random.default_rng(0)
+    rest = rng.integers(0, 9, 40)
+    passed = rest + rng.normal(0, 4, 40) > 4
+    found, r = discrimination(list(passed), list(rest)), np.corrcoef(passed, rest)[0, 1]
+    ends = [math.tanh(math.atanh(r) + sign * 1.959963984540054 / math.sqrt(37)) for sign in (-1, 1)]
+    assert (found.value, found.low, found.high) == pytest.approx((r, *ends))
+
+
+@pytest.mark.parametrize(
+    "passed, rest, why",
+    [
+        ([True, False, True], [1, 2, 3], "fewer than 4 learners"),
+        ([True] * 5, [1, 2, 3, 4, 5], "all of them passed"),
+        ([False] * 5, [1, 2, 3, 4, 5], "none of them passed"),
+        ([True, False, True, False], [2, 2, 2, 2], "the same points in the other exercises"),
+        ([True, False, True, False], [1, 0, 1, 0], "exactly 1 or -1"),
+    ],
+)
+def test_where_discrimination_is_undefined_it_says_why(passed, rest, why):
+    found = discrimination(passed, rest)
+    assert (found.value, found.low, found.high) == (None, None, None) and why in found.why
+
+
+def test_the_rest_leaves_the_exercise_out_and_the_missing_have_no_difficulty():
+    records = [learner(f"l{n}", a="passed" if n % 2 else "failed", b="passed" if n < 4 else "failed") for n in range(8)]
+    records += [learner("late", a="missing", b="passed")]
+    one, other = items(records)
+    assert one.counts == {"passed": 4, "tried": 8, "not attempted": 0, "missing": 1}
+    assert (one.difficulty.value, other.difficulty.value) == (4 / 8, 5 / 9)
+    assert one.discrimination.value == pytest.approx(0), "with itself in the sum it would be 0.7"
+    assert "Separates nobody, as far as 8 learners can tell" in one.note
+
+
+def test_what_separates_nobody_is_flagged():
+    backwards = [
+        learner(f"l{n}", a="passed" if n % 2 else "failed", b="failed" if n % 2 else "passed") for n in range(9)
+    ]
+    backwards[0] = learner("l0", a="passed", b="passed")
+    assert "weaker elsewhere" in items(backwards)[0].note
+    assert items([learner("a", a="passed")])[0].note.startswith("All right")
+    assert items([learner("a", a="failed")])[0].note.startswith("All wrong")
+    assert items([learner("a", a="missing")])[0].note == "Nobody handed it in."
+
+
+# --- mistakes
+
+
+def test_every_planted_misunderstanding_is_found_with_its_count(invented, tmp_path):
+    found = items(invented)
+    assert {(item.id, one.name, len(one.who)) for item in found for one in item.mistakes} == set(PLANTED)
+    counts = {item.id: item.counts for item in found}
+    assert counts["04-mean-pool"] == {"passed": 36, "tried": 57, "not attempted": 3, "missing": 0}
+    shown = page(tmp_path, invented)
+    plan = shown.text.partition("next lecture")[2].partition("Exercises")[0]
+    told = ["17 of 57: Each vector's similarity", "14 of 57: They average over all", "12 of 55: They set the weights"]
+    assert [plan.index(one) for one in told] == sorted(plan.index(one) for one in told)
+    assert "slide 10, “What if padding counts?”; section “What if padding counts?” of lesson 04" in plan
+    assert "Ask A sentence of 13 tokens is padded up to 256." in plan, "the question of that slide"
+    assert "Person" not in shown.source and "s001" not in shown.source
+    write_table(tmp_path / "class.csv", *class_report.table(found))
+    with open(tmp_path / "class.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    listed = {(row["exercise"], row["name"], int(row["learners"])) for row in rows if row["kind"] == "mistake"}
+    assert listed == set(PLANTED) and not any(row["who"] for row in rows)
+    (row,) = (row for row in rows if row["kind"] == "exercise" and row["exercise"] == "04-mean-pool")
+    assert (row["difficulty"], row["difficulty low"], row["slide"][:3]) == ("0.6", "0.4737", "10:")
+
+
+def test_names_are_listed_only_when_asked_for(tmp_path):
+    records = [learner("x1", name="Ada Lovelace"), learner("x2", name="<b>Bob</b>")]
+    assert "Lovelace" not in page(tmp_path, records).source
+    shown = page(tmp_path, records, names=True)
+    assert "<b>Bob</b>, Ada Lovelace" in shown.text and "Learners are named" in shown.text
+    rows = class_report.table(items(records), names=True)[1]
+    assert [row[-1] for row in rows] == ["", "<b>Bob</b>; Ada Lovelace"]
+
+
+def test_failures_without_a_known_mistake_are_listed_by_their_case(tmp_path):
+    mark = Mark("Mean", "failed", 0, 1, discreet=["Short lists: it gave 1.", "Short lists: it gave 2."])
+    records = [replace(learner(f"l{n}"), exercises={"04-x": mark}) for n in range(3)]
+    assert items(records)[0].others == [(3, "Short lists")]
+    shown = page(tmp_path, records)
+    assert "No answer makes a known mistake" in shown.text and "Short lists (3)" in shown.text
+
+
+@pytest.mark.parametrize("count", [1, 31, 500])
+def test_each_learner_counts_once_for_a_mistake_or_a_case(count):
+    told, records = Counter(), any_class(count)
+    for each in records:
+        for one, mark in each.exercises.items():
+            says = {mark.mistake} if mark.mistake else {text.partition(": ")[0] for text in mark.discreet}
+            told.update({(one, text) for text in says} if mark.status == "failed" else ())
+    found = Counter()
+    for item in items(records):
+        found.update({(item.id, one.does): len(one.who) for one in item.mistakes})
+        found.update({(item.id, text): number for number, text in item.others})
+        assert [number for number, _ in item.others] == sorted((number for number, _ in item.others), reverse=True)
+    assert {(one, text.partition(": ")[0]): number for (one, text), number in found.items()} == told
+
+
+def test_a_message_of_an_earlier_version_is_shown_as_it_was():
+    mark = Mark("Mean", "failed", 0, 1, mistake="You did it in an odd way.")
+    (made,) = items([replace(learner("a"), exercises={"04-mean-pool": mark})])[0].mistakes
+    assert (made.name, made.does) == ("", "You did it in an odd way.")
+
+
+def test_each_message_belongs_to_one_mistake():
+    for exercise in all_exercises().values():
+        messages = [one.message for one in exercise.mistakes]
+        assert len(set(messages)) == len(messages), exercise.id
+
+
+@pytest.mark.parametrize(
+    "told, said",
+    [
+        ("You return the *sum*.", "They return the sum."),
+        ("Your bound, or what you add, is too large for you.", "Their bound, or what they add, is too large for them."),
+        ("It makes you list it twice; then yours wins. `you`", "It makes them list it twice; then theirs wins. `you`"),
+        ("They take 2 ** grade - 1 * 2", "They take 2 ** grade - 1 * 2"),
+    ],
+)
+def test_what_one_is_told_is_said_of_several(told, said):
+    assert in_third_person(told) == said
+
+
+# --- examples
+
+
+def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
+    code = '# by Ada\ndef f(a):\n    "by Ada"\n    print("Ada", f"I, {a}, Ada", b"Ada")  # Ada\n    return a["mean"]'
+    shown = example([(code, {"ada"})], set(), 'way == "mean"')
+    assert shown.splitlines()[-1] == "    return a['mean']" and "Ada" not in shown and "print('…'" in shown
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        learner("ada", "ada_mask = 1"),
+        learner("x17", "x17 = 1"),
+        learner("x", "lovelace = 1", name="Ada Lovelace"),
+        learner("x", "countess1815 = 1", email="countess1815@example.org"),
+        learner("x", "jose = 1", name="José"),
+        learner("x", "maskada = 1", name="Ada"),
+        *(
+            learner("x", code)
+            for code in ("%magic", "def f(:", "x = '\0'", "x" * 20_000, "(" * 500, "-" * 4900 + "1", "")
+        ),
+    ],
+    ids=range(13),
+)
+def test_answers_that_may_identify_somebody_or_are_no_python_are_no_examples(record, tmp_path):
+    assert items([record])[0].mistakes[0].example == "" and "No example" in page(tmp_path, [record]).text
+    assert items([record, learner("other")])[0].mistakes[0].example == WRONG, "another's is shown"
+
+
+def test_answers_with_the_name_of_another_learner_are_no_examples_unless_it_is_a_word_of_the_lesson():
+    bob, max_ = (learner("x99", "", name=name, mean_pool="passed") for name in ("Bob", "Max"))
+    for code, shown in (("bob = 1", ""), ("bobsled = 1", "bobsled = 1"), ("max = 1", "max = 1")):
+        assert items([learner("x", code), bob, max_])[0].mistakes[0].example == shown
+
+
+@pytest.mark.parametrize("text", [*ATTACKS, *INVISIBLE])
+def test_hostile_answers_stay_text(text, tmp_path):
+    hostile = f"def f(a, b={text!r}):\n    return a < b > '</code><script>alert(1)</script>'"
+    mark = {"mistake": text, "discreet": [text]}
+    records = [learner("a", hostile, name=text), learner("b", text, name=text)]
+    records += [replace(records[0], exercises={"04-x": Mark(text, "failed", 0, 1, **mark)}, learner=text)]
+    shown = page(tmp_path, records, names=True)
+    assert not {"script", "b", "form", "iframe"} & {tag for tag, _ in shown.tags}
+    assert "<script" not in shown.source and not set(shown.source) & set("\0\x1b\x7f\x85\u202e\u2066\u2028\ufeff")
+    assert all(not name.startswith("on") for name, _ in shown.attributes)
+
+
+def test_a_long_answer_is_cut():
+    shown = example([("\n".join(["x = 1"] * 700 + ["y = " + "1 + " * 90 + "1"]), set())], set(), "").splitlines()
+    assert len(shown) == 26 and shown[-1] == "… (676 more lines)"
+    assert example([("x = 1\n" * 10_000, set())], set(), "") == ""
+
+
+def test_the_text_of_an_answer_is_the_one_that_counts():
+    first, stub = result("04-mean-pool", texts={"04-mean-pool": "mine"}), result(texts={"04-mean-pool": "stub"})
+    marks = {one: replace(mark, status="not attempted") for one, mark in stub.exercises.items()}
+    later = replace(stub, exercises=marks)
+    assert learners(("ada", "a", 1, first), ("ada", "b", 2, later))["ada"].texts == {"04-mean-pool": "mine"}
+
+
+# --- odd classes
+
+
+def test_a_class_with_nobody_in_it(tmp_path):
+    assert "There are no learners yet." in page(tmp_path, []).text and class_report.table(items([]))[1] == []
+
+
+@pytest.mark.parametrize(
+    "status, words",
+    [
+        ("passed", "Every answer passed. There is nothing to teach again."),
+        ("failed", "5 of 5: They average over all positions"),
+        ("not attempted", "Nobody has tried an exercise yet."),
+        ("missing", "Nobody has tried an exercise yet."),
+    ],
+)
+def test_a_class_that_is_all_alike_in_one_exercise(status, words, tmp_path):
+    shown = page(tmp_path, [learner(f"l{n}", mean_pool=status) for n in range(5)])
+    assert words in shown.text and len(shown.rows("items")) == 1
+    assert "separates nobody" in shown.text or status == "missing"
+
+
+def test_who_is_not_marked_does_not_count(tmp_path):
+    lost = replace(learner("bob"), points=None)
+    assert items([learner("ada"), lost])[0].counts["tried"] == 1
+    assert "2 learners, 1 of them not marked yet and not counted below" in page(tmp_path, [learner("ada"), lost]).text
+    assert "Nobody has tried" in page(tmp_path, [lost]).text
+
+
+def test_a_thousand_learners_make_a_small_page_quickly(tmp_path):
+    many = planted_class([(one, name, 1000 * count // 60) for one, name, count in PLANTED], learners=1000)
+    items(many[:1])  # imports and lessons are read once
+    begun = time.monotonic()
+    shown = page(tmp_path, many, names=True)
+    assert time.monotonic() - begun < 10 and len(shown.source) < 150_000
+    assert "283 of 997: Each vector's similarity" in shown.text and "and 183 more, in class.csv" in shown.text
+
+
+# --- where the links lead
+
+
+def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
+    decks, wrong = {}, []
+    for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        ids = {cell.id for cell in notebook.cells}
+        sections = {line for cell in notebook.cells for line in cell.source.splitlines() if line.startswith("## ")}
+        decks[path.stem] = ids, sections, [cell for cell in deck_cells(notebook) if cell.metadata.deck["opens"]]
+    for exercise in all_exercises().values():
+        for shown_in in {"", exercise.shown_in, *(one.shown_in for one in exercise.mistakes)}:
+            place = place_of(exercise.id, shown_in)
+            if place is None or not place.number:
+                wrong.append((exercise.id, shown_in))
+                continue
+            opened = decks[place.deck.partition(".")[0]][2][place.number - 1]
+            heading = HEADING.search(opened.source)
+            assert place.deck.endswith(f".slides.html#/{place.number - 1}")
+            assert not heading or heading[2].replace("*", "") == place.slide
+            assert f"## {place.section}" in decks[place.page.partition(".")[0]][1]
+            ids = decks[place.deck.partition(".")[0]][0]
+            assert not shown_in or shown_in.rpartition(" ")[2] in ids, (exercise.id, shown_in)
+    assert wrong == []
+
+
+def test_slides_are_numbered_as_in_the_deck():
+    deck = render(NOTEBOOKS / "04_pooling.ipynb")
+    slides = deck.split("<section class=")[1:]
+    place = place_of("04-mean-pool")
+    assert (place.number, place.deck) == (10, "04_pooling.slides.html#/9") and "What if padding counts?" in slides[9]
+    assert (
+        "Nothing fails, nothing warns" in slides[11] and "hash: true" in deck and "hashOneBasedIndex: true" not in deck
+    )
+
+
+def test_places_are_those_that_exercises_and_mistakes_name():
+    assert place_of("04-mean-pool", "slide-broadcast").number == 8
+    assert place_of("04-mean-pool", "slide-broadcast").section == "The average, with the mask"
+    shares = place_of("00-shares")
+    assert (shares.section, shares.page) == ("Tensors on ten numbers", "00_start_here.html#tensors-on-ten-numbers")
+    assert shares.deck == "04_pooling.slides.html#/7" and shares.slide == "Shapes are lined up from the right"
+    for unknown in (("04-no-such",), ("99-x",), ("", "x"), ("04-mean-pool", "no-such-cell")):
+        assert place_of(*unknown) is None
+
+
+def test_links_lead_to_the_book_and_the_decks(tmp_path):
+    def links(**more):
+        return {value for name, value in page(tmp_path, [learner("a")], **more).attributes if name == "href"}
+
+    own = {"summary.html", "#04-mean-pool"}
+    assert links() == own | {"04_pooling.slides.html#/9", "04_pooling.html#what-if-padding-counts"}
+    found = links(book="https://example.org/book/", decks="../decks")
+    assert found == own | {
+        "../decks/04_pooling.slides.html#/9",
+        "https://example.org/book/04_pooling.html#what-if-padding-counts",
+    }
+    for address in ("", "https://example.org/a", "../decks", "decks", "/home/me/decks"):
+        class_report.check_address(address)
+    for address in ("javascript:alert(1)", "data:text/html,x", "https://", "//evil.org", 'a"b', "a b", "https://x y"):
+        with pytest.raises(ValueError, match="--book and --decks must be an address"):
+            class_report.check_address(address)
+
+
+def test_the_page_runs_nothing_fetches_nothing_and_can_be_read(invented, tmp_path):
+    shown = page(tmp_path, invented)
+    tags = [tag for tag, _ in shown.tags]
+    assert not {"script", "link", "iframe", "object", "img"} & set(tags) and "url(" not in shown.source
+    assert all(each["role"] == "img" and each["aria-label"] for tag, each in shown.tags if tag == "svg")
+    assert "prefers-color-scheme: dark" in shown.source and tags.count("h1") == 1
+    ids = [value for name, value in shown.attributes if name == "id"]
+    assert len(set(ids)) == len(ids)
+    inside = {value[1:] for name, value in shown.attributes if name == "href" and value.startswith("#")}
+    assert inside <= set(ids)
