@@ -1,5 +1,7 @@
 """Tests of the checks: right answers in several styles pass, and wrong ones fail with the right message."""
 
+import time
+
 import nbformat
 import numpy as np
 import pytest
@@ -44,6 +46,23 @@ def test_right_answers_pass(exercise_id, answer):
     for seed in seeds(exercise_id):
         report = checked(exercise_id, answer, seed)
         assert report.status == "passed", report
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("exercise_id, answer", _cases("RIGHT"))
+def test_right_answers_pass_on_200_seeds(exercise_id, answer):
+    """Rounding is nobody's mistake. After 20 seconds no other seed begins."""
+    end = time.monotonic() + 20
+    for seed in range(200):
+        report = checked(exercise_id, answer, seed)
+        assert report.status == "passed", report
+        if time.monotonic() > end:
+            break
+
+
+@pytest.mark.parametrize("exercise_id", EXERCISES)
+def test_every_exercise_has_three_right_answers(exercise_id):
+    assert len(ANSWERS[exercise_id[:2]].RIGHT.get(exercise_id, ())) >= 3, "beside those of the check and the lesson"
 
 
 @pytest.mark.parametrize("exercise_id, wrong", _cases("WRONG") + _cases("PROMISES", _told))

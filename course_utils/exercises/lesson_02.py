@@ -153,18 +153,20 @@ def _bug_cases(rng):
     scores = 1.5 * normal(rng, 3, 6)
     with_zero = scores.clone()
     with_zero[:, 1] = 0.0
-    steps = (2 * scores).round() / 2  # exact in float32 even a million away from 0
+    sure = torch.full((3, 6), -10.0)  # one real token in each row has all the weight, however far scores are rounded
+    for row, n in enumerate(lengths):
+        sure[row, rng.randrange(n)] = 10.0
     down, apart = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
     yield Case("Without padding it is the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5, dtype=torch.int64))
     yield Case("Padding gets the weight 0, and real tokens share 1", scores, mask)
     yield Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask)
     yield Case("A real token may have the score 0", with_zero, mask)
     yield Case(  # in one row real tokens are a million below 0
-        "Padding may score a million above 0", steps + FAR * (1 - mask - down * mask), mask
+        "Padding may score a million above 0", sure + FAR * (1 - mask - down * mask), mask
     )
-    yield Case("Padding may score a million below 0", steps - FAR * (1 - mask), mask)
-    yield Case("All real scores may be a million below 0", steps - FAR * mask, mask)
-    yield Case("One row may be a million above 0, another a million below", steps + FAR * apart, mask)
+    yield Case("Padding may score a million below 0", scores - FAR * (1 - mask), mask)
+    yield Case("All real scores may be a million below 0", sure - FAR * mask, mask)
+    yield Case("One row may be a million above 0, another a million below", sure + FAR * apart, mask)
     yield Case("Padding may stand on the left", scores.flip(1), mask.flip(1))
     yield Case("A row alone gives the same weights as in a batch", scores[1:2], mask[1:2])
     yield Case(

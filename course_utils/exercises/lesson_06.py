@@ -261,12 +261,12 @@ MEAN_COSINE = exercise(
 
 def _centre_cases(rng):
     hidden = rng.randint(6, 9)
-    shift = 2 * normal(rng, 1, hidden) + 1
+    shift = normal(rng, 1, hidden) + 1  # so small that the cosines may be computed from products of whole vectors
     background = normal(rng, rng.randint(10, 14), hidden) + shift
     first = normal(rng, 4, hidden) + shift + 0.5
     second = first * 0.6 + 0.4 * shift + normal(rng, 4, hidden)
     lengths = torch.tensor([[0.3], [2.0], [9.0], [1.0]])
-    far = 3 * normal(rng, 1, hidden)
+    far = normal(rng, 1, hidden)
     shortest = (torch.cat([first, second]) - background.mean(dim=0)).norm(dim=1).min()
     yield Case("Some pairs against a background in a cone", first, second, background)
     yield Case("All vectors moved by the same vector", first + far, second + far, background + far)

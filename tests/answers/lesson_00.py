@@ -53,16 +53,53 @@ def kept_by_fill(table, keep):
     return float(table.masked_fill(keep == 0, 0).sum() / keep.sum())
 
 
+def nearest_by_hand(similarity, i):
+    row = similarity[i].tolist()
+    best = None
+    for j in range(len(row)):
+        if j != i and (best is None or row[j] > row[best]):
+            best = j
+    return best
+
+
+def nearest_in_float32(similarity, i):
+    row = torch.tensor(similarity, dtype=torch.float32)[i]
+    order = row.argsort(descending=True)
+    return order[order != i][0].item()
+
+
+def odd_by_running_mean(similarity):
+    means = []
+    for i in range(len(similarity)):
+        mean = 0.0
+        for count, value in enumerate(left_out(similarity, i), start=1):
+            mean += (value - mean) / count
+        means.append(mean)
+    return means.index(min(means))
+
+
+def odd_by_distances(similarity):
+    far = 1 - torch.tensor(similarity, dtype=torch.float32)
+    return (far.fill_diagonal_(0) / (len(far) - 1)).sum(1).argmax()
+
+
+def weighted_in_lists(vectors, weights):
+    sentences = zip(vectors.tolist(), weights.tolist())
+    return [[sum(w * x for w, x in zip(ws, column)) for column in zip(*words)] for words, ws in sentences]
+
+
 RIGHT = {
-    "00-nearest": [by_copy, by_sorting],
-    "00-odd-one-out": [odd_by_nan, odd_by_min],
+    "00-nearest": [by_copy, by_sorting, nearest_by_hand, nearest_in_float32],
+    "00-odd-one-out": [odd_by_nan, odd_by_min, odd_by_running_mean, odd_by_distances],
     "00-shares": [
         lambda t: (t.T / t.sum(dim=1)).T.numpy(),
         lambda t: [[x / sum(row) for x in row] for row in t.tolist()],
         lambda t: torch.nn.functional.normalize(t.double(), p=1, dim=1),
+        lambda t: (t.log() - t.sum(1, keepdim=True).log()).exp(),
     ],
     "00-weighted-sum": [
         weighted_by_loop,
+        weighted_in_lists,
         lambda v, w: torch.einsum("sth,st->sh", v, w),
         lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
     ],

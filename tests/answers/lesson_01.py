@@ -1,5 +1,7 @@
 """Answers to lesson 01."""
 
+import collections
+import itertools
 import re
 
 import numpy as np
@@ -187,11 +189,101 @@ def merge_the_same_list(symbols, pair):
     return merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
 
 
+def encode_in_one_chain(words, vocabulary):
+    pieces = itertools.chain(["[CLS]"], *words, ["[SEP]"])
+    return tuple(map(collections.defaultdict(lambda: vocabulary["[UNK]"], vocabulary).__getitem__, pieces))
+
+
+def encode_from_the_end(words, vocabulary):
+    ids, left = [vocabulary["[SEP]"]], [list(pieces) for pieces in words]
+    while left:
+        pieces = left.pop()
+        while pieces:
+            ids.insert(0, vocabulary.get(pieces.pop(), vocabulary["[UNK]"]))
+    return [vocabulary["[CLS]"], *ids]
+
+
+def wordpiece_by_filter(word, pieces):
+    """Picks the longest of all the pieces that fit."""
+    found, rest = [], word
+    while rest:
+        fit = [p for p in pieces if p.startswith("##") == bool(found) and rest.startswith(p.removeprefix("##"))]
+        fit = [p for p in fit if p not in ("", "##")]
+        if not fit:
+            return ["[UNK]"]
+        found.append(max(fit, key=len))
+        rest = rest[len(found[-1].removeprefix("##")) :]
+    return found
+
+
+def wordpiece_by_pattern(word, pieces):
+    def longest_of(some):
+        return "|".join(map(re.escape, sorted(filter(None, some), key=len, reverse=True))) or "(?!)"
+
+    start = re.match(longest_of(p for p in pieces if p[:2] != "##"), word)
+    found, rest = ([start[0]], word[start.end() :]) if start else ([], word)
+    more = re.compile(longest_of(p[2:] for p in pieces if p[:2] == "##"))
+    while found and rest and (fit := more.match(rest)):
+        found.append("##" + fit[0])
+        rest = rest[fit.end() :]
+    return ["[UNK]"] if rest else found
+
+
+def harmful_shortest(word, pieces):
+    return min((entry for entry in entries(word) if harms(entry, word, pieces)), key=len)
+
+
+def harmful_by_another_search(word, pieces):
+    def count(known):
+        cut = wordpiece_by_filter(word, known)
+        return 0 if cut == ["[UNK]"] else len(cut)
+
+    return max(sorted(entries(word)), key=lambda entry: count({*pieces, entry}))
+
+
+def merge_recursive(symbols, pair):
+    if len(symbols) < 2:
+        return list(symbols)
+    if (symbols[0], symbols[1]) == pair:
+        return [pair[0] + pair[1]] + merge_recursive(symbols[2:], pair)
+    return [symbols[0]] + merge_recursive(symbols[1:], pair)
+
+
+def merge_by_places(symbols, pair):
+    places = []
+    for i, two in enumerate(zip(symbols, symbols[1:])):
+        if two == pair and (not places or places[-1] < i - 1):
+            places.append(i)
+    second = {i + 1 for i in places}
+    return ["".join(pair) if i in places else s for i, s in enumerate(symbols) if i not in second]
+
+
 RIGHT = {
-    "01-encode": [encode_by_loop, lambda *args: np.array(encode_by_loop(*args))],
-    "01-wordpiece": [wordpiece_recursive, lambda word, pieces: tuple(wordpiece_recursive(word, pieces))],
-    "01-harmful-entry": [harmful_last, lambda *args: np.str_(harmful_last(*args))],
-    "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
+    "01-encode": [
+        encode_by_loop,
+        encode_in_one_chain,
+        encode_from_the_end,
+        lambda *args: np.array(encode_by_loop(*args)),
+    ],
+    "01-wordpiece": [
+        wordpiece_recursive,
+        wordpiece_by_filter,
+        wordpiece_by_pattern,
+        lambda word, pieces: tuple(wordpiece_recursive(word, pieces)),
+    ],
+    "01-harmful-entry": [
+        harmful_last,
+        harmful_shortest,
+        harmful_by_another_search,
+        lambda *args: np.str_(harmful_last(*args)),
+    ],
+    "01-merge": [
+        merge_by_memory,
+        merge_recursive,
+        merge_by_places,
+        lambda *args: tuple(merge_by_memory(*args)),
+        merge_the_same_list,
+    ],
 }
 
 WRONG = {

@@ -1,5 +1,8 @@
 """Answers to lesson 02."""
 
+import itertools
+import math
+
 import numpy as np
 import scipy.special
 import torch
@@ -98,19 +101,96 @@ def cut(ids, n):
     return ids if len(ids) <= n else [*ids[: n - 1], ids[-1]]
 
 
+def pad_by_columns(batch, pad_id):
+    rows = list(zip(*itertools.zip_longest(*batch, fillvalue=pad_id))) or [()] * len(batch)
+    return rows, [[int(place < len(ids)) for place in range(len(row))] for ids, row in zip(batch, rows)]
+
+
+def pad_in_numpy(batch, pad_id):
+    lengths = np.array([len(ids) for ids in batch])
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    rows = np.full(mask.shape, pad_id)
+    rows[mask] = sum(batch, [])
+    return rows, mask.astype(int)
+
+
+def pad_with_the_library(batch, pad_id):
+    from torch.nn.utils.rnn import pad_sequence
+
+    rows = [torch.tensor(ids, dtype=torch.int64) for ids in batch]
+    ones = [torch.ones_like(row) for row in rows]
+    return pad_sequence(rows, batch_first=True, padding_value=pad_id), pad_sequence(ones, batch_first=True)
+
+
+def truncate_by_removing(ids, max_length):
+    ids = ids.copy()
+    while len(ids) > max_length:
+        ids.pop(-2)
+    return ids
+
+
+def truncate_from_both_ends(ids, max_length):
+    *first, last = ids
+    return [*itertools.islice(first, max_length - 1), last]
+
+
+def softmax_in_lists(scores, mask):
+    result = []
+    for row, real in zip(scores.tolist(), mask.tolist()):
+        most = max(score for score, m in zip(row, real) if m)
+        powers = [math.exp(score - most) if m else 0.0 for score, m in zip(row, real)]
+        result.append([power / sum(powers) for power in powers])
+    return result
+
+
+def softmax_by_log_sum(scores, mask):
+    low = scores.masked_fill(mask == 0, -torch.inf)
+    return (low - low.logsumexp(1, keepdim=True)).exp()
+
+
+def softmax_by_differences(scores, mask):
+    """1 over the sum of how many times as much each real token gets."""
+    times = (scores[:, None, :] - scores[:, :, None]).exp()
+    return torch.where(mask == 1, 1 / torch.where(mask[:, None] == 1, times, 0).sum(2), 0)
+
+
+def leaks_in_lists(encode, input_ids, attention_mask, vocabulary_size):
+    other = [
+        [i if m else (i or vocabulary_size) - 1 for i, m in zip(ids, mask)]
+        for ids, mask in zip(input_ids.tolist(), attention_mask.tolist())
+    ]
+    pairs = zip(encode(input_ids, attention_mask).tolist(), encode(torch.tensor(other), attention_mask).tolist())
+    return [
+        max(abs(x - y) for a, b, m in zip(*pair, mask) for x, y in zip(a, b) if m) > 1e-4
+        for pair, mask in zip(pairs, attention_mask.tolist())
+    ]
+
+
 RIGHT = {
     "02-pad-batch": [
         pad_by_copy,
+        pad_by_columns,
+        pad_in_numpy,
+        pad_with_the_library,
         lambda b, p: [padded(b, p), masks(b)],
         lambda b, p: (torch.tensor(padded(b, p)), np.array(masks(b))),
     ],
-    "02-truncate": [truncate_by_position, lambda ids, n: np.array(cut(ids, n)), lambda ids, n: tuple(cut(ids, n))],
+    "02-truncate": [
+        truncate_by_position,
+        truncate_by_removing,
+        truncate_from_both_ends,
+        lambda ids, n: np.array(cut(ids, n)),
+        lambda ids, n: tuple(cut(ids, n)),
+    ],
     "02-find-the-bug": [
         softmax_by_loop,
         softmax_by_hand,
+        softmax_in_lists,
+        softmax_by_log_sum,
+        softmax_by_differences,
         lambda s, m: scipy.special.softmax(np.where(m, s.double(), -np.inf), axis=1).tolist(),
     ],
-    "02-padding-leaks": [leaks_by_rows, leaks_at_random, leaks, lambda *a: np.array(leaks(*a))],
+    "02-padding-leaks": [leaks_by_rows, leaks_at_random, leaks_in_lists, leaks, lambda *a: np.array(leaks(*a))],
 }
 
 WRONG = {

@@ -1,5 +1,8 @@
 """Answers to lesson 03."""
 
+import math
+import operator
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -121,12 +124,75 @@ def patch_of_three(e, layers, layer, position, vector):
     return patch_in_a_loop(e, [(a, b), (c, d), (f, g)], layer, position, vector)
 
 
+def word_in_lists(h, w, i):
+    rows = [row for row, word in zip(h.tolist(), w) if word == i]
+    return [math.fsum(column) / len(rows) for column in zip(*rows)]
+
+
+def word_by_shares(h, w, i):
+    shares = torch.tensor([word == i for word in w]).float() / w.count(i)
+    return shares @ h
+
+
+def nearest_in_lists(vectors, senses):
+    def cosine(a, b):
+        return sum(map(operator.mul, a, b)) / math.hypot(*a) / math.hypot(*b)
+
+    rows, right = vectors.tolist(), 0
+    for i, row in enumerate(rows):
+        others = [j for j in range(len(rows)) if j != i]
+        right += senses[max(others, key=lambda j: cosine(row, rows[j]))] == senses[i]
+    return right / len(rows)
+
+
+def nearest_by_distance(v, s):
+    """Of rows of length 1 the nearest has the largest cosine."""
+    unit = F.normalize(v)
+    far = (unit[:, None] - unit).square().sum(2).fill_diagonal_(torch.inf)
+    return sum(1 / len(s) for i, j in enumerate(far.argmin(1)) if s[i] == s[j])
+
+
+def nearest_by_other_length(v, s):
+    """A row's own length scales all its cosines alike."""
+    share = ((v @ v.T) / (v * v).sum(1).sqrt()).fill_diagonal_(-torch.inf)
+    return np.mean([s[i] == s[row.argmax()] for i, row in enumerate(share)])
+
+
+def patch_in_lists(embeddings, layers, layer, position, vector):
+    def times(a, b):
+        return [[sum(x * y for x, y in zip(row, column)) for column in zip(*b)] for row in a]
+
+    state, states = embeddings.tolist(), []
+    for number, step in enumerate([None, *layers]):
+        if step:
+            mix, weight = (matrix.tolist() for matrix in step)
+            state = [[math.tanh(x) for x in row] for row in times(mix, times(state, weight))]
+        if number == layer:
+            state = [vector.tolist() if token == position else row for token, row in enumerate(state)]
+        states.append(state)
+    return states
+
+
 RIGHT = {
-    "03-word-vector": [word_by_mask, word_in_float64, lambda h, w, i: word_by_mask(h, w, i).tolist()],
-    "03-nearest-sense": [nearest_by_loop, nearest_by_library, lambda v, s: torch.tensor(nearest_by_loop(v, s))],
+    "03-word-vector": [
+        word_by_mask,
+        word_in_float64,
+        word_in_lists,
+        word_by_shares,
+        lambda h, w, i: word_by_mask(h, w, i).tolist(),
+    ],
+    "03-nearest-sense": [
+        nearest_by_loop,
+        nearest_by_library,
+        nearest_in_lists,
+        nearest_by_distance,
+        nearest_by_other_length,
+        lambda v, s: torch.tensor(nearest_by_loop(v, s)),
+    ],
     "03-patch": [
         patch_in_a_loop,
         patch_in_numpy,
+        patch_in_lists,
         lambda *args: torch.stack(patch_in_a_loop(*args)),
         lambda *args: torch.stack(patch_in_a_loop(*args)).tolist(),
     ],

@@ -1,5 +1,9 @@
 """Answers to lesson 04."""
 
+import functools
+import itertools
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -81,15 +85,105 @@ def baseline_from_the_sum(v):
     return (total @ total - len(v)) / (len(v) * (len(v) - 1))
 
 
+def real_rows(h, m):
+    return [[row for row, real in zip(rows, mask) if real] for rows, mask in zip(h.tolist(), m.tolist())]
+
+
+def mean_in_lists(h, m):
+    means = [[sum(column) / len(rows) for column in zip(*rows)] for rows in real_rows(h, m)]
+    return torch.tensor(means, dtype=h.dtype)
+
+
+def mean_by_shares(h, m):
+    shares = m / m.sum(1, keepdim=True)
+    return torch.bmm(shares[:, None].float(), h.float())[:, 0].to(h.dtype)
+
+
+def mean_less_padding(h, m):
+    padding = (m == 0).unsqueeze(2)
+    return (h.sum(1) - (h * padding).sum(1)) / (h.shape[1] - padding.sum(1))
+
+
+def max_in_lists(h, m):
+    return torch.tensor([[max(column) for column in zip(*rows)] for rows in real_rows(h, m)], dtype=h.dtype)
+
+
+def max_in_numpy(h, m):
+    return torch.from_numpy(h.numpy().max(axis=1, where=m.numpy()[..., None] != 0, initial=-np.inf))
+
+
+def max_of_two(h, m):
+    """Padding repeats the first real token."""
+    first = h[torch.arange(len(h)), m.int().argmax(1)]
+    tokens = torch.where(m[..., None] == 1, h, first[:, None])
+    return functools.reduce(torch.maximum, tokens.unbind(1))
+
+
+def unit_in_lists(v):
+    rows = [[x / (math.hypot(*row) or 1) for x in row] for row in v.tolist()]
+    return torch.tensor(rows, dtype=v.dtype)
+
+
+def unit_from_largest(v):
+    """First each row's largest number is made 1."""
+    largest = v.float().abs().amax(1, keepdim=True)
+    rows = v.float() / torch.where(largest == 0, 1, largest)
+    return (rows / (rows * rows).sum(1, keepdim=True).sqrt().clamp(min=1)).to(v.dtype)
+
+
+def how_in_lists(v, t, m):
+    tokens, real = t.tolist(), real_rows(t, m)
+    results = {
+        "cls": [rows[0] for rows in real],
+        "mean": [[sum(column) for column in zip(*rows)] for rows in real],
+        "max": [[max(column) for column in zip(*rows)] for rows in real],
+        "careless": [[sum(column) for column in zip(*rows)] for rows in tokens],
+    }
+    for name, rows in results.items():
+        if all(
+            sum(map(math.prod, zip(a, b))) > 0.999 * math.hypot(*a) * math.hypot(*b) for a, b in zip(v.tolist(), rows)
+        ):
+            return name
+    return "other"
+
+
+def how_by_distance(v, t, m):
+    """The squared distance of two rows of length 1 is twice what their cosine lacks to 1."""
+    return how(v, t, m, same=lambda v, p: ((F.normalize(v) - F.normalize(p)) ** 2).sum(1).max() < 2e-3)
+
+
+def how_by_angle(v, t, m):
+    def same(v, p):
+        v, p = v.double().numpy(), p.double().numpy()
+        cosines = np.einsum("bh,bh->b", v, p) / np.sqrt((v**2).sum(1) * (p**2).sum(1))
+        return np.all(np.arccos(np.clip(cosines, -1, 1)) < math.acos(0.999))
+
+    return how(v, t, m, same=same)
+
+
+def baseline_in_lists(v):
+    units = [[x / math.hypot(*row) for x in row] for row in v.tolist()]
+    cosines = [sum(x * y for x, y in zip(a, b)) for a, b in itertools.combinations(units, 2)]
+    return math.fsum(cosines) / len(cosines)
+
+
+def baseline_by_rows(v):
+    """The mean over rows of each row's mean cosine to the others."""
+    means = [F.cosine_similarity(v[i : i + 1], torch.cat([v[:i], v[i + 1 :]])).mean() for i in range(len(v))]
+    return torch.stack(means).mean()
+
+
 RIGHT = {
-    "04-mean-pool": [mean_by_loop, mean_by_einsum],
-    "04-max-pool": [max_by_loop],
+    "04-mean-pool": [mean_by_loop, mean_by_einsum, mean_in_lists, mean_by_shares, mean_less_padding],
+    "04-max-pool": [max_by_loop, max_in_lists, max_in_numpy, max_of_two],
     "04-normalise": [
         unit_by_loop,
+        unit_in_lists,
+        unit_from_largest,
         lambda v: torch.nan_to_num(v.double() / torch.linalg.norm(v.double(), dim=1, keepdim=True)).to(v.dtype),
     ],
-    "04-how-pooled": [how],
-    "04-baseline": [baseline_by_loop, baseline_in_numpy, baseline_from_the_sum],
+    "04-how-pooled": [how, how_in_lists, how_by_distance, how_by_angle],
+    "04-baseline": [baseline_by_loop, baseline_in_numpy, baseline_from_the_sum, baseline_in_lists, baseline_by_rows],
 }
 
 WRONG = {

@@ -141,10 +141,75 @@ def entropy_by_scipy(w):
     return scipy.stats.entropy(w.numpy(), base=2, axis=-1)
 
 
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def softmax_of(row):
+    powers = [math.exp(x - max(row)) for x in row]
+    return [x / sum(powers) for x in powers]
+
+
+def joined_in_lists(queries, keys, values, heads):
+    q, k, v = queries.tolist(), keys.tolist(), values.tolist()
+    size, rows = len(q[0]) // heads, []
+    for query in q:
+        row = []
+        for own in (slice(start, start + size) for start in range(0, size * heads, size)):
+            weights = softmax_of([dot(query[own], key[own]) / size**0.5 for key in k])
+            row += [dot(weights, column) for column in zip(*(value[own] for value in v))]
+        rows.append(row)
+    return rows
+
+
+def joined_by_log_sum(q, k, v, n):
+    """The weights as powers of e; scaled before the products."""
+    q, k, v = (x.unflatten(1, (n, -1)) for x in (q, k, v))
+    s = torch.einsum("ihd,jhd->hij", q / q.shape[2] ** 0.25, k / q.shape[2] ** 0.25)
+    return torch.einsum("hij,jhd->ihd", (s - s.logsumexp(2, keepdim=True)).exp(), v).flatten(1)
+
+
+def weights_by_log_sum(q, k, m):
+    s = (q / math.sqrt(q.shape[2])) @ k.transpose(1, 2)
+    s[:, :, m == 0] = -torch.inf
+    return (s - torch.logsumexp(s, 2, keepdim=True)).exp()
+
+
+def entropy_in_lists(weights):
+    def entropy(row):
+        if isinstance(row[0], list):
+            return [entropy(inner) for inner in row]
+        return math.fsum(x * math.log2(1 / x) for x in row if x > 0)
+
+    return entropy(weights.tolist())
+
+
+def entropy_below_even_weights(w):
+    """The most that there can be, less the divergence from even weights."""
+    n = w.shape[-1]
+    return math.log2(n) - torch.xlogy(w, w * n).sum(-1) / math.log(2)
+
+
+def entropy_of_the_library(w):
+    return torch.distributions.Categorical(probs=w).entropy() / math.log(2)
+
+
+def map_of_a_batch(target, source, layers):
+    """All patches of a hidden state at once; the vectors' changes are averaged, not the vectors."""
+    rows = []
+    for k, (t, s) in enumerate(zip(states_of(target, layers), states_of(source, layers))):
+        here = torch.eye(t.shape[1]).unsqueeze(2)
+        changes = run(t * (1 - here) + s * here, layers[k:]) - run(t, layers[k:])
+        rows.append(changes.mean(1).square().sum(1).sqrt())
+    return torch.stack(rows)
+
+
 RIGHT = {
     "05-find-the-bug": [
         joined_by_loop,
         joined_in_float64,
+        joined_in_lists,
+        joined_by_log_sum,
         lambda *args: joined_by_loop(*args).numpy(),
         lambda *args: joined_by_loop(*args).tolist(),
     ],
@@ -152,11 +217,19 @@ RIGHT = {
         weights_by_loop,
         weights_of_real_tokens,
         weights_filled_below_all,
+        weights_by_log_sum,
         lambda q, k, m: F.softmax(low(scores(q.double(), k.double()), m), -1).numpy(),
         lambda *args: list(weights_of_real_tokens(*args)),
     ],
-    "05-entropy": [entropy_by_where, entropy_by_scipy, lambda w: -(w * (w + torch.finfo(w.dtype).eps).log2()).sum(-1)],
-    "05-patching-map": [map_by_loops, map_recursively, map_in_numpy],
+    "05-entropy": [
+        entropy_by_where,
+        entropy_by_scipy,
+        entropy_in_lists,
+        entropy_below_even_weights,
+        entropy_of_the_library,
+        lambda w: -(w * (w + torch.finfo(w.dtype).eps).log2()).sum(-1),
+    ],
+    "05-patching-map": [map_by_loops, map_recursively, map_in_numpy, map_of_a_batch],
 }
 
 WRONG = {

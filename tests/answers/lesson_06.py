@@ -1,6 +1,7 @@
 """Answers to lesson 06."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -92,16 +93,142 @@ def distances_in(first, second, rows=None):
     return cdist(plane.transform(first), plane.transform(second))
 
 
+def cosine_from_largest(a, b):
+    """First each vector's largest number is made 1."""
+    if not a.any() or not b.any():
+        return 0.0
+    a, b = (x.float() / x.float().abs().max() for x in (a, b))
+    return (a * b).sum() / (a * a).sum().sqrt() / (b * b).sum().sqrt()
+
+
+def cosine_in_fractions(a, b):
+    a, b = ([Fraction(x) for x in v.tolist()] for v in (a, b))
+    dot, squares = sum(x * y for x, y in zip(a, b)), sum(x * x for x in a) * sum(x * x for x in b)
+    return math.copysign(math.sqrt(dot * dot / squares), dot) if squares else 0.0
+
+
+def mean_cosine_in_lists(means, counts):
+    """Pairs within each batch, then twice those across two batches."""
+    means, cosines, pairs = means.tolist(), [], 0
+    for k, (one, n) in enumerate(zip(means, counts)):
+        cosines.append(n * n * sum(x * x for x in one) - n)
+        pairs += n * (n - 1)
+        for other, m in zip(means[:k], counts):
+            cosines.append(2 * n * m * sum(x * y for x, y in zip(one, other)))
+            pairs += 2 * n * m
+    return math.fsum(cosines) / pairs
+
+
+def mean_cosine_of_shares(means, counts):
+    """In float32: the share of each batch, then the mean with each sentence itself, put right."""
+    n = sum(counts)
+    shares = torch.tensor([count / n for count in counts])
+    with_itself = shares @ (means @ means.T) @ shares
+    return with_itself + (with_itself - 1) / (n - 1)
+
+
+def centred_in_lists(first, second, background):
+    middle = [sum(column) / len(background) for column in zip(*background.tolist())]
+    cosines = []
+    for a, b in zip(first.tolist(), second.tolist()):
+        a, b = ([x - m for x, m in zip(row, middle)] for row in (a, b))
+        cosines.append(sum(x * y for x, y in zip(a, b)) / (math.hypot(*a) * math.hypot(*b)))
+    return cosines
+
+
+def centred_by_shares(f, s, b):
+    """In float32: the mean of the differences, and rows of length 1."""
+    f, s = ((rows[:, None] - b).div(len(b)).sum(1) for rows in (f, s))
+    f, s = (rows / torch.linalg.norm(rows, dim=1, keepdim=True) for rows in (f, s))
+    return torch.einsum("nh,nh->n", f, s)
+
+
+def centred_by_products(f, s, b):
+    """In float32, without any subtraction of vectors."""
+    m = b.mean(0)
+
+    def product(x, y):
+        return (x * y).sum(1) - x @ m - y @ m + m @ m
+
+    return product(f, s) / (product(f, f) * product(s, s)).sqrt()
+
+
+def points_of_covariance(first, second):
+    both = np.vstack([first, second])
+    return np.split(both @ np.linalg.eigh(np.cov(both.T))[1][:, -2:], [len(first)])
+
+
+def plane_of_covariance(first, second):
+    return cdist(*points_of_covariance(first, second))
+
+
+def plane_in_float32(first, second):
+    both = torch.tensor(np.vstack([first, second]), dtype=torch.float32)
+    axes = torch.linalg.svd(both - both.mean(0)).Vh[:2]
+    a, b = (both @ axes.T).tensor_split([len(first)])
+    return (a[:, None] - b).square().sum(2).sqrt()
+
+
+def plane_of_products(first, second):
+    """The points from the products of all rows with each other."""
+    both = np.vstack([first, second])
+    both = both - both.mean(0)
+    values, vectors = np.linalg.eigh(both @ both.T)
+    points = vectors[:, -2:] * np.sqrt(values[-2:])
+    return np.array([[math.dist(a, b) for b in points[len(first) :]] for a in points[: len(first)]])
+
+
+def plane_by_squares(first, second):
+    """Squared distances from lengths and products."""
+    a, b = points_of_covariance(first, second)
+    squares = (a * a).sum(1)[:, None] + (b * b).sum(1) - 2 * a @ b.T
+    return np.sqrt(np.maximum(squares, 0))
+
+
+def plane_in_lists(first, second):
+    """Two axes, turned again and again until they lie in the plane."""
+
+    def dot(a, b):
+        return sum(x * y for x, y in zip(a, b))
+
+    rows = [*first.tolist(), *second.tolist()]
+    middle = [sum(column) / len(rows) for column in zip(*rows)]
+    rows = [[x - m for x, m in zip(row, middle)] for row in rows]
+    products = [[dot(a, b) for b in zip(*rows)] for a in zip(*rows)]
+    one, two = rows[0], rows[-1]
+    for _ in range(60):
+        one, two = ([dot(row, axis) for row in products] for axis in (one, two))
+        one = [x / math.hypot(*one) for x in one]
+        two = [y - dot(one, two) * x for x, y in zip(one, two)]
+        two = [x / math.hypot(*two) for x in two]
+    points = [(dot(row, one), dot(row, two)) for row in rows]
+    return [[math.dist(a, b) for b in points[len(first) :]] for a in points[: len(first)]]
+
+
 RIGHT = {
-    "06-cosine": [cosine_by_loop, cosine_in_numpy, cosine_of_units],
-    "06-mean-cosine": [mean_cosine_by_pairs_of_batches, mean_cosine_in_numpy, mean_cosine_weighted],
+    "06-cosine": [cosine_by_loop, cosine_in_numpy, cosine_of_units, cosine_from_largest, cosine_in_fractions],
+    "06-mean-cosine": [
+        mean_cosine_by_pairs_of_batches,
+        mean_cosine_in_numpy,
+        mean_cosine_weighted,
+        mean_cosine_in_lists,
+        mean_cosine_of_shares,
+    ],
     "06-centre": [
         centred,
+        centred_in_lists,
+        centred_by_shares,
+        centred_by_products,
         lambda f, s, b: centred(f.double(), s.double(), b.double()).tolist(),
         lambda f, s, b: centred(f, s, b).numpy(),
     ],
     "06-project": [
         plane_by_hand,
+        plane_of_covariance,
+        plane_in_float32,
+        plane_of_products,
+        plane_by_squares,
+        plane_in_lists,
         lambda f, s: torch.from_numpy(plane_by_hand(f, s)),
         lambda f, s: distances_in(f, s).astype(np.float32).tolist(),
     ],

@@ -1,6 +1,7 @@
 """Answers to lesson 07."""
 
 import math
+import statistics
 
 import numpy as np
 import torch
@@ -135,11 +136,99 @@ def perplexity_as_given(logits, labels):
     return 2 ** loss.mean().item()
 
 
+def log_sum(numbers):
+    return max(numbers) + math.log(math.fsum(math.exp(x - max(numbers)) for x in numbers))
+
+
+def row_in_lists(hidden, table, bias, piece, p):
+    h, rows = hidden.tolist(), table.tolist()
+    logits = [math.fsum(x * y for x, y in zip(row, h)) + b for row, b in zip(rows, bias.tolist())]
+    now = logits.pop(piece)
+    step = (math.log(p) - math.log1p(-p) + log_sum(logits) - now) / math.fsum(x * x for x in h)
+    return [x + step * y for x, y in zip(rows[piece], h)]
+
+
+def row_by_least_squares(hidden, table, bias, piece, p):
+    """In float32: the smallest change that gives the logit which is wanted."""
+    logits = table @ hidden + bias
+    others = logits.clone()
+    others[piece] = -torch.inf
+    wanted = others.logsumexp(0) - math.log(1 / p - 1)
+    return table[piece] + torch.linalg.pinv(hidden[None])[:, 0] * (wanted - logits[piece])
+
+
+def mask_in_lists(ids, special_ids, mask_id, draws, share):
+    masked, labels = [], []
+    for row, drawn in zip(ids.tolist(), draws.tolist()):
+        hide = [draw < share and number not in special_ids for number, draw in zip(row, drawn)]
+        masked.append([mask_id if h else number for number, h in zip(row, hide)])
+        labels.append([number if h else -100 for number, h in zip(row, hide)])
+    return masked, labels
+
+
+def mask_in_numpy(ids, special_ids, mask_id, draws, share):
+    ids, draws = ids.numpy(), draws.numpy()
+    rows, columns = np.nonzero((draws < np.float32(share)) & ~np.isin(ids, special_ids))
+    masked, labels = ids.copy(), np.full_like(ids, -100)
+    labels[rows, columns] = ids[rows, columns]
+    masked[rows, columns] = mask_id
+    return [masked, labels]
+
+
+def bits_in_lists(logits, targets):
+    return [(log_sum(row) - row[target]) / math.log(2) for row, target in zip(logits.tolist(), targets.tolist())]
+
+
+def bits_by_log_sum(logits, targets):
+    """In float32, without log_softmax."""
+    return torch.stack([(row.logsumexp(0) - row[t]) / math.log(2) for row, t in zip(logits, targets)])
+
+
+def bits_of_powers_of_two(logits, targets):
+    """In float32: how many times as probable as the target each piece is."""
+    x = logits * math.log2(math.e)
+    x = x - x[range(len(x)), targets][:, None]
+    most = x.amax(1, keepdim=True)
+    return most[:, 0] + (2 ** (x - most)).sum(1).log2()
+
+
+def perplexity_in_lists(logits, labels):
+    nats = []
+    for row, label in zip(logits.flatten(0, 1).tolist(), labels.flatten().tolist()):
+        if label != -100:
+            nats.append(log_sum(row) - row[label])
+    return math.exp(sum(nats) / len(nats))
+
+
+def perplexity_of_probabilities(logits, labels):
+    hidden = (labels != -100).nonzero().tolist()
+    p = [logits.double().softmax(2)[i, j, labels[i, j]].item() for i, j in hidden]
+    return 1 / statistics.geometric_mean(p)
+
+
+def perplexity_of_parts(logits, labels):
+    """In float32: the mean log-sum-exp less the mean logit."""
+    chosen = logits[labels != -100]
+    return (chosen.logsumexp(1).mean() - chosen.gather(1, labels[labels != -100][:, None]).mean()).exp()
+
+
 RIGHT = {
-    "07-edit-row": [row_with_torch, row_in_numpy, lambda *args: list(row_with_torch(*args))],
-    "07-mask-tokens": [mask_with_where, mask_as_lists],
-    "07-surprisal": [bits_by_loop, bits_in_numpy],
-    "07-find-the-bug": [perplexity_with_the_library, perplexity_in_bits],
+    "07-edit-row": [
+        row_with_torch,
+        row_in_numpy,
+        row_in_lists,
+        row_by_least_squares,
+        lambda *args: list(row_with_torch(*args)),
+    ],
+    "07-mask-tokens": [mask_with_where, mask_as_lists, mask_in_lists, mask_in_numpy],
+    "07-surprisal": [bits_by_loop, bits_in_numpy, bits_in_lists, bits_by_log_sum, bits_of_powers_of_two],
+    "07-find-the-bug": [
+        perplexity_with_the_library,
+        perplexity_in_bits,
+        perplexity_in_lists,
+        perplexity_of_probabilities,
+        perplexity_of_parts,
+    ],
 }
 
 WRONG = {
