@@ -15,7 +15,7 @@ CLAIMS = ROOT / "tests" / "claims"
 COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
-    "RIGHT": "lambda vectors: vectors,  # TODO: other correct solutions, as learners write them",
+    "RIGHT": "*[lambda vectors: vectors] * 3,  # TODO: three other correct solutions, as learners write them",
     "WRONG": '(lambda vectors: None, "`return`"),  # TODO: a wrong one, and words of what it is told',
     "PROMISES": '("TODO: words of the text", lambda vectors: None),  # and an answer that breaks only these',
 }

@@ -139,7 +139,7 @@ def call_in_sandbox(answer, args, seconds):
         raise
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=256)
 def cases_of(exercise_id, seed):
     """The cases of an exercise, with the held-out ones, drawn once for all submissions."""
     exercise, rng = find(exercise_id), random.Random(seed)
