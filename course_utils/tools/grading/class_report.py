@@ -73,6 +73,7 @@ class Made:
     place: Place | None = None
     example: str = ""
     who: list = field(default_factory=list)
+    learners: frozenset = frozenset()  # their ids
 
 
 @dataclass
@@ -90,15 +91,15 @@ class Item:
     @property
     def note(self):
         """What a teacher should know about the figures, in a sentence; empty if nothing."""
-        present = self.counts["tried"] + self.counts["not attempted"]
-        if not present:
-            return "Nobody handed it in."
-        if self.counts["passed"] in (0, present):
+        tried = self.counts["tried"]
+        if not tried:
+            return "Nobody tried it."
+        if self.counts["passed"] in (0, tried):
             return f"{'All right' if self.counts['passed'] else 'All wrong'}: it separates nobody."
         if self.discrimination.high is not None and self.discrimination.high < 0:
             return "Those who are weaker elsewhere pass it more often: look at the exercise."
         if self.discrimination.low is not None and self.discrimination.low <= 0:
-            return f"Separates nobody, as far as {present} learners can tell: the interval includes 0."
+            return f"May separate nobody: with {tried} answers, the interval includes 0."
         return ""
 
 
@@ -115,7 +116,7 @@ def difficulty(passed, learners):
     from scipy.stats import binomtest
 
     if not learners:
-        return Figure(why="nobody handed it in")
+        return Figure(why="nobody tried it")
     interval = binomtest(passed, learners).proportion_ci(method="wilson")
     return Figure(passed / learners, float(interval.low), float(interval.high))
 
@@ -149,8 +150,8 @@ def discrimination(passed, rest):
 def items(learners):
     """An `Item` for each exercise of these records, in their order. Learners who are not marked do not count.
 
-    Difficulty and discrimination are about those who handed the exercise in; not attempted counts as not passed. The
-    points in the other exercises are those of the grades: what is missing has none.
+    Difficulty and discrimination are about those who tried the exercise. The points in the other exercises are those of
+    the grades: what is missing or not attempted has none.
     """
     marked = [one for one in learners if one.points is not None]
     points = {one.learner: sum(mark.points for mark in one.exercises.values()) for one in marked}
@@ -160,12 +161,11 @@ def items(learners):
     for exercise in dict.fromkeys(exercise for one in marked for exercise in one.exercises):
         theirs = {one.learner: one.exercises[exercise] for one in marked if exercise in one.exercises}
         status = Counter(mark.status for mark in theirs.values())
-        there = {one: mark for one, mark in theirs.items() if mark.status != "missing"}
-        passed = [mark.status == "passed" for mark in there.values()]
-        rest = [points[one] - mark.points for one, mark in there.items()]
-        missing = len(marked) - len(there)
-        tried = status["passed"] + status["failed"]
-        counts = dict(zip(COUNTS, (status["passed"], tried, status["not attempted"], missing), strict=True))
+        tried = {one: mark for one, mark in theirs.items() if mark.status in ("passed", "failed")}
+        passed = [mark.status == "passed" for mark in tried.values()]
+        rest = [points[one] - mark.points for one, mark in tried.items()]
+        missing = len(marked) - len(tried) - status["not attempted"]
+        counts = dict(zip(COUNTS, (sum(passed), len(tried), status["not attempted"], missing), strict=True))
         title = next(iter(theirs.values())).title
         figures = difficulty(sum(passed), len(passed)), discrimination(passed, rest)
         mistakes, others = _mistakes(exercise, naming, everybody)
@@ -194,7 +194,8 @@ def _mistakes(exercise, naming, everybody):
         place = place_of(exercise, mistake.shown_in if mistake else "")
         texts = [(one.texts.get(exercise, ""), names[one.learner]) for one in who]
         shown = example(texts, everybody, _lesson(exercise[:2])[2])
-        found.append(Made(*words, place=place, example=shown, who=sorted(one.name or one.learner for one in who)))
+        ids, who = frozenset(one.learner for one in who), sorted(one.name or one.learner for one in who)
+        found.append(Made(*words, place=place, example=shown, who=who, learners=ids))
     found.sort(key=lambda one: (-len(one.who), one.does))
     return found, sorted(((count, text) for text, count in others.items()), key=lambda row: (-row[0], row[1]))
 
@@ -388,6 +389,7 @@ def write_page(path, learners, found, lessons, names=False, book="", decks=""):
         failed=any(item.counts["tried"] > item.counts["passed"] for item in found),
         items=found,
         most=most,
+        have_one=len(frozenset().union(*(one.learners for _, one in most))),
         lessons=lessons,
         names=names,
         book=book and f"{book.rstrip('/')}/",
