@@ -349,7 +349,7 @@ def _threshold_cases(rng):
     def scores(n, low, high):
         return [value / 1024 for value in rng.sample(range(low, high), n)]  # exact in float32, too
 
-    # the size of each group is a power of two: sums of shares are then exact, and rounding does not decide between equal ones
+    # the size of each group is a power of two, so sums of shares are exact and rounding does not decide between them
     apart = scores(8, 500, 900), scores(4, 100, 400)
     while True:  # where counting instead of sharing chooses another one
         unequal = scores(16, 350, 800), scores(4, 200, 600)
