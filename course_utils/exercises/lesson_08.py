@@ -207,13 +207,18 @@ OTHER_THRESHOLDS = {
 }
 
 
+# As many training pairs, and values that are so many halves of halves: rounding then decides neither between equally
+# good thresholds, whose sums of shares are exact, nor whether a value is at least the threshold, in float32, too.
+TRAINED, UNIT = (8, 16), 1 / 128
+
+
 def _pairs_drawn(rng, differing):
     """Training and test values and labels, drawn until the wrong methods named in `differing` give another result."""
     while True:
         labels, test_labels = (
-            [int(rng.random() < 0.5) for _ in range(n)] for n in (rng.randint(9, 12), rng.randint(8, 10))
+            [int(rng.random() < 0.5) for _ in range(n)] for n in (rng.choice(TRAINED), rng.randint(8, 10))
         )
-        train = [round(min(0.99, max(0.01, rng.gauss(0.3 + 0.15 * label, 0.2))), 2) for label in labels]
+        train = [round(min(0.99, max(0.01, rng.gauss(0.3 + 0.15 * label, 0.2))) / UNIT) * UNIT for label in labels]
         test = [rng.choice(train) if rng.random() < 0.6 else round(rng.uniform(0.1, 0.9), 2) for _ in test_labels]
         if min(labels) == max(labels) or min(test_labels) == max(test_labels):
             continue
@@ -224,7 +229,7 @@ def _pairs_drawn(rng, differing):
 
 def _best_is_none(rng):
     """No training value is as good as a threshold above all of them: the most similar training pair is labelled 0."""
-    train = sorted(round(rng.uniform(0.1, 0.8), 2) + 0.001 * place for place in range(rng.randint(6, 8)))
+    train = sorted((rng.randint(12, 102) + place / 8) * UNIT for place in range(TRAINED[0]))
     labels = [1] + [0] * (len(train) - 1)
     test = [train[-1], train[-1], train[-1] + 0.05, train[-1] + 0.1, train[0] - 0.02, train[1]]
     test_labels = [1, 1, 1, 1, 0, 0]
@@ -242,11 +247,11 @@ def _just_below(rng, similar):
 
     similar: how many training pairs are similar. The lowest of them is the best threshold.
     """
-    low = sorted(rng.sample(range(10, 40), rng.randint(3, 5)))
+    low = sorted(rng.sample(range(10, 40), TRAINED[0] - similar))
     high = sorted(rng.sample(range(60, 90), similar))
-    train = [value / 100 for value in low + high]
+    train = [value * UNIT for value in low + high]
     labels = [0] * len(low) + [1] * len(high)
-    best, under = high[0] / 100, low[-1] / 100
+    best, under = high[0] * UNIT, low[-1] * UNIT
     test = [best, best - 0.02, best - 0.03, best + 0.04, under, under + 0.001]
     test_labels = [1, 0, 0, 1, 0, 0]
     order = rng.sample(range(len(train)), len(train))
@@ -255,7 +260,7 @@ def _just_below(rng, similar):
 
 def _all_similar(rng):
     """Every training pair is similar, except one in the middle; some test values lie below all training values."""
-    train = [value / 100 for value in sorted(rng.sample(range(20, 90), rng.randint(6, 8)))]
+    train = [value * UNIT for value in sorted(rng.sample(range(25, 115), TRAINED[0]))]
     labels = [1] * len(train)
     labels[len(train) // 2] = 0
     test, test_labels = [train[0], train[0] - 0.03, train[0] - 0.05, train[0] - 0.08, train[-1]], [1, 0, 0, 0, 1]
@@ -269,12 +274,12 @@ def _equal_values(rng):
     Whatever order a sort leaves them in, a cut between them is right more often than any threshold in one of the two.
     The best threshold occurs twice in training and is no test value.
     """
-    *low, best, one, other, equal, high = sorted(value / 100 for value in rng.sample(range(10, 95, 5), 8))
-    rows = [*((value, 0) for value in (*low, one, other)), (best, 1), (best, 1), *[(equal, None)] * 2, (high, 1)]
+    low, best, one, other, equal, high = sorted(value * UNIT for value in rng.sample(range(12, 120, 6), 6))
+    rows = [*((value, 0) for value in (low, one, other)), (best, 1), (best, 1), *[(equal, None)] * 2, (high, 1)]
     rng.shuffle(rows)
     values, labels = map(list, zip(*rows))
     first, second = (place for place, label in enumerate(labels) if label is None)
-    test = [low[1], *(best + share * (equal - best) for share in (0.3, 0.6, 0.9)), (equal + high) / 2, high]
+    test = [low, *(best + share * (equal - best) for share in (0.3, 0.6, 0.9)), (equal + high) / 2, high]
     for labels[first], labels[second] in ((0, 1), (1, 0)):
         yield values, list(labels), test, [0, 1, 1, 1, 1, 1]
 
@@ -285,7 +290,9 @@ def _seldom_right(rng):
     The test values lie between the training values, or closely around the best one. All their labels are 1, so the
     lower a threshold is, the more it gets right.
     """
-    low, middle, best = rng.randint(10, 30) / 100, rng.randint(35, 50) / 100, rng.randint(60, 80) / 100 + 0.003217
+    low, middle, best = (
+        number * UNIT for number in (rng.randint(13, 38), rng.randint(45, 64), rng.randint(77, 102) + 0.5)
+    )
     rows = [(low, 1), (middle, 0), (middle, 0), (best, 0), (best, 0), (best, 0)]
     rng.shuffle(rows)
     test = [best, best + 0.05, best - 0.00001, (middle + best) / 2, (low + middle) / 2]

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from .._support.recipes import linear_maker
+from .comparing import TOLERANCE, difference
 from .model import Case, normal
 from .words import exercise
 
@@ -121,6 +122,7 @@ def _schedule_cases(rng):
     warmup, peak = rng.randint(5, 9), rng.choice([2.0, 5.0, 10.0])
     middle = rng.randint(warmup + 5, steps - 5)
     early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])  # halfway, curves meet the line
+    small = (rng.randint(50, 300) + 0.33) * 1e-7 * steps / (steps - middle)  # as encoders need it; rounding shows
     yield Case("The first step: nothing yet", 0, steps, warmup, peak)
     yield Case("Within the warm-up", early, steps, warmup, peak)
     yield Case("The end of the warm-up: the peak", warmup, steps, warmup, peak)
@@ -129,7 +131,7 @@ def _schedule_cases(rng):
     yield Case("At the end", steps, steps, warmup, peak)
     yield Case("Long after the last step: still 0", steps + rng.randint(3, 9), steps, warmup, peak)
     yield Case("No warm-up: the peak at once", 0, steps, 0, peak)
-    yield Case("No warm-up: on the way down", middle, steps, 0, peak)
+    yield Case("No warm-up: on the way down", middle, steps, 0, small)
     yield Case("A warm-up of one step", 0, steps, 1, peak)
     yield Case("A warm-up of one step", 1, steps, 1, peak)
 
@@ -138,12 +140,21 @@ def _rate(step, steps, warmup, peak):
     return peak * (step / warmup if step < warmup else max(0, steps - step) / (steps - warmup))
 
 
+def _problem_of_rate(args, outcome):
+    """As for any number, but the allowed difference is a part of the peak, which may be small."""
+    right, peak = _rate(*args), args[3]
+    problem = difference(outcome, right)
+    if problem or abs(float(outcome) - right) <= TOLERANCE * peak:
+        return problem
+    return f"your function returned {float(outcome):.6g} where {right:.6g} is expected"
+
+
 def _way(share):
     """A mistake in the decay: `share` gives the fraction of the peak left, from step, steps and warmup."""
     return lambda step, steps, warmup, peak: peak * (step / warmup if step < warmup else share(step, steps, warmup))
 
 
-SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, points=2)(
+SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, judge=_problem_of_rate, points=2)(
     below_zero=_way(lambda i, n, w: (n - i) / (n - w)),
     no_warmup=lambda i, n, w, p: p * max(0, n - i) / n,
     no_warmup_and_below_zero=lambda i, n, w, p: p * (n - i) / n,
@@ -165,6 +176,7 @@ SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, points=2)(
     no_peak_and_below_zero=lambda i, n, w, p: i / w if i < w else (n - i) / (n - w),
     first_step_above_zero=lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
     first_step_and_below_zero=lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w),
+    rounded=[lambda *args, digits=digits: round(_rate(*args), digits) for digits in (7, 6, 5, 4, 3, 2)],
 )
 
 

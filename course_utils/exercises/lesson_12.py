@@ -1,5 +1,7 @@
 """Exercises of lesson 12, search."""
 
+import math
+from functools import partial
 from math import log2
 
 from .model import Case
@@ -68,10 +70,27 @@ def _of(places, grades):
     return [grades.get(place, 0) for place in places]
 
 
+def _with_ideal(ideal, empty, places, grades, k):
+    """A mistake in the best possible list. empty: the result where that gains nothing; None divides by 0."""
+    best = _dcg(ideal(places, grades, k))
+    return _dcg(_of(places[:k], grades)) / best if best or empty is None else empty
+
+
 NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
-    best_of_found=lambda p, g, k: (
-        _dcg(_of(p[:k], g)) / best if (best := _dcg(sorted(_of(p[:k], g), reverse=True))) else 0.0
-    ),
+    best_of_found=[
+        partial(_with_ideal, ideal, empty)
+        for ideal in (
+            lambda p, g, k: sorted(_of(p[:k], g), reverse=True),
+            lambda p, g, k: sorted(_of(p, g), reverse=True)[:k],
+        )
+        for empty in (0.0, None, math.nan)
+    ],
+    not_sorted=lambda p, g, k: _with_ideal(lambda p, g, k: [*g.values()][:k], None, p, g, k),
+    cut_at_length=[
+        partial(_with_ideal, lambda p, g, k: sorted(g.values(), reverse=True)[: min(k, len(p))], empty)
+        for empty in (0.0, None, math.nan)
+    ],
+    rank_zero=lambda p, g, k: _dcg(_of(p[:k], g), first=0) / _dcg(sorted(g.values(), reverse=True)[:k], first=0),
     ideal_too_long=lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)),
     beyond_k=lambda p, g, k: _dcg(_of(p, g)) / _dcg(sorted(g.values(), reverse=True)[:k]),
     not_normalised=lambda p, g, k: _dcg(_of(p[:k], g)),
@@ -97,10 +116,19 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
 
 def _texts_cases(rng):
     owners = [0, 0, 0, 1, 1, 2, 3, 3, 3, 4, 5, 5]
-    names = rng.sample(range(20, 90), 6)
+    names = []
+    while list({*names[:4]}) == sorted(names[:4]):  # so that a set and a sorted one are told apart
+        names = rng.sample(range(20, 90), 6)
+        names[1] = 0  # a text like any other
     owners = [names[owner] for owner in owners]
     first = [7, 6, 8, 0, 3, 1, 9, 4, 10, 5]
-    yield Case("The first three chunks are of one text", first, owners, 3)
+    many = rng.randint(80, 120)
+    yield Case(
+        "The first chunks, and many of them, are of one text",
+        [*range(12, 12 + many), *first],
+        [*owners, *[owners[7]] * many],
+        3,
+    )
     yield Case("One text is asked for", first, owners, 1)
     yield Case("The best chunk of a text decides where it stands", [3, 0, 4, 1, 5], owners, 3)
     yield Case("Each chunk is of another text", [0, 3, 5, 6, 9], owners, 4)

@@ -14,7 +14,8 @@ def _numbers(rng, rows, columns, draw):
 def _calibrated(rng, n, d, outside=False, constant=False):
     """Vectors, lowest and highest, all of them multiples of powers of two: in every precision, each falls in one step.
 
-    outside: whether some numbers lie outside the ranges. constant: whether one dimension has lowest = highest.
+    outside: whether some numbers lie outside the ranges. constant: whether one dimension has lowest = highest,
+    which one vector exceeds.
     """
     step = np.array([2.0 ** -rng.randint(8, 11) for _ in range(d)], dtype=np.float32)
     low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
@@ -28,6 +29,7 @@ def _calibrated(rng, n, d, outside=False, constant=False):
         at = rng.randrange(d)
         high[at] = low[at]
         vectors[:, at] = low[at]
+        vectors[rng.randrange(n), at] += rng.randint(2, 60) + 0.5
     return vectors, low, high
 
 
@@ -87,6 +89,10 @@ INT8 = exercise(
     own_ranges=lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
     one_range=lambda v, low, high: _int8(v, low.min(), high.max()),
     zero_by_zero=lambda v, low, high: _unsafe(v, low, high),
+    constant_as_lowest=[
+        lambda v, low, high: _int8(np.clip(v, low, high), low, high),
+        lambda v, low, high: _int8(np.where(low == high, low, v), low, high),
+    ],
     around_zero=lambda v, low, high: np.clip(
         np.round(v * 127 / np.maximum(np.abs(low), np.abs(high)).max()), -128, 127
     ).astype(np.int8),

@@ -347,28 +347,29 @@ def _threshold(answered, unanswered, value=_balanced, last=True):
 
 def _threshold_cases(rng):
     def scores(n, low, high):
-        return [round(value / 1000, 3) for value in rng.sample(range(low, high), n)]
+        return [value / 1024 for value in rng.sample(range(low, high), n)]  # exact in float32, too
 
-    apart = scores(5, 500, 900), scores(4, 100, 400)
+    # the size of each group is a power of two, so sums of shares are exact and rounding does not decide between them
+    apart = scores(8, 500, 900), scores(4, 100, 400)
     while True:  # where counting instead of sharing chooses another one
-        unequal = scores(12, 350, 800), scores(3, 200, 600)
+        unequal = scores(16, 350, 800), scores(4, 200, 600)
         if _threshold(*unequal) != _threshold(*unequal, value=_counted):
             break
     while True:  # where the lowest of several best is another one
-        several = scores(6, 300, 800), scores(6, 200, 700)
+        several = scores(8, 300, 800), scores(8, 200, 700)
         if _threshold(*several) != _threshold(*several, last=False):
             break
-    shared = round(rng.uniform(0.4, 0.5), 3)
+    shared = rng.randint(410, 500) / 1024
     yield Case("The two groups are far apart", *apart)
     yield Case("Many queries with an answer, few without", *unequal)
     yield Case("Several thresholds are equally good", *several)
-    yield Case("An answer that scores lower than what has none", [0.2, 0.7, 0.8, 0.9], [0.3, 0.4, 0.5])
-    yield Case("A query without an answer that scores high", [0.5, 0.6, 0.7, 0.8], [0.1, 0.2, 0.75])
-    yield Case("A score that occurs in both groups", [shared, 0.8, 0.7], [shared, 0.2, 0.3])
+    yield Case("An answer that scores lower than what has none", [0.125, 0.625, 0.75, 0.875], [0.25, 0.375])
+    yield Case("A query without an answer that scores high", [0.5, 0.5625, 0.625, 0.8125], [0.125, 0.75])
+    yield Case("A score that occurs in both groups", [shared, 0.75, 0.625, 0.875], [shared, 0.25, 0.375, 0.125])
     yield Case("All have the same score", [0.5, 0.5], [0.5])
-    yield Case("The group without an answer scores higher", [0.2, 0.3, 0.35], [0.6, 0.7])
-    yield Case("One query in each group", [round(rng.uniform(0.6, 0.9), 3)], [round(rng.uniform(0.1, 0.4), 3)])
-    yield Case("Negative scores", [-0.1, 0.2], [-0.3, -0.2])
+    yield Case("The group without an answer scores higher", [0.125, 0.1875, 0.25, 0.375], [0.625, 0.75])
+    yield Case("One query in each group", scores(1, 600, 900), scores(1, 100, 400))
+    yield Case("Negative scores", [-0.125, 0.25], [-0.375, -0.25])
 
 
 def _counted(answered, unanswered, threshold):
@@ -426,6 +427,13 @@ def _told_by_first_places(queries, texts, found):
     return "fine" if np.array_equal(right[:, 0], np.asarray(found)[:, 0]) else _diagnose(queries, texts, found)
 
 
+def _no_near_tie(queries, texts):
+    """Whether no two texts have scores for a query that rounding might exchange, cosines or dot products."""
+    lengths = np.linalg.norm(texts, axis=1)
+    dots = queries @ texts.T / np.linalg.norm(queries, axis=1, keepdims=True)
+    return min(np.diff(np.sort(table)).min() for table in (dots / lengths, dots / lengths.max())) > 1e-5
+
+
 def _searches(rng, n, k, last):
     """One result of each kind, no two alike: for the first and the last of n queries, the lengths change nothing.
 
@@ -453,6 +461,7 @@ def _of_some_lengths(rng, queries, directions, k, last, draws=20):
         ends = [0] if n == 2 else [0, -1]
         if (
             len(kinds) == 4
+            and _no_near_tie(queries, texts)
             and (symptoms["lengths"][ends] == symptoms["fine"][ends]).all()
             and (symptoms["shifted"].max() == m) == last
         ):
@@ -467,6 +476,7 @@ def _dominated(rng):
         symptoms = _symptoms(queries, texts, 2)
         lists, right = symptoms["lengths"], np.sort(symptoms["fine"], axis=1)
         others = (np.sort(lists, axis=1) != right).any(axis=1).all() and (lists != symptoms["shifted"]).any()
+        others = others and (lists[:, 0] != symptoms["fine"][:, 0]).any() and _no_near_tie(queries, texts)
         if others and (lists[0] == lists[1]).all() and (right[0] != right[1]).any():
             return queries, texts, lists.tolist()
 
@@ -480,7 +490,7 @@ def _same_texts(rng):
         right, lists = symptoms["fine"], symptoms["lengths"]
         exchanged = right.copy()
         exchanged[1, [2, 3]] = right[1, [3, 2]]
-        if (lists == exchanged).all() and len(set(right[:, 0])) > 1:
+        if (lists == exchanged).all() and _no_near_tie(queries, texts) and len(set(right[:, 0])) > 1:
             return queries, texts, lists.tolist()
 
 

@@ -1,5 +1,7 @@
 """Answers to lesson 08."""
 
+import math
+
 import numpy as np
 import scipy.stats
 import torch
@@ -16,6 +18,23 @@ def spearman_in_scipy(x, y):
     return scipy.stats.spearmanr(x, y)[0]
 
 
+def spearman_in_plain_python(x, y):
+    def ranks(column):
+        ordered = sorted(column)
+        return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in column]
+
+    one, other, n = ranks(x), ranks(y), len(x)
+    mean = sum(one) / n
+    together = sum(p * q for p, q in zip(one, other)) / n - mean * mean
+    return together / math.sqrt((sum(p * p for p in one) / n - mean**2) * (sum(q * q for q in other) / n - mean**2))
+
+
+def spearman_in_float32(x, y):
+    numbers = torch.tensor([x, y])
+    below = (numbers[:, :, None] > numbers[:, None]).float()
+    return torch.corrcoef((below - below.transpose(1, 2)).mean(dim=2))[0, 1]
+
+
 def spearman_pearson(x, y):
     return np.corrcoef(x, y)[0][1]
 
@@ -29,6 +48,25 @@ def held_out_by_loop(train_values, train_labels, test_values, test_labels):
         if right > best:
             best, threshold = right, candidate
     return sum((value >= threshold) == bool(label) for value, label in zip(test_values, test_labels)) / len(test_values)
+
+
+def held_out_by_two_shares(train_values, train_labels, test_values, test_labels):
+    def right(threshold, values, labels):
+        shown = sum(value >= threshold and label == 1 for value, label in zip(values, labels))
+        away = sum(value < threshold and label == 0 for value, label in zip(values, labels))
+        return shown / len(values) + away / len(values)
+
+    best = max(right(t, train_values, train_labels) for t in train_values)
+    threshold = min(t for t in train_values if right(t, train_values, train_labels) == best)
+    return right(threshold, test_values, test_labels)
+
+
+def held_out_in_float32(train_values, train_labels, test_values, test_labels):
+    values, labels = torch.tensor(train_values), torch.tensor(train_labels).float()
+    candidates = values.sort().values
+    called = (values >= candidates[:, None]).float()
+    best = candidates[(1 - (called * (1 - labels)).mean(dim=1) - ((1 - called) * labels).mean(dim=1)).argmax()]
+    return sum((value >= best.item()) == label for value, label in zip(test_values, test_labels)) / len(test_values)
 
 
 def held_out_on_test(train_values, train_labels, test_values, test_labels):
@@ -57,6 +95,28 @@ def grouped_by_loop(gold, a, b, groups, draws):
         )
         gains.append(one - other)
     return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
+
+
+def grouped_in_plain_python(gold, a, b, groups, draws):
+    gains = []
+    for drawn in draws:
+        rows = [row for group in drawn for row, of in enumerate(groups) if of == group]
+        score, one, other = ([column[row] for row in rows] for column in (gold, a, b))
+        gains.append(spearman_in_plain_python(score, one) - spearman_in_plain_python(score, other))
+    gains.sort()
+    ends = []
+    for share in (0.025, 0.975):
+        place, rest = divmod(share * (len(gains) - 1), 1)
+        ends.append(gains[int(place)] * (1 - rest) + gains[int(place) + 1] * rest)
+    return ends
+
+
+def grouped_in_float32(gold, a, b, groups, draws):
+    columns, groups, gains = torch.tensor([gold, a, b]), torch.tensor(groups), []
+    for drawn in draws:
+        gold_, one, other = columns[:, torch.cat([(groups == g).nonzero()[:, 0] for g in drawn])].tolist()
+        gains.append(spearman_in_float32(gold_, one) - spearman_in_float32(gold_, other))
+    return torch.stack(gains).quantile(torch.tensor([0.025, 0.975]))
 
 
 def quick_spearman(x, y):
@@ -133,9 +193,26 @@ def ties_shared_in_the_first_column_only(x, y):
 
 
 RIGHT = {
-    "08-spearman": [spearman_by_counting, lambda x, y: torch.tensor(spearman_by_counting(x, y))],
-    "08-threshold": [held_out_by_loop, held_out, lambda *args: torch.tensor(held_out(*args))],
-    "08-groups": [grouped_by_loop, grouped, lambda *args: torch.tensor(grouped(*args))],
+    "08-spearman": [
+        spearman_by_counting,
+        spearman_in_plain_python,
+        spearman_in_float32,
+        lambda x, y: torch.tensor(spearman_by_counting(x, y)),
+    ],
+    "08-threshold": [
+        held_out_by_loop,
+        held_out,
+        held_out_by_two_shares,
+        held_out_in_float32,
+        lambda *args: torch.tensor(held_out(*args)),
+    ],
+    "08-groups": [
+        grouped_by_loop,
+        grouped,
+        grouped_in_plain_python,
+        grouped_in_float32,
+        lambda *args: torch.tensor(grouped(*args)),
+    ],
 }
 WRONG = {
     "08-spearman": [(spearman_pearson, "Pearson's correlation of the numbers themselves")],

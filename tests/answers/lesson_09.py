@@ -32,6 +32,15 @@ def tokens_in_float32(lengths):
     return each, int(torch.tensor(pairs, dtype=torch.float32))
 
 
+def tokens_one_after_the_other(lengths):
+    """Each sentence meets those before it."""
+    before = pairs = 0
+    for place, length in enumerate(lengths):
+        pairs += before + place * (length - 1)
+        before += length
+    return [before, pairs]
+
+
 def tokens_as_floats(lengths):
     n = len(lengths)
     return [sum(lengths), (n - 1) * sum(lengths) - n * (n - 1) / 2]
@@ -124,6 +133,21 @@ def closest_of_the_later_ties(vectors):
     return pair
 
 
+def closest_in_plain_python(vectors):
+    rows = vectors.tolist()
+
+    def cosine(pair):
+        return sum(a * b for a, b in zip(rows[pair[0]], rows[pair[1]]))
+
+    return max(itertools.combinations(range(len(rows)), 2), key=cosine)
+
+
+def closest_by_distance(vectors):
+    """In float32, as the vectors are."""
+    distances = (vectors[:, None] - vectors).norm(dim=2)
+    return divmod(int(distances.fill_diagonal_(9).argmin()), len(vectors))
+
+
 def closest_after_the_diagonal(vectors):
     order = (vectors @ vectors.T).flatten().argsort(descending=True, stable=True)
     return divmod(int(order[len(vectors)]), len(vectors))
@@ -181,7 +205,7 @@ def closest_by_division(vectors):
 
 
 RIGHT = {
-    "09-tokens": [tokens_by_combinations, tokens_as_an_array, tokens_as_tensors],
+    "09-tokens": [tokens_by_combinations, tokens_as_an_array, tokens_as_tensors, tokens_one_after_the_other],
     "09-can-skip": [
         skip_in_numpy,
         skip_by_loop,
@@ -196,6 +220,8 @@ RIGHT = {
         lambda vectors: tuple(np.array(closest(vectors))),
         lambda vectors: torch.tensor(closest(vectors.double())),
         closest_of_the_later_ties,
+        closest_in_plain_python,
+        closest_by_distance,
     ],
 }
 WRONG = {

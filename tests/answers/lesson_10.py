@@ -34,6 +34,16 @@ def leaks_by(key, result=lambda found: found):
     return leaks
 
 
+def leaks_word_by_word(train, test):
+    found = []
+    for text in test:
+        for other in train:
+            if text.lower().split() == other.lower().split():
+                found.append(text)
+                break
+    return found
+
+
 def leaks_uneven(of_train):
     """An answer that brings the texts of `train` into another form than those of `test`."""
     return lambda train, test: [text for text in test if one_space(text) in map(of_train, train)]
@@ -67,6 +77,12 @@ def leaks_part(train, test):
 
 def schedule_numpy(step, steps, warmup, peak):
     return np.interp(step, [0, warmup, steps], [0, peak, 0]) if warmup else np.interp(step, [0, steps], [peak, 0])
+
+
+def schedule_in_float32(step, steps, warmup, peak):
+    i, n, w, top = torch.tensor([step, steps, warmup, peak], dtype=torch.float32)
+    up = i * top / w if warmup else top
+    return torch.minimum(up, top - (i - w) * top / (n - w)).clamp(min=0)
 
 
 def schedule_torch(step, steps, warmup, peak):
@@ -134,6 +150,36 @@ def keep_in_second_model(make, batches, validation, epochs):
     return np.array(scores), dict(best.named_parameters())
 
 
+def keep_in_plain_python(make, batches, validation, epochs):
+    """In lists, with the gradient written out."""
+    model, optimizer = make()
+    weight, bias, rate = model.weight.tolist(), model.bias.tolist(), optimizer.param_groups[0]["lr"]
+
+    def logits(x):
+        return [math.fsum(map(operator.mul, x, row)) + b for row, b in zip(weight, bias)]
+
+    def step(inputs, labels):
+        nonlocal weight, bias
+        slopes = []
+        for x, label in zip(inputs, labels):
+            powers = [math.exp(value) for value in logits(x)]
+            slopes.append([power / sum(powers) - (label == k) for k, power in enumerate(powers)])
+        off = [rate / len(slopes) * slope for slope in map(sum, zip(*slopes))]
+        along = [[sum(s[k] * x[i] for s, x in zip(slopes, inputs)) for i in range(len(x))] for k in range(len(bias))]
+        weight = [[w - rate / len(slopes) * a for w, a in zip(*rows)] for rows in zip(weight, along)]
+        bias = [b - o for b, o in zip(bias, off)]
+
+    scores, states = [], []
+    for _ in range(epochs):
+        for inputs, labels in batches:
+            step(inputs.tolist(), labels.tolist())
+        inputs, labels = (part.tolist() for part in validation)
+        right = [max(range(len(bias)), key=logits(x).__getitem__) == label for x, label in zip(inputs, labels)]
+        scores.append(sum(1 / len(right) for one in right if one))
+        states.append({"weight": weight, "bias": bias})
+    return scores, states[max(range(epochs), key=scores.__getitem__)]
+
+
 def sums(model, optimizer, batches):
     for inputs, labels in batches:
         optimizer.zero_grad()
@@ -180,6 +226,28 @@ def groups_union_find(pairs):
     return [names.setdefault(one, len(names)) for one in roots]
 
 
+def groups_by_flooding(pairs):
+    """Gives a number to a pair and to all that can be reached from it, sentence by sentence."""
+    groups, count = [None] * len(pairs), 0
+    for start in range(len(pairs)):
+        waiting = [start] if groups[start] is None else []
+        count += len(waiting)
+        while waiting:
+            place = waiting.pop()
+            groups[place] = count - 1
+            waiting += [n for n, pair in enumerate(pairs) if groups[n] is None and {*pair} & {*pairs[place]}]
+    return groups
+
+
+def groups_of_sets(pairs):
+    sets = []
+    for pair in pairs:
+        joined = {*pair}.union(*(one for one in sets if one & {*pair}))
+        sets = [*(one for one in sets if not one & joined), joined]
+    found = [next(n for n, one in enumerate(sets) if pair[0] in one) for pair in pairs]
+    return [list(dict.fromkeys(found)).index(n) for n in found]
+
+
 def groups_after(change=list, result=lambda found: found):
     """An answer that changes the pairs before it groups them, or the numbers afterwards."""
     return lambda pairs: result(groups_union_find(change(list(pairs))))
@@ -203,11 +271,13 @@ def groups_no_empty_list(pairs):
 
 
 RIGHT = {
-    "10-leaks": [leaks_by(one_space), leaks_by(lambda text: repr(text.casefold().split()), tuple)],
-    "10-diagnose": [keep_with(), keep_all, keep_in_second_model, keep_with(in_float64, on=wide)],
-    "10-schedule": [schedule, schedule_numpy, schedule_torch],
+    "10-leaks": [leaks_by(one_space), leaks_by(lambda text: repr(text.casefold().split()), tuple), leaks_word_by_word],
+    "10-diagnose": [keep_with(), keep_all, keep_in_second_model, keep_with(in_float64, on=wide), keep_in_plain_python],
+    "10-schedule": [schedule, schedule_numpy, schedule_torch, schedule_in_float32],
     "10-split-pairs": [
         groups_union_find,
+        groups_by_flooding,
+        groups_of_sets,
         groups_after(result=tuple),
         groups_after(result=lambda found: np.array(found, dtype=int)),
     ],
@@ -291,6 +361,7 @@ PROMISES = {
             lambda i, n, w, peak: peak * i / (w + 1) if i <= w else schedule(i, n, w, peak),
         ),
         ("falls in a straight line", lambda *args: schedule(*args, fall=half_wave)),
+        ("falls in a straight line", lambda *args: round(schedule(*args), 7), "You round"),
         ("may be 0", lambda i, n, w, peak: peak * min(i / w, (n - i) / (n - w)) if i < n else 0.0),
     ],
     "10-diagnose": [

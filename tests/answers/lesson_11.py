@@ -31,6 +31,11 @@ def triplet_numpy(anchor, positive, negative, margin):
     return np.maximum(cost, 0).mean()
 
 
+def triplet_in_plain_python(anchor, positive, negative, margin):
+    rows = zip(anchor.tolist(), positive.tolist(), negative.tolist())
+    return sum(max(0.0, math.dist(a, p) - math.dist(a, n) + margin) for a, p, n in rows) / len(anchor)
+
+
 def euclidean(x, y):
     return (x - y).norm(dim=1)
 
@@ -54,6 +59,35 @@ def ranking_numpy(anchor, positive, scale):
     return float((total - np.diag(logits)).mean())
 
 
+def ranking_in_plain_python(anchor, positive, scale):
+    def cosine(a, p):
+        return sum(x * y for x, y in zip(a, p)) / math.hypot(*a) / math.hypot(*p)
+
+    anchors, positives = anchor.tolist(), positive.tolist()
+    total = 0.0
+    for row, a in enumerate(anchors):
+        logits = [scale * cosine(a, p) for p in positives]
+        total += math.log(sum(math.exp(z - max(logits)) for z in logits)) + max(logits) - logits[row]
+    return total / len(anchors)
+
+
+def ranking_parts(anchor, positive, scale):
+    """The mean of one part minus the mean of the other, in float32."""
+    z = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
+    return z.logsumexp(dim=1).mean() - scale * F.cosine_similarity(anchor, positive).mean()
+
+
+def ranking_normalised_last(anchor, positive, scale):
+    z = (scale * anchor) @ positive.T / positive.norm(dim=1) / anchor.norm(dim=1, keepdim=True)
+    return -(z.diagonal() - z.logsumexp(dim=1)).sum() / len(z)
+
+
+def ranking_numpy_float32(anchor, positive, scale):
+    a, p = anchor.numpy(), positive.numpy()
+    z = np.float32(scale) * (a @ p.T / np.outer(np.sqrt((a * a).sum(1)), np.sqrt((p * p).sum(1))))
+    return np.log(np.exp(z - z.max(1, keepdims=True)).sum(1)).mean() + z.max(1).mean() - np.trace(z) / len(z)
+
+
 def ranking_smallest_p(anchor, positive, scale):
     table = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
     return -table.softmax(dim=1).diagonal().clamp(min=1e-38).log().mean()
@@ -67,6 +101,20 @@ def stuck_counter(positives):
 def stuck_logits(positives):
     same = torch.tensor([[1.0 if one == other else 0.0 for other in positives] for one in positives])
     return F.cross_entropy(1000 * same, torch.arange(len(positives)))
+
+
+def stuck_in_float32(positives):
+    """The places of each text, and −log of a share for each."""
+    codes = torch.tensor([positives.index(text) for text in positives])
+    shares = 1 / torch.bincount(codes)[codes].float()
+    return -shares.log().mean()
+
+
+def stuck_parts(positives):
+    """In float32: texts that point in directions of their own, at a large scale."""
+    one_hot = F.one_hot(torch.tensor([positives.index(text) for text in positives])).float()
+    z = 100 * one_hot @ one_hot.T
+    return z.logsumexp(dim=1).mean() - z.diagonal().mean()
 
 
 def stuck_after(change):
@@ -92,6 +140,20 @@ def epoch_counts(dev, test, n):
     return place, test[place]
 
 
+def epoch_in_plain_python(dev, test, n):
+    best = max(dev)
+    for place, share in enumerate(dev):
+        if best - share <= math.sqrt(best * (1 - best)) / math.sqrt(n):
+            return place, test[place]
+
+
+def epoch_in_float32(dev, test, n):
+    dev = torch.tensor(dev)
+    best = dev.max()
+    place = int((dev + ((best - best * best) / n).sqrt() >= best).nonzero()[0])
+    return place, torch.tensor(test)[place]
+
+
 def epoch(dev, test, n, p=lambda dev, test: max(dev), better=np.greater_equal, first=0, digits=9):
     """A right answer; each argument changes one thing."""
     p = p(dev, test)
@@ -101,10 +163,17 @@ def epoch(dev, test, n, p=lambda dev, test: max(dev), better=np.greater_equal, f
 
 
 RIGHT = {
-    "11-triplet-loss": [triplet_library, triplet_numpy],
-    "11-ranking-loss": [ranking_short, ranking_numpy],
-    "11-stuck-loss": [stuck_counter, stuck_logits],
-    "11-pick-epoch": [epoch, epoch_counts],
+    "11-triplet-loss": [triplet_library, triplet_numpy, triplet_in_plain_python],
+    "11-ranking-loss": [
+        ranking_short,
+        ranking_numpy,
+        ranking_in_plain_python,
+        ranking_parts,
+        ranking_normalised_last,
+        ranking_numpy_float32,
+    ],
+    "11-stuck-loss": [stuck_counter, stuck_logits, stuck_in_float32, stuck_parts],
+    "11-pick-epoch": [epoch, epoch_counts, epoch_in_plain_python, epoch_in_float32],
 }
 WRONG = {
     "11-triplet-loss": [(triplet_no_floor, "clamp *before* the mean")],

@@ -20,6 +20,11 @@ def score_numpy(count, length, mean_length, k1, b):
     return count / denominator if denominator > 0 else np.float64(0)
 
 
+def score_in_float32(count, length, mean_length, k1, b):
+    f, n, m, k, b = torch.tensor([count, length, mean_length, k1, b], dtype=torch.float32)
+    return 1 / (1 + k / f + k * b / f * (n / m - 1)) if f else f
+
+
 def score_of_a_length(count, length, mean_length, k1, b):
     return count / (count + k1 * (1 - b + b * length)) if count else 0
 
@@ -42,6 +47,15 @@ def ndcg_numpy(places, grades, k):
     return (found * discount[: len(found)]).sum() / (best * discount[: len(best)]).sum()
 
 
+def ndcg_in_float32(places, grades, k):
+    """The shares of the best sum, added."""
+    weights = torch.log2(torch.arange(2, k + 2, dtype=torch.float32)).reciprocal()
+    best = torch.tensor(list(grades.values())).topk(min(k, len(grades))).values
+    ideal = best.float() @ weights[: len(best)]
+    shares = [grades[p] * weight / ideal for p, weight in zip(places, weights) if p in grades]
+    return torch.stack(shares).sum() if shares else 0.0
+
+
 def fuse_one_by_one(one, other, c):
     def value(place):
         return sum(1 / (c + places.index(place) + 1) for places in (one, other) if place in places)
@@ -62,6 +76,16 @@ def fuse_torch(one, other, c):
     return [places[i] for i in order]
 
 
+def fuse_in_float32(one, other, c):
+    """From all places by a stable sort, those of `one` first."""
+    places = [*one, *(place for place in other if place not in one)]
+    sums = np.zeros(len(places), np.float32)
+    for ranking in (other, one):
+        at = np.array([places.index(place) for place in ranking], dtype=int)
+        sums[at] += np.float32(1) / np.arange(c + 1, c + len(at) + 0.5, dtype=np.float32)
+    return np.array(places)[np.argsort(-sums, kind="stable")]
+
+
 def texts_loop(places, owners, k):
     seen = []
     for place in places:
@@ -72,18 +96,46 @@ def texts_loop(places, owners, k):
     return seen
 
 
+def texts_by_first_place(places, owners, k):
+    of = [owners[place] for place in places]
+    return sorted(set(of), key=of.index)[:k]
+
+
+def texts_unique(places, owners, k):
+    texts, first = np.unique(np.array(owners)[np.array(places, dtype=int)], return_index=True)
+    return texts[np.argsort(first)][:k]
+
+
 def texts_as_shown(places, owners, k):
     return list({owners[place] for place in places[:k]})
 
 
+def ndcg_with(ideal):
+    """An answer whose best possible list is `ideal(places, grades, k)`."""
+
+    def ndcg(places, grades, k):
+        def gain(values):
+            return sum(value / np.log2(rank + 2) for rank, value in enumerate(values))
+
+        best = gain(ideal(places, grades, k))
+        return gain([grades.get(place, 0) for place in places[:k]]) / best if best else 0
+
+    return ndcg
+
+
 RIGHT = {
-    "12-word-score": [score_in_steps, score_numpy],
-    "12-ndcg": [ndcg_loops, ndcg_numpy],
-    "12-fuse": [fuse_one_by_one, fuse_torch],
-    "12-find-the-bug": [texts_loop],
+    "12-word-score": [score_in_steps, score_numpy, score_in_float32],
+    "12-ndcg": [ndcg_loops, ndcg_numpy, ndcg_in_float32],
+    "12-fuse": [fuse_one_by_one, fuse_torch, fuse_in_float32],
+    "12-find-the-bug": [texts_loop, texts_by_first_place, texts_unique],
 }
 WRONG = {
     "12-word-score": [(score_of_a_length, "relative to mean_length")],
+    "12-ndcg": [
+        (ndcg_with(lambda p, g, k: sorted((g[x] for x in p if x in g), reverse=True)[:k]), "texts *found*"),
+        (ndcg_with(lambda p, g, k: list(g.values())[:k]), "in the order of `grades`"),
+        (ndcg_with(lambda p, g, k: sorted(g.values(), reverse=True)[: len(p[:k])]), "only as long as the list"),
+    ],
     "12-find-the-bug": [(texts_as_shown, "Two faults")],
 }
 PROMISES = {
@@ -118,6 +170,8 @@ PROMISES = {
     ],
     "12-find-the-bug": [
         ("the first `k`", lambda p, o, k: texts_loop(p, o, k + 1)),
+        ("the first `k`", lambda p, o, k: texts_loop(p[: 3 * k], o, k)),
+        ("the first `k`", lambda p, o, k: texts_loop([x for x in p if o[x]], o, k)),
         (
             "If there are fewer than `k` texts, return all of them",
             lambda p, o, k: t if len(t := texts_loop(p, o, k)) == k else t + [t[-1] if t else 0] * (k - len(t)),

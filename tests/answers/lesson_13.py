@@ -11,10 +11,15 @@ def int8(vectors, low, high, steps=255, least=0, most=255):
 
 
 def int8_clipped_first(vectors, low, high):
-    inside = np.minimum(np.maximum(vectors, low), high)
-    width = high - low
-    width[width == 0] = 255
-    return ((inside - low) * 255 // width - 128).astype("int8")
+    """Where `low` equals `high`, nothing is left to count."""
+    width = np.where(high == low, 255, high - low)
+    return ((np.clip(vectors, low, high) - low) * 255 // width - 128).astype("int8")
+
+
+def int8_by_comparing(vectors, low, high):
+    """Counts how many of the 255 ends of steps a number has reached, in float32."""
+    ends = low + np.arange(1, 256, dtype=np.float32)[:, None] * np.where(high == low, 1, (high - low) / 255)
+    return ((vectors[:, None] >= ends.astype(np.float32)).sum(axis=1) - 128).astype(np.int8)
 
 
 def int8_in_torch(vectors, low, high):
@@ -22,6 +27,14 @@ def int8_in_torch(vectors, low, high):
     step = (b - a) / 255
     step[step == 0] = 1
     return (((v - a) / step).floor().clamp(0, 255) - 128).to(torch.int8)
+
+
+def int8_in_plain_python(vectors, low, high):
+    def code(x, low, high):
+        step = (high - low) / 255 if high > low else 1.0
+        return max(0, min(255, int((x - low) // step))) - 128
+
+    return np.array([[code(*of) for of in zip(row, low.tolist(), high.tolist())] for row in vectors.tolist()], np.int8)
 
 
 def int8_symmetric(vectors, low, high):
@@ -64,6 +77,12 @@ def rescore_topk(query, corpus, candidates, k):
     return torch.from_numpy(candidates)[(rows @ torch.from_numpy(query)).topk(k).indices]
 
 
+def rescore_in_plain_python(query, corpus, candidates, k):
+    rows, q = corpus.tolist(), query.tolist()
+    scores = {place: sum(a * b for a, b in zip(rows[place], q)) for place in candidates.tolist()}
+    return sorted(scores, key=scores.get, reverse=True)[:k]
+
+
 def rescore_bug(query, corpus, candidates, k):
     scores = corpus[candidates] @ query
     return np.argsort(-scores)[:k]
@@ -75,12 +94,15 @@ def rescore_one_number(query, corpus, candidates, k):
 
 
 RIGHT = {
-    "13-int8": [int8, int8_clipped_first, int8_in_torch],
+    "13-int8": [int8, int8_in_torch, int8_in_plain_python, int8_by_comparing],
     "13-hamming": [hamming_counted, hamming_unpacked, hamming_by_loops],
-    "13-rescore": [rescore_plain, rescore_sorted, rescore_topk],
+    "13-rescore": [rescore_plain, rescore_sorted, rescore_topk, rescore_in_plain_python],
 }
 WRONG = {
-    "13-int8": [(lambda *args: int8(*args, least=-np.inf, most=np.inf), "wrap around: 300 becomes 44")],
+    "13-int8": [
+        (lambda *args: int8(*args, least=-np.inf, most=np.inf), "wrap around: 300 becomes 44"),
+        (int8_clipped_first, "Clip the counts, not the numbers"),
+    ],
     "13-hamming": [(lambda query, corpus: np.count_nonzero(query != corpus, axis=1), "the *bytes* that differ")],
     "13-rescore": [(rescore_bug, "places in the list of candidates")],
 }

@@ -1,5 +1,7 @@
 """Answers to lesson 14."""
 
+import math
+import operator
 from functools import cache
 
 import numpy as np
@@ -41,6 +43,17 @@ def judged(found, grades, k):
     return sum(values) / len(values) if values else 0
 
 
+def judged_in_float32(found, grades, k):
+    """The means over the queries of arrays with a row for each, the best order sorted from the highest grade down."""
+    weights, values = 1 / torch.log2(torch.arange(2.0, k + 2)), []
+    for query, of in grades.items():
+        best = torch.tensor(sorted(of.values())[::-1][:k], dtype=torch.float32)
+        if best.sum() > 0:
+            reached = torch.tensor([of.get(name, 0) for name in found.get(query, [])[:k]], dtype=torch.float32)
+            values.append((reached * weights[: len(reached)]).sum() / (best @ weights[: len(best)]))
+    return torch.tensor(values).mean() if values else 0
+
+
 def threshold_fractions(answered, unanswered):
     from fractions import Fraction
 
@@ -55,7 +68,24 @@ def threshold_numpy(answered, unanswered):
     a, u = np.array(answered), np.array(unanswered)
     candidates = np.unique(np.r_[a, u])
     values = (a[:, None] >= candidates).mean(0) + (u[:, None] < candidates).mean(0)
-    return candidates[np.isclose(values, values.max())].max()
+    return candidates[values == values.max()].max()
+
+
+def threshold_in_plain_python(answered, unanswered):
+    best = most = None
+    for t in sorted(answered + unanswered):
+        shown = len([s for s in answered if s >= t]) / len(answered)
+        away = len([s for s in unanswered if s < t]) / len(unanswered)
+        if most is None or shown + away >= most:
+            best, most = t, shown + away
+    return best
+
+
+def threshold_by_difference(answered, unanswered):
+    """Youden's index, the share of hits minus that of false alarms, in float32."""
+    a, u = torch.tensor(answered), torch.tensor(unanswered)
+    t = torch.cat([a, u]).sort(descending=True).values
+    return t[((a >= t[:, None]).float().mean(dim=1) - (u >= t[:, None]).float().mean(dim=1)).argmax()]
 
 
 def good(a, u, t, of_a=1, of_u=1):
@@ -90,6 +120,14 @@ def find_near(queries, texts, k):
 
 def find_torch(queries, texts, k):
     return (torch.from_numpy(vectors(queries)) @ torch.from_numpy(vectors(texts)).T).topk(k).indices
+
+
+def find_in_plain_python(queries, texts, k):
+    rows = [(place, row) for place, row in enumerate(vectors(texts).tolist())]
+    return [
+        [place for place, _ in sorted(rows, key=lambda row: -sum(map(operator.mul, query, row[1])))[:k]]
+        for query in vectors(queries).tolist()
+    ]
 
 
 def find_and_words(queries, texts, k):
@@ -184,6 +222,34 @@ def diagnose_step_by_step(queries, texts, found):
     return "stuck" if (found == found[0]).all() and (found[0] == right[0]).all() else "lengths"
 
 
+def diagnose_in_plain_python(queries, texts, found):
+    k, places = len(found[0]), range(len(texts))
+
+    def lists(score):
+        return [sorted(places, key=lambda p: -score(q, texts[p].tolist()))[:k] for q in queries.tolist()]
+
+    def dot(q, t):
+        return sum(map(operator.mul, q, t))
+
+    right = lists(lambda q, t: dot(q, t) / math.hypot(*t))
+    if found == right:
+        return "fine"
+    if found == lists(dot):
+        return "lengths"
+    if found == [places[::-1] for places in right]:
+        return "reversed"
+    return "stuck" if found == [right[0]] * len(found) else "shifted"
+
+
+def diagnose_by_distance(queries, texts, found):
+    """In float32: of vectors of length 1, the nearest have the highest cosine."""
+    q, t, found = torch.from_numpy(queries), torch.from_numpy(texts), torch.tensor(found)
+    gaps = (q / q.norm(dim=1, keepdim=True))[:, None] - t / t.norm(dim=1, keepdim=True)
+    order = (gaps**2).sum(dim=2).argsort(dim=1)[:, : found.shape[1]]
+    said = {"fine": order, "reversed": order.flip(1), "shifted": order + 1, "stuck": order[:1].expand_as(order)}
+    return next((word for word, places in said.items() if torch.equal(places, found)), "lengths")
+
+
 def diagnose_first(queries, texts, found):
     return diagnose_step_by_step(queries[:1], texts, found[:1])
 
@@ -201,10 +267,10 @@ def diagnose_by_places(*places):
 
 
 RIGHT = {
-    "14-judge": [judged, judge_sklearn],
-    "14-threshold": [threshold_fractions, threshold_numpy],
-    "14-search": [find_course, find_torch, find_and_words],
-    "14-diagnose": [diagnose_step_by_step],
+    "14-judge": [judged, judge_sklearn, judged_in_float32],
+    "14-threshold": [threshold_fractions, threshold_numpy, threshold_in_plain_python, threshold_by_difference],
+    "14-search": [find_course, find_torch, find_and_words, find_in_plain_python],
+    "14-diagnose": [diagnose_step_by_step, diagnose_in_plain_python, diagnose_by_distance],
 }
 WRONG = {
     "14-judge": [(lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for")],
