@@ -1,8 +1,7 @@
 """Exercises of lesson 12, search."""
 
-import math
 from functools import partial
-from math import log2
+from math import log, log2, nan
 
 from .model import Case
 from .words import exercise
@@ -38,7 +37,63 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
     no_one=lambda f, n, m, k, b: f / (f + k * (-b + b * n / m)) if f else 0.0,
     length_undivided=lambda f, n, m, k, b: f / (f + k * (1 - b + b * n)) if f else 0.0,
     denominator_alone=lambda f, n, m, k, b: f + k * (1 - b + b * n / m),
-    zero_by_zero=lambda f, n, m, k, b: 0 / 0 if not f and not k else _score(f, n, m, k, b),
+    zero_by_zero=(
+        lambda f, n, m, k, b: 0 / 0 if not f and not k else _score(f, n, m, k, b),
+        lambda f, n, m, k, b: f / (f + k * (1 - b + b * n / m)),
+        lambda f, n, m, k, b: _score(f, n, m, k, b) if f or k else nan,
+    ),
+    fixed_numbers=(
+        lambda f, n, m, k, b: _score(f, n, m, 1.5, 0.75),
+        lambda f, n, m, k, b: _score(f, n, m, 1.2, 0.75),
+        lambda f, n, m, k, b: _score(f, n, m, 2.0, 0.75),
+        lambda f, n, m, k, b: _score(f, n, m, 1.5, b),
+        lambda f, n, m, k, b: _score(f, n, m, 1.2, b),
+        lambda f, n, m, k, b: _score(f, n, m, k, 0.75),
+    ),
+    zero_replaced=(
+        lambda f, n, m, k, b: _score(f, n, m, k or 1, b),
+        lambda f, n, m, k, b: _score(f, n, m, k or 1.5, b),
+        lambda f, n, m, k, b: _score(f, n, m, k or 1.2, b),
+        lambda f, n, m, k, b: _score(f, n, m, k, b or 0.75),
+        lambda f, n, m, k, b: _score(f, n, m, k, b or 1),
+    ),
+    count_by_length=(
+        lambda f, n, m, k, b: _score(f / n, n, m, k, b),
+        lambda f, n, m, k, b: _score(f / m, n, m, k, b),
+        lambda f, n, m, k, b: _score(f * m / n, n, m, k, b),
+    ),
+    k1_zero_as_nothing=lambda f, n, m, k, b: _score(f, n, m, k, b) if k else 0.0,
+    k1_zero_as_one=lambda f, n, m, k, b: _score(f, n, m, k, b) if k else 1.0,
+    k1_zero_as_count=lambda f, n, m, k, b: _score(f, n, m, k, b) if k else f,
+    parentheses_lost=lambda f, n, m, k, b: 1 + k * (1 - b + b * n / m) if f else 0.0,
+    bracket_outside=(
+        lambda f, n, m, k, b: f / (f + k) * (1 - b + b * n / m) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k) / (1 - b + b * n / m) if f else 0.0,
+        lambda f, n, m, k, b: f / (f * (1 - b + b * n / m) + k) if f else 0.0,
+    ),
+    bracket_divided=lambda f, n, m, k, b: f / (f + k * (1 - b + b * n) / m) if f else 0.0,
+    length_subtracted=(
+        lambda f, n, m, k, b: f / (f + k * (1 - b + b * (n - m))) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 - b + b * abs(n - m))) if f else 0.0,
+    ),
+    bracket_not_one=(
+        lambda f, n, m, k, b: f / (f + k * (1 + b * n / m)) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 - b * n / m)) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 - b - b * n / m)) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 + b + b * n / m)) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (b + b * n / m)) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 - b + n / m)) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 - b) * n / m) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * b * n / m) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 - b) * b * n / m) if f else 0.0,
+    ),
+    one_side_only=(
+        lambda f, n, m, k, b: _score(f, max(n, m), m, k, b),
+        lambda f, n, m, k, b: _score(f, min(n, m), m, k, b),
+    ),
+    no_count_below=lambda f, n, m, k, b: f / (k * (1 - b + b * n / m)) if f else 0.0,
+    rest_returned=lambda f, n, m, k, b: 1 - _score(f, n, m, k, b) if f else 0.0,
+    count_multiplied=lambda f, n, m, k, b: f * _score(f, n, m, k, b),
 )
 
 
@@ -83,19 +138,16 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
             lambda p, g, k: sorted(_of(p[:k], g), reverse=True),
             lambda p, g, k: sorted(_of(p, g), reverse=True)[:k],
         )
-        for empty in (0.0, None, math.nan)
+        for empty in (0.0, None, nan)
     ],
-    not_sorted=lambda p, g, k: _with_ideal(lambda p, g, k: [*g.values()][:k], None, p, g, k),
-    cut_at_length=[
-        partial(_with_ideal, lambda p, g, k: sorted(g.values(), reverse=True)[: min(k, len(p))], empty)
-        for empty in (0.0, None, math.nan)
-    ],
-    rank_zero=lambda p, g, k: _dcg(_of(p[:k], g), first=0) / _dcg(sorted(g.values(), reverse=True)[:k], first=0),
     ideal_too_long=lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)),
     beyond_k=lambda p, g, k: _dcg(_of(p, g)) / _dcg(sorted(g.values(), reverse=True)[:k]),
     not_normalised=lambda p, g, k: _dcg(_of(p[:k], g)),
     worst_order=lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values())[:k]),
-    binary=lambda p, g, k: _dcg([place in g for place in p[:k]]) / _dcg([1] * min(k, len(g))),
+    binary=(
+        lambda p, g, k: _dcg([place in g for place in p[:k]]) / _dcg([1] * min(k, len(g))),
+        lambda p, g, k: _ndcg(p, {x: 1 for x in g if g[x] == 2}, k),
+    ),
     exponential=lambda p, g, k: (
         _dcg([2**v - 1 for v in _of(p[:k], g)]) / _dcg([2**v - 1 for v in sorted(g.values(), reverse=True)[:k]])
     ),
@@ -106,11 +158,63 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
         _dcg(_of(p[:k], g), first=2) / _dcg(sorted(g.values(), reverse=True)[:k], first=2)
     ),
     not_discounted=lambda p, g, k: sum(_of(p[:k], g)) / sum(sorted(g.values(), reverse=True)[:k]),
-    ungraded_left_out=lambda p, g, k: (
-        _dcg([g[x] for x in p[:k] if x in g]) / _dcg(sorted(g.values(), reverse=True)[:k])
+    ungraded_left_out=(
+        lambda p, g, k: _dcg([g[x] for x in p[:k] if x in g]) / _dcg(sorted(g.values(), reverse=True)[:k]),
+        lambda p, g, k: _dcg([g[x] for x in p if x in g][:k]) / _dcg(sorted(g.values(), reverse=True)[:k]),
     ),
     keyerror=lambda p, g, k: _dcg([g[x] for x in p[:k]]) / _dcg(sorted(g.values(), reverse=True)[:k]),
     recall=lambda p, g, k: len({*p[:k]} & {*g}) / len(g),
+    ideal_unsorted=lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg([*g.values()][:k]),
+    ideal_as_short=[
+        partial(_with_ideal, lambda p, g, k: sorted(g.values(), reverse=True)[: min(k, len(p))], empty)
+        for empty in (0.0, None, nan)
+    ],
+    ideal_all_highest=(
+        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg([max(g.values())] * min(k, len(g))),
+        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg([max(g.values())] * k),
+        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg([2] * min(k, len(p))) if p else 0.0,
+    ),
+    never_cut=lambda p, g, k: _ndcg(p, g, None),
+    one_place_off=(lambda p, g, k: _ndcg(p, g, k - 1), lambda p, g, k: _ndcg(p, g, k + 1)),
+    two_discounts=(
+        lambda p, g, k: _dcg(_of(p[:k], g), log) / _dcg(sorted(g.values(), reverse=True)[:k]),
+        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)[:k], log),
+        lambda p, g, k: _dcg(_of(p[:k], g), first=2) / _dcg(sorted(g.values(), reverse=True)[:k]),
+        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)[:k], first=2),
+        lambda p, g, k: _dcg(_of(p[:k], g)) / sum(sorted(g.values(), reverse=True)[:k]),
+        lambda p, g, k: sum(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)[:k]),
+    ),
+    divided_by_zero=lambda p, g, k: _dcg(_of(p[:k], g), first=0) / _dcg(sorted(g.values(), reverse=True)[:k], first=0),
+    one_outside=(
+        lambda p, g, k: (
+            _dcg(_of(p[:k], g), lambda x: 1 + log2(x - 1))
+            / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: 1 + log2(x - 1))
+        ),
+        lambda p, g, k: (
+            _dcg(_of(p[:k], g), lambda x: max(1, log2(x - 1)))
+            / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: max(1, log2(x - 1)))
+        ),
+    ),
+    multiplied=lambda p, g, k: (
+        _dcg(_of(p[:k], g), lambda x: 1 / log2(x)) / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: 1 / log2(x))
+    ),
+    divided_by_number=(
+        lambda p, g, k: _dcg(_of(p[:k], g)) / k,
+        lambda p, g, k: _dcg(_of(p[:k], g)) / max(len(p[:k]), 1),
+        lambda p, g, k: _dcg(_of(p[:k], g)) / len(g),
+        lambda p, g, k: _dcg(_of(p[:k], g)) / sum(g.values()),
+    ),
+    found_sorted=(
+        lambda p, g, k: _dcg(sorted(_of(p[:k], g), reverse=True)) / _dcg(sorted(g.values(), reverse=True)[:k]),
+        lambda p, g, k: _dcg(sorted(_of(p, g), reverse=True)[:k]) / _dcg(sorted(g.values(), reverse=True)[:k]),
+    ),
+    from_the_end=lambda p, g, k: _ndcg(p[::-1], g, k),
+    precision=(lambda p, g, k: len({*p[:k]} & {*g}) / k, lambda p, g, k: len({*p[:k]} & {*g}) / max(len(p[:k]), 1)),
+    reciprocal_rank=(
+        lambda p, g, k: max([1 / rank for rank, x in enumerate(p[:k], 1) if x in g], default=0.0),
+        lambda p, g, k: max([1 / rank for rank, x in enumerate(p[:k], 1) if g.get(x) == 2], default=0.0),
+    ),
+    ideal_returned=lambda p, g, k: _dcg(sorted(g.values(), reverse=True)[:k]),
 )
 
 
@@ -151,7 +255,11 @@ TEXTS = exercise("12-find-the-bug", _texts_cases, _texts_of, points=2)(
     cut_first=lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k])),
     cut_first_and_sorted_set=lambda p, o, k: sorted({o[x] for x in p[:k]}),
     cut_first_and_set=lambda p, o, k: list({o[x] for x in p[:k]}),
-    set_order=lambda p, o, k: sorted({o[x] for x in p})[:k],
+    set_order=(
+        lambda p, o, k: sorted({o[x] for x in p})[:k],
+        lambda p, o, k: list({o[x] for x in p})[:k],
+        lambda p, o, k: sorted({o[x] for x in p}, reverse=True)[:k],
+    ),
     repeated=lambda p, o, k: [o[x] for x in p][:k],
     chunks_returned=lambda p, o, k: list(p)[:k],
     chunks_of_first=lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
@@ -159,6 +267,31 @@ TEXTS = exercise("12-find-the-bug", _texts_cases, _texts_of, points=2)(
     most_chunks=_most,
     reversed=lambda p, o, k: _texts_of(p, o, k)[::-1],
     all_returned=lambda p, o, k: _texts_of(p, o, None),
+    neighbours_only=lambda p, o, k: [o[x] for at, x in enumerate(p) if not at or o[p[at - 1]] != o[x]][:k],
+    one_text_off=(lambda p, o, k: _texts_of(p, o, k + 1), lambda p, o, k: _texts_of(p, o, k - 1)),
+    too_few_forgotten=lambda p, o, k: [texts[at] for texts in [_texts_of(p, o, None)] for at in range(k)],
+    padded=(
+        lambda p, o, k: [*(texts := _texts_of(p, o, k)), *[None] * (k - len(texts))],
+        lambda p, o, k: [*(texts := _texts_of(p, o, k)), *texts[-1:] * (k - len(texts))],
+    ),
+    set_returned=(lambda p, o, k: {*_texts_of(p, o, k)}, lambda p, o, k: {o[x] for x in p[:k]}),
+    places_sorted=lambda p, o, k: _texts_of(sorted(p), o, k),
+    places_ignored=(
+        lambda p, o, k: list(dict.fromkeys(o))[:k],
+        lambda p, o, k: list(o)[:k],
+        lambda p, o, k: list(dict.fromkeys(o[: len(p)]))[:k],
+    ),
+    from_the_end=lambda p, o, k: _texts_of(p[::-1], o, k),
+    once_only=lambda p, o, k: [x for of in [[o[y] for y in p]] for x in of if of.count(x) == 1][:k],
+    repeated_only=lambda p, o, k: list(dict.fromkeys(x for of in [[o[y] for y in p]] for x in of if of.count(x) > 1))[
+        :k
+    ],
+    stopped_at_repetition=lambda p, o, k: next(
+        ([*texts][:k] for n in range(1, len(p) + 1) if len(texts := dict.fromkeys(o[x] for x in p[:n])) < n),
+        _texts_of(p, o, k),
+    ),
+    pairs_returned=lambda p, o, k: [(o[x], x) for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
+    number_returned=lambda p, o, k: len(_texts_of(p, o, k)),
 )
 
 
@@ -171,7 +304,7 @@ def _fuse_cases(rng):
     yield Case("With a small c, a second place in both beats a first in one", [7, 1, 2], [9, 1, 4], 0.5)
     yield Case("Two lists that share nothing", pool[:3], pool[6:9], c)
     yield Case("The same list twice", pool[:4], pool[:4], c)
-    yield Case("Opposite orders: first and last have equal sums", [9, 5, 1], [1, 5, 9], c)
+    yield Case("Opposite orders: first and last have equal sums", [7, 5, 1], [1, 5, 7], c)
     yield Case("Lists of unequal length", pool[:2], pool[4:11], c)
     yield Case("One list is empty", pool[:3], [], c)
     yield Case("Both lists are empty", [], [], c)
@@ -201,24 +334,78 @@ def _all(one, other):
     return list(dict.fromkeys([*one, *other]))
 
 
+def _in_order(places, one, other, c):
+    sums = _sums(one, other, c)
+    return sorted(places, key=lambda place: -sums[place])
+
+
+def _with_missing(one, other, c, rank):
+    """Where a place that a list lacks has this rank in it."""
+    return sorted(_all(one, other), key=lambda x: -1 / (c + _rank(one, x, rank)) - 1 / (c + _rank(other, x, rank)))
+
+
 FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
     ranks_from_zero=lambda a, b, c: _ordered(_sums(a, b, c, first=0)),
     worst_first=lambda a, b, c: sorted(sums := _sums(a, b, c), key=sums.get),
     in_both_only=lambda a, b, c: [x for x in _fuse(a, b, c) if x in a and x in b],
     one_after_other=(lambda a, b, c: _all(a, b), lambda a, b, c: _all(b, a)),
-    in_turn=lambda a, b, c: list(
-        dict.fromkeys(x for at in range(max(len(a), len(b), 0)) for x in (*a[at : at + 1], *b[at : at + 1]))
+    in_turn=(
+        lambda a, b, c: list(
+            dict.fromkeys(x for at in range(max(len(a), len(b), 0)) for x in (*a[at : at + 1], *b[at : at + 1]))
+        ),
+        lambda a, b, c: list(dict.fromkeys(x for pair in zip(a, b) for x in pair)),
+        lambda a, b, c: list(
+            dict.fromkeys(x for at in range(len(a) + len(b)) for x in (*b[at : at + 1], *a[at : at + 1]))
+        ),
     ),
     no_c=lambda a, b, c: _ordered(_sums(a, b, 0)),
     fixed_c=lambda a, b, c: _ordered(_sums(a, b, 60)),
-    ranks_added=lambda a, b, c: sorted(_all(a, b), key=lambda x: _rank(a, x, len(a) + 1) + _rank(b, x, len(b) + 1)),
-    missing_as_last=lambda a, b, c: sorted(
-        _all(a, b), key=lambda x: -(1 / (c + _rank(a, x, len(a) + 1)) + 1 / (c + _rank(b, x, len(b) + 1)))
+    ranks_added=(
+        lambda a, b, c: sorted(_all(a, b), key=lambda x: _rank(a, x, len(a) + 1) + _rank(b, x, len(b) + 1)),
+        lambda a, b, c: sorted(_all(a, b), key=lambda x: _rank(a, x, 0) + _rank(b, x, 0)),
+        lambda a, b, c: sorted(_all(a, b), key=lambda x: _rank(a, x, -c) + _rank(b, x, -c)),
+        lambda a, b, c: sorted(_all(a, b), key=lambda x: _rank(a, x, 1e6) + _rank(b, x, 1e6)),
+    ),
+    missing_as_last=(
+        lambda a, b, c: sorted(
+            _all(a, b), key=lambda x: -(1 / (c + _rank(a, x, len(a) + 1)) + 1 / (c + _rank(b, x, len(b) + 1)))
+        ),
+        lambda a, b, c: _with_missing(a, b, c, max(len(a), len(b)) + 1),
+        lambda a, b, c: _with_missing(a, b, c, len(_all(a, b)) + 1),
     ),
     sums_returned=lambda a, b, c: sorted(_sums(a, b, c).values(), reverse=True),
     overwritten=lambda a, b, c: _ordered(
         {x: 1 / (c + _rank(b, x, 0) if x in b else c + _rank(a, x, 0)) for x in _all(a, b)}
     ),
-    ties_by_place=lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], x)),
+    ties_by_place=(
+        lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], x)),
+        lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], -x)),
+    ),
     ties_from_other=lambda a, b, c: _fuse(b, a, c),
+    missing_as_first=lambda a, b, c: _with_missing(a, b, c, 0),
+    set_ties=(lambda a, b, c: _in_order({*a, *b}, a, b, c), lambda a, b, c: _in_order({*a} | {*b}, a, b, c)),
+    pairs_returned=(
+        lambda a, b, c: [(x, sums[x]) for sums in [_sums(a, b, c)] for x in _ordered(sums)],
+        lambda a, b, c: [(sums[x], x) for sums in [_sums(a, b, c)] for x in _ordered(sums)],
+        lambda a, b, c: _sums(a, b, c),
+    ),
+    looked_up_in_both=lambda a, b, c: sorted(_all(a, b), key=lambda x: -1 / (c + a.index(x)) - 1 / (c + b.index(x))),
+    no_first_value=lambda a, b, c: [{}[x] for x in _all(a, b)],
+    first_wins=lambda a, b, c: _ordered({x: 1 / (c + (_rank(a, x, 0) or _rank(b, x, 0))) for x in _all(a, b)}),
+    averaged=lambda a, b, c: _ordered({x: value / ((x in a) + (x in b)) for x, value in _sums(a, b, c).items()}),
+    parentheses_lost=lambda a, b, c: sorted(
+        _all(a, b), key=lambda x: -sum(1 / c + places.index(x) + 1 for places in (a, b) if x in places)
+    ),
+    places_repeated=lambda a, b, c: _in_order([*a, *b], a, b, c),
+    own_places=lambda a, b, c: [_all(a, b).index(x) for x in _fuse(a, b, c)],
+    empty_if_one_is=lambda a, b, c: _fuse(a, b, c) if a and b else [],
+    cut=(
+        lambda a, b, c: _fuse(a, b, c)[: len(a)],
+        lambda a, b, c: _fuse(a, b, c)[: max(len(a), len(b))],
+        lambda a, b, c: _fuse(a, b, c)[: min(len(a), len(b))],
+    ),
+    one_list_only=(lambda a, b, c: list(a), lambda a, b, c: list(b)),
+    whole_c=lambda a, b, c: _fuse(a, b, max(c, 1)),
+    ordered_by_first=lambda a, b, c: sorted(_fuse(a, b, c), key=lambda x: x not in a),
+    in_one_only=lambda a, b, c: [x for x in _fuse(a, b, c) if (x in a) != (x in b)],
 )

@@ -1,5 +1,7 @@
 """Exercises of lesson 13, Small and fast."""
 
+from functools import partial
+
 import numpy as np
 
 from .comparing import difference
@@ -59,10 +61,27 @@ def _int8(vectors, low, high, steps=255, shift=-128, clip=True, rounding=np.floo
     return (place + shift).astype(np.int64).astype(np.int8)
 
 
+def _or(step, other):
+    return np.where(step == 0, np.float32(other), step)
+
+
+def _steps(vectors, low, high, clip=True):
+    """How many steps, with decimals."""
+    place = (vectors - low) / _or((high - low) / np.float32(255), 1)
+    return np.clip(place, 0, 255) if clip else place
+
+
 def _unsafe(vectors, low, high):
     with np.errstate(divide="ignore", invalid="ignore"):
         place = np.clip(np.floor((vectors - low) / ((high - low) / 255)), 0, 255)
     return np.where(np.isnan(place), 0, place - 128)
+
+
+def _around_zero(vectors, low, high, rounding, each, least):
+    """Scaled by the largest absolute value, of each dimension or of all."""
+    largest = np.maximum(np.abs(low), np.abs(high))
+    largest = largest if each else largest.max()
+    return np.clip(rounding(vectors / largest * 127), least, 127).astype(np.int8)
 
 
 def _of_one_byte(outcome):
@@ -80,23 +99,60 @@ INT8 = exercise(
     judge=lambda args, outcome: difference(outcome, _int8(*args).tolist()) or _of_one_byte(outcome),
     points=2,
 )(
-    wraps_around=lambda v, low, high: _int8(v, low, high, clip=False),
+    wraps_around=(
+        lambda v, low, high: _int8(v, low, high, clip=False),
+        lambda v, low, high: _int8(v, low, high, clip=False, rounding=lambda x: np.minimum(np.floor(x), 255)),
+        lambda v, low, high: _int8(v, low, high, clip=False, rounding=lambda x: np.maximum(np.floor(x), 0)),
+    ),
     not_shifted=lambda v, low, high: _int8(v, low, high, shift=0).view(np.uint8),
     shifted_too_late=lambda v, low, high: _int8(v, low, high, shift=0),
     shifted_by_127=lambda v, low, high: _int8(v, low, high, shift=-127),
-    nearest_step=lambda v, low, high: _int8(v, low, high, rounding=np.round),
+    nearest_step=(
+        lambda v, low, high: _int8(v, low, high, rounding=np.round),
+        lambda v, low, high: _int8(v, low, high, rounding=lambda x: np.floor(x + 0.5)),
+        lambda v, low, high: _int8(v, low, high, rounding=np.ceil),
+    ),
     divided_by_256=lambda v, low, high: _int8(v, low, high, steps=256),
-    own_ranges=lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
-    one_range=lambda v, low, high: _int8(v, low.min(), high.max()),
+    own_ranges=(
+        lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
+        lambda v, low, high: _int8(v, v.min(), v.max()),
+        lambda v, low, high: _int8(v, v.min(axis=1, keepdims=True), v.max(axis=1, keepdims=True)),
+    ),
+    one_range=(
+        lambda v, low, high: _int8(v, low.min(), high.max()),
+        lambda v, low, high: _int8(v, low, low + (high - low).max()),
+        lambda v, low, high: _int8(v, low, low + (high - low).mean()),
+    ),
     zero_by_zero=lambda v, low, high: _unsafe(v, low, high),
     constant_as_lowest=[
         lambda v, low, high: _int8(np.clip(v, low, high), low, high),
         lambda v, low, high: _int8(np.where(low == high, low, v), low, high),
     ],
-    around_zero=lambda v, low, high: np.clip(
-        np.round(v * 127 / np.maximum(np.abs(low), np.abs(high)).max()), -128, 127
-    ).astype(np.int8),
+    around_zero=tuple(
+        partial(_around_zero, rounding=rounding, each=each, least=least)
+        for rounding in (np.round, np.floor, np.trunc)
+        for each in (False, True)
+        for least in (-128, -127)
+    ),
     low_not_subtracted=lambda v, low, high: _int8(v + low, low, high),
+    cut_by_astype=lambda v, low, high: np.trunc(_steps(v, low, high) - 128).astype(np.int8),
+    not_one_byte=lambda v, low, high: _int8(v, low, high).astype(int),
+    clipped_too_early=(
+        lambda v, low, high: (np.clip(np.floor(_steps(v, low, high, clip=False)), -128, 127) - 128).astype(np.int8),
+        lambda v, low, high: np.clip(np.floor(_steps(v, low, high, clip=False)), -128, 127).astype(np.int8),
+    ),
+    ends_at_127=(
+        lambda v, low, high: (np.clip(np.floor(_steps(v, low, high) / 255 * 254), 0, 254) - 127).astype(np.int8),
+        lambda v, low, high: (np.clip(np.round(_steps(v, low, high) / 255 * 254), 0, 254) - 127).astype(np.int8),
+        lambda v, low, high: np.clip(np.floor(_steps(v, low, high)) - 127, -128, 127).astype(np.int8),
+    ),
+    half_the_steps=lambda v, low, high: _int8(v, low, high, steps=127),
+    step_multiplied=lambda v, low, high: _int8(v * (step := (high - low) / 255), low * step, low * step + 255),
+    high_for_low=lambda v, low, high: (np.clip(np.floor((high - v) * 255 / _or(high - low, 255)), 0, 255) - 128).astype(
+        np.int8
+    ),
+    kept_as_decimals=(lambda v, low, high: _steps(v, low, high) - 128, lambda v, low, high: _steps(v, low, high) / 255),
+    squeezed=lambda v, low, high: _int8(v, low, high).squeeze(),
 )
 
 
@@ -130,24 +186,78 @@ def _opened(query, corpus):
 
 
 HAMMING = exercise("13-hamming", _hamming_cases, lambda query, corpus: _hamming(query, corpus).tolist())(
-    bytes_counted=lambda q, c: (q != c).sum(axis=1),
-    eight_bit_sum=lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
-    equal_bits=lambda q, c: 8 * len(q) - _hamming(q, c),
+    bytes_counted=(lambda q, c: (q != c).sum(axis=1), lambda q, c: (q != c).mean(axis=1)),
+    eight_bit_sum=(
+        lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
+        lambda q, c: _hamming(q, c).astype(np.int8),
+    ),
+    equal_bits=(lambda q, c: 8 * len(q) - _hamming(q, c), lambda q, c: 1 - _hamming(q, c) / (8 * len(q))),
     both_ones=lambda q, c: np.bitwise_count(q & c).sum(axis=1, dtype=int),
     either_one=lambda q, c: np.bitwise_count(q | c).sum(axis=1, dtype=int),
-    bytes_subtracted=lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
-    bytes_added=lambda q, c: (q ^ c).sum(axis=1, dtype=int),
-    one_number=lambda q, c: int(_hamming(q, c).sum()),
-    share=lambda q, c: _hamming(q, c) / (8 * len(q)),
+    bytes_subtracted=(
+        lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
+        lambda q, c: np.bitwise_count(q - c).sum(axis=1, dtype=int),
+        lambda q, c: np.bitwise_count(q.astype(int) - c).sum(axis=1, dtype=int),
+    ),
+    bytes_added=(
+        lambda q, c: (q ^ c).sum(axis=1, dtype=int),
+        lambda q, c: np.linalg.norm((q ^ c).astype(float), axis=1),
+    ),
+    one_number=(lambda q, c: int(_hamming(q, c).sum()), lambda q, c: [int(_hamming(q, c).sum())]),
+    share=(lambda q, c: _hamming(q, c) / (8 * len(q)), lambda q, c: _hamming(q, c) / len(q)),
     per_byte=lambda q, c: np.bitwise_count(q ^ c),
-    ones_compared=lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
+    ones_compared=(
+        lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
+        lambda q, c: np.abs(np.bitwise_count(q).astype(int) - np.bitwise_count(c)).sum(axis=1),
+    ),
+    one_for_each_byte=(
+        lambda q, c: np.bitwise_count(q ^ c).sum(axis=0, dtype=int),
+        lambda q, c: (_opened(q, c)[0] != _opened(q, c)[1]).sum(axis=0),
+    ),
+    order_returned=(
+        lambda q, c: np.argsort(_hamming(q, c), kind="stable"),
+        lambda q, c: np.argsort(-_hamming(q, c), kind="stable"),
+    ),
+    sorted=(lambda q, c: np.sort(_hamming(q, c)), lambda q, c: np.sort(_hamming(q, c))[::-1]),
+    packed_again=lambda q, c: _hamming(np.packbits(q > 0), np.packbits(c > 0, axis=1)),
+    one_long_row=(
+        lambda q, c: [int((np.unpackbits(q) ^ np.unpackbits(c)).sum())],
+        lambda q, c: (np.unpackbits(q) ^ np.unpackbits(c)).sum(axis=1),
+        lambda q, c: int((np.unpackbits(q) ^ np.unpackbits(c)).sum()),
+    ),
+    eight_for_each_byte=lambda q, c: 8 * (q != c).sum(axis=1),
+    one_bit_missing=(lambda q, c: _hamming(q & 127, c & 127), lambda q, c: _hamming(q & 254, c & 254)),
+    taken_for_numbers=(
+        lambda q, c: np.abs(q.astype(int) - c).sum(axis=1),
+        lambda q, c: (q.astype(int) - c).sum(axis=1),
+        lambda q, c: (c.astype(int) - q).sum(axis=1),
+        lambda q, c: (q - c).sum(axis=1, dtype=int),
+        lambda q, c: (c - q).sum(axis=1, dtype=int),
+        lambda q, c: ((q.astype(int) - c) ** 2).sum(axis=1),
+        lambda q, c: np.linalg.norm(q.astype(float) - c, axis=1),
+        lambda q, c: c.astype(int) @ q,
+        lambda q, c: c @ q,
+    ),
+    rooted=lambda q, c: np.sqrt(_hamming(q, c)),
+    dot_of_signs=lambda q, c: 8 * len(q) - 2 * _hamming(q, c),
+    bits_returned=(lambda q, c: np.unpackbits(q ^ c, axis=1), lambda q, c: q ^ c),
+    both_zero=lambda q, c: np.bitwise_count(~(q | c)).sum(axis=1, dtype=int),
+    ones_of_corpus=lambda q, c: np.bitwise_count(c).sum(axis=1, dtype=int),
+    only_in_one=(
+        lambda q, c: np.bitwise_count(c & ~q).sum(axis=1, dtype=int),
+        lambda q, c: np.bitwise_count(q & ~c).sum(axis=1, dtype=int),
+    ),
+    leading_zeros_lost=lambda q, c: [
+        sum(one != other for x, y in zip(q, row) for one, other in zip(f"{x:b}", f"{y:b}")) for row in c
+    ],
+    squeezed=lambda q, c: _hamming(q, c) if len(c) > 1 else int(_hamming(q, c)[0]),
 )
 
 
 def _rescore_cases(rng):
     def drawn(n, d, count, k, where=None):
         """A query, a corpus, and candidates whose scores with the query are apart."""
-        scores = np.array(rng.sample(range(-40, 60), n)) / 64
+        scores = np.array(rng.sample(range(-40, 60 + n), n)) / 64
         query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
         corpus = _numbers(rng, n, d, lambda: rng.randint(-8, 8) / 16)
         corpus += ((scores - corpus @ query) / d)[:, None] * query
@@ -169,6 +279,7 @@ def _rescore_cases(rng):
     yield Case("Vectors that are not of length 1", query, long, np.array([*order[5:10], order[0]]), 3)
     yield Case("One result", *drawn(n, 4, 6, 1))
     yield Case("All scores are negative", *below)
+    yield Case("Many candidates", *drawn(800, 4, 800, 400))
 
 
 def _scores(query, corpus, candidates):
@@ -192,14 +303,73 @@ RESCORE = exercise(
     arguments=("query", "corpus", "candidates", "k"),
 )(
     places_in_candidates=lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
-    lowest_first=lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
+    lowest_first=(
+        lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
+        lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k][::-1]],
+    ),
     best_last=lambda q, c, candidates, k: _rescored(q, c, candidates, k)[::-1],
     whole_corpus=lambda q, c, candidates, k: np.argsort(-(c @ q))[:k],
     first_k_only=lambda q, c, candidates, k: _rescored(q, c, candidates[:k], k),
     not_ordered=lambda q, c, candidates, k: candidates[:k],
-    scores_returned=lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
+    scores_returned=(
+        lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
+        lambda q, c, candidates, k: _scores(q, c, candidates),
+        lambda q, c, candidates, k: _scores(q, c, candidates)[:k],
+    ),
     all_returned=lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
     absolute=lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
     normalised=_cosine_order,
     sorted_by_place=lambda q, c, candidates, k: np.sort(_rescored(q, c, candidates, k)),
+    one_place_off=(
+        lambda q, c, candidates, k: _rescored(q, c, candidates, k - 1),
+        lambda q, c, candidates, k: _rescored(q, c, candidates, k + 1),
+        lambda q, c, candidates, k: _rescored(q, c, candidates, min(k, len(candidates) - 1)),
+        lambda q, c, candidates, k: _rescored(q, c, candidates, k + 1)[1:],
+    ),
+    dropped_too_late=lambda q, c, candidates, k: [x for x in np.argsort(-(c @ q))[:k].tolist() if x in candidates],
+    other_order=(
+        lambda q, c, candidates, k: np.sort(candidates)[np.argsort(-_scores(q, c, candidates))[:k]],
+        lambda q, c, candidates, k: candidates[np.argsort(-_scores(q, c, np.sort(candidates)))[:k]],
+    ),
+    place_as_index=(
+        lambda q, c, candidates, k: candidates[_rescored(q, c, candidates, k)],
+        lambda q, c, candidates, k: candidates[np.argsort(-(c @ q))[:k]],
+        lambda q, c, candidates, k: candidates[np.argsort(-(c @ q))[candidates]][:k],
+        lambda q, c, candidates, k: candidates[np.argsort(-(c @ q))][:k],
+    ),
+    first_rows=lambda q, c, candidates, k: candidates[np.argsort(-(c[: len(candidates)] @ q))[:k]],
+    ranks_for_order=(
+        lambda q, c, candidates, k: np.argsort(np.argsort(-_scores(q, c, candidates)))[:k],
+        lambda q, c, candidates, k: candidates[np.argsort(np.argsort(-_scores(q, c, candidates)))[:k]],
+    ),
+    rows_returned=lambda q, c, candidates, k: c[_rescored(q, c, candidates, k)],
+    pairs_returned=(
+        lambda q, c, candidates, k: [(x, c[x] @ q) for x in _rescored(q, c, candidates, k).tolist()],
+        lambda q, c, candidates, k: [(c[x] @ q, x) for x in _rescored(q, c, candidates, k).tolist()],
+        lambda q, c, candidates, k: (found := _rescored(q, c, candidates, k), c[found] @ q),
+    ),
+    partly_ordered=(
+        lambda q, c, candidates, k: candidates[np.argpartition(-_scores(q, c, candidates), k - 1)[:k]],
+        lambda q, c, candidates, k: candidates[
+            np.argpartition(-_scores(q, c, candidates), min(k, len(candidates) - 1))[:k]
+        ],
+        lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:]],
+        lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:][::-1]],
+    ),
+    others_as_zero=lambda q, c, candidates, k: np.argsort(
+        -np.where(np.isin(np.arange(len(c)), candidates), c @ q, 0), kind="stable"
+    )[:k],
+    negative_left_out=lambda q, c, candidates, k: [x for x in _rescored(q, c, candidates, k).tolist() if c[x] @ q > 0],
+    by_distance=lambda q, c, candidates, k: candidates[np.argsort(np.linalg.norm(c[candidates] - q, axis=1))[:k]],
+    bits_only=lambda q, c, candidates, k: candidates[
+        np.argsort(-(np.sign(c[candidates]) @ np.sign(q)), kind="stable")[:k]
+    ],
+    only_the_best=(
+        lambda q, c, candidates, k: int(_rescored(q, c, candidates, 1)[0]),
+        lambda q, c, candidates, k: _rescored(q, c, candidates, 1),
+    ),
+    squeezed=lambda q, c, candidates, k: (
+        _rescored(q, c, candidates, k) if k > 1 else int(_rescored(q, c, candidates, 1)[0])
+    ),
+    ten_places=lambda q, c, candidates, k: _rescored(q, c, candidates, 10),
 )

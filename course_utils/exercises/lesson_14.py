@@ -1,7 +1,9 @@
 """Exercises of lesson 14, the capstone: a search engine for documentation."""
 
 import math
+import statistics
 from functools import cache, partial
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,15 @@ def _mean_ndcg(found, grades, k, **other):
     return float(sum(values) / len(values)) if values else 0.0
 
 
+def _values(found, grades, k, value=_ndcg):
+    """The value of each query that has a relevant text."""
+    return [value(found.get(one, []), of, k) for one, of in grades.items() if any(of.values())]
+
+
+def _mean_or_zero(values, count=None):
+    return sum(values) / (count or len(values)) if values else 0.0
+
+
 def _exponential(values):
     return _gain([2**value - 1 for value in values])
 
@@ -47,8 +58,8 @@ def _judge_cases(rng):
     deep = [*rest, f, a, g]
     yield Case(
         "Grades of 2 and 1, in a good and in a bad order",
-        {"q1": [a, b, c], "q2": [c, d, e, f]},
-        {"q1": {a: 2, b: 1, d: 0}, "q2": {f: 2, d: 1, e: 2, c: 0}},
+        {"q1": [a, b, c], "q2": [c, d, e, f], "q3": [g]},
+        {"q1": {a: 2, b: 1, d: 0}, "q2": {f: 2, d: 1, e: 2, c: 0}, "q3": {g: 1, h: 2}},
         4,
     )
     yield Case("Only the first k count", {"q1": deep, "q2": [a]}, {"q1": {a: 2, g: 1}, "q2": {a: 1}}, 5)
@@ -72,18 +83,35 @@ def _judge_cases(rng):
     yield Case("Nothing that was found is relevant", {"q1": [a, b]}, {"q1": {c: 2, a: 0}}, 3)  # fmt: skip
 
 
+def _discounted(discount):
+    """A gain with another discount of the rank."""
+    return lambda values: sum(value / discount(rank) for rank, value in enumerate(values, start=1))
+
+
+def _good(names, of, k):
+    return [rank for rank, name in enumerate(names[:k], start=1) if of.get(name, 0)]
+
+
 JUDGE = exercise("14-judge", _judge_cases, _mean_ndcg, points=3)(
-    unanswered_as_zero=lambda f, g, k: float(
-        sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())) / max(len(g), 1)
+    unanswered_as_zero=(
+        lambda f, g, k: float(
+            sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())) / max(len(g), 1)
+        ),
+        lambda f, g, k: _mean_or_zero(_values(f, g, k), sum(map(bool, g.values()))),
     ),
     unsearched_left_out=lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if q in f}, k),
-    empty_left_out=lambda f, g, k: (
-        sum(values) / len(values)
-        if (values := [v for q, of in g.items() if any(of.values()) and (v := _ndcg(f.get(q, []), of, k))])
-        else 0.0
+    empty_left_out=(
+        lambda f, g, k: (
+            sum(values) / len(values)
+            if (values := [v for q, of in g.items() if any(of.values()) and (v := _ndcg(f.get(q, []), of, k))])
+            else 0.0
+        ),
+        lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if f.get(q)}, k),
+        lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if f.get(q, [0])}, k),
     ),
-    ungraded_removed=lambda f, g, k: _mean_ndcg(
-        {q: [n for n in names if n in g.get(q, {})] for q, names in f.items()}, g, k
+    ungraded_removed=(
+        lambda f, g, k: _mean_ndcg({q: [n for n in names if n in g.get(q, {})] for q, names in f.items()}, g, k),
+        lambda f, g, k: _mean_ndcg({q: [n for n in names[:k] if n in g.get(q, {})] for q, names in f.items()}, g, k),
     ),
     ideal_of_found=lambda f, g, k: _mean_ndcg(
         f,
@@ -97,17 +125,119 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_ndcg, points=3)(
     whole_list=lambda f, g, k: _mean_ndcg(
         dict(f.items()), g, 10**6, ideal=lambda n, of, _: sorted(of.values(), reverse=True)[:k]
     ),
-    no_ideal=lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [1]),
+    no_ideal=(
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [1]),
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [k]),
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [sum(of.values())]),
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [max(len(n[:k]), 1)]),
+    ),
     exponential=lambda f, g, k: _mean_ndcg(f, g, k, gain=_exponential),
     divided_by_rank=lambda f, g, k: _mean_ndcg(
         f, g, k, gain=lambda v: sum(x / rank for rank, x in enumerate(v, start=1))
     ),
-    discounted_too_early=lambda f, g, k: _mean_ndcg(
-        f, g, k, gain=lambda v: sum(x / math.log2(2 + rank) for rank, x in enumerate(v, start=1))
+    discounted_too_early=(
+        lambda f, g, k: _mean_ndcg(
+            f, g, k, gain=lambda v: sum(x / math.log2(2 + rank) for rank, x in enumerate(v, start=1))
+        ),
+        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: 1 + math.log2(1 + rank))),
     ),
     binary=lambda f, g, k: _mean_ndcg(f, {q: {n: min(v, 1) for n, v in of.items()} for q, of in g.items()}, k),
     sum=lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())),
-    single_values=lambda f, g, k: [_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())],
+    single_values=(
+        lambda f, g, k: [_ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())],
+        lambda f, g, k: {q: _ndcg(f.get(q, []), of, k) for q, of in g.items() if any(of.values())},
+    ),
+    unsearched_fails=(
+        lambda f, g, k: _mean_ndcg({q: f[q] for q in g}, g, k),
+        lambda f, g, k: [f.get(q)[:k] for q in g] and _mean_ndcg(f, g, k),
+        lambda f, g, k: [[*iter(f.get(q))] for q in g] and _mean_ndcg(f, g, k),
+        lambda f, g, k: [*map(len, map(f.get, g))] and _mean_ndcg(f, g, k),
+    ),
+    ungraded_query_fails=(
+        lambda f, g, k: _mean_ndcg(f, {q: g[q] for q in f}, k),
+        lambda f, g, k: [g[q] for q in f] and _mean_ndcg(f, g, k),
+    ),
+    ungraded_text_fails=(
+        lambda f, g, k: [[of[n] for n in f.get(q, [])[:k]] for q, of in g.items()] and _mean_ndcg(f, g, k),
+        lambda f, g, k: (
+            ([[of[n] for n in f.get(q, [])[:k]] for q, of in g.items() if any(of.values())] or [0])
+            and _mean_ndcg(f, g, k)
+        ),
+        lambda f, g, k: (
+            ([[of[n] for n in f.get(q, [])] for q, of in g.items() if any(of.values())] or [0]) and _mean_ndcg(f, g, k)
+        ),
+    ),
+    none_left=(
+        lambda f, g, k: _mean_or_zero(_values(f, g, k)) if _values(f, g, k) else math.nan,
+        lambda f, g, k: sum(_values(f, g, k)) / len(_values(f, g, k)),
+        lambda f, g, k: statistics.mean(_values(f, g, k)),
+        lambda f, g, k: _mean_or_zero(_values(f, g, k)) if _values(f, g, k) else 1.0,
+    ),
+    divided_by_zero=(
+        lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items()) / len(g),
+        lambda f, g, k: _mean_ndcg(f, g, k) if all(any(of.values()) for of in g.values()) else math.nan,
+    ),
+    first_rank_fails=lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(math.log2)),
+    ideal_unsorted=(
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [*of.values()][:k]),
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: sorted(of.values())[:k]),
+    ),
+    ideal_as_short=lambda f, g, k: _mean_ndcg(
+        f, g, k, ideal=lambda n, of, k: sorted(of.values(), reverse=True)[: min(k, len(n))] or [1]
+    ),
+    ideal_all_highest=(
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [2] * k),
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [2] * min(k, len(of))),
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [max(of.values())] * k),
+        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [max(of.values())] * min(k, len(of))),
+    ),
+    never_cut=lambda f, g, k: _mean_ndcg(f, g, None),
+    sums_divided=lambda f, g, k: _mean_or_zero(
+        _values(f, g, k, lambda n, of, k: _gain([of.get(name, 0) for name in n[:k]])),
+        sum(_gain(sorted(of.values(), reverse=True)[:k]) for of in g.values()),
+    ),
+    divided_by_searched=lambda f, g, k: _mean_or_zero(_values(f, g, k), len(f)),
+    ungraded_query_as_zero=lambda f, g, k: _mean_or_zero(
+        values := _values(f, g, k), len(values) + len(f.keys() - g.keys())
+    ),
+    all_queries_counted=lambda f, g, k: _mean_or_zero(_values(f, g, k), len(f.keys() | g.keys())),
+    unanswered_as_one=lambda f, g, k: _mean_or_zero(
+        [*_values(f, g, k), *[1.0 for of in g.values() if not any(of.values())]]
+    ),
+    twos_only=(
+        lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if 2 in of.values()}, k),
+        lambda f, g, k: _mean_ndcg(f, {q: {n: v // 2 for n, v in of.items()} for q, of in g.items()}, k),
+    ),
+    not_discounted=lambda f, g, k: _mean_ndcg(f, g, k, gain=sum),
+    other_discount=(
+        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: 1 + math.log2(rank))),
+        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: max(1, math.log2(rank)))),
+        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: 1 + rank)),
+        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(math.sqrt)),
+    ),
+    multiplied=lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: 1 / math.log2(1 + rank))),
+    found_sorted=(
+        lambda f, g, k: _mean_or_zero(
+            _values(f, g, k, lambda n, of, k: _ndcg(sorted(n[:k], key=lambda x: -of.get(x, 0)), of, k))
+        ),
+        lambda f, g, k: _mean_or_zero(
+            _values(f, g, k, lambda n, of, k: _ndcg(sorted(n, key=lambda x: -of.get(x, 0)), of, k))
+        ),
+    ),
+    precision=(
+        lambda f, g, k: _mean_or_zero(_values(f, g, k, lambda n, of, k: len(_good(n, of, k)) / k)),
+        lambda f, g, k: _mean_or_zero(_values(f, g, k, lambda n, of, k: len(_good(n, of, k)) / max(len(n[:k]), 1))),
+    ),
+    recall=lambda f, g, k: _mean_or_zero(
+        _values(f, g, k, lambda n, of, k: len(_good(n, of, k)) / sum(map(bool, of.values())))
+    ),
+    reciprocal_rank=lambda f, g, k: _mean_or_zero(
+        _values(f, g, k, lambda n, of, k: max([1 / rank for rank in _good(n, of, k)], default=0.0))
+    ),
+    one_place_off=(lambda f, g, k: _mean_ndcg(f, g, k + 1), lambda f, g, k: _mean_ndcg(f, g, k - 1)),
+    from_the_end=lambda f, g, k: _mean_ndcg({q: names[::-1] for q, names in f.items()}, g, k),
+    median=lambda f, g, k: statistics.median(_values(f, g, k) or [0.0]),
+    count_too=lambda f, g, k: (_mean_ndcg(f, g, k), len(_values(f, g, k))),
 )
 
 
@@ -147,7 +277,14 @@ def _vectors():
 
     dev, held, texts = _pool()
     poolings = ("mean", "cls", "max")
-    texts = [*dev, *map(_without_middle, dev), *held, *texts, *(text for family in _beginnings() for text in family)]
+    texts = [
+        *dev,
+        *map(_without_middle, dev),
+        *held,
+        *texts,
+        *_twins(),
+        *(text for family in _beginnings() for text in family),
+    ]
     return {
         pooling: dict(zip(texts, vectors))
         for pooling, vectors in zip(poolings, embed(texts, pooling=poolings, normalize=False))
@@ -170,6 +307,13 @@ def _beginnings():
     return [[" ".join(words[: round(len(words) * fifths / 5)]) for fifths in (5, 4, 3, 2, 1)] for words in texts]
 
 
+@cache
+def _twins():
+    """Two texts that begin with the same 24 words and end with others."""
+    start, *ends = (text.split() for text in [text for text in _pool()[2] if len(text.split()) == WORDS][-3:])
+    return [" ".join(start[:24] + end[24:]) for end in ends]
+
+
 def _find_cases(rng):
     dev, _, pool = _pool()
     texts = rng.sample(pool, TEXTS)
@@ -179,7 +323,12 @@ def _find_cases(rng):
     beginnings.insert(rng.randrange(5), family[0])
     yield Case(f"{len(dev)} development queries, {TEXTS} texts", [*dev], texts, DEPTH)
     yield Case("The same queries, each without its middle word", [*map(_without_middle, dev)], texts, DEPTH)
-    yield Case("A text of the collection, word for word, finds itself first", exact, rest + exact, 1)
+    yield Case(
+        "A text of the collection, word for word, finds itself first",
+        [*exact, *_twins()],
+        [*rest, *exact, *_twins()],
+        1,
+    )
     yield Case("As many places as texts: the query and its beginnings", family[:1], beginnings, 5)
 
 
@@ -227,6 +376,64 @@ def _by_words(sublinear, queries, texts, k):
 
     words = TfidfVectorizer(sublinear_tf=sublinear).fit(texts)
     return _best((words.transform(queries) @ words.transform(texts).T).toarray(), k)
+
+
+def _by_counts(queries, texts, k, stop_words=None):
+    """How many of a query's words a text has."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    words = CountVectorizer(stop_words=stop_words).fit(texts)
+    return _best((words.transform(queries) @ words.transform(texts).T).toarray(), k)
+
+
+def _by_bm25(queries, texts, k):
+    from ..ranking import bm25
+
+    return _best(bm25(queries, texts), k)
+
+
+def _fused(queries, texts, k, by_words=_by_bm25, depth=TEXTS):
+    from ..ranking import reciprocal_rank_fusion
+
+    rankings = (search(queries, texts, min(depth, len(texts))) for search in (_find, by_words))
+    return [places[:k] for places in reciprocal_rank_fusion(*rankings)]
+
+
+def _in_other_order(queries, texts, k, **order):
+    return _find(queries, sorted(texts, **order), k)
+
+
+def _above(least):
+    """Leaves out what scores below a threshold."""
+
+    def find(queries, texts, k):
+        lists = zip(_find(queries, texts, k), _cosines(queries, texts))
+        return [[place for place in places if cosines[place] >= least] for places, cosines in lists]
+
+    return find
+
+
+def _windows(text):
+    words = text.split()
+    return [" ".join(words[at : at + 20]) for at in range(0, len(words), 20)]
+
+
+@cache
+def _window_vectors():
+    """As `_vectors`, of windows of 20 words: only for answers that no other mistake explains."""
+    from ..embedding import embed
+
+    texts = [*_pool()[2], *_twins(), *(text for family in _beginnings() for text in family)]
+    windows = [*dict.fromkeys(window for text in texts for window in _windows(text))]
+    return dict(zip(windows, embed(windows)))
+
+
+def _by_windows(queries, texts, k, whole=False):
+    """Places of the best windows; whole: of texts, by their first window alone."""
+    owners, windows = zip(*((n, one) for n, text in enumerate(texts) for one in _windows(text)[: 1 if whole else None]))
+    vectors = np.stack([_window_vectors()[one] for one in windows])
+    asked = np.stack([_vectors()["mean"][query] for query in queries])
+    return [[owners[window] for window in best] for best in _best(asked @ vectors.T, k)]
 
 
 def _is_table(value):
@@ -297,9 +504,9 @@ def _order_of_beginnings(texts, places):
 
 
 def _alike(one, other):
-    """Whether more than 90% of the places agree: rounding decides the order of two equally near texts."""
+    """Whether more than 85% of the places agree: rounding decides the order of two equally near texts."""
     one, other = np.asarray(one), np.asarray(other)
-    return one.shape == other.shape and float(np.mean(np.isclose(one, other, atol=1e-5))) > 0.9
+    return one.shape == other.shape and float(np.mean(np.isclose(one, other, atol=1e-5))) > 0.85
 
 
 FIND = exercise(
@@ -320,14 +527,68 @@ FIND = exercise(
         lambda q, t, k: _best(_cosines(q, t, "cls", "mean"), k),
     ),
     dot_products=lambda q, t, k: _best(_cosines(q, t, normalize=False), k),
-    least_similar=lambda q, t, k: _best(-_cosines(q, t), k),
+    least_similar=(
+        lambda q, t, k: _best(-_cosines(q, t), k),
+        lambda q, t, k: [places[-k:] for places in _find(q, t, len(t))],
+    ),
     queries_reversed=lambda q, t, k: [places[::-1] for places in _find(q, t, k)][::-1],
-    by_words=(partial(_by_words, False), partial(_by_words, True)),
+    by_words=(
+        partial(_by_words, False),
+        partial(_by_words, True),
+        _by_bm25,
+        _by_counts,
+        partial(_by_counts, stop_words="english"),
+    ),
     best_last=lambda q, t, k: [places[::-1] for places in _find(q, t, k)],
-    cosines_returned=lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k],
+    cosines_returned=(lambda q, t, k: -np.sort(-_cosines(q, t), axis=1)[:, :k], lambda q, t, k: _cosines(q, t)),
     texts_returned=lambda q, t, k: [[t[place] for place in places] for places in _find(q, t, k)],
     same_for_all=lambda q, t, k: [_find(q[:1], t, k)[0] for _ in q],
     counted_from_one=lambda q, t, k: [[place + 1 for place in places] for places in _find(q, t, k)],
+    fused_with_words=(
+        _fused,
+        partial(_fused, depth=50),
+        partial(_fused, depth=DEPTH),
+        partial(_fused, by_words=partial(_by_words, False)),
+        partial(_fused, by_words=partial(_by_words, True)),
+    ),
+    ten_places=(lambda q, t, k: _find(q, t, 10), lambda q, t, k: _find(q, t, 5)),
+    all_places=lambda q, t, k: _find(q, t, len(t)),
+    one_place_off=(
+        lambda q, t, k: _find(q, t, k + 1),
+        lambda q, t, k: _find(q, t, k - 1),
+        lambda q, t, k: [places[1:] for places in _find(q, t, k + 1)],
+    ),
+    queries_ranked=(
+        lambda q, t, k: _best(_cosines(t, q), k),
+        lambda q, t, k: np.argsort(-_cosines(q, t), axis=0)[:, :k],
+        lambda q, t, k: np.argsort(-_cosines(q, t), axis=0)[:k],
+        lambda q, t, k: np.argsort(-_cosines(t, q), axis=1)[:k],
+        lambda q, t, k: _find(q, t, len(t))[:k],
+    ),
+    transposed=lambda q, t, k: np.array(_find(q, t, k)).T,
+    some_left_out=tuple(map(_above, (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.2))),
+    places_in_other_order=(
+        partial(_in_other_order, key=len),
+        partial(_in_other_order, key=lambda text: -len(text)),
+        _in_other_order,
+    ),
+    first_query_only=lambda q, t, k: _find(q, t, k)[0],
+    lists_joined=(
+        lambda q, t, k: [place for places in _find(q, t, k) for place in places],
+        lambda q, t, k: [places[0] if k == 1 else places for places in _find(q, t, k)],
+        lambda q, t, k: np.array(_find(q, t, k)).squeeze(),
+    ),
+    both_returned=(
+        lambda q, t, k: (_find(q, t, k), -np.sort(-_cosines(q, t), axis=1)[:, :k]),
+        lambda q, t, k: (-np.sort(-_cosines(q, t), axis=1)[:, :k], _find(q, t, k)),
+    ),
+    itself_left_out=lambda q, t, k: [
+        [place for place in places if t[place] != one][:k] for one, places in zip(q, _find(q, t, min(k + 1, len(t))))
+    ],
+    sorted_by_place=lambda q, t, k: [sorted(places) for places in _find(q, t, k)],
+    as_they_came=lambda q, t, k: [[*range(k)] for _ in q],
+    windows_returned=_by_windows,
+    beginnings_only=partial(_by_windows, whole=True),
 )
 
 
@@ -363,7 +624,9 @@ def _threshold_cases(rng):
     yield Case("The two groups are far apart", *apart)
     yield Case("Many queries with an answer, few without", *unequal)
     yield Case("Several thresholds are equally good", *several)
-    yield Case("An answer that scores lower than what has none", [0.125, 0.625, 0.75, 0.875], [0.25, 0.375])
+    yield Case(
+        "An answer that scores lower than what has none", [0.125, 0.625, 0.625, 0.875], [0.25, 0.375, 0.4375, 0.5]
+    )
     yield Case("A query without an answer that scores high", [0.5, 0.5625, 0.625, 0.8125], [0.125, 0.75])
     yield Case("A score that occurs in both groups", [shared, 0.75, 0.625, 0.875], [shared, 0.25, 0.375, 0.125])
     yield Case("All have the same score", [0.5, 0.5], [0.5])
@@ -381,15 +644,113 @@ def _strictly(answered, unanswered, threshold):
     return shown + sum(score <= threshold for score in unanswered) * len(answered)
 
 
+def _shown(scores, threshold):
+    return sum(score >= threshold for score in scores) / len(scores)
+
+
+def _shares(answered, unanswered, threshold):
+    """The sum of both shares, rounded as decimals are."""
+    return _shown(answered, threshold) + sum(score < threshold for score in unanswered) / len(unanswered)
+
+
+def _by_difference(answered, unanswered, *first):
+    """The first of the best from the highest down, by the difference of two rounded shares."""
+    downwards = [*first, *sorted([*answered, *unanswered], reverse=True)]
+    return max(downwards, key=lambda t: _shown(answered, t) - _shown(unanswered, t))
+
+
+def _f1(answered, unanswered, threshold):
+    right, wrong = (sum(score >= threshold for score in scores) for scores in (answered, unanswered))
+    return 2 * right / (right + wrong + len(answered))
+
+
+def _precise(answered, unanswered, threshold):
+    right, wrong = (sum(score >= threshold for score in scores) for scores in (answered, unanswered))
+    return right / (right + wrong)
+
+
+def _both(combine):
+    """Another value of a threshold, of the numbers of right decisions times the size of the other group."""
+    return lambda a, u, t: combine(sum(score >= t for score in a) * len(u), sum(score < t for score in u) * len(a))
+
+
+def _below(answered, unanswered):
+    """The best threshold and the next lower score."""
+    best = _threshold(answered, unanswered)
+    return best, max([score for score in [*answered, *unanswered] if score < best], default=best)
+
+
+def _on_grid(answered, unanswered, values, last):
+    best = None
+    for t in values:
+        if best is None or _shares(answered, unanswered, t) >= _shares(answered, unanswered, best) + (
+            0 if last else 1e-12
+        ):
+            best = t
+    return best
+
+
 THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
     decisions_counted=lambda a, u: _threshold(a, u, value=_counted),
-    lowest_of_ties=lambda a, u: _threshold(a, u, last=False),
-    equal_hidden=lambda a, u: _threshold(a, u, value=_strictly),
+    lowest_of_ties=(
+        lambda a, u: _threshold(a, u, last=False),
+        lambda a, u: max(sorted([*a, *u]), key=lambda t: _shares(a, u, t)),
+    ),
+    equal_hidden=(
+        lambda a, u: _threshold(a, u, value=_strictly),
+        lambda a, u: _threshold(a, u, value=lambda a, u, t: _balanced(a, u, t) - a.count(t) * len(u)),
+        lambda a, u: _threshold(a, u, value=lambda a, u, t: _balanced(a, u, t) + u.count(t) * len(a)),
+    ),
     lowest_answered=lambda a, u: min(a),
     highest_unanswered=lambda a, u: max(u),
-    middle=lambda a, u: (sum(a) / len(a) + sum(u) / len(u)) / 2,
+    middle=(
+        lambda a, u: (sum(a) / len(a) + sum(u) / len(u)) / 2,
+        lambda a, u: sum([*a, *u]) / len([*a, *u]),
+        lambda a, u: statistics.median([*a, *u]),
+        lambda a, u: (statistics.median(a) + statistics.median(u)) / 2,
+    ),
     groups_exchanged=lambda a, u: _threshold(u, a),
-    value_returned=lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)),
+    value_returned=(
+        lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)),
+        lambda a, u: _balanced(a, u, _threshold(a, u)) / (2 * len(a) * len(u)),
+        lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)) - 1,
+    ),
+    between_scores=(lambda a, u: sum(_below(a, u)) / 2, lambda a, u: (min(a) + max(u)) / 2),
+    next_lower=lambda a, u: _below(a, u)[1],
+    on_a_grid=tuple(
+        partial(_on_grid, values=[n / steps for n in range(steps + 1)], last=last)
+        for steps in (10, 20, 100, 1000)
+        for last in (True, False)
+    )
+    + tuple(
+        partial(_on_grid, values=np.arange(0, 1 + step / 100, step).tolist(), last=last)
+        for step in (0.05, 0.01)
+        for last in (True, False)
+    ),
+    no_score=lambda a, u: _by_difference(a, u, math.inf),
+    all_shown=lambda a, u: min([*a, *u]),
+    all_turned_away=lambda a, u: max([*a, *u]),
+    highest_answered=lambda a, u: max(a),
+    lowest_unanswered=lambda a, u: min(u),
+    f1=lambda a, u: _threshold(a, u, value=_f1),
+    precision=lambda a, u: _threshold(a, u, value=_precise),
+    shares_not_added=(
+        lambda a, u: _threshold(a, u, value=_both(lambda one, other: one * other)),
+        lambda a, u: _threshold(a, u, value=_both(min)),
+        lambda a, u: _threshold(a, u, value=_both(lambda one, other: -abs(one - other))),
+    ),
+    unanswered_only=lambda a, u: max(sorted(u), key=lambda t: (_balanced(a, u, t), -t)),
+    place_returned=(
+        lambda a, u: [*a, *u].index(_threshold(a, u)),
+        lambda a, u: sorted([*a, *u]).index(_threshold(a, u)),
+        lambda a, u: sorted({*a, *u}).index(_threshold(a, u)),
+    ),
+    pair_returned=(
+        lambda a, u: (_threshold(a, u), _shares(a, u, _threshold(a, u))),
+        lambda a, u: (_shares(a, u, _threshold(a, u)), _threshold(a, u)),
+    ),
+    all_returned=lambda a, u: [t for t in sorted({*a, *u}) if _balanced(a, u, t) == _balanced(a, u, _threshold(a, u))],
+    fixed=(lambda a, u: 0.25, lambda a, u: 0.35, lambda a, u: 0.45, lambda a, u: 0.5),
 )
 
 
@@ -409,9 +770,66 @@ def _symptoms(queries, texts, k):
     }
 
 
-def _diagnose(queries, texts, found, told=("fine", "lengths", "reversed", "shifted", "stuck")):
+WORDS_TOLD = ("fine", "lengths", "reversed", "shifted", "stuck")
+
+
+def _diagnose(queries, texts, found, told=WORDS_TOLD, otherwise="fine"):
     symptoms = _symptoms(queries, texts, len(found[0]))
-    return next((name for name in told if np.array_equal(symptoms[name], found)), "fine")
+    return next((name for name in told if np.array_equal(symptoms[name], found)), otherwise)
+
+
+def _missed(*names):
+    """Imitations that miss these searches, and take them for some other."""
+    told = [name for name in WORDS_TOLD if name not in names]
+    return [partial(_diagnose, told=told, otherwise=other) for other in told]
+
+
+def _by_dots(queries, texts, found, otherwise):
+    """Takes dot products for cosines."""
+    k = len(found[0])
+    right = _top(queries @ texts.T, k)
+    lists = {
+        "fine": right,
+        "reversed": right[:, ::-1],
+        "shifted": right + 1,
+        "stuck": np.repeat(right[:1], len(right), 0),
+    }
+    return next((name for name, places in lists.items() if np.array_equal(places, found)), otherwise)
+
+
+def _told_first(name, seems):
+    """Says `name` wherever the result seems so, and looks at the rest afterwards."""
+    return lambda q, t, f: name if seems(np.asarray(f), len(t)) else _diagnose(q, t, f)
+
+
+def _shift_by_last(queries, texts, found, otherwise):
+    """Finds a shift only where some place is m."""
+    if (name := _diagnose(queries, texts, found)) != "shifted":
+        return name
+    return name if np.max(found) == len(texts) else otherwise
+
+
+def _by_first_places(queries, texts, found, order, otherwise):
+    found, symptoms = np.asarray(found), _symptoms(queries, texts, len(found[0]))
+    places = {name: lists[:, :1] for name, lists in symptoms.items()}
+    places["reversed"] = symptoms["fine"][:, :1]
+    ends = dict.fromkeys(places, found[:, :1]) | {"reversed": found[:, -1:]}
+    return next((name for name in order if np.array_equal(places[name], ends[name])), otherwise)
+
+
+def _any_is_enough(queries, texts, found):
+    symptoms = _symptoms(queries, texts, len(found[0]))
+    return next((name for name, lists in symptoms.items() if (np.asarray(found) == lists).any()), "fine")
+
+
+def _by_columns(queries, texts, found, otherwise):
+    """Divides each column by its length, and not each row."""
+    k = len(found[0])
+    lengths = _top(queries @ texts.T, k)
+    right = _top((queries / np.linalg.norm(queries, axis=0)) @ (texts / np.linalg.norm(texts, axis=0)).T, k)
+    lists = {"fine": right, "lengths": lengths, "reversed": right[:, ::-1], "shifted": right + 1}
+    lists["stuck"] = np.repeat(right[:1], len(right), axis=0)
+    return next((name for name, places in lists.items() if np.array_equal(places, found)), otherwise)
 
 
 def _told_by_texts(queries, texts, found, name):
@@ -515,15 +933,44 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
     dot_products_as_right=lambda q, t, f: {"fine": "lengths", "lengths": "fine"}.get(
         _diagnose(q, t, f), _diagnose(q, t, f)
     ),
-    reversed_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "lengths", "shifted", "stuck")),
+    reversed_missed=_missed("reversed"),
     order_ignored=lambda q, t, f: _told_by_texts(q, t, f, "fine"),
     any_order_reversed=lambda q, t, f: _told_by_texts(q, t, f, "reversed"),
-    first_places=_told_by_first_places,
+    first_places=(
+        _told_by_first_places,
+        partial(_by_first_places, order=("fine", "reversed", "shifted", "stuck"), otherwise="lengths"),
+        partial(_by_first_places, order=("fine", "lengths", "reversed", "shifted"), otherwise="stuck"),
+        partial(_by_first_places, order=("fine", "lengths", "reversed", "shifted", "stuck"), otherwise="fine"),
+        partial(_by_first_places, order=("fine", "reversed", "lengths", "shifted"), otherwise="stuck"),
+    ),
     places_looked_up=lambda q, t, f: [scores[places] for scores, places in zip(q @ t.T, f)] and _diagnose(q, t, f),
     always_fine=lambda q, t, f: "fine",
     two_words_only=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed")),
-    lengths_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "shifted", "stuck")),
-    shift_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "stuck")),
-    stuck_missed=lambda q, t, f: _diagnose(q, t, f, told=("fine", "reversed", "lengths", "shifted")),
+    lengths_missed=_missed("lengths"),
+    shift_missed=_missed("shifted"),
+    stuck_missed=_missed("stuck"),
     fine_or_not=lambda q, t, f: _diagnose(q, t, f) == "fine",
+    fine_missed=_missed("fine"),
+    dots_for_cosines=tuple(partial(_by_dots, otherwise=other) for other in ("lengths", "stuck", "reversed", "shifted")),
+    stuck_by_equal_lists=_told_first("stuck", lambda f, m: (f == f[0]).all()),
+    shift_by_last_place=tuple(
+        partial(_shift_by_last, otherwise=other) for other in ("lengths", "stuck", "fine", "reversed")
+    ),
+    always_lengths=lambda q, t, f: "lengths",
+    cosines_wrong=[
+        partial(imitate, otherwise=other)
+        for imitate in (partial(_diagnose, told=["lengths"]), _by_columns)
+        for other in ("reversed", "shifted", "stuck")
+    ],
+    one_is_enough=_any_is_enough,
+    several_missed=[
+        *(imitate for names in combinations(WORDS_TOLD, 2) for imitate in _missed(*names)),
+        *(partial(_diagnose, told=["fine"], otherwise=other) for other in WORDS_TOLD[1:]),
+    ],
+    always_stuck=lambda q, t, f: "stuck",
+    other_spelling=(
+        lambda q, t, f: _diagnose(q, t, f).capitalize(),
+        lambda q, t, f: _diagnose(q, t, f).upper(),
+        lambda q, t, f: [_diagnose(q, t, f)],
+    ),
 )

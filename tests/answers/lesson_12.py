@@ -133,8 +133,8 @@ WRONG = {
     "12-word-score": [(score_of_a_length, "relative to mean_length")],
     "12-ndcg": [
         (ndcg_with(lambda p, g, k: sorted((g[x] for x in p if x in g), reverse=True)[:k]), "texts *found*"),
-        (ndcg_with(lambda p, g, k: list(g.values())[:k]), "in the order of `grades`"),
-        (ndcg_with(lambda p, g, k: sorted(g.values(), reverse=True)[: len(p[:k])]), "only as long as the list"),
+        (ndcg_with(lambda p, g, k: list(g.values())[:k]), "in the order of the dictionary"),
+        (ndcg_with(lambda p, g, k: sorted(g.values(), reverse=True)[: len(p[:k])]), "as short as the list"),
     ],
     "12-find-the-bug": [(texts_as_shown, "Two faults")],
 }
