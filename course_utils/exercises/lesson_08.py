@@ -4,9 +4,10 @@ import math
 import operator
 import re
 from functools import partial
+from itertools import combinations
 
 import numpy as np
-from scipy.stats import kendalltau, rankdata
+from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr, weightedtau
 
 from .comparing import difference
 from .model import Case
@@ -50,21 +51,49 @@ def _spearman_cases(rng):
 def _correlation(x, y):
     x, y = np.array(x, dtype=float), np.array(y, dtype=float)
     x, y = x - x.mean(), y - y.mean()
-    return float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
+    with np.errstate(invalid="ignore"):  # some mistakes make all numbers of a list equal
+        return float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
 
 
 def _of_ranks(method):
     return lambda x, y: _correlation(rankdata(x, method), rankdata(y, method))
 
 
-def _short_formula(x, y):
-    d, n = rankdata(x) - rankdata(y), len(x)
+def _short_formula(x, y, method="average"):
+    d, n = rankdata(x, method) - rankdata(y, method), len(x)
     return float(1 - 6 * (d * d).sum() / (n * (n * n - 1)))
 
 
 def _cosine_of_ranks(x, y):
     x, y = rankdata(x), rankdata(y)
     return float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
+
+
+def _shared_with_next(column, whole=False):
+    """A mistake: each number shares its rank with the next one only, so that three equal numbers get unequal ranks."""
+    order = np.argsort(column, kind="stable")
+    ranks = np.empty(len(column))
+    ranks[order] = np.arange(1, len(column) + 1)
+    before = ranks.copy()
+    for one, other in zip(order, order[1:]):
+        if column[one] == column[other]:
+            ranks[one] = ranks[other] = (before if whole else ranks)[[one, other]].mean()
+    return ranks
+
+
+def _covariance(x, y, ddof=0):
+    return float(np.cov(rankdata(x), rankdata(y), ddof=ddof)[0, 1])
+
+
+def _order_of_pairs(x, y):
+    """How many pairs of places have the same order in both lists, how many have another, and how many there are."""
+    signs = [np.sign((a - b) * (c - d)) for (a, c), (b, d) in combinations(zip(x, y), 2)]
+    return signs.count(1), signs.count(-1), len(signs)
+
+
+def _tau(x, y, ties_count):
+    same, other, pairs = _order_of_pairs(x, y)
+    return (same - other) / (pairs if ties_count else same + other)
 
 
 SORTS = ("stable", "quicksort")  # the second is NumPy's default, and may change the order of equal numbers
@@ -82,12 +111,85 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _of_ranks("average"), points
     ties_lowest=_of_ranks("min"),
     ties_highest=_of_ranks("max"),
     ties_dense=_of_ranks("dense"),
-    short_formula=_short_formula,
+    short_formula=[partial(_short_formula, method=method) for method in ("average", "min", "max", "dense")],
     not_centred=_cosine_of_ranks,
     opposite_ends=lambda x, y: -_of_ranks("average")(x, y),
     squared=lambda x, y: _of_ranks("average")(x, y) ** 2,
     rounded=[lambda x, y, digits=digits: round(_of_ranks("average")(x, y), digits) for digits in (2, 3, 4)],
-    kendall=lambda x, y: float(kendalltau(x, y).statistic),
+    kendall=(
+        lambda x, y: float(kendalltau(x, y).statistic),
+        partial(_tau, ties_count=True),
+        partial(_tau, ties_count=False),
+        lambda x, y: float(kendalltau(x, y, variant="c").statistic),
+    ),
+    more_than_a_number=(
+        lambda x, y: tuple(pearsonr(rankdata(x), rankdata(y))),
+        lambda x, y: tuple(spearmanr(x, y)),
+        lambda x, y: np.corrcoef(rankdata(x), rankdata(y)),
+    ),
+    p_value=(lambda x, y: float(pearsonr(rankdata(x), rankdata(y))[1]), lambda x, y: float(spearmanr(x, y)[1])),
+    two_divisors=(
+        lambda x, y: _of_ranks("average")(x, y) * len(x) / (len(x) - 1),
+        lambda x, y: _of_ranks("average")(x, y) * (len(x) - 1) / len(x),
+    ),
+    not_divided=(
+        _covariance,
+        partial(_covariance, ddof=1),
+        lambda x, y: _covariance(x, y) * len(x),
+        lambda x, y: _of_ranks("average")(x, y) * len(x),
+        lambda x, y: _of_ranks("average")(x, y) * (len(x) - 1),
+    ),
+    variances=(
+        lambda x, y: _covariance(x, y) / (np.var(rankdata(x)) * np.var(rankdata(y))),
+        lambda x, y: _covariance(x, y, 1) / (np.var(rankdata(x), ddof=1) * np.var(rankdata(y), ddof=1)),
+        lambda x, y: _covariance(x, y) / (np.var(rankdata(x)) * np.var(rankdata(y)) * len(x)),
+    ),
+    ties_with_next=[
+        lambda x, y, whole=whole: _correlation(_shared_with_next(x, whole), _shared_with_next(y, whole))
+        for whole in (False, True)
+    ],
+    ties_cut=(
+        lambda x, y: _correlation(np.floor(rankdata(x)), np.floor(rankdata(y))),
+        lambda x, y: _correlation(np.ceil(rankdata(x)), np.ceil(rankdata(y))),
+        lambda x, y: _correlation(np.round(rankdata(x)), np.round(rankdata(y))),
+    ),
+    ties_in_one_only=(
+        *(
+            lambda x, y, method=method: _correlation(rankdata(x), rankdata(y, method))
+            for method in ("ordinal", "min", "max", "dense")
+        ),
+        *(
+            lambda x, y, method=method: _correlation(rankdata(x, method), rankdata(y))
+            for method in ("ordinal", "min", "max", "dense")
+        ),
+    ),
+    formula_misremembered=[
+        lambda x, y, factor=factor, power=power, below=below: (
+            1 - factor * (abs(rankdata(x) - rankdata(y)) ** power).sum() / below(len(x))
+        )
+        for factor, power, below in (
+            (6, 2, lambda n: n * (n - 1)),
+            (6, 2, lambda n: n**3 - 1),
+            (6, 2, lambda n: n**2 - 1),
+            (6, 2, lambda n: n**3),
+            (6, 2, lambda n: n * (n + 1)),
+            (1, 2, lambda n: n * (n * n - 1)),
+            (6, 1, lambda n: n * (n * n - 1)),
+            (3, 1, lambda n: n * n - 1),
+        )
+    ],
+    sorted_alone=lambda x, y: _correlation(sorted(x), sorted(y)),
+    no_sign=lambda x, y: abs(_of_ranks("average")(x, y)),
+    cosine=lambda x, y: float(np.dot(x, y) / np.sqrt(np.dot(x, x) * np.dot(y, y))),
+    share_of_pairs=(
+        lambda x, y: _order_of_pairs(x, y)[0] / _order_of_pairs(x, y)[2],
+        lambda x, y: _order_of_pairs(x, y)[0] / sum(_order_of_pairs(x, y)[:2]),
+    ),
+    weighted=lambda x, y: float(weightedtau(x, y).statistic),
+    numbers_rounded=[
+        lambda x, y, digits=digits: _of_ranks("average")(np.round(x, digits), np.round(y, digits))
+        for digits in (2, 3, 4)
+    ],
 )
 
 
@@ -147,6 +249,72 @@ def _with_best_f1(train, labels, test, test_labels):
     return _accuracy(threshold, test, test_labels)
 
 
+def _by_measure(measure, ties_highest, train, labels, test, test_labels, more=()):
+    """The accuracy with the training value at which `measure(hits, false alarms, similar, other)` is highest."""
+
+    def of(threshold):
+        called = [label for value, label in zip(train, labels) if value >= threshold]
+        return measure(sum(called), len(called) - sum(called), sum(labels), len(labels) - sum(labels))
+
+    candidates = sorted({*train, *more}, reverse=ties_highest)
+    return _accuracy(max(candidates, key=of), test, test_labels)
+
+
+def _on_test(measure, train, labels, test, test_labels):
+    """Another measure than the accuracy of the right threshold on the test pairs."""
+    called = [label for value, label in zip(test, test_labels) if value >= _threshold(train, labels)]
+    return measure(sum(called), len(called) - sum(called), sum(test_labels), len(test) - sum(test_labels))
+
+
+def _recall(hits, alarms, similar, other):
+    return hits / max(1, similar)
+
+
+def _precision(hits, alarms, similar, other):
+    return hits / max(1, hits + alarms)
+
+
+def _share_of_hits(hits, alarms, similar, other):
+    return hits / (similar + other)
+
+
+def _balanced(hits, alarms, similar, other):
+    return _recall(hits, alarms, similar, other) - alarms / max(1, other)
+
+
+def _f1_of(hits, alarms, similar, other):
+    return 2 * hits / max(1, hits + alarms + similar)
+
+
+def _if_above_half(otherwise, train, labels, *test):
+    """The accuracy after a search that begins with an accuracy of 0.5, and else with another threshold."""
+    best = _threshold(train, labels)
+    return _accuracy(best if _accuracy(best, train, labels) > 0.5 else otherwise(train), *test)
+
+
+def _turned(judge, train, labels, *test):
+    """Low values count as similar."""
+    return _accuracy(_threshold(train, labels, judge), *test, judge)
+
+
+def _middle_of_means(train, labels, *test):
+    means = [np.mean([value for value, label in zip(train, labels) if label == one]) for one in (0, 1)]
+    return _accuracy(sum(means) / 2, *test)
+
+
+def _lists_equal(threshold, values, labels):
+    return float([value >= threshold for value in values] == labels)
+
+
+def _all_right_or(otherwise, train, labels):
+    best = _threshold(train, labels)
+    return best if _accuracy(best, train, labels) == 1 else otherwise
+
+
+def _by_equal_lists(choose, train, labels, *test):
+    return _lists_equal(choose(train, labels), *test)
+
+
 # Wrong choices of the threshold. Each must differ from the right result in at least one case.
 OTHER_THRESHOLDS = {
     "tuned on test": lambda train, labels, test, test_labels: _held_out(test, test_labels, test, test_labels),
@@ -204,6 +372,18 @@ OTHER_THRESHOLDS = {
     "taken as sorted": partial(_cut_between_rows, lambda values, labels: list(zip(values, labels))),
     "values sorted alone": partial(_cut_between_rows, lambda values, labels: list(zip(sorted(values), labels))),
     "values sorted, not labels": lambda train, *others: _held_out(sorted(train), *others),
+    "last": lambda train, labels, test, test_labels: _accuracy(
+        max(train[::-1], key=lambda threshold: _accuracy(threshold, train, labels)), test, test_labels
+    ),
+    "lowest": lambda train, labels, test, test_labels: _accuracy(min(train), test, test_labels),
+    "lowest similar": lambda train, labels, test, test_labels: _accuracy(
+        min(value for value, label in zip(train, labels) if label), test, test_labels
+    ),
+    "middle of means": _middle_of_means,
+    "hits minus false alarms": partial(_by_measure, _balanced, True),
+    "hits minus false alarms, lowest": partial(_by_measure, _balanced, False),
+    "hits minus false alarms, or nothing": partial(_by_measure, _balanced, True, more=[math.inf]),
+    "precision": partial(_by_measure, _precision, False),
 }
 
 
@@ -306,7 +486,7 @@ def _threshold_cases_drawn(rng):
     )
     yield Case("Test pairs for which another threshold would be best", *_pairs_drawn(rng, ("on both", "tuned on test")))
     yield Case("Values equal to the threshold", *_pairs_drawn(rng, ("above", "mixed")))
-    yield Case("Several thresholds are equally good", *_pairs_drawn(rng, ("highest", "first")))
+    yield Case("Several thresholds are equally good", *_pairs_drawn(rng, ("highest", "first", "last")))
     yield Case("The best threshold is neither 0.5 nor the mean", *_pairs_drawn(rng, ("mean", "half")))
     yield Case("The most similar training pair is labelled 0", *_best_is_none(rng))
     yield Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5)))
@@ -330,6 +510,9 @@ TOLD_ALIKE = {
     "values sorted alone": "taken as sorted",
     "values sorted, not labels": "taken as sorted",
     "best F1": "values of similar pairs",
+    "hits minus false alarms, lowest": "hits minus false alarms",
+    "hits minus false alarms, or nothing": "hits minus false alarms",
+    "precision": "hits minus false alarms",
 }  # methods that are told the same sentence
 
 
@@ -365,11 +548,22 @@ THRESHOLD = exercise(
     above_all=[OTHER_THRESHOLDS[name] for name in ("beyond", "just beyond")],
     first_of_ties=OTHER_THRESHOLDS["first"],
     between_values=[
-        OTHER_THRESHOLDS[name]
-        for name in ("between", "between and lowest", "between and beyond", "between and just beyond")
+        *(
+            OTHER_THRESHOLDS[name]
+            for name in ("between", "between and lowest", "between and beyond", "between and just beyond")
+        ),
+        *(
+            partial(_with_candidates, lambda train, labels, test, n=n: np.linspace(min(train), max(train), n).tolist())
+            for n in (50, 100, 101, 200, 1000)
+        ),
     ],
     other_candidates=[
-        OTHER_THRESHOLDS[name] for name in ("test values", "test values only", "grid", "grid of products")
+        *(OTHER_THRESHOLDS[name] for name in ("test values", "test values only", "grid", "grid of products")),
+        *(
+            partial(_with_candidates, lambda train, labels, test, ends=ends: np.linspace(*ends).tolist())
+            for ends in ((0, 1, 11), (0, 1, 20), (0, 1, 21), (0, 1, 50), (0, 1, 51), (0, 1, 100), (0, 1, 201))
+            + ((0, 1, 1000), (0, 1, 1001), (-1, 1, 21), (-1, 1, 200), (-1, 1, 201), (-1, 1, 2001))
+        ),
     ],
     equal_values_cut=[OTHER_THRESHOLDS[name] for name in ("between equal values", "between equal values as listed")],
     values_once=OTHER_THRESHOLDS["one pair per value"],
@@ -378,6 +572,67 @@ THRESHOLD = exercise(
     one_half=OTHER_THRESHOLDS["half"],
     share_wrong=OTHER_THRESHOLDS["wrong share"],
     count=lambda train, labels, test, test_labels: _held_out(train, labels, test, test_labels) * len(test),
+    begins_at_half=[
+        partial(_if_above_half, otherwise) for otherwise in (lambda train: 0.0, lambda train: 0.5, lambda train: 1.0)
+    ],
+    chosen_by_other_measure=[
+        partial(_by_measure, measure, ties_highest)
+        for measure in (_balanced, _precision)
+        for ties_highest in (True, False)
+    ]
+    + [partial(_by_measure, _balanced, True, more=[math.inf])],
+    other_measure=[
+        partial(_on_test, measure)
+        for measure in (
+            _recall,
+            _precision,
+            _f1_of,
+            _balanced,
+            _share_of_hits,
+            lambda *counts: (_balanced(*counts) + 1) / 2,
+        )
+    ],
+    lists_compared=[
+        partial(_by_equal_lists, choose)
+        for choose in (
+            _threshold,
+            lambda train, labels: _all_right_or(min(train), train, labels),
+            lambda train, labels: _all_right_or(max(train), train, labels),
+            lambda train, labels: _all_right_or(train[0], train, labels),
+        )
+    ],
+    lowest_value=OTHER_THRESHOLDS["lowest"],
+    middle_of_means=OTHER_THRESHOLDS["middle of means"],
+    median=lambda train, labels, *test: _accuracy(float(np.median(train)), *test),
+    lowest_similar=OTHER_THRESHOLDS["lowest similar"],
+    highest_other=[
+        lambda train, labels, *test, judge=judge: _accuracy(
+            max(value for value, label in zip(train, labels) if not label), *test, judge
+        )
+        for judge in (operator.ge, operator.gt)
+    ],
+    share_of_similar=lambda train, labels, *test: _accuracy(np.quantile(train, 1 - np.mean(labels)), *test),
+    low_is_similar=[partial(_turned, judge) for judge in (operator.lt, operator.le)],
+    ends_left_out=[
+        partial(_with_candidates, lambda train, labels, test, kept=kept: sorted(set(train))[kept])
+        for kept in (slice(1, None), slice(-1), slice(1, -1))
+    ],
+    last_of_ties=OTHER_THRESHOLDS["last"],
+    fewest_right=(
+        lambda train, labels, *test: _accuracy(
+            min(sorted(train), key=lambda threshold: _accuracy(threshold, train, labels)), *test
+        ),
+        lambda train, labels, *test: _accuracy(
+            min(train, key=lambda threshold: _accuracy(threshold, train, labels)), *test
+        ),
+    ),
+    both_returned=(
+        lambda train, labels, *test: (_threshold(train, labels), _held_out(train, labels, *test)),
+        lambda train, labels, *test: (_held_out(train, labels, *test), _threshold(train, labels)),
+    ),
+    other_divisor=lambda train, labels, test, test_labels: (
+        _held_out(train, labels, test, test_labels) * len(test) / len(train)
+    ),
 )
 
 
@@ -516,12 +771,70 @@ def _normal_ends(*args):
     return (values.mean() + np.array([-1.96, 1.96]) * values.std()).tolist()
 
 
+def _deviation_ends(factor, ddof, divided, *args):
+    values = _gains(*args)
+    reach = factor * values.std(ddof=ddof) / (len(values) ** 0.5 if divided else 1)
+    return [values.mean() - reach, values.mean() + reach]
+
+
+def _picked(low, high, *args):
+    """Two of the sorted differences, with no interpolation."""
+    values = np.sort(_gains(*args))
+    return [values[low(len(values))], values[high(len(values))]]
+
+
+def _in_blocks(groups, drawn):
+    """Rows of a group taken from where it begins, as if they stood together."""
+    blocks = [np.flatnonzero(groups == group)[0] + np.arange((groups == group).sum()) for group in drawn]
+    return np.concatenate(blocks) % len(groups)
+
+
+def _in_equal_blocks(groups, drawn, size=lambda groups: len(groups) // (max(groups) + 1)):
+    return np.concatenate([np.arange(group * size(groups), (group + 1) * size(groups)) for group in drawn]) % len(
+        groups
+    )
+
+
+def _in_running_blocks(groups, drawn):
+    """Rows of a group taken as if the groups stood one after the other."""
+    ends = np.cumsum(np.bincount(groups))
+    return np.concatenate([np.arange(ends[group] - (groups == group).sum(), ends[group]) for group in drawn])
+
+
+def _models_subtracted(gold, a, b, groups, draws):
+    columns = np.array([gold, np.subtract(a, b)], dtype=float)
+    return _ends([_correlations(columns[:, _rows_drawn(groups, drawn)])[0] for drawn in draws])
+
+
+def _ranked_once(gold, a, b, groups, draws):
+    return _ends(_gains(rankdata(gold), rankdata(a), rankdata(b), groups, draws, ranked=False))
+
+
+def _of_one_model(place, gold, a, b, groups, draws):
+    return _ends(_both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws])[place])
+
+
+def _turned_about(gold, a, b, groups, draws):
+    one, other = _correlations(np.array([gold, a, b], dtype=float))
+    low, high = _grouped_gain(gold, a, b, groups, draws)
+    return [2 * (one - other) - high, 2 * (one - other) - low]
+
+
+def _kendall_gains(gold, a, b, groups, draws):
+    gold, a, b = map(np.array, (gold, a, b))
+    rows_of = [_rows_drawn(groups, drawn) for drawn in draws]
+    return [kendalltau(gold[rows], a[rows]).statistic - kendalltau(gold[rows], b[rows]).statistic for rows in rows_of]
+
+
 GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_interval, points=2)(
     draws_as_rows=partial(_with_rows, lambda groups, drawn: np.array(drawn)),
     groups_once=partial(_with_rows, lambda groups, drawn: np.flatnonzero(np.isin(groups, drawn))),
-    one_row_each=partial(
-        _with_rows, lambda groups, drawn: np.array([np.flatnonzero(groups == group)[0] for group in drawn])
-    ),
+    one_row_each=[
+        partial(
+            _with_rows, lambda groups, drawn, at=at: np.array([np.flatnonzero(groups == group)[at] for group in drawn])
+        )
+        for at in (0, -1)
+    ],
     group_means=_of_group_means,
     far_ends=_far_ends,
     end_from_end=_end_from_end,
@@ -539,5 +852,45 @@ GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_i
     ),
     ends_reversed=lambda *args: _grouped_gain(*args)[::-1],
     absolute=lambda *args: _ends(np.abs(_gains(*args))),
-    normal_interval=_normal_ends,
+    normal_interval=(
+        _normal_ends,
+        *(
+            partial(_deviation_ends, factor, ddof, divided)
+            for factor in (1.96, 2, 1)
+            for ddof in (0, 1)
+            for divided in (False, True)
+            if (factor, ddof, divided) != (1.96, 0, False)
+        ),
+    ),
+    equal_blocks=(
+        partial(_with_rows, _in_equal_blocks),
+        partial(_with_rows, partial(_in_equal_blocks, size=lambda groups: (groups == groups[0]).sum())),
+        partial(_with_rows, _in_blocks),
+        partial(_with_rows, _in_running_blocks),
+    ),
+    not_interpolated=(
+        partial(_picked, lambda n: 0, lambda n: int(0.975 * n) - 1),
+        partial(_picked, lambda n: int(np.ceil(0.025 * (n - 1))), lambda n: n - 1),
+        partial(_picked, lambda n: 1, lambda n: n - 2),
+        partial(_picked, lambda n: 1, lambda n: n - 1),
+    ),
+    other_level=[
+        lambda *args, percents=percents: np.percentile(_gains(*args), percents).tolist()
+        for percents in ([0.5, 99.5], [25, 75], [0, 95], [0.25, 97.5], [0.25, 99.75], [2.5, 95], [5, 97.5], [10, 90])
+    ]
+    + [lambda *args: np.percentile(_gains(*args), [25, 97.5]).tolist()],
+    one_number=(lambda *args: float(np.mean(_gains(*args))), lambda *args: float(np.median(_gains(*args)))),
+    differences_returned=(lambda *args: _gains(*args).tolist(), lambda *args: sorted(_gains(*args).tolist())),
+    models_subtracted=_models_subtracted,
+    models_correlated=lambda gold, a, b, groups, draws: _ends(
+        _both(a, b, b, [_rows_drawn(groups, d) for d in draws])[0]
+    ),
+    quotient=lambda gold, a, b, groups, draws: _ends(
+        np.divide(*_both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws]))
+    ),
+    group_left_out=partial(_with_rows, lambda groups, drawn: _rows_drawn(groups, drawn[:-1])),
+    ranked_once=_ranked_once,
+    one_model=(partial(_of_one_model, 0), partial(_of_one_model, 1)),
+    turned_about=_turned_about,
+    kendall=lambda *args: _ends(_kendall_gains(*args)),
 )

@@ -61,6 +61,20 @@ def _tokens(lengths):
     return [sum(lengths), _pairs_sum(lengths, -1)]
 
 
+def _of_mean(whole, x, first=None):
+    """A mistake: both numbers from the mean length, cut or rounded by `whole`."""
+    n, mean = len(x), whole(sum(x) / len(x))
+    return [sum(x) if first is None else round(mean * n), round((2 * mean - 1) * (n * (n - 1) // 2))]
+
+
+def _in_float32(pairs):
+    return lambda x: [sum(x), int(pairs(torch.tensor(x, dtype=torch.float32)))]
+
+
+def _pair_table(x):
+    return (x[:, None] + x - 1).triu(1)
+
+
 TOKENS = exercise(
     "09-tokens",
     _tokens_cases,
@@ -75,17 +89,83 @@ TOKENS = exercise(
     both_orders=lambda x: [sum(x), 2 * _pairs_sum(x, -1)],
     with_itself=lambda x: [sum(x), _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
     all_with_all=lambda x: [sum(x), 2 * _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
-    neighbours_only=lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))],
-    passes=lambda x: [len(x), len(x) * (len(x) - 1) // 2],
-    equal_lengths_skipped=lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b) // 2],
-    special_added=lambda x: [sum(x) + 2 * len(x), _pairs_sum(x, 3)],
-    special_subtracted=lambda x: [sum(x) - 2 * len(x), _pairs_sum(x, -1)],
-    in_n_pairs=lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2],
+    neighbours_only=(
+        lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))],
+        lambda x: [sum(x), sum(a + b for a, b in zip(x, x[1:]))],
+        lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x[::2], x[1::2]))],
+    ),
+    passes=(
+        lambda x: [len(x), len(x) * (len(x) - 1) // 2],
+        lambda x: [len(x), len(x) * (len(x) - 1)],
+        lambda x: [len(x), len(x) ** 2],
+    ),
+    equal_lengths_skipped=(
+        lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b) // 2],
+        lambda x: [sum(x), sum(a + b - 1 for a in x for b in x if a != b)],
+        lambda x: [sum(x), sum(a + b - 1 for a, b in combinations(set(x), 2))],
+        lambda x: [sum(x), sum(a + b for a, b in combinations(set(x), 2))],
+    ),
+    special_added=[lambda x, more=more: [sum(x) + 2 * len(x), _pairs_sum(x, more)] for more in (3, -1, 0, 2, 4)],
+    special_subtracted=[lambda x, more=more: [sum(x) - 2 * len(x), _pairs_sum(x, more)] for more in (-1, -4, 0, -3)],
+    in_n_pairs=(lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2], lambda x: [sum(x), len(x) * sum(x)]),
     both_orders_and_four=lambda x: [sum(x), 2 * _pairs_sum(x, 0)],
-    padding_of_pairs=lambda x: [sum(x), sum(2 * max(a, b) - 1 for a, b in combinations(x, 2))],
-    padding_of_all=lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
+    padding_of_pairs=[
+        lambda x, more=more: [sum(x), sum(2 * max(a, b) + more for a, b in combinations(x, 2))] for more in (-1, 0)
+    ],
+    padding_of_all=(
+        lambda x: [len(x) * max(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
+        lambda x: [len(x) * max(x), len(x) * (len(x) - 1) * max(x)],
+        lambda x: [sum(x), len(x) * (len(x) - 1) // 2 * (2 * max(x) - 1)],
+        lambda x: [len(x) * max(x), _pairs_sum(x, -1)],
+    ),
     order_of_results=lambda x: _tokens(x)[::-1],
     pairs_only=lambda x: _tokens(x)[1],
+    padding_of_batch=[
+        lambda x, one=one: [
+            len(x) * max(x) if one else sum(x),
+            max((a + b - 1 for a, b in combinations(x, 2)), default=0) * (len(x) * (len(x) - 1) // 2),
+        ]
+        for one in (True, False)
+    ],
+    mean_rounded=[
+        partial(_of_mean, whole, first=first)
+        for whole in (round, int, partial(round, ndigits=1), partial(round, ndigits=2), partial(round, ndigits=3))
+        for first in (None, "of the mean")
+    ],
+    in_float32=(
+        _in_float32(lambda x: (len(x) - 1) * x.sum() - len(x) * (len(x) - 1) / 2),
+        _in_float32(lambda x: torch.tensor(float(_pairs_sum(x.int().tolist(), -1)))),
+        _in_float32(lambda x: _pair_table(x).sum()),
+        _in_float32(lambda x: (x[:, None] + x - 1).triu(1)[torch.ones(len(x), len(x)).triu(1).bool()].sum()),
+        _in_float32(lambda x: ((x[:, None] + x - 1).sum() - (2 * x - 1).sum()) / 2),
+    ),
+    floats=lambda x: [float(number) for number in _tokens(x)],
+    other_special=[lambda x, more=more: [sum(x), _pairs_sum(x, more)] for more in (1, 2, 4, -3, -5)],
+    both_orders_and_others=[lambda x, more=more: [sum(x), 2 * _pairs_sum(x, more)] for more in (-2, 3, -4, 2, -3)],
+    with_itself_and_four=(
+        lambda x: [sum(x), _pairs_sum(x, 0) + 2 * sum(x)],
+        lambda x: [sum(x), 2 * _pairs_sum(x, 0) + 2 * sum(x)],
+    ),
+    with_first_only=[lambda x, more=more: [sum(x), sum(x[0] + b + more for b in x[1:])] for more in (-1, 0)],
+    halved=(
+        lambda x: [sum(x), (len(x) - 1) * sum(x) // 2 - len(x) * (len(x) - 1) // 2],
+        lambda x: [sum(x), (len(x) - 1) * sum(x) // 2],
+        lambda x: [sum(x), _pairs_sum(x, -1) // 2],
+    ),
+    subtracted_once=(
+        lambda x: [sum(x), (len(x) - 1) * sum(x) - 1],
+        lambda x: [sum(x), (len(x) - 1) * sum(x) - len(x)],
+        lambda x: [sum(x), (len(x) - 1) * sum(x) - (len(x) - 1)],
+        lambda x: [sum(x), (len(x) - 1) * sum(x) - len(x) * (len(x) + 1) // 2],
+    ),
+    added_together=lambda x: sum(_tokens(x)),
+    sentences_only=lambda x: sum(x),
+    sentences_counted=lambda x: [len(x), _pairs_sum(x, -1)],
+    pairs_counted=(lambda x: [sum(x), len(x) * (len(x) - 1) // 2], lambda x: [sum(x), len(x) * (len(x) - 1)]),
+    per_pass=(
+        lambda x: [sum(x), _pairs_sum(x, -1) / max(1, len(x) * (len(x) - 1) // 2)],
+        lambda x: [sum(x) / len(x), _pairs_sum(x, -1) / max(1, len(x) * (len(x) - 1) // 2)],
+    ),
 )
 
 
@@ -153,6 +233,67 @@ def _in_order(pair):
     return sorted(pair) if isinstance(pair, (list, tuple)) and len(pair) == 2 else pair
 
 
+def _alike_pairs(one, other):
+    """Whether two pairs are the same in either order, or both are a row and itself, which depends on rounding."""
+    pairs = [_in_order(one), _in_order(other)]
+    if all(isinstance(pair, list) and len(pair) == 2 and pair[0] == pair[1] for pair in pairs):
+        return True
+    return difference(*pairs) is None
+
+
+def _nth_highest(n, order):
+    """A mistake: the place of the n-th highest number of the table, with its diagonal."""
+    return lambda v: _place((order((v @ v.T).flatten()))[n(len(v))], len(v))
+
+
+def _place(place, n):
+    return list(divmod(int(place), n))
+
+
+def _second_in_rows(vectors):
+    values, places = (vectors @ vectors.T).topk(2, dim=1)
+    row = values[:, 1].argmax().item()
+    return [row, places[row, 1].item()]
+
+
+def _second_in_sorted_rows(vectors):
+    table = (vectors @ vectors.T).numpy()
+    second = table.argsort(axis=1)[:, -2]
+    row = table[np.arange(len(table)), second].argmax()
+    return [int(row), int(second[row])]
+
+
+def _in_shorter_list(keep, width):
+    """A mistake: a place in the list of some numbers of the table is turned into a row and a column."""
+    return lambda v: _place((v @ v.T)[keep(torch.ones(len(v), len(v))).bool()].argmax(), width(len(v)))
+
+
+def _high_filled(limit, fill):
+    """A mistake: every number of the table above `limit` is replaced."""
+
+    def closest(vectors):
+        table = vectors @ vectors.T
+        return _place(table.masked_fill(table >= limit, fill).argmax(), len(table))
+
+    return closest
+
+
+def _among(rows):
+    """A mistake: some rows are left out."""
+
+    def closest(vectors):
+        pairs = list(combinations(range(len(vectors))[rows], 2))
+        return max(pairs, key=lambda pair: vectors[pair[0]] @ vectors[pair[1]]) if pairs else [0, 0]
+
+    return closest
+
+
+def _near_all(vectors):
+    table = vectors @ vectors.T - 3 * torch.eye(len(vectors))
+    row = int(table.sum(dim=1).argmax())
+    return [row, int(table[row].argmax())]
+
+
 def _closest_problem(vectors, outcome):
     table = (vectors.double() @ vectors.double().T).tolist()
     cosines = {(i, j): table[i][j] for i, j in combinations(range(len(table)), 2)}
@@ -166,10 +307,15 @@ CLOSEST = exercise(
     _closest_cases,
     _closest,
     judge=lambda args, outcome: _closest_problem(*args, outcome),
-    alike=lambda one, other: difference(_in_order(one), _in_order(other)) is None,
+    alike=_alike_pairs,
     points=2,
 )(
-    itself=lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool()),
+    itself=(
+        lambda v: _closest(v, keep=lambda t: torch.ones_like(t).bool()),
+        _nth_highest(lambda n: 1, lambda numbers: numbers.topk(2).indices),
+        _nth_highest(lambda n: 1, lambda numbers: numbers.argsort(descending=True)),
+        _nth_highest(lambda n: -2, lambda numbers: numbers.argsort()),
+    ),
     zeros_outside=(
         lambda v: _closest(v, fill=0.0, keep=_off_diagonal),
         lambda v: _closest(v, fill=0.0),
@@ -177,10 +323,47 @@ CLOSEST = exercise(
     ),
     not_low_enough=(lambda v: _closest(v, fill=-1.0, keep=_off_diagonal), lambda v: _closest(v, fill=-1.0)),
     absolute=(lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0)),
-    ones_left_out=lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool()),
+    ones_left_out=(
+        lambda v: _closest(v, keep=lambda t: (t < 0.9999) & torch.ones_like(t).triu(1).bool()),
+        *(_high_filled(limit, fill) for fill in (-2, -1, 0) for limit in (0.9999, 1 - 1e-6)),
+        _high_filled(1, -2),
+    ),
     farthest=lambda v: _farthest(v),
     flat_index=lambda v: (lambda i: i[0] * len(v) + i[1])(_closest(v)),
     neighbours_only=lambda v: (lambda i: [i, i + 1])((v[:-1] * v[1:]).sum(dim=1).argmax().item()),
+    after_the_diagonal=(
+        *(
+            _nth_highest(lambda n: n, lambda numbers, stable=stable: numbers.argsort(descending=True, stable=stable))
+            for stable in (False, True)
+        ),
+        _nth_highest(lambda n: -1, lambda numbers: numbers.topk(round(len(numbers) ** 0.5) + 1).indices),
+        _second_in_rows,
+        _second_in_sorted_rows,
+    ),
+    place_in_shorter_list=[
+        _in_shorter_list(keep, width)
+        for keep in (_off_diagonal, lambda table: table.triu(1), lambda table: table.tril(-1))
+        for width in (lambda n: n, lambda n: n - 1)
+    ],
+    rows_left_out=(_among(slice(-1)), _among(slice(1, None))),
+    from_one=lambda v: [place + 1 for place in _closest(v)],
+    cosine_returned=lambda v: float((v @ v.T)[tuple(_closest(v))]),
+    floats=(
+        lambda v: [float(place) for place in _closest(v)],
+        lambda v: [(n := len(v)) and (i := _closest(v))[0] + i[1] / n, i[1]],
+    ),
+    near_all=(
+        _near_all,
+        lambda v: (v @ v.mean(dim=0)).topk(2).indices.tolist(),
+        lambda v: (v @ v.T).fill_diagonal_(-2).sum(dim=1).topk(2).indices.tolist(),
+    ),
+    other_width=lambda v: _place(_closest(v)[0] * len(v) + _closest(v)[1], v.shape[1]),
+    other_distance=(
+        lambda v: _place((-torch.cdist(v, v, p=1)).fill_diagonal_(-99).argmax(), len(v)),
+        lambda v: _place((-torch.cdist(v, v, p=torch.inf)).fill_diagonal_(-99).argmax(), len(v)),
+    ),
+    first_row_only=lambda v: [0, int((v[1:] @ v[0]).argmax()) + 1],
+    nearest_of_each=lambda v: (v @ v.T).fill_diagonal_(-2).argmax(dim=1).tolist(),
 )
 
 
@@ -252,10 +435,45 @@ def _unclipped(q, c, best, clip_question=False, clip_corpus=False, negated=False
         return ~(highest > best) if negated else highest <= best
 
 
+def _brought_back(question, corpus, negated, q, c, best):
+    """A mistake: limits for the question and the sentences that leave out some cosines; outside, the angle is NaN."""
+    return _unclipped(np.clip(q, *question), np.clip(c, *corpus), best, negated=negated)
+
+
+UPPER, LOWER, BOTH, NEITHER = (None, 1.0), (-1.0, None), (-1.0, 1.0), (-np.inf, np.inf)
+
+
+def _nan_is_zero(q, c, best):
+    with np.errstate(invalid="ignore"):
+        return np.cos(np.nan_to_num(np.arccos(q)) - np.nan_to_num(np.arccos(c))) <= best
+
+
+def _raw(bound, compare=np.less_equal):
+    """A mistake in the bound, with cosines that are not clipped."""
+
+    def can_skip(q, c, best):
+        with np.errstate(invalid="ignore"):
+            return compare(bound(np.arccos(q), np.arccos(c)), best)
+
+    return can_skip
+
+
 CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
-    lowest_possible=lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
-    inverted=lambda q, c, best: _highest(q, c) > best,
-    equal_kept=lambda q, c, best: _highest(q, c) < best,
+    lowest_possible=(
+        lambda q, c, best: np.cos(np.add(*_clipped(q, c))) <= best,
+        lambda q, c, best: np.cos(np.add(*_clipped(q, c))) < best,
+        lambda q, c, best: np.add(*_clipped(q, c)) >= np.arccos(best),
+        lambda q, c, best: np.add(*_clipped(q, c)) > np.arccos(best),
+        _raw(lambda x, y: np.cos(x + y)),
+        _raw(lambda x, y: np.cos(x + y), np.less),
+    ),
+    inverted=(
+        lambda q, c, best: _highest(q, c) > best,
+        lambda q, c, best: _highest(q, c) >= best,
+        _raw(lambda x, y: np.cos(x - y), np.greater),
+        _raw(lambda x, y: np.cos(x - y), np.greater_equal),
+    ),
+    equal_kept=(lambda q, c, best: _highest(q, c) < best, _raw(lambda x, y: np.cos(x - y), np.less)),
     false_outside_range=_unclipped,
     false_for_query=partial(_unclipped, clip_corpus=True),
     false_for_corpus=partial(_unclipped, clip_question=True),
@@ -265,8 +483,21 @@ CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
     clipped_too_far=lambda q, c, best: (
         _highest(np.clip(q, -1 + 1e-6, 1 - 1e-6), np.clip(c, -1 + 1e-6, 1 - 1e-6)) <= best
     ),
-    cosines_subtracted=lambda q, c, best: 1 - np.abs(q - c) <= best,
-    cosines_multiplied=lambda q, c, best: q * c <= best,
+    cosines_subtracted=(
+        lambda q, c, best: 1 - np.abs(q - c) <= best,
+        lambda q, c, best: 1 - np.abs(q - c) < best,
+        lambda q, c, best: np.abs(q - c) <= best,
+        lambda q, c, best: np.abs(q - c) < best,
+        lambda q, c, best: np.abs(q - c) >= best,
+        lambda q, c, best: np.abs(q - c) > best,
+        lambda q, c, best: q - c <= best,
+        lambda q, c, best: c - q <= best,
+    ),
+    cosines_multiplied=(
+        lambda q, c, best: q * c <= best,
+        lambda q, c, best: q * c < best,
+        lambda q, c, best: np.clip(q, -1, 1) * np.clip(c, -1, 1) <= best,
+    ),
     chord_bound=lambda q, c, best: 1 - (_chord(q) - _chord(c)) ** 2 / 2 <= best,
     farther_only=lambda q, c, best: (lambda x, y: (y >= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
     nearer_only=lambda q, c, best: (lambda x, y: (y <= x) & (np.cos(x - y) <= best))(*_clipped(q, c)),
@@ -274,17 +505,77 @@ CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
         lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) <= best,
         lambda q, c, best: np.subtract(*_clipped(q, c)) <= best,
         lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) >= best,
+        lambda q, c, best: np.abs(np.subtract(*_clipped(q, c))) > best,
+        lambda q, c, best: np.subtract(*_clipped(q, c)[::-1]) >= best,
+        lambda q, c, best: np.subtract(*_clipped(q, c)[::-1]) <= best,
+        lambda q, c, best: np.add(*_clipped(q, c)) <= best,
+        lambda q, c, best: np.add(*_clipped(q, c)) >= best,
     ),
-    stored_compared=lambda q, c, best: c <= best,
+    stored_compared=(
+        lambda q, c, best: c <= best,
+        lambda q, c, best: c < best,
+        lambda q, c, best: np.clip(c, -1, 1) <= best,
+        lambda q, c, best: c > best,
+        lambda q, c, best: c >= best,
+    ),
     absolute=(
         lambda q, c, best: np.abs(_highest(q, c)) <= best,
         lambda q, c, best: np.maximum(0, _highest(q, c)) <= best,
         lambda q, c, best: _highest(np.abs(q), np.abs(c)) <= best,
     ),
-    places=lambda q, c, best: np.flatnonzero(_can_skip(q, c, best)),
+    places=(
+        lambda q, c, best: np.flatnonzero(_can_skip(q, c, best)),
+        lambda q, c, best: np.nonzero(_can_skip(q, c, best)),
+        lambda q, c, best: np.argwhere(_can_skip(q, c, best)),
+    ),
     count=lambda q, c, best: sum(_can_skip(q, c, best)),
-    one_value=lambda q, c, best: all(_can_skip(q, c, best)),
+    one_value=(lambda q, c, best: all(_can_skip(q, c, best)), lambda q, c, best: any(_can_skip(q, c, best))),
     bounds_returned=lambda q, c, best: _highest(q, c),
+    one_end_clipped=[
+        partial(_brought_back, *limits, negated)
+        for limits, negations in (
+            ((UPPER, UPPER), (False, True)),
+            ((LOWER, LOWER), (False, True)),
+            ((UPPER, BOTH), (False, True)),
+            ((LOWER, BOTH), (False, True)),
+            ((UPPER, NEITHER), (False, True)),
+            ((BOTH, UPPER), (False,)),
+            ((BOTH, LOWER), (False,)),
+            ((NEITHER, UPPER), (False,)),
+        )
+        for negated in negations
+    ],
+    nan_is_zero=_nan_is_zero,
+    degrees=(
+        lambda q, c, best: np.cos(np.subtract(*map(np.degrees, _clipped(q, c)))) <= best,
+        lambda q, c, best: np.cos(np.subtract(*map(np.radians, _clipped(q, c)))) <= best,
+        lambda q, c, best: np.abs(np.subtract(*map(np.degrees, _clipped(q, c)))) >= np.arccos(best),
+    ),
+    cosines_added=(
+        lambda q, c, best: q + c <= best,
+        lambda q, c, best: q + c - 1 <= best,
+        lambda q, c, best: np.minimum(q, c) <= best,
+        lambda q, c, best: np.maximum(q, c) <= best,
+        lambda q, c, best: (q + c) / 2 <= best,
+    ),
+    compared_with_question=(
+        lambda q, c, best: c <= q,
+        lambda q, c, best: c < q,
+        lambda q, c, best: c >= q,
+        lambda q, c, best: c > q,
+    ),
+    no_root=lambda q, c, best: q * c + (1 - q * q) * (1 - c * c) <= best,
+    straight_line=(
+        lambda q, c, best: 1 - np.abs(np.subtract(*_clipped(q, c))) / np.pi <= best,
+        lambda q, c, best: 1 - 2 * np.abs(np.subtract(*_clipped(q, c))) / np.pi <= best,
+        lambda q, c, best: 1 - np.abs(np.subtract(*_clipped(q, c))) <= best,
+    ),
+    places_kept=lambda q, c, best: np.flatnonzero(~np.array(_can_skip(q, c, best))),
+    numbers_returned=(
+        lambda q, c, best: c[np.array(_can_skip(q, c, best))],
+        lambda q, c, best: c[~np.array(_can_skip(q, c, best))],
+    ),
+    all_false=lambda q, c, best: np.zeros(len(c), dtype=bool),
 )
 
 

@@ -1,7 +1,11 @@
 """Exercises of lesson 10, fine-tuning a classifier."""
 
+import math
 import re
+import string
+import unicodedata
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -81,11 +85,40 @@ def _leaks(train, test, key=_one_form, of_train=None):
     return [text for text in test if key(text) in seen]
 
 
-LEAKS = exercise("10-leaks", _leak_cases, _leaks, points=2)(
-    as_written=lambda train, test: _leaks(train, test, lambda text: text),
+def _alike_texts(one, other):
+    """Whether two lists hold the same texts in any order: that of a set differs from run to run."""
+    return type(one) is type(other) is list and sorted(one) == sorted(other)
+
+
+def _without_accents(text):
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+
+
+def _by_set(of_each, train, test):
+    """A mistake: one text for each different one, as sets and dictionaries hold them."""
+    return list({_one_form(text): of_each(text) for text in _leaks(train, test)}.values())
+
+
+def _as_in_train(train, test):
+    written = {_one_form(text): text for text in train}
+    return [written[_one_form(text)] for text in _leaks(train, test)]
+
+
+WHITE = (" ", " \t", " \n", " \t\n", "\t\n", "\t\n\r")
+
+
+LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
+    as_written=(
+        lambda train, test: _leaks(train, test, lambda text: text),
+        lambda train, test: list(set(train) & set(test)),
+    ),
     space_counts=lambda train, test: _leaks(train, test, str.lower),
     capitals_count=lambda train, test: _leaks(train, test, lambda text: " ".join(text.split())),
-    ends_stripped_only=lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
+    ends_stripped_only=(
+        lambda train, test: _leaks(train, test, lambda text: text.lower().strip()),
+        lambda train, test: _leaks(train, test, str.strip),
+        lambda train, test: _leaks(train, test, lambda text: text.lower().strip(" ")),
+    ),
     only_test_normalised=[
         lambda train, test, form=form: _leaks(train, test, of_train=form)
         for form in (
@@ -97,15 +130,42 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, points=2)(
         )
     ],
     only_train_normalised=lambda train, test: _leaks(train, test, lambda text: text, _one_form),
-    two_spaces_only=lambda train, test: _leaks(train, test, lambda text: text.lower().replace("  ", " ").strip()),
+    two_spaces_only=(
+        lambda train, test: _leaks(train, test, lambda text: text.lower().replace("  ", " ").strip()),
+        lambda train, test: _leaks(train, test, lambda text: text.lower().replace("  ", " ")),
+        lambda train, test: _leaks(train, test, lambda text: text.lower().strip().replace("  ", " ")),
+    ),
     sets_of_words=lambda train, test: _leaks(train, test, lambda text: frozenset(text.lower().split())),
     all_space_removed=lambda train, test: _leaks(train, test, lambda text: "".join(text.lower().split())),
-    punctuation_removed=lambda train, test: _leaks(
-        train, test, lambda text: " ".join(re.findall(r"\w+", text.lower()))
-    ),
+    punctuation_removed=[
+        lambda train, test, form=form: _leaks(train, test, form)
+        for form in (
+            lambda text: " ".join(re.findall(r"\w+", text.lower())),
+            lambda text: _one_form(re.sub(r"[^\w\s]", "", text)),
+            lambda text: _one_form(re.sub(r"[^\w\s]", " ", text)),
+            lambda text: " ".join(re.findall("[a-z]+", text.lower())),
+            lambda text: " ".join(re.findall("[a-z0-9]+", text.lower())),
+            lambda text: " ".join(re.findall("[a-z']+", text.lower())),
+            lambda text: " ".join(re.findall(r"[\w']+", text.lower())),
+            lambda text: _one_form(re.sub("[^a-z0-9 ]", "", text.lower())),
+            lambda text: " ".join(word.strip(string.punctuation) for word in text.lower().split()),
+            lambda text: " ".join(re.findall(r"[^\W\d_]+", text.lower())),
+        )
+    ],
     changed_texts=lambda train, test: [" ".join(text.lower().split()) for text in _leaks(train, test)],
-    train_returned=lambda train, test: _leaks(test, train),
-    listed_once=lambda train, test: list(dict.fromkeys(_leaks(train, test))),
+    train_returned=(
+        lambda train, test: _leaks(test, train),
+        _as_in_train,
+        lambda train, test: _as_in_train(train[::-1], test),
+        lambda train, test: list(dict.fromkeys(_leaks(test, train))),
+        lambda train, test: list(dict.fromkeys(_as_in_train(train, test))),
+    ),
+    listed_once=(
+        lambda train, test: list(dict.fromkeys(_leaks(train, test))),
+        lambda train, test: _by_set(lambda text: text, train, test),
+        lambda train, test: _by_set(lambda text: text, train, test[::-1]),
+        lambda train, test: _by_set(_one_form, train, test),
+    ),
     listed_for_each_in_train=lambda train, test: [text for text in test for other in train if _leaks([other], [text])],
     part_of_longer=lambda train, test: [
         text
@@ -113,7 +173,65 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, points=2)(
         if any(" ".join(text.lower().split()) in " ".join(other.lower().split()) for other in train)
     ],
     not_in_train=lambda train, test: [text for text in test if text not in _leaks(train, test)],
-    number=lambda train, test: len(_leaks(train, test)),
+    number=(
+        lambda train, test: len(_leaks(train, test)),
+        lambda train, test: len(_leaks(train, test)) / max(1, len(test)),
+    ),
+    spaces_only=[
+        lambda train, test, form=form, white=white: _leaks(
+            train, test, lambda text: form(re.sub(f"[{white}]+", " ", text.lower()))
+        )
+        for white in WHITE
+        for form in (str.strip, lambda text: text.strip(" "))
+    ]
+    + [
+        lambda train, test: _leaks(train, test, lambda text: " ".join(filter(None, text.lower().split(" ")))),
+        lambda train, test: _leaks(train, test, lambda text: re.sub(" +", " ", text.lower())),
+        lambda train, test: _leaks(
+            train, test, lambda text: text.lower().replace("\t", " ").replace("\n", " ").replace("  ", " ").strip()
+        ),
+        lambda train, test: _leaks(
+            train, test, lambda text: " ".join(line.strip() for line in text.lower().splitlines())
+        ),
+    ],
+    ends_left=[
+        lambda train, test, form=form: _leaks(train, test, lambda text: form(re.sub(r"\s+", " ", text.lower())))
+        for form in (lambda text: text, str.lstrip, str.rstrip)
+    ],
+    capitals_left=[
+        lambda train, test, form=form: _leaks(train, test, lambda text: form(" ".join(text.split())))
+        for form in (
+            lambda text: text[:1].lower() + text[1:],
+            lambda text: text[:1].upper() + text[1:],
+            lambda text: " ".join(word[:1].lower() + word[1:] for word in text.split()),
+            lambda text: re.sub("[A-Z]", lambda match: match[0].lower(), text),
+        )
+    ],
+    accents_removed=(
+        lambda train, test: _leaks(train, test, lambda text: _without_accents(_one_form(text))),
+        lambda train, test: _leaks(train, test, lambda text: _one_form(text).encode("ascii", "ignore")),
+        lambda train, test: _leaks(train, test, lambda text: _one_form(text).encode("ascii", "replace")),
+    ),
+    words_in_any_order=lambda train, test: _leaks(train, test, lambda text: sorted(text.lower().split()).__repr__()),
+    contains_train=(
+        lambda train, test: [text for text in test if any(_one_form(other) in _one_form(text) for other in train)],
+        lambda train, test: [
+            text
+            for text in test
+            if any(_one_form(a) in _one_form(text) or _one_form(text) in _one_form(a) for a in train)
+        ],
+    ),
+    empty_skipped=(
+        lambda train, test: [text for text in _leaks(train, test) if text.strip()],
+        lambda train, test: [text for text in _leaks(train, test) if text],
+    ),
+    places=lambda train, test: [place for place, text in enumerate(test) if _leaks(train, [text])],
+    truth_values=lambda train, test: [bool(_leaks(train, [text])) for text in test],
+    in_pairs=lambda train, test: list(zip(_as_in_train(train, test), _leaks(train, test))),
+    same_place_only=lambda train, test: [
+        text for text, other in zip(test, train) if _one_form(text) == _one_form(other)
+    ],
+    order_lost=lambda train, test: sorted(_leaks(train, test)),
 )
 
 
@@ -154,6 +272,36 @@ def _way(share):
     return lambda step, steps, warmup, peak: peak * (step / warmup if step < warmup else share(step, steps, warmup))
 
 
+def _curve(rise=float, fall=float, ends=True):
+    """A mistake: `rise` and `fall` give the share of the peak on the way up and down in place of a straight line."""
+
+    def rate(step, steps, warmup, peak):
+        if step < warmup:
+            return peak * rise(step / warmup)
+        left = (steps - step) / (steps - warmup)
+        return peak * fall(max(0.0, left) if ends else left)
+
+    return rate
+
+
+def _half_wave(share):
+    return (1 - math.cos(math.pi * share)) / 2
+
+
+def _quarter_wave(share):
+    return math.sin(math.pi / 2 * share)
+
+
+def _late_quarter_wave(share):
+    return 1 - math.cos(math.pi / 2 * share)
+
+
+def _warmup_as_share(step, steps, warmup, peak):
+    if step < warmup * steps:
+        return peak * step / (warmup * steps)
+    return 0.0 if step >= steps else peak * (steps - step) / (steps - warmup * steps)
+
+
 SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, judge=_problem_of_rate, points=2)(
     below_zero=_way(lambda i, n, w: (n - i) / (n - w)),
     no_warmup=lambda i, n, w, p: p * max(0, n - i) / n,
@@ -161,12 +309,19 @@ SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, judge=_problem_of_rat
     no_fall=_way(lambda i, n, w: 1),
     jump_after_warmup=_way(lambda i, n, w: max(0, n - i) / n),
     jump_and_below_zero=_way(lambda i, n, w: (n - i) / n),
-    divided_by_steps=_way(lambda i, n, w: max(0, 1 - (i - w) / n)),
+    divided_by_steps=(
+        _way(lambda i, n, w: max(0, 1 - (i - w) / n)),
+        _way(lambda i, n, w: 1 - (i - w) / n),
+        _way(lambda i, n, w: max(0, 1 - (i - w) / n) if i < n else 0),
+    ),
     steps_done=(_way(lambda i, n, w: (i - w) / (n - w)), _way(lambda i, n, w: min(1, (i - w) / (n - w)))),
     zero_too_early=_way(lambda i, n, w: max(0, n - 1 - i) / (n - 1 - w)),
     zero_without_warmup=(
         lambda i, n, w, p: _rate(i, n, w, p) if w or i else 0.0,
         lambda i, n, w, p: _rate(i, n, max(1, w), p),
+        lambda i, n, w, p: p * (n - i) / (n - w) if i >= w and (w or i) else p * i / max(1, w),
+        lambda i, n, w, p: p * (i / max(1, w) if i < max(1, w) else (n - i) / (n - max(1, w))),
+        lambda i, n, w, p: _rate(i, n, w, p) if w else 0.0,
     ),
     divided_by_zero=(
         lambda i, n, w, p: p * (i / w) if i <= w else _rate(i, n, w, p),
@@ -174,9 +329,75 @@ SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, judge=_problem_of_rat
     ),
     no_peak=lambda i, n, w, p: _rate(i, n, w, 1.0),
     no_peak_and_below_zero=lambda i, n, w, p: i / w if i < w else (n - i) / (n - w),
-    first_step_above_zero=lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
+    first_step_above_zero=(
+        lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else _rate(i, n, w, p),
+        lambda i, n, w, p: _rate(i + 1, n, w, p),
+        lambda i, n, w, p: p * (i + 1) / (w + 1) if i < w else _rate(i, n, w, p),
+    ),
     first_step_and_below_zero=lambda i, n, w, p: _rate(min(i + 1, w), n, w, p) if i < w else p * (n - i) / (n - w),
     rounded=[lambda *args, digits=digits: round(_rate(*args), digits) for digits in (7, 6, 5, 4, 3, 2)],
+    warmup_as_share=(
+        _warmup_as_share,
+        lambda i, n, w, p: 0.0 if i >= n else _warmup_as_share(i, n, w, p),
+        lambda i, n, w, p: p if w * n == i else _warmup_as_share(i, n, w, p),
+    ),
+    whole_division=[
+        lambda i, n, w, p, up=up, down=down: up(i, w, p) if i < w else down(i, n, w, p)
+        for up in (lambda i, w, p: p * (i // w), lambda i, w, p: p * i // w, lambda i, w, p: p * i / w)
+        for down in (
+            lambda i, n, w, p: p * (max(0, n - i) // (n - w)),
+            lambda i, n, w, p: p * ((n - i) // (n - w)),
+            lambda i, n, w, p: p * max(0, n - i) // (n - w),
+        )
+    ]
+    + [lambda i, n, w, p: p * (i // w) if i < w else _rate(i, n, w, p)],
+    curve=[
+        _curve(rise, fall, ends)
+        for rise in (float, _half_wave, _quarter_wave, _late_quarter_wave, lambda share: share**2, math.sqrt)
+        for fall in (float, _half_wave, _quarter_wave, _late_quarter_wave, lambda share: share**2)
+        for ends in (True, False)
+        if rise is not float or fall is not float
+    ]
+    + [
+        _curve(fall=lambda share: math.sqrt(max(0, share))),
+        _curve(fall=lambda share: share**3),
+        _way(lambda i, n, w: (w / i) ** 0.5 if i else 1),
+        _way(lambda i, n, w: (max(1, w) / i) ** 0.5 if i else 1),
+        _way(lambda i, n, w: math.exp(-(i - w) / (n - w)) if i < n else 0),
+        _way(lambda i, n, w: math.exp(-(i - w) / (n - w))),
+    ],
+    peak_without_warmup=(
+        lambda i, n, w, p: _rate(i, n, w, p) if w else p,
+        lambda i, n, w, p: _rate(i, n, w, p) if w else p * (i < n),
+    ),
+    flat_warmup=(
+        lambda i, n, w, p: p if i < w else _rate(i, n, w, p),
+        lambda i, n, w, p: p if i < w else p * (n - i) / (n - w),
+    ),
+    rise_by_steps=(
+        lambda i, n, w, p: p * i / n if i < w else _rate(i, n, w, p),
+        lambda i, n, w, p: p * i / n if i < w else p * (n - i) / (n - w),
+    ),
+    peak_at_other_step=(
+        lambda i, n, w, p: p * i / (w + 1) if i <= w and w else _rate(i, n, w, p),
+        lambda i, n, w, p: p * i / (w + 1) if i < w else _rate(i, n, w, p),
+        lambda i, n, w, p: p * i / max(1, w - 1) if i < w else _rate(i, n, w, p),
+    ),
+    product=(
+        lambda i, n, w, p: p * (i / w if i < w else 1) * max(0, n - i) / n,
+        lambda i, n, w, p: p * (i / w if i < w else 1) * max(0, n - i) / (n - w),
+    ),
+    falling_warmup=lambda i, n, w, p: p * (w - i) / w if i < w else _rate(i, n, w, p),
+    rises_again=lambda i, n, w, p: p * i / w if i < w else p * abs(n - i) / (n - w),
+    warmup_subtracted_twice=(
+        _way(lambda i, n, w: max(0, n - w - i) / (n - w)),
+        _way(lambda i, n, w: (n - w - i) / (n - w)),
+        _way(lambda i, n, w: max(0, n - w - i) / n),
+    ),
+    not_multiplied_in_fall=(
+        lambda i, n, w, p: p * i / w if i < w else _rate(i, n, w, 1.0),
+        lambda i, n, w, p: i / w if i < w else _rate(i, n, w, p),
+    ),
 )
 
 
@@ -189,7 +410,7 @@ def _softmax(logits):
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def _epochs(make, epochs, train):
+def _epochs(make, epochs, train, error=lambda logits, right: _softmax(logits) - right):
     """The weights after each epoch of gradient descent on `make`'s linear layer, where `train(step)` runs one epoch.
 
     In NumPy and with the gradient of the cross-entropy written out, which for so small a layer is much faster.
@@ -198,8 +419,8 @@ def _epochs(make, epochs, train):
     state, gradient, states = {"weight": weight.numpy(), "bias": np.float32([0] * len(weight))}, {}, []
 
     def step(inputs, labels, clear=True):
-        inputs, off = inputs.numpy(), _softmax(_logits(state, inputs.numpy()))
-        off[np.arange(len(off)), labels.numpy()] -= 1
+        inputs, right = inputs.numpy(), np.eye(len(weight), dtype=np.float32)[labels.numpy()]
+        off = error(_logits(state, inputs), right)
         for name, now in (("weight", off.T @ inputs / len(off)), ("bias", off.mean(axis=0))):
             gradient[name] = now if clear else gradient.get(name, 0) + now
             state[name] = state[name] - rate * gradient[name]
@@ -365,6 +586,73 @@ def _above_the_one_before(first, make, batches, validation, epochs):
     return scores, None if place is None else after[place]
 
 
+def _other_loss(error):
+    """A mistake in the loss: `error(logits, right)` is its gradient for each row, times the number of rows."""
+    return lambda m, b, v, e: _best(
+        m, b, v, e, lambda make, batches, epochs: _epochs(make, epochs, lambda s: [s(*one) for one in batches], error)
+    )
+
+
+def _of_probabilities(logits, right):
+    """The gradient of the cross-entropy of a softmax, taken as logits, or of the mean squared error of it."""
+    p = _softmax(logits)
+    off = _softmax(p) - right
+    return p * (off - (off * p).sum(axis=1, keepdims=True))
+
+
+def _of_squares(logits, right):
+    p = _softmax(logits)
+    off = 2 * (p - right) / right.shape[1]
+    return p * (off - (off * p).sum(axis=1, keepdims=True))
+
+
+def _joined(batches):
+    return tuple(torch.cat(column) for column in zip(*batches, strict=True))
+
+
+def _one_step_of_sum(make, batches, validation, epochs):
+    """All batches' gradients add up, and one step is taken with them."""
+
+    def states(make, batches, epochs):
+        return _epochs(
+            make, epochs, lambda step: step(*_joined(batches)), lambda x, right: len(batches) * (_softmax(x) - right)
+        )
+
+    return _best(make, batches, validation, epochs, states)
+
+
+def _stopped(is_worse, make, batches, validation, epochs):
+    scores, _ = _best(make, batches, validation, epochs)
+    end = next((n for n in range(1, epochs) if is_worse(scores[n], max(scores[:n]), scores[n - 1])), epochs - 1)
+    return _best(make, batches, validation, end + 1)
+
+
+def _after_each_batch(make, batches, validation, epochs, per_epoch=False):
+    """The accuracy after each step, and the weights after the best step."""
+    turns = iter(batches * epochs)
+    after = _epochs(make, epochs * len(batches), lambda step: step(*next(turns)))
+    scores = _accuracies(after, validation)
+    best = after[scores.index(max(scores))]
+    return (scores[len(batches) - 1 :: len(batches)] if per_epoch else scores), best
+
+
+def _with_losses(pick, make, batches, validation, epochs):
+    after = _states(make, batches, epochs)
+    losses = [float(loss) for loss in _losses(after, validation)]
+    return losses, after[pick(_accuracies(after, validation), losses)]
+
+
+def _changed_result(change):
+    """A mistake in what is returned: `change(scores, weights, last, validation)` makes it of what is right."""
+
+    def answer(make, batches, validation, epochs):
+        after = _states(make, batches, epochs)
+        scores = _accuracies(after, validation)
+        return change(scores, after[scores.index(max(scores))], after[-1], validation)
+
+    return answer
+
+
 DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
     last_weights=lambda m, b, v, e: _best(m, b, v, e, pick=lambda scores: -1),
     last_of_ties=lambda m, b, v, e: _best(m, b, v, e, pick=lambda s: len(s) - 1 - s[::-1].index(max(s))),
@@ -385,6 +673,58 @@ DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
     fresh_each_epoch=lambda m, b, v, e: _best(m, b, v, e, lambda make, batches, n: _states(make, batches, 1) * n),
     weights_only=lambda m, b, v, e: _best(m, b, v, e)[1],
     best_accuracy_only=lambda m, b, v, e: (max(_best(m, b, v, e)[0]), _best(m, b, v, e)[1]),
+    stops_early=[
+        partial(_stopped, is_worse)
+        for is_worse in (
+            lambda new, best, before: new <= best,
+            lambda new, best, before: new < best,
+            lambda new, best, before: new < before,
+        )
+    ],
+    softmax_twice=_other_loss(_of_probabilities),
+    other_loss=(
+        _other_loss(lambda logits, right: -right),
+        _other_loss(lambda logits, right: -_softmax(logits) * (right - (right * _softmax(logits)).sum(1)[:, None])),
+        _other_loss(_of_squares),
+        _other_loss(lambda logits, right: 2 * (logits - right) / right.shape[1]),
+    ),
+    summed_loss=_other_loss(lambda logits, right: len(right) * (_softmax(logits) - right)),
+    one_step=(
+        _other_training(lambda step, b: step(*_joined(b))),
+        _one_step_of_sum,
+        _other_training(lambda step, b: step(*b[-1])),
+        _other_training(lambda step, b: step(*b[0])),
+    ),
+    never_trained=lambda m, b, v, e: _best(m, b, v, e, lambda make, batches, n: _epochs(make, n, lambda step: None)),
+    other_order=_other_training(lambda step, b: [step(*batch) for batch in b[::-1]]),
+    after_each_batch=(_after_each_batch, partial(_after_each_batch, per_epoch=True)),
+    never_kept=[_changed_result(lambda s, w, last, v, none=none: (s, none)) for none in (None, {})],
+    losses_returned=(
+        partial(_with_losses, lambda scores, losses: scores.index(max(scores))),
+        partial(_with_losses, lambda scores, losses: losses.index(min(losses))),
+    ),
+    no_shares=(
+        _changed_result(lambda s, w, last, v: ([100 * score for score in s], w)),
+        _changed_result(lambda s, w, last, v: ([round(score * len(v[1])) for score in s], w)),
+        _changed_result(lambda s, w, last, v: ([1 - score for score in s], w)),
+    ),
+    rounded=[
+        _changed_result(lambda s, w, last, v, digits=digits: ([round(score, digits) for score in s], w))
+        for digits in (2, 3, 4)
+    ],
+    no_weights=(
+        _changed_result(lambda s, w, last, v: (s, s.index(max(s)))),
+        _changed_result(lambda s, w, last, v: (s, s.index(max(s)) + 1)),
+        _changed_result(lambda s, w, last, v: (s, max(s))),
+        _changed_result(lambda s, w, last, v: s),
+    ),
+    results_swapped=_changed_result(lambda s, w, last, v: (w, s)),
+    part_of_weights=(
+        _changed_result(lambda s, w, last, v: (s, {"weight": w["weight"]})),
+        _changed_result(lambda s, w, last, v: (s, w["weight"])),
+        _changed_result(lambda s, w, last, v: (s, list(w.values()))),
+        _changed_result(lambda s, w, last, v: (s, {"weight": w["weight"], "bias": last["bias"]})),
+    ),
 )
 
 
@@ -473,21 +813,145 @@ def _by_size(pairs):
     return [order.index(group) for group in groups]
 
 
+def _swept(sweeps, result, pairs):
+    """A mistake: each pair's sentences get the lower of their two numbers, in a fixed number of sweeps."""
+    of, numbers = {}, []
+    for _ in range(sweeps):
+        numbers = []
+        for number, (one, other) in enumerate(pairs):
+            of[one] = of[other] = min(of.get(one, number), of.get(other, number))
+            numbers.append(of[one])
+    return _counted(numbers if result is None else [result(of[one], of[other]) for one, other in pairs])
+
+
+def _joins(choose, overwrite, pairs, at_end=None):
+    """A mistake: each pair takes one of the numbers of its sentences, and no two groups are ever joined."""
+    of, numbers = {}, []
+    for number, pair in enumerate(pairs):
+        found = choose([of[sentence] for sentence in pair if sentence in of] or [number])
+        for sentence in pair:
+            of[sentence] = found if overwrite else of.get(sentence, found)
+        numbers.append(found)
+    return _counted(numbers if at_end is None else [of[pair[at_end]] for pair in pairs])
+
+
+def _joins_pairs(turned, pairs):
+    """A mistake: each pair takes the number of the first, or the last, earlier pair with a common sentence."""
+    numbers = []
+    for number, pair in enumerate(pairs):
+        earlier = [numbers[n] for n in range(number) if set(pair) & set(pairs[n])]
+        numbers.append(earlier[-1 if turned else 0] if earlier else number)
+    return _counted(numbers)
+
+
+def _double_loop(lower, pairs):
+    numbers = list(range(len(pairs)))
+    for i, j in combinations(range(len(pairs)), 2):
+        if set(pairs[i]) & set(pairs[j]):
+            numbers[j] = min(numbers[i], numbers[j]) if lower else numbers[i]
+            numbers[i] = numbers[j] if lower else numbers[i]
+    return _counted(numbers)
+
+
+def _with_previous(keep, pairs):
+    """A mistake: a pair is compared with the pair before it alone, or with the group of that pair."""
+    numbers, last = [], set()
+    for pair in pairs:
+        common = last & set(pair)
+        numbers.append(numbers[-1] if common else len(set(numbers)))
+        last = (last if keep and common else set()) | set(pair)
+    return numbers
+
+
+def _by_joined_sets(pairs):
+    """The right groups, numbered by their places in a list of sets from which joined ones are taken."""
+    groups = []
+    for pair in pairs:
+        met = [group for group in groups if group & set(pair)]
+        groups = [group for group in groups if group not in met] + [set(pair).union(*met)]
+    return [next(n for n, group in enumerate(groups) if pair[0] in group) for pair in pairs]
+
+
+def _ordered_by(key, pairs):
+    """The right groups, numbered in another order: that of the lowest `key` of their sentences."""
+    groups = _groups(pairs)
+    least = {}
+    for group, pair in zip(groups, pairs):
+        least[group] = min([*map(key, pair), *([least[group]] if group in least else [])])
+    order = sorted(least, key=least.get)
+    return [order.index(group) for group in groups]
+
+
+def _numbers_of_arrays(pairs):
+    """As `_ordered_by`, with an array of two columns, which an empty list does not make."""
+    if not pairs:
+        return np.array(pairs)[:, 0]
+    return _ordered_by(str, pairs)
+
+
+def _with_gaps(choose, pairs):
+    """The right groups, with numbers that are counted when a group begins and left out when it is joined."""
+    of, count = {}, 0
+    for pair in pairs:
+        met = {of[sentence] for sentence in pair if sentence in of}
+        number = choose(met) if met else count
+        count += not met
+        of |= {sentence: number for sentence, old in of.items() if old in met} | dict.fromkeys(pair, number)
+    return [of[one] for one, _ in pairs]
+
+
+def _gathered(of_group, pairs):
+    return [of_group([pairs[n] for n in places]) for places in _lists(pairs)]
+
+
 SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     first_sentences=lambda pairs: _counted([one for one, _ in pairs]),
     second_sentences=lambda pairs: _counted([other for _, other in pairs]),
     same_side_only=_positions,
-    not_joined=[partial(_greedy, order) for order in (1, -1)],
+    not_joined=[
+        *(partial(_greedy, order) for order in (1, -1)),
+        *(
+            partial(_joins, choose, overwrite, at_end=at_end)
+            for choose in (min, max, lambda met: met[0], lambda met: met[-1])
+            for overwrite in (False, True)
+            for at_end in (None, 0, 1)
+        ),
+        *(partial(_swept, 1, result) for result in (None, lambda one, _: one, lambda _, other: other, min, max)),
+        *(partial(_joins_pairs, turned) for turned in (False, True)),
+        *(partial(_double_loop, lower) for lower in (False, True)),
+    ],
     chain_not_followed=_neighbours,
     equal_pairs=lambda pairs: _counted([tuple(pair) for pair in pairs]),
     equal_pairs_either_order=lambda pairs: _counted([frozenset(pair) for pair in pairs]),
-    numbers_left_out=_linked,
+    numbers_left_out=(_linked, partial(_with_gaps, min), partial(_with_gaps, max)),
     numbered_from_one=lambda pairs: [n + 1 for n in _groups(pairs)],
     numbered_from_last=lambda pairs: _counted(_linked(pairs)[::-1])[::-1],
     largest_first=_by_size,
-    sentences_normalised=lambda pairs: _groups([tuple(map(_one_form, pair)) for pair in pairs]),
+    sentences_normalised=[
+        lambda pairs, form=form: _groups([tuple(map(form, pair)) for pair in pairs])
+        for form in (_one_form, str.strip, lambda text: text.strip().lower(), lambda text: " ".join(text.split()))
+    ],
     capitals_ignored=lambda pairs: _groups([tuple(map(str.lower, pair)) for pair in pairs]),
     places_returned=_lists,
     count=lambda p: len(_lists(p)),
     one_group=lambda pairs: [0 for _ in pairs],
+    empty_skipped=(
+        lambda pairs: _groups([tuple(text or object() for text in pair) for pair in pairs]),
+        lambda pairs: _groups([tuple(text.strip() or object() for text in pair) for pair in pairs]),
+    ),
+    previous_only=(partial(_with_previous, False), partial(_with_previous, True)),
+    numbered_otherwise=(partial(_ordered_by, str), _numbers_of_arrays, _by_joined_sets),
+    few_sweeps=[partial(_swept, sweeps, result) for sweeps in (2, 3) for result in (None, min)],
+    counted_once=(lambda pairs: _groups(list(dict.fromkeys(pairs))), lambda pairs: sorted(set(_groups(pairs)))),
+    sorted_numbers=lambda pairs: sorted(_groups(pairs)),
+    gathered=[
+        partial(_gathered, of_group)
+        for of_group in (
+            list,
+            lambda pairs: list(dict.fromkeys(text for pair in pairs for text in pair)),
+            lambda pairs: sorted({text for pair in pairs for text in pair}),
+            lambda pairs: {text for pair in pairs for text in pair},
+            len,
+        )
+    ],
 )

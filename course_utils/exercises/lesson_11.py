@@ -2,11 +2,13 @@
 
 import itertools
 import math
-from statistics import pstdev
+from collections import Counter
+from functools import partial
+from statistics import pstdev, stdev
 
 import numpy as np
 import torch
-from torch.nn.functional import cosine_similarity, cross_entropy
+from torch.nn.functional import binary_cross_entropy_with_logits, cosine_similarity, cross_entropy
 
 from ..pooling import normalise
 from .comparing import difference
@@ -48,15 +50,28 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
     no_margin=lambda a, p, n, m: _triplet(a, p, n, 0),
     margin_subtracted=lambda a, p, n, m: _triplet(a, p, n, -m),
     swapped=lambda a, p, n, m: _triplet(a, n, p, m),
-    squared=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
+    squared=(
+        lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
+        lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).mean(dim=1)),
+        lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1), mean=torch.sum),
+        lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1), floor=False),
+    ),
     sum=lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum),
     from_positive=lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
-    cosines=lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
+    cosines=(
+        lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
+        lambda a, p, n, m: (cosine_similarity(a, p) - cosine_similarity(a, n) + m).clamp(min=0).mean(),
+        lambda a, p, n, m: ((a * n).sum(dim=1) - (a * p).sum(dim=1) + m).clamp(min=0).mean(),
+        lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: cosine_similarity(x, y).clamp(-1, 1).acos()),
+    ),
     one_distance=lambda a, p, n, m: ((a - p).norm() - (a - n).norm() + m).clamp(min=0),
     per_column=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).norm(dim=0)),
     all_positives=lambda a, p, n, m: _triplet(a, p, n, m, torch.cdist),
     nearest_negative=lambda a, p, n, m: ((a - p).norm(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean(),
-    normalised=lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
+    normalised=(
+        lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
+        lambda a, p, n, m: _triplet(*map(normalise, (a, p, n)), m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
+    ),
     margin_of_one=lambda a, p, n, m: _triplet(a, p, n, 1.0),
     margin_of_half=lambda a, p, n, m: _triplet(a, p, n, 0.5),
     single_costs=lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: x),
@@ -64,6 +79,52 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
         a, p, n, m, mean=lambda x: x[x > 0].mean() if (x > 0).any() else x.sum()
     ),
     absolute=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).abs().sum(dim=1)),
+    margin_after=(
+        lambda a, p, n, m: _triplet(a, p, n, 0) + m,
+        lambda a, p, n, m: _triplet(a, p, n, 0, mean=lambda x: x.clamp(min=m).mean()),
+        lambda a, p, n, m: _triplet(a, p, n, 0, floor=False).clamp(min=0) + m,
+    ),
+    nearer_negative=(
+        lambda a, p, n, m: (
+            ((a - p).norm(dim=1) - torch.minimum((a - n).norm(dim=1), (p - n).norm(dim=1)) + m).clamp(min=0).mean()
+        ),
+        lambda a, p, n, m: (
+            ((a - p).norm(dim=1) - ((a - n).norm(dim=1) + (p - n).norm(dim=1)) / 2 + m).clamp(min=0).mean()
+        ),
+    ),
+    hardest=(
+        lambda a, p, n, m: (torch.cdist(a, p).amax(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean(),
+        lambda a, p, n, m: (torch.cdist(a, p).amax(dim=1) - (a - n).norm(dim=1) + m).clamp(min=0).mean(),
+        lambda a, p, n, m: ((a - p).norm(dim=1).max() - (a - n).norm(dim=1).min() + m).clamp(min=0),
+        lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.max),
+    ),
+    all_negatives=(
+        lambda a, p, n, m: ((a - p).norm(dim=1)[:, None] - torch.cdist(a, n) + m).clamp(min=0).mean(),
+        lambda a, p, n, m: ((a - p).norm(dim=1)[:, None] - (a - n).norm(dim=1) + m).clamp(min=0).mean(),
+    ),
+    mean_over_columns=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).mean(dim=1).sqrt()),
+    other_floor=(
+        lambda a, p, n, m: torch.nn.functional.softplus(_triplet(a, p, n, m, floor=False, mean=lambda x: x)).mean(),
+        lambda a, p, n, m: _triplet(a, p, n, m, floor=False, mean=lambda x: x).abs().mean(),
+        lambda a, p, n, m: _triplet(a, p, n, m, floor=False).abs(),
+        lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: (x**2).mean()),
+        lambda a, p, n, m: torch.nn.functional.softplus(_triplet(a, p, n, 0, floor=False, mean=lambda x: x)).mean(),
+    ),
+    one_part_missing=(
+        lambda a, p, n, m: (m - (a - n).norm(dim=1)).clamp(min=0).mean(),
+        lambda a, p, n, m: ((a - p).norm(dim=1) + m).mean(),
+        lambda a, p, n, m: ((a - p).norm(dim=1) - m).clamp(min=0).mean(),
+        lambda a, p, n, m: (a - p).norm(dim=1).mean() + (m - (a - n).norm(dim=1)).clamp(min=0).mean(),
+    ),
+    added=lambda a, p, n, m: ((a - p).norm(dim=1) + (a - n).norm(dim=1) + m).mean(),
+    margin_multiplied=(
+        lambda a, p, n, m: m * _triplet(a, p, n, 0),
+        lambda a, p, n, m: ((a - p).norm(dim=1) - m * (a - n).norm(dim=1)).clamp(min=0).mean(),
+        lambda a, p, n, m: (m * (a - p).norm(dim=1) - (a - n).norm(dim=1)).clamp(min=0).mean(),
+    ),
+    other_margin=[lambda a, p, n, m, fixed=fixed: _triplet(a, p, n, fixed) for fixed in (5.0, 0.2, 0.1, 2.0, 0.3)],
+    swapped_too=(lambda a, p, n, m: _triplet(a, n, p, -m), lambda a, p, n, m: -_triplet(a, p, n, m)),
+    share_of_costly=lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: (x > 0).double().mean()),
 )
 
 
@@ -93,6 +154,13 @@ def _hardest(anchor, positive, scale):
     return (torch.logaddexp(own, (logits - torch.diag(torch.full_like(own, torch.inf))).amax(dim=1)) - own).mean()
 
 
+def _own_left_out(anchor, positive, scale, alone=None):
+    """Only the other positives are in the sum below the line. alone: the loss of a single pair."""
+    logits = scale * _cosines(anchor, positive)
+    others = logits - torch.diag(torch.full((len(logits),), torch.inf))
+    return alone if alone is not None and len(logits) == 1 else (others.logsumexp(dim=1) - logits.diagonal()).mean()
+
+
 def _exponentials(logits):
     powers = logits.exp()
     return -(powers.diagonal() / powers.sum(dim=1)).log().mean()
@@ -118,7 +186,7 @@ RANKING = exercise(
     _ranking_cases,
     _ranking,
     judge=_judge(lambda a, p, scale: _ranking(a.double(), p.double(), scale).item(), lambda a, p, scale: 1e-6 * scale),
-    alike=lambda one, other: abs(one - other) <= 1e-4 * max(1, abs(other)),  # single numbers: of others this raises
+    alike=lambda one, other: math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-4),  # of no numbers, this raises
     points=3,
 )(
     dot_products=lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T),
@@ -126,9 +194,12 @@ RANKING = exercise(
     positives_normalised=lambda a, p, s: _ranking(a, p, s, lambda x, y: x @ y.T / y.norm(dim=1)),
     no_scale=lambda a, p, s: _ranking(a, p, 1.0),
     divided_by_scale=lambda a, p, s: _ranking(a, p, 1 / s),
-    underflow=lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
+    underflow=(
+        lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().log().mean(),
+        lambda a, p, s: -(s * _cosines(a.double(), p.double())).softmax(dim=1).diagonal().log().mean(),
+    ),
     overflow=lambda a, p, s: _exponentials(s * _cosines(a, p)),
-    base_two=lambda a, p, s: _ranking(a, p, s) / math.log(2),
+    base_two=(lambda a, p, s: _ranking(a, p, s) / math.log(2), lambda a, p, s: _ranking(a, p, s) / math.log(10)),
     over_anchors=lambda a, p, s: _ranking(p, a, s),
     sum=lambda a, p, s: _ranking(a, p, s, reduction="sum"),
     first_column=lambda a, p, s: cross_entropy(s * _cosines(a, p), torch.zeros(len(a), dtype=torch.int64)),
@@ -140,10 +211,64 @@ RANKING = exercise(
         lambda a, p, s: math.log(len(a)) - (s * _cosines(a, p)).log_softmax(dim=1).diagonal().logsumexp(dim=0),
     ),
     whole_table=lambda a, p, s: -(s * _cosines(a, p)).log_softmax(dim=1).mean(),
-    columns_normalised=lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
+    columns_normalised=(
+        lambda a, p, s: _ranking(a, p, s, lambda x, y: normalise(x.T).T @ normalise(y.T)),
+        lambda a, p, s: _ranking(a, p, s, lambda x, y: (x / x.norm()) @ (y / y.norm()).T),
+    ),
     one_other=_hardest,
     fixed_scale=lambda a, p, s: _ranking(a, p, 20.0),
     single_losses=lambda a, p, s: _ranking(a, p, s, reduction="none"),
+    small_number_added=[
+        lambda a, p, s, small=small, change=change: (
+            -change((s * _cosines(a, p)).softmax(dim=1).diagonal(), small).log().mean()
+        )
+        for small in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-15, 1e-16)
+        for change in (torch.add, torch.clamp)
+    ],
+    own_left_out=(_own_left_out, partial(_own_left_out, alone=0.0)),
+    both_directions=(
+        lambda a, p, s: (_ranking(a, p, s) + _ranking(p, a, s)) / 2,
+        lambda a, p, s: _ranking(a, p, s) + _ranking(p, a, s),
+    ),
+    own_cosines_only=(
+        lambda a, p, s: -(s * cosine_similarity(a, p)).log_softmax(dim=0).mean(),
+        lambda a, p, s: -(s * cosine_similarity(a, p)).mean(),
+        lambda a, p, s: -cosine_similarity(a, p).mean(),
+        lambda a, p, s: (1 - cosine_similarity(a, p)).mean(),
+        lambda a, p, s: -torch.nn.functional.logsigmoid(s * cosine_similarity(a, p)).mean(),
+    ),
+    among_anchors=lambda a, p, s: _ranking(a, a, s),
+    softmax_of_table=lambda a, p, s: (
+        (s * _cosines(a, p)).flatten().logsumexp(dim=0) - (s * _cosines(a, p)).diagonal()
+    ).mean(),
+    distances=(
+        lambda a, p, s: _ranking(a, p, s, lambda x, y: -torch.cdist(x, y)),
+        lambda a, p, s: _ranking(a, p, s, lambda x, y: -torch.cdist(normalise(x), normalise(y))),
+        lambda a, p, s: _ranking(a, p, s, torch.cdist),
+        lambda a, p, s: _ranking(a, p, s, lambda x, y: 1 - _cosines(x, y)),
+    ),
+    loss_scaled=(lambda a, p, s: s * _ranking(a, p, 1.0), lambda a, p, s: _ranking(a, p, 1.0) / s),
+    each_alone=(
+        lambda a, p, s: binary_cross_entropy_with_logits(s * _cosines(a, p), torch.eye(len(a))),
+        lambda a, p, s: binary_cross_entropy_with_logits(s * _cosines(a, p), torch.eye(len(a))) * len(a),
+        lambda a, p, s: ((s * _cosines(a, p) - torch.eye(len(a))) ** 2).mean(),
+        lambda a, p, s: ((_cosines(a, p) - torch.eye(len(a))) ** 2).mean(),
+    ),
+    no_own_logit=(
+        lambda a, p, s: (s * _cosines(a, p)).logsumexp(dim=1).mean(),
+        lambda a, p, s: -(s * _cosines(a, p)).logsumexp(dim=1).mean(),
+    ),
+    accuracy=lambda a, p, s: (_cosines(a, p).argmax(dim=1) == torch.arange(len(a))).double().mean(),
+    not_logarithm=(
+        lambda a, p, s: (1 - (s * _cosines(a, p)).softmax(dim=1).diagonal()).mean(),
+        lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().mean(),
+        lambda a, p, s: _ranking(a, p, s).exp(),
+    ),
+    other_fixed_scale=[
+        lambda a, p, s, fixed=fixed: _ranking(a, p, fixed) for fixed in (100.0, 50.0, 10.0, 0.05, 1 / 0.07)
+    ],
+    squared_scores=lambda a, p, s: _ranking(a, p, s, lambda x, y: _cosines(x, y) ** 2),
+    absolute_cosines=lambda a, p, s: _ranking(a, p, s, lambda x, y: _cosines(x, y).abs()),
 )
 
 
@@ -181,6 +306,24 @@ def _over_texts(positives):
     return sum(math.log(positives.count(text)) for text in texts) / len(texts)
 
 
+def _entropy(positives, log=math.log):
+    shares = [count / len(positives) for count in Counter(positives).values()]
+    return -sum(share * log(share) for share in shares)
+
+
+def _two_labels(labels, positives):
+    return sum(count * math.log(count) for count in map(positives.count, labels(positives)) if count) / len(positives)
+
+
+def _most_common_two(positives):
+    return [text for text, _ in Counter(positives).most_common(2)]
+
+
+def _costly_rows(positives):
+    costs = [math.log(count) for count in map(positives.count, positives) if count > 1]
+    return sum(costs) / max(1, len(costs))
+
+
 STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, lambda positives: 1e-4), points=3)(
     zero=lambda positives: 0.0,
     guess_among_all=lambda positives: math.log(len(positives)),
@@ -191,13 +334,62 @@ STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, l
     copies_counted=lambda positives: _lowest(positives, float),
     mean_probability=lambda positives: _lowest(positives, lambda count: 1 / count),
     no_sign=lambda positives: -_lowest(positives),
-    base_two=lambda positives: _lowest(positives, math.log2),
+    base_two=(lambda positives: _lowest(positives, math.log2), lambda positives: _lowest(positives, math.log10)),
     sum=lambda positives: _lowest(positives, mean=sum),
     worst_row=lambda positives: _lowest(positives, mean=max),
     two_texts=lambda positives: _lowest(["first" if text == positives[0] else "rest" for text in positives]),
-    texts_normalised=lambda positives: _lowest([" ".join(text.lower().split()) for text in positives]),
+    texts_normalised=[
+        lambda positives, form=form: _lowest(list(map(form, positives)))
+        for form in (
+            lambda text: " ".join(text.lower().split()),
+            lambda text: text.lower().strip(),
+            str.lower,
+            str.strip,
+            lambda text: " ".join(text.split()),
+            lambda text: "".join(text.lower().split()),
+            lambda text: " ".join(sorted(text.lower().split())),
+        )
+    ],
     runs_only=_runs,
-    other_copies=lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),
+    other_copies=(
+        lambda positives: _lowest(positives, lambda count: math.log(max(count - 1, 1))),
+        lambda positives: _lowest(positives, lambda count: count - 1),
+    ),
+    entropy=(
+        _entropy,
+        partial(_entropy, log=math.log2),
+        lambda positives: math.exp(_entropy(positives)),
+        lambda positives: math.log(max(1, len(set(positives)))) - _entropy(positives),
+    ),
+    half_of_batch=(
+        lambda positives: math.log(len(positives) / 2),
+        lambda positives: math.log(max(1, len(positives) / 2)),
+        lambda positives: math.log(max(1, len(positives) // 2)),
+        lambda positives: math.log(16),
+        lambda positives: 2.77,
+        lambda positives: math.log(2),
+    ),
+    two_texts_only=(
+        partial(_two_labels, _most_common_two),
+        partial(_two_labels, lambda positives: list(dict.fromkeys(positives))[:2]),
+        partial(_two_labels, lambda positives: ["praise", "blame"]),
+    ),
+    least_row=lambda positives: _lowest(positives, mean=min),
+    costly_rows_only=_costly_rows,
+    each_text_once=lambda positives: sum(math.log(positives.count(text)) for text in set(positives)) / len(positives),
+    most_frequent_guessed=lambda positives: math.log(len(positives) / max(map(positives.count, positives))),
+    divided_by_texts=lambda positives: _lowest(positives, mean=sum) / len(set(positives)),
+    texts_summed=lambda positives: sum(math.log(positives.count(text)) for text in set(positives)),
+    copies_in_all=(
+        lambda positives: math.log(len(positives) - len(set(positives)) + 1),
+        lambda positives: math.log(max(1, len(positives) - len(set(positives)))),
+    ),
+    chance_of_error=(
+        lambda positives: _lowest(positives, lambda count: 1 - 1 / count),
+        lambda positives: 1 - sum((positives.count(text) / len(positives)) ** 2 for text in set(positives)),
+        lambda positives: sum((positives.count(text) / len(positives)) ** 2 for text in set(positives)),
+    ),
+    one_more=lambda positives: _lowest(positives, lambda count: math.log(count + 1)),
 )
 
 
@@ -294,26 +486,80 @@ def _at(place, test):
     return place, test[place]
 
 
+def _strictly(find):
+    """A mistake: only what is above the limit counts; `find(dev, good)` is the epoch, or an error if there is none."""
+
+    def pick(dev, test, n):
+        limit = max(dev) - _error(max(dev), n)
+        return _at(find(dev, [place for place, share in enumerate(dev) if share > limit]), test)
+
+    return pick
+
+
+def _first_small_gain(dev, n):
+    error = _error(max(dev), n)
+    return next((place for place in range(len(dev) - 1) if dev[place + 1] - dev[place] < error), len(dev) - 1)
+
+
+def _before_a_fall(dev, n):
+    return next((place for place in range(len(dev) - 1) if dev[place + 1] < dev[place]), len(dev) - 1)
+
+
+def _before_no_rise(dev, n):
+    return next((place for place in range(len(dev) - 1) if dev[place + 1] <= dev[place]), len(dev) - 1)
+
+
 EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
     test_picks=lambda dev, test, n: _epoch(test, test, n, 0),
     test_picks_with_error=lambda dev, test, n: _epoch(test, test, n),
     best_test_of_good=lambda dev, test, n: _at(max(_good_enough(dev, n), key=test.__getitem__), test),
     test_breaks_ties=lambda dev, test, n: _at(max(range(len(dev)), key=lambda i: (dev[i], test[i])), test),
     # p(1 − p)/n is less than 1/n, so no other epoch is within it
-    highest=lambda dev, test, n: _epoch(dev, test, n, 0),
+    highest=(
+        lambda dev, test, n: _epoch(dev, test, n, 0),
+        lambda dev, test, n: _at(len(dev) - 1 - dev[::-1].index(max(dev)), test),
+    ),
     latest_good=lambda dev, test, n: _at(_good_enough(dev, n)[-1], test),
     lowest_good=lambda dev, test, n: _at(min(_good_enough(dev, n), key=dev.__getitem__), test),
     all_between=lambda dev, test, n: _at(_unbroken(dev, n), test),
     last_error=lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: _error(dev[-1], n)),
-    best_test_returned=lambda dev, test, n: (_epoch(dev, test, n)[0], max(test)),
+    best_test_returned=(
+        lambda dev, test, n: (_epoch(dev, test, n)[0], max(test)),
+        lambda dev, test, n: (_epoch(dev, test, n)[0], max(test[: _epoch(dev, test, n)[0] + 1])),
+    ),
     development_returned=lambda dev, test, n: (_epoch(dev, test, n)[0], dev[_epoch(dev, test, n)[0]]),
     two_errors=lambda dev, test, n: _epoch(dev, test, n, 2),
-    spread_of_epochs=lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / n**0.5),
-    strictly_within=lambda dev, test, n: _at(
-        next(i for i, p in enumerate(dev) if p > max(dev) - _error(max(dev), n) or p == max(dev)), test
+    spread_of_epochs=(
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / n**0.5),
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev)),
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: pstdev(dev) / len(dev) ** 0.5),
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda _, n: stdev([*dev, *dev[: len(dev) < 2]])),
+        lambda dev, test, n: _epoch(
+            dev, test, n, error=lambda _, n: stdev([*dev, *dev[: len(dev) < 2]]) / len(dev) ** 0.5
+        ),
+    ),
+    strictly_within=(
+        lambda dev, test, n: _at(
+            next(i for i, p in enumerate(dev) if p > max(dev) - _error(max(dev), n) or p == max(dev)), test
+        ),
+        *(
+            _strictly(find)
+            for find in (
+                lambda dev, good: good[0],
+                lambda dev, good: [place in good for place in range(len(dev))].index(True),
+                lambda dev, good: next(iter(good)),
+                lambda dev, good: min(good),
+                lambda dev, good: good[0] if good else 0,
+                lambda dev, good: good[0] if good else len(dev) - 1,
+                lambda dev, good: good[0] if good else -1,
+            )
+        ),
     ),
     rounded=lambda dev, test, n: (_epoch(dev, test, n)[0], round(_epoch(dev, test, n)[1], 2)),
-    not_divided_by_n=lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: _error(p, 1)),
+    not_divided_by_n=(
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: _error(p, 1)),
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: p * (1 - p)),
+    ),
     divided_by_epochs=lambda dev, test, n: _epoch(dev, test, len(dev)),
     divided_by_n_minus_one=lambda dev, test, n: _epoch(dev, test, max(n - 1, 1)),
     own_errors=lambda dev, test, n: _at(
@@ -324,4 +570,48 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
     epoch_only=lambda dev, test, n: _epoch(dev, test, n)[0],
     score_only=lambda dev, test, n: _epoch(dev, test, n)[1],
     reversed=lambda dev, test, n: _epoch(dev, test, n)[::-1],
+    other_formula=(
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: (p / n) ** 0.5),
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: p / n**0.5),
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: ((1 - p) / n) ** 0.5),
+        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: 1 / n**0.5),
+    ),
+    fixed_distance=[
+        lambda dev, test, n, distance=distance: _epoch(dev, test, n, error=lambda p, n: distance)
+        for distance in (0.01, 0.02, 0.05)
+    ],
+    other_p=[
+        lambda dev, test, n, p=p: _epoch(dev, test, n, error=lambda _, n: _error(p(dev, test), n))
+        for p in (
+            lambda dev, test: max(test),
+            lambda dev, test: sum(dev) / len(dev),
+            lambda dev, test: 0.5,
+            lambda dev, test: test[dev.index(max(dev))],
+            lambda dev, test: dev[0],
+            lambda dev, test: min(dev),
+            lambda dev, test: sum(test) / len(test),
+        )
+    ],
+    mean_of_good=lambda dev, test, n: (
+        _epoch(dev, test, n)[0],
+        sum(test[place] for place in _good_enough(dev, n)) / len(_good_enough(dev, n)),
+    ),
+    score_of_best=lambda dev, test, n: (_epoch(dev, test, n)[0], test[dev.index(max(dev))]),
+    nearest_to_limit=lambda dev, test, n: _at(
+        min(range(len(dev)), key=lambda i: abs(dev[i] - max(dev) + _error(max(dev), n))), test
+    ),
+    stops_early=[
+        lambda dev, test, n, stop=stop: _at(stop(dev, n), test)
+        for stop in (_first_small_gain, _before_a_fall, _before_no_rise)
+    ],
+    error_taken_off=(
+        lambda dev, test, n: (_epoch(dev, test, n)[0], _epoch(dev, test, n)[1] - _error(_epoch(dev, test, n)[1], n)),
+        lambda dev, test, n: (_epoch(dev, test, n)[0], max(dev) - _error(max(dev), n)),
+    ),
+    three_values=(
+        lambda dev, test, n: (place := _epoch(dev, test, n)[0], dev[place], test[place]),
+        lambda dev, test, n: (place := _epoch(dev, test, n)[0], test[place], _error(max(dev), n)),
+    ),
+    first_epoch=lambda dev, test, n: _at(0, test),
+    lowest_of_all=lambda dev, test, n: _at(dev.index(min(dev)), test),
 )

@@ -612,9 +612,10 @@ def _threshold_cases(rng):
 
     # the size of each group is a power of two, so sums of shares are exact and rounding does not decide between them
     apart = scores(8, 500, 900), scores(4, 100, 400)
-    while True:  # where counting instead of sharing chooses another one
+    while True:  # where counting instead of sharing chooses another one, and F1 neither the highest nor the lowest best
         unequal = scores(16, 350, 800), scores(4, 200, 600)
-        if _threshold(*unequal) != _threshold(*unequal, value=_counted):
+        best = {_threshold(*unequal), _threshold(*unequal, last=False)}
+        if not best & {_threshold(*unequal, value=other) for other in (_counted, _f1)}:
             break
     while True:  # where the lowest of several best is another one
         several = scores(8, 300, 800), scores(8, 200, 700)

@@ -213,7 +213,7 @@ PROMISES = {
             (
                 "with p the best development accuracy",
                 lambda *args, p=p: epoch(*args, p=p),
-                "The best score has the smallest standard error",
+                "Your p is not the best development accuracy",
             )
             for p in (lambda dev, test: max(test), lambda dev, test: sum(dev) / len(dev), lambda dev, test: 0.5)
         ),
