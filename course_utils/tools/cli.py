@@ -372,6 +372,11 @@ class Part(click.ParamType):
     help="Mark only every N-th hand-in, for job arrays. Afterwards, a run without --part writes the tables.",
 )
 @click.option(
+    "--resemblance",
+    is_flag=True,
+    help="Also write resemblance.html and .csv: which hand-ins share more code than chance explains. No mark changes.",
+)
+@click.option(
     "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
 )
 @click.option(
@@ -423,6 +428,8 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         return
     try:
         _print_summary(learners, out, count_left_out(out), unclaimed(out, learners))
+        if options["resemblance"]:
+            click.echo(f"Resemblance: {out / 'resemblance.html'}")
     except OSError as error:
         raise click.ClickException(
             f"All results are in {out}, but a summary cannot be printed: {error.strerror}."

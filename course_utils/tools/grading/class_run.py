@@ -27,6 +27,7 @@ from .submissions import gather, read_roster
 from .tables import write_tables
 
 STORE, RESULTS = "results.sqlite", "results.jsonl"
+RESEMBLANCE = ("resemblance.html", "resemblance.csv")
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
 READING = 60  # seconds that a part waits for others to finish reading the known results
 
@@ -46,6 +47,7 @@ class Options:
     scheduler: the address of a Dask cluster.
     part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
+    resemblance: also write which hand-ins share more than chance explains.
     """
 
     lessons: tuple[str, ...] | None = None
@@ -60,6 +62,7 @@ class Options:
     scheduler: str | None = None
     part: tuple[int, int] = (1, 1)
     beside: tuple = ()
+    resemblance: bool = False
 
     @property
     def is_part(self):
@@ -101,12 +104,24 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         learners = records(hand_ins, entries, roster, work, options.lessons)
         read_manual(out / MANUAL, learners)
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []))
+        _write_resemblance(out, learners, options.resemblance)
         return learners
 
 
 def default_workers():
     """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+def _write_resemblance(out, learners, wanted):
+    """Write the page and the table about resemblance; without the option, remove those of an earlier run."""
+    if wanted:
+        from .resemblance import write_resemblance  # reads all lessons, which takes seconds
+
+        write_resemblance(out, learners)
+    else:
+        for name in RESEMBLANCE:
+            (out / name).unlink(missing_ok=True)
 
 
 # ---------------------------------------------------------------- before anything is marked
