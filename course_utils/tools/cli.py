@@ -381,6 +381,11 @@ class Part(click.ParamType):
     "--received", type=ANY_PATH, help="A CSV file of dates from the learning platform: learner, received, lesson."
 )
 @click.option(
+    "--resemblance",
+    is_flag=True,
+    help="Also write resemblance.html and .csv: which hand-ins share more code than chance explains. No mark changes.",
+)
+@click.option(
     "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
 )
 @click.option("--names", is_flag=True, help="Say in class.html and class.csv who made which mistake.")
@@ -447,6 +452,8 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         return
     try:
         _print_summary(learners, out, count_left_out(out), unclaimed(out, learners))
+        if options["resemblance"]:
+            click.echo(f"Resemblance: {out / 'resemblance.html'}")
     except OSError as error:
         raise click.ClickException(
             f"All results are in {out}, but a summary cannot be printed: {error.strerror}."

@@ -29,6 +29,7 @@ from .submissions import gather, read_roster
 from .tables import write_tables
 
 STORE, RESULTS = "results.sqlite", "results.jsonl"
+RESEMBLANCE = ("resemblance.html", "resemblance.csv")
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
 READING = 60  # seconds that a part waits for others to finish reading the known results
 
@@ -50,6 +51,7 @@ class Options:
     beside: other folders that will be written to.
     due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see `late`.
     names: whether the class report names learners. book, decks: where its links lead.
+    resemblance: also write which hand-ins share more than chance explains.
     """
 
     lessons: tuple[str, ...] | None = None
@@ -70,6 +72,7 @@ class Options:
     names: bool = False
     book: str = ""
     decks: str = ""
+    resemblance: bool = False
 
     @property
     def is_part(self):
@@ -117,12 +120,24 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
             warn(sentence)
         shown = {"names": options.names, "book": options.book, "decks": options.decks}
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
+        _write_resemblance(out, learners, options.resemblance)
         return learners
 
 
 def default_workers():
     """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+def _write_resemblance(out, learners, wanted):
+    """Write the page and the table about resemblance; without the option, remove those of an earlier run."""
+    if wanted:
+        from .resemblance import write_resemblance  # reads all lessons, which takes seconds
+
+        write_resemblance(out, learners)
+    else:
+        for name in RESEMBLANCE:
+            (out / name).unlink(missing_ok=True)
 
 
 # ---------------------------------------------------------------- before anything is marked

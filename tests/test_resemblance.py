@@ -1,0 +1,243 @@
+"""`course grade --resemblance`: planted copies come first, and learners who wrote on their own are hardly ever listed.
+
+The classes are invented. Each learner's answer to an exercise is drawn from those of tests/grading/independent, written
+apart in different styles, and of tests/answers. So every answer has about six owners in a class of 60, long ones too.
+"""
+
+import ast
+import csv
+import random
+import re
+from collections import defaultdict
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from course_utils.tools import cli
+from course_utils.tools.grading import resemblance
+from course_utils.tools.grading.resemblance import PAGE, PASSAGE, TABLE, compare, fingerprints, given_out
+from course_utils.tools.grading.results import LearnerRecord, Mark
+
+from . import grader
+from .grader import hand_in, write_class
+
+LESSONS = ("04", "05", "08")
+HERE = Path(__file__).parent
+ROOM = Path(resemblance.__file__).parent
+STATED = (ROOM / "templates/resemblance.html.j2").read_text(), (ROOM / "README.md").read_text()
+one_sandbox = grader.one_sandbox
+
+
+def independent():
+    """The answers written apart, by exercise."""
+    found = {}
+    for lesson in LESSONS:
+        text = (HERE / f"grading/independent/lesson_{lesson}.md").read_text()
+        for part in text.split("\n### ")[1:]:
+            found[part.split("\n", 1)[0]] = re.findall(r"^```python\n(.*?)^```", part, re.DOTALL | re.MULTILINE)
+    return found
+
+
+def of_the_tests(lesson):
+    """The answers of tests/answers that are one function and call no other: the rest share parts with one another."""
+    source = (HERE / f"answers/lesson_{lesson}.py").read_text()
+    tree, found = ast.parse(source), defaultdict(list)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    tables = [node for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id in ("RIGHT", "WRONG")]
+    for key, answers in ((key.value, row) for node in tables for key, row in zip(node.value.keys, node.value.values)):
+        for answer in (one.elts[0] if isinstance(one, ast.Tuple) else one for one in answers.elts):
+            own = functions.get(answer.id) if isinstance(answer, ast.Name) else None
+            if own and not {part.id for part in ast.walk(own) if isinstance(part, ast.Name)} & functions.keys():
+                found[key].append(ast.get_source_segment(source, own) + "\n")
+    return found
+
+
+APART = independent()
+POOL = {one: APART[one] + of_the_tests(one[:2])[one] for one in APART}
+
+
+def invented(rng, size=60):
+    return {one: [rng.choice(answers) for _ in range(size)] for one, answers in POOL.items()}
+
+
+def planted(texts, rng, copies=3):
+    """Let some learners copy all answers of another one, in disguise. Returns the pairs."""
+    places = rng.sample(range(len(texts["04-baseline"])), 2 * copies)
+    pairs = list(zip(places[::2], places[1::2]))
+    for answers in texts.values():
+        for one, other in pairs:
+            answers[other] = disguised(answers[one], rng)
+    return {tuple(sorted(pair)) for pair in pairs}
+
+
+class Renamed(ast.NodeTransformer):
+    """All names that a text gives to values and arguments, exchanged."""
+
+    def __init__(self, tree, rng):
+        names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        self.names = {name: f"{rng.choice('abcdefgh')}_{number}" for number, name in enumerate(sorted(names))}
+
+    def visit_Name(self, node):
+        node.id = self.names.get(node.id, node.id)
+        return node
+
+    def visit_arg(self, node):
+        node.arg = self.names.get(node.arg, node.arg)
+        return node
+
+
+def disguised(text, rng):
+    """A text with other names and layout, without comments, and with two lines exchanged that are independent."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = node.body if isinstance(node, ast.FunctionDef) else []
+        for place, (one, other) in enumerate(zip(body, body[1:])):
+            if isinstance(one, ast.Assign) and isinstance(other, ast.Assign) and apart(one, other):
+                body[place : place + 2] = other, one
+                break
+    return ast.unparse(Renamed(tree, rng).visit(tree)) + "\n"
+
+
+def apart(one, other):
+    def names(node, kind):
+        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, kind)}
+
+    every = (ast.Store, ast.Load)
+    return not names(one, ast.Store) & names(other, every) and not names(other, ast.Store) & names(one, every)
+
+
+@pytest.fixture(scope="module")
+def given():
+    return given_out(LESSONS)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Answers are drawn again and again: each is taken apart once."""
+    monkeypatch.setattr(resemblance, "fingerprints", cache(fingerprints))
+
+
+def figures(classes, given):
+    """How many of some random classes have a false alarm, and in how many all planted copies come first."""
+    alarms = first = 0
+    for seed in range(classes):
+        alarms += any(pair.above for pair in compare(invented(random.Random(seed)), given).pairs)
+        texts = invented(random.Random(seed))
+        copies = planted(texts, random.Random(seed))
+        pairs = compare(texts, given).pairs[:3]
+        first += {pair.places for pair in pairs} == copies and all(pair.above for pair in pairs)
+    return alarms, first
+
+
+def test_planted_copies_come_first_and_others_are_not_listed(given):
+    alarms, first = figures(8, given)
+    assert alarms <= 1 and first == 8
+
+
+@pytest.mark.nightly
+def test_the_figures_that_page_and_readme_state(given):
+    alarms, first = figures(100, given)
+    print(f"of 100 classes, {alarms} have a false alarm, in {first} the copies come first")
+    assert all(f"of 100 invented classes of 60, {alarms} had one" in " ".join(text.split()) for text in STATED)
+    assert f"in {first} of them, the three copies came first" in " ".join(STATED[1].split())
+
+
+def test_answers_written_apart_share_no_long_passage(given):
+    pairs = []
+    for answers in APART.values():
+        own = [fingerprints(text) - given for text in answers]
+        pairs += [len(one & other) for one, other in combinations(own, 2)]
+    print(f"{len(pairs)} pairs of answers share at most {max(pairs)} fingerprints")
+    assert max(pairs) < PASSAGE / 4
+    assert f"at most {max(pairs)} (in {len(pairs)} pairs" in STATED[0]
+
+
+def test_names_layout_and_brackets_hide_nothing():
+    one = "def f(values):\n    total = sum(values)\n    return (total / len(values))\n"
+    other = "def g( xs ):\n\n    s = sum( xs, )  # added up\n    return s/len(xs)\n"
+    assert fingerprints(one) == fingerprints(other) != set()
+    assert fingerprints(one) != fingerprints(one.replace("/", "*"))
+
+
+def test_a_long_comment_counts_and_a_short_one_does_not():
+    words = "because the padding would pull the mean of short sentences"
+    assert len(fingerprints(f"# {words}\nx = 1")) == len(fingerprints(f"x = '{words}'")) == 3
+    assert not fingerprints("# the padding would pull\nx = 1")
+
+
+def test_what_was_given_and_what_many_have_is_nobodys_own(given):
+    answer, own = grader.solutions("04")["04-how-pooled"], APART["04-how-pooled"][5]
+    assert not fingerprints(answer) - given
+    assert not compare({"04-how-pooled": [answer] * 2}, given).compared
+    assert compare({"04-how-pooled": [own] * 2 + APART["04-how-pooled"][:5]}, given).pairs
+    assert not compare({"04-how-pooled": [own] * 3 + APART["04-how-pooled"][:5]}, given).compared - 5
+
+
+# ---------------------------------------------------------------- the page
+
+
+def record(name, **answers):
+    marks = {one: Mark(title=one, status="passed", points=1, of=1) for one in answers}
+    return LearnerRecord(name, f"{name}.html", name=name, exercises=marks, texts=answers)
+
+
+def written(folder, *records):
+    resemblance.write_resemblance(folder, list(records))
+    with open(folder / TABLE, newline="") as file:
+        return (folder / PAGE).read_text(), list(csv.DictReader(file))
+
+
+HOSTILE = [
+    "",
+    "x",
+    "def f(:\n  '''",
+    "<script>alert(1)</script>\n" * 200,
+    "x = 1\n" * 1_000_000,
+    "\n \t" * 17_000,
+    "(" * 50_000,
+    "'\0\ud800\u202e</div>" * 3000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:8]))
+def test_no_text_stops_the_page(tmp_path, text):
+    page, rows = written(tmp_path, record("ada", **{"04-x": text}), record("</p><b>bob", **{"04-x": text + "y"}))
+    assert "<script" not in page and "<b>" not in page and "\u202e" not in page and len(page) < 100_000
+    page.encode()
+
+
+@pytest.mark.parametrize("records", [[], [record("ada")], [record("ada", **{"04-x": APART["04-baseline"][0]})]])
+def test_a_class_without_a_pair(tmp_path, records):
+    page, rows = written(tmp_path, *records)
+    assert rows == [] and ("There is nothing to compare" in page or "No pair shares more" in page)
+
+
+def test_shared_parts_are_marked_side_by_side(tmp_path):
+    answer = APART["05-patching-map"][2]
+    others = [record(f"other{n}", **{"05-patching-map": text}) for n, text in enumerate(APART["05-patching-map"][3:])]
+    copy = answer.replace("current", "<now>").replace("heatmap", "grid")
+    page, rows = written(
+        tmp_path, record("ada", **{"05-patching-map": answer}), record("=bob", **{"05-patching-map": copy}), *others
+    )
+    assert {(row["learner"], row["other"]) for row in rows} == {("ada", "'=bob")}
+    assert [row["exercise"] for row in rows] == ["all", "05-patching-map"] and int(rows[0]["passage"]) >= PASSAGE
+    assert page.count("<mark>") >= 2 and "&lt;now&gt;" in page and "proves nothing, and changes no mark" in page
+    assert re.search(r"<mark>[^<]*n_states = len\(layers\) \+ 1", page)
+
+
+def test_the_command_writes_it_and_changes_no_mark(tmp_path, one_sandbox):
+    copied = hand_in("04", mean_pool=APART["04-mean-pool"][1], how_pooled=APART["04-how-pooled"][5])
+    write_class(tmp_path / "class", ada=copied, bob=copied, cleo=hand_in("04"))
+    command = ["grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--lessons", "04", "--seed", "1"]
+    grades = []
+    for more, there in (([], False), (["--resemblance"], True), ([], False)):
+        done = CliRunner().invoke(cli.main, [*command, *more])
+        assert done.exit_code == 0, done.output
+        assert (tmp_path / "out" / PAGE).exists() == (tmp_path / "out" / TABLE).exists() == there
+        assert ("resemblance.html" in done.output) == there
+        grades.append((tmp_path / "out/grades.csv").read_bytes())
+    assert len(set(grades)) == 1
