@@ -232,7 +232,7 @@ def test_the_text_picture():
     ]
     everything = Overview(course, frozenset({"00-a", "00-b", "01-a"}))
     assert everything.advice == "next: nothing is open; every exercise is passed."
-    assert "2 of 2 lessons finished" in everything.totals
+    assert "2 of 2 lessons with exercises finished" in everything.totals
     assert everything._repr_html_().count(" of 1</td>") == 1 and "of 0" not in everything._repr_html_()
     assert "xx" in everything.plain() and everything.plain().isascii()
 
