@@ -7,7 +7,7 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr, weightedtau
+from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from .comparing import difference
 from .model import Case
@@ -81,10 +81,6 @@ def _shared_with_next(column, whole=False):
     return ranks
 
 
-def _covariance(x, y, ddof=0):
-    return float(np.cov(rankdata(x), rankdata(y), ddof=ddof)[0, 1])
-
-
 def _order_of_pairs(x, y):
     """How many pairs of places have the same order in both lists, how many have another, and how many there are."""
     signs = [np.sign((a - b) * (c - d)) for (a, c), (b, d) in combinations(zip(x, y), 2)]
@@ -127,68 +123,13 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _of_ranks("average"), points
         lambda x, y: tuple(spearmanr(x, y)),
         lambda x, y: np.corrcoef(rankdata(x), rankdata(y)),
     ),
-    p_value=(lambda x, y: float(pearsonr(rankdata(x), rankdata(y))[1]), lambda x, y: float(spearmanr(x, y)[1])),
     two_divisors=(
         lambda x, y: _of_ranks("average")(x, y) * len(x) / (len(x) - 1),
         lambda x, y: _of_ranks("average")(x, y) * (len(x) - 1) / len(x),
     ),
-    not_divided=(
-        _covariance,
-        partial(_covariance, ddof=1),
-        lambda x, y: _covariance(x, y) * len(x),
-        lambda x, y: _of_ranks("average")(x, y) * len(x),
-        lambda x, y: _of_ranks("average")(x, y) * (len(x) - 1),
-    ),
-    variances=(
-        lambda x, y: _covariance(x, y) / (np.var(rankdata(x)) * np.var(rankdata(y))),
-        lambda x, y: _covariance(x, y, 1) / (np.var(rankdata(x), ddof=1) * np.var(rankdata(y), ddof=1)),
-        lambda x, y: _covariance(x, y) / (np.var(rankdata(x)) * np.var(rankdata(y)) * len(x)),
-    ),
     ties_with_next=[
         lambda x, y, whole=whole: _correlation(_shared_with_next(x, whole), _shared_with_next(y, whole))
         for whole in (False, True)
-    ],
-    ties_cut=(
-        lambda x, y: _correlation(np.floor(rankdata(x)), np.floor(rankdata(y))),
-        lambda x, y: _correlation(np.ceil(rankdata(x)), np.ceil(rankdata(y))),
-        lambda x, y: _correlation(np.round(rankdata(x)), np.round(rankdata(y))),
-    ),
-    ties_in_one_only=(
-        *(
-            lambda x, y, method=method: _correlation(rankdata(x), rankdata(y, method))
-            for method in ("ordinal", "min", "max", "dense")
-        ),
-        *(
-            lambda x, y, method=method: _correlation(rankdata(x, method), rankdata(y))
-            for method in ("ordinal", "min", "max", "dense")
-        ),
-    ),
-    formula_misremembered=[
-        lambda x, y, factor=factor, power=power, below=below: (
-            1 - factor * (abs(rankdata(x) - rankdata(y)) ** power).sum() / below(len(x))
-        )
-        for factor, power, below in (
-            (6, 2, lambda n: n * (n - 1)),
-            (6, 2, lambda n: n**3 - 1),
-            (6, 2, lambda n: n**2 - 1),
-            (6, 2, lambda n: n**3),
-            (6, 2, lambda n: n * (n + 1)),
-            (1, 2, lambda n: n * (n * n - 1)),
-            (6, 1, lambda n: n * (n * n - 1)),
-            (3, 1, lambda n: n * n - 1),
-        )
-    ],
-    sorted_alone=lambda x, y: _correlation(sorted(x), sorted(y)),
-    no_sign=lambda x, y: abs(_of_ranks("average")(x, y)),
-    cosine=lambda x, y: float(np.dot(x, y) / np.sqrt(np.dot(x, x) * np.dot(y, y))),
-    share_of_pairs=(
-        lambda x, y: _order_of_pairs(x, y)[0] / _order_of_pairs(x, y)[2],
-        lambda x, y: _order_of_pairs(x, y)[0] / sum(_order_of_pairs(x, y)[:2]),
-    ),
-    weighted=lambda x, y: float(weightedtau(x, y).statistic),
-    numbers_rounded=[
-        lambda x, y, digits=digits: _of_ranks("average")(np.round(x, digits), np.round(y, digits))
-        for digits in (2, 3, 4)
     ],
 )
 
@@ -260,12 +201,6 @@ def _by_measure(measure, ties_highest, train, labels, test, test_labels, more=()
     return _accuracy(max(candidates, key=of), test, test_labels)
 
 
-def _on_test(measure, train, labels, test, test_labels):
-    """Another measure than the accuracy of the right threshold on the test pairs."""
-    called = [label for value, label in zip(test, test_labels) if value >= _threshold(train, labels)]
-    return measure(sum(called), len(called) - sum(called), sum(test_labels), len(test) - sum(test_labels))
-
-
 def _recall(hits, alarms, similar, other):
     return hits / max(1, similar)
 
@@ -274,27 +209,14 @@ def _precision(hits, alarms, similar, other):
     return hits / max(1, hits + alarms)
 
 
-def _share_of_hits(hits, alarms, similar, other):
-    return hits / (similar + other)
-
-
 def _balanced(hits, alarms, similar, other):
     return _recall(hits, alarms, similar, other) - alarms / max(1, other)
-
-
-def _f1_of(hits, alarms, similar, other):
-    return 2 * hits / max(1, hits + alarms + similar)
 
 
 def _if_above_half(otherwise, train, labels, *test):
     """The accuracy after a search that begins with an accuracy of 0.5, and else with another threshold."""
     best = _threshold(train, labels)
     return _accuracy(best if _accuracy(best, train, labels) > 0.5 else otherwise(train), *test)
-
-
-def _turned(judge, train, labels, *test):
-    """Low values count as similar."""
-    return _accuracy(_threshold(train, labels, judge), *test, judge)
 
 
 def _middle_of_means(train, labels, *test):
@@ -581,17 +503,6 @@ THRESHOLD = exercise(
         for ties_highest in (True, False)
     ]
     + [partial(_by_measure, _balanced, True, more=[math.inf])],
-    other_measure=[
-        partial(_on_test, measure)
-        for measure in (
-            _recall,
-            _precision,
-            _f1_of,
-            _balanced,
-            _share_of_hits,
-            lambda *counts: (_balanced(*counts) + 1) / 2,
-        )
-    ],
     lists_compared=[
         partial(_by_equal_lists, choose)
         for choose in (
@@ -601,38 +512,6 @@ THRESHOLD = exercise(
             lambda train, labels: _all_right_or(train[0], train, labels),
         )
     ],
-    lowest_value=OTHER_THRESHOLDS["lowest"],
-    middle_of_means=OTHER_THRESHOLDS["middle of means"],
-    median=lambda train, labels, *test: _accuracy(float(np.median(train)), *test),
-    lowest_similar=OTHER_THRESHOLDS["lowest similar"],
-    highest_other=[
-        lambda train, labels, *test, judge=judge: _accuracy(
-            max(value for value, label in zip(train, labels) if not label), *test, judge
-        )
-        for judge in (operator.ge, operator.gt)
-    ],
-    share_of_similar=lambda train, labels, *test: _accuracy(np.quantile(train, 1 - np.mean(labels)), *test),
-    low_is_similar=[partial(_turned, judge) for judge in (operator.lt, operator.le)],
-    ends_left_out=[
-        partial(_with_candidates, lambda train, labels, test, kept=kept: sorted(set(train))[kept])
-        for kept in (slice(1, None), slice(-1), slice(1, -1))
-    ],
-    last_of_ties=OTHER_THRESHOLDS["last"],
-    fewest_right=(
-        lambda train, labels, *test: _accuracy(
-            min(sorted(train), key=lambda threshold: _accuracy(threshold, train, labels)), *test
-        ),
-        lambda train, labels, *test: _accuracy(
-            min(train, key=lambda threshold: _accuracy(threshold, train, labels)), *test
-        ),
-    ),
-    both_returned=(
-        lambda train, labels, *test: (_threshold(train, labels), _held_out(train, labels, *test)),
-        lambda train, labels, *test: (_held_out(train, labels, *test), _threshold(train, labels)),
-    ),
-    other_divisor=lambda train, labels, test, test_labels: (
-        _held_out(train, labels, test, test_labels) * len(test) / len(train)
-    ),
 )
 
 
@@ -777,12 +656,6 @@ def _deviation_ends(factor, ddof, divided, *args):
     return [values.mean() - reach, values.mean() + reach]
 
 
-def _picked(low, high, *args):
-    """Two of the sorted differences, with no interpolation."""
-    values = np.sort(_gains(*args))
-    return [values[low(len(values))], values[high(len(values))]]
-
-
 def _in_blocks(groups, drawn):
     """Rows of a group taken from where it begins, as if they stood together."""
     blocks = [np.flatnonzero(groups == group)[0] + np.arange((groups == group).sum()) for group in drawn]
@@ -799,31 +672,6 @@ def _in_running_blocks(groups, drawn):
     """Rows of a group taken as if the groups stood one after the other."""
     ends = np.cumsum(np.bincount(groups))
     return np.concatenate([np.arange(ends[group] - (groups == group).sum(), ends[group]) for group in drawn])
-
-
-def _models_subtracted(gold, a, b, groups, draws):
-    columns = np.array([gold, np.subtract(a, b)], dtype=float)
-    return _ends([_correlations(columns[:, _rows_drawn(groups, drawn)])[0] for drawn in draws])
-
-
-def _ranked_once(gold, a, b, groups, draws):
-    return _ends(_gains(rankdata(gold), rankdata(a), rankdata(b), groups, draws, ranked=False))
-
-
-def _of_one_model(place, gold, a, b, groups, draws):
-    return _ends(_both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws])[place])
-
-
-def _turned_about(gold, a, b, groups, draws):
-    one, other = _correlations(np.array([gold, a, b], dtype=float))
-    low, high = _grouped_gain(gold, a, b, groups, draws)
-    return [2 * (one - other) - high, 2 * (one - other) - low]
-
-
-def _kendall_gains(gold, a, b, groups, draws):
-    gold, a, b = map(np.array, (gold, a, b))
-    rows_of = [_rows_drawn(groups, drawn) for drawn in draws]
-    return [kendalltau(gold[rows], a[rows]).statistic - kendalltau(gold[rows], b[rows]).statistic for rows in rows_of]
 
 
 GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_interval, points=2)(
@@ -868,29 +716,4 @@ GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_i
         partial(_with_rows, _in_blocks),
         partial(_with_rows, _in_running_blocks),
     ),
-    not_interpolated=(
-        partial(_picked, lambda n: 0, lambda n: int(0.975 * n) - 1),
-        partial(_picked, lambda n: int(np.ceil(0.025 * (n - 1))), lambda n: n - 1),
-        partial(_picked, lambda n: 1, lambda n: n - 2),
-        partial(_picked, lambda n: 1, lambda n: n - 1),
-    ),
-    other_level=[
-        lambda *args, percents=percents: np.percentile(_gains(*args), percents).tolist()
-        for percents in ([0.5, 99.5], [25, 75], [0, 95], [0.25, 97.5], [0.25, 99.75], [2.5, 95], [5, 97.5], [10, 90])
-    ]
-    + [lambda *args: np.percentile(_gains(*args), [25, 97.5]).tolist()],
-    one_number=(lambda *args: float(np.mean(_gains(*args))), lambda *args: float(np.median(_gains(*args)))),
-    differences_returned=(lambda *args: _gains(*args).tolist(), lambda *args: sorted(_gains(*args).tolist())),
-    models_subtracted=_models_subtracted,
-    models_correlated=lambda gold, a, b, groups, draws: _ends(
-        _both(a, b, b, [_rows_drawn(groups, d) for d in draws])[0]
-    ),
-    quotient=lambda gold, a, b, groups, draws: _ends(
-        np.divide(*_both(gold, a, b, [_rows_drawn(groups, drawn) for drawn in draws]))
-    ),
-    group_left_out=partial(_with_rows, lambda groups, drawn: _rows_drawn(groups, drawn[:-1])),
-    ranked_once=_ranked_once,
-    one_model=(partial(_of_one_model, 0), partial(_of_one_model, 1)),
-    turned_about=_turned_about,
-    kendall=lambda *args: _ends(_kendall_gains(*args)),
 )

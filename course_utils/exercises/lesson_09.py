@@ -120,13 +120,6 @@ TOKENS = exercise(
     ),
     order_of_results=lambda x: _tokens(x)[::-1],
     pairs_only=lambda x: _tokens(x)[1],
-    padding_of_batch=[
-        lambda x, one=one: [
-            len(x) * max(x) if one else sum(x),
-            max((a + b - 1 for a, b in combinations(x, 2)), default=0) * (len(x) * (len(x) - 1) // 2),
-        ]
-        for one in (True, False)
-    ],
     mean_rounded=[
         partial(_of_mean, whole, first=first)
         for whole in (round, int, partial(round, ndigits=1), partial(round, ndigits=2), partial(round, ndigits=3))
@@ -140,32 +133,6 @@ TOKENS = exercise(
         _in_float32(lambda x: ((x[:, None] + x - 1).sum() - (2 * x - 1).sum()) / 2),
     ),
     floats=lambda x: [float(number) for number in _tokens(x)],
-    other_special=[lambda x, more=more: [sum(x), _pairs_sum(x, more)] for more in (1, 2, 4, -3, -5)],
-    both_orders_and_others=[lambda x, more=more: [sum(x), 2 * _pairs_sum(x, more)] for more in (-2, 3, -4, 2, -3)],
-    with_itself_and_four=(
-        lambda x: [sum(x), _pairs_sum(x, 0) + 2 * sum(x)],
-        lambda x: [sum(x), 2 * _pairs_sum(x, 0) + 2 * sum(x)],
-    ),
-    with_first_only=[lambda x, more=more: [sum(x), sum(x[0] + b + more for b in x[1:])] for more in (-1, 0)],
-    halved=(
-        lambda x: [sum(x), (len(x) - 1) * sum(x) // 2 - len(x) * (len(x) - 1) // 2],
-        lambda x: [sum(x), (len(x) - 1) * sum(x) // 2],
-        lambda x: [sum(x), _pairs_sum(x, -1) // 2],
-    ),
-    subtracted_once=(
-        lambda x: [sum(x), (len(x) - 1) * sum(x) - 1],
-        lambda x: [sum(x), (len(x) - 1) * sum(x) - len(x)],
-        lambda x: [sum(x), (len(x) - 1) * sum(x) - (len(x) - 1)],
-        lambda x: [sum(x), (len(x) - 1) * sum(x) - len(x) * (len(x) + 1) // 2],
-    ),
-    added_together=lambda x: sum(_tokens(x)),
-    sentences_only=lambda x: sum(x),
-    sentences_counted=lambda x: [len(x), _pairs_sum(x, -1)],
-    pairs_counted=(lambda x: [sum(x), len(x) * (len(x) - 1) // 2], lambda x: [sum(x), len(x) * (len(x) - 1)]),
-    per_pass=(
-        lambda x: [sum(x), _pairs_sum(x, -1) / max(1, len(x) * (len(x) - 1) // 2)],
-        lambda x: [sum(x) / len(x), _pairs_sum(x, -1) / max(1, len(x) * (len(x) - 1) // 2)],
-    ),
 )
 
 
@@ -278,22 +245,6 @@ def _high_filled(limit, fill):
     return closest
 
 
-def _among(rows):
-    """A mistake: some rows are left out."""
-
-    def closest(vectors):
-        pairs = list(combinations(range(len(vectors))[rows], 2))
-        return max(pairs, key=lambda pair: vectors[pair[0]] @ vectors[pair[1]]) if pairs else [0, 0]
-
-    return closest
-
-
-def _near_all(vectors):
-    table = vectors @ vectors.T - 3 * torch.eye(len(vectors))
-    row = int(table.sum(dim=1).argmax())
-    return [row, int(table[row].argmax())]
-
-
 def _closest_problem(vectors, outcome):
     table = (vectors.double() @ vectors.double().T).tolist()
     cosines = {(i, j): table[i][j] for i, j in combinations(range(len(table)), 2)}
@@ -345,25 +296,6 @@ CLOSEST = exercise(
         for keep in (_off_diagonal, lambda table: table.triu(1), lambda table: table.tril(-1))
         for width in (lambda n: n, lambda n: n - 1)
     ],
-    rows_left_out=(_among(slice(-1)), _among(slice(1, None))),
-    from_one=lambda v: [place + 1 for place in _closest(v)],
-    cosine_returned=lambda v: float((v @ v.T)[tuple(_closest(v))]),
-    floats=(
-        lambda v: [float(place) for place in _closest(v)],
-        lambda v: [(n := len(v)) and (i := _closest(v))[0] + i[1] / n, i[1]],
-    ),
-    near_all=(
-        _near_all,
-        lambda v: (v @ v.mean(dim=0)).topk(2).indices.tolist(),
-        lambda v: (v @ v.T).fill_diagonal_(-2).sum(dim=1).topk(2).indices.tolist(),
-    ),
-    other_width=lambda v: _place(_closest(v)[0] * len(v) + _closest(v)[1], v.shape[1]),
-    other_distance=(
-        lambda v: _place((-torch.cdist(v, v, p=1)).fill_diagonal_(-99).argmax(), len(v)),
-        lambda v: _place((-torch.cdist(v, v, p=torch.inf)).fill_diagonal_(-99).argmax(), len(v)),
-    ),
-    first_row_only=lambda v: [0, int((v[1:] @ v[0]).argmax()) + 1],
-    nearest_of_each=lambda v: (v @ v.T).fill_diagonal_(-2).argmax(dim=1).tolist(),
 )
 
 
@@ -441,11 +373,6 @@ def _brought_back(question, corpus, negated, q, c, best):
 
 
 UPPER, LOWER, BOTH, NEITHER = (None, 1.0), (-1.0, None), (-1.0, 1.0), (-np.inf, np.inf)
-
-
-def _nan_is_zero(q, c, best):
-    with np.errstate(invalid="ignore"):
-        return np.cos(np.nan_to_num(np.arccos(q)) - np.nan_to_num(np.arccos(c))) <= best
 
 
 def _raw(bound, compare=np.less_equal):
@@ -545,37 +472,11 @@ CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
         )
         for negated in negations
     ],
-    nan_is_zero=_nan_is_zero,
     degrees=(
         lambda q, c, best: np.cos(np.subtract(*map(np.degrees, _clipped(q, c)))) <= best,
         lambda q, c, best: np.cos(np.subtract(*map(np.radians, _clipped(q, c)))) <= best,
         lambda q, c, best: np.abs(np.subtract(*map(np.degrees, _clipped(q, c)))) >= np.arccos(best),
     ),
-    cosines_added=(
-        lambda q, c, best: q + c <= best,
-        lambda q, c, best: q + c - 1 <= best,
-        lambda q, c, best: np.minimum(q, c) <= best,
-        lambda q, c, best: np.maximum(q, c) <= best,
-        lambda q, c, best: (q + c) / 2 <= best,
-    ),
-    compared_with_question=(
-        lambda q, c, best: c <= q,
-        lambda q, c, best: c < q,
-        lambda q, c, best: c >= q,
-        lambda q, c, best: c > q,
-    ),
-    no_root=lambda q, c, best: q * c + (1 - q * q) * (1 - c * c) <= best,
-    straight_line=(
-        lambda q, c, best: 1 - np.abs(np.subtract(*_clipped(q, c))) / np.pi <= best,
-        lambda q, c, best: 1 - 2 * np.abs(np.subtract(*_clipped(q, c))) / np.pi <= best,
-        lambda q, c, best: 1 - np.abs(np.subtract(*_clipped(q, c))) <= best,
-    ),
-    places_kept=lambda q, c, best: np.flatnonzero(~np.array(_can_skip(q, c, best))),
-    numbers_returned=(
-        lambda q, c, best: c[np.array(_can_skip(q, c, best))],
-        lambda q, c, best: c[~np.array(_can_skip(q, c, best))],
-    ),
-    all_false=lambda q, c, best: np.zeros(len(c), dtype=bool),
 )
 
 

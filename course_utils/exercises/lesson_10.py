@@ -3,7 +3,6 @@
 import math
 import re
 import string
-import unicodedata
 from functools import partial
 from itertools import combinations
 
@@ -88,10 +87,6 @@ def _leaks(train, test, key=_one_form, of_train=None):
 def _alike_texts(one, other):
     """Whether two lists hold the same texts in any order: that of a set differs from run to run."""
     return type(one) is type(other) is list and sorted(one) == sorted(other)
-
-
-def _without_accents(text):
-    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
 def _by_set(of_each, train, test):
@@ -194,10 +189,6 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
             train, test, lambda text: " ".join(line.strip() for line in text.lower().splitlines())
         ),
     ],
-    ends_left=[
-        lambda train, test, form=form: _leaks(train, test, lambda text: form(re.sub(r"\s+", " ", text.lower())))
-        for form in (lambda text: text, str.lstrip, str.rstrip)
-    ],
     capitals_left=[
         lambda train, test, form=form: _leaks(train, test, lambda text: form(" ".join(text.split())))
         for form in (
@@ -207,31 +198,6 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
             lambda text: re.sub("[A-Z]", lambda match: match[0].lower(), text),
         )
     ],
-    accents_removed=(
-        lambda train, test: _leaks(train, test, lambda text: _without_accents(_one_form(text))),
-        lambda train, test: _leaks(train, test, lambda text: _one_form(text).encode("ascii", "ignore")),
-        lambda train, test: _leaks(train, test, lambda text: _one_form(text).encode("ascii", "replace")),
-    ),
-    words_in_any_order=lambda train, test: _leaks(train, test, lambda text: sorted(text.lower().split()).__repr__()),
-    contains_train=(
-        lambda train, test: [text for text in test if any(_one_form(other) in _one_form(text) for other in train)],
-        lambda train, test: [
-            text
-            for text in test
-            if any(_one_form(a) in _one_form(text) or _one_form(text) in _one_form(a) for a in train)
-        ],
-    ),
-    empty_skipped=(
-        lambda train, test: [text for text in _leaks(train, test) if text.strip()],
-        lambda train, test: [text for text in _leaks(train, test) if text],
-    ),
-    places=lambda train, test: [place for place, text in enumerate(test) if _leaks(train, [text])],
-    truth_values=lambda train, test: [bool(_leaks(train, [text])) for text in test],
-    in_pairs=lambda train, test: list(zip(_as_in_train(train, test), _leaks(train, test))),
-    same_place_only=lambda train, test: [
-        text for text, other in zip(test, train) if _one_form(text) == _one_form(other)
-    ],
-    order_lost=lambda train, test: sorted(_leaks(train, test)),
 )
 
 
@@ -366,38 +332,6 @@ SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, judge=_problem_of_rat
         _way(lambda i, n, w: math.exp(-(i - w) / (n - w)) if i < n else 0),
         _way(lambda i, n, w: math.exp(-(i - w) / (n - w))),
     ],
-    peak_without_warmup=(
-        lambda i, n, w, p: _rate(i, n, w, p) if w else p,
-        lambda i, n, w, p: _rate(i, n, w, p) if w else p * (i < n),
-    ),
-    flat_warmup=(
-        lambda i, n, w, p: p if i < w else _rate(i, n, w, p),
-        lambda i, n, w, p: p if i < w else p * (n - i) / (n - w),
-    ),
-    rise_by_steps=(
-        lambda i, n, w, p: p * i / n if i < w else _rate(i, n, w, p),
-        lambda i, n, w, p: p * i / n if i < w else p * (n - i) / (n - w),
-    ),
-    peak_at_other_step=(
-        lambda i, n, w, p: p * i / (w + 1) if i <= w and w else _rate(i, n, w, p),
-        lambda i, n, w, p: p * i / (w + 1) if i < w else _rate(i, n, w, p),
-        lambda i, n, w, p: p * i / max(1, w - 1) if i < w else _rate(i, n, w, p),
-    ),
-    product=(
-        lambda i, n, w, p: p * (i / w if i < w else 1) * max(0, n - i) / n,
-        lambda i, n, w, p: p * (i / w if i < w else 1) * max(0, n - i) / (n - w),
-    ),
-    falling_warmup=lambda i, n, w, p: p * (w - i) / w if i < w else _rate(i, n, w, p),
-    rises_again=lambda i, n, w, p: p * i / w if i < w else p * abs(n - i) / (n - w),
-    warmup_subtracted_twice=(
-        _way(lambda i, n, w: max(0, n - w - i) / (n - w)),
-        _way(lambda i, n, w: (n - w - i) / (n - w)),
-        _way(lambda i, n, w: max(0, n - w - i) / n),
-    ),
-    not_multiplied_in_fall=(
-        lambda i, n, w, p: p * i / w if i < w else _rate(i, n, w, 1.0),
-        lambda i, n, w, p: i / w if i < w else _rate(i, n, w, p),
-    ),
 )
 
 
@@ -600,57 +534,10 @@ def _of_probabilities(logits, right):
     return p * (off - (off * p).sum(axis=1, keepdims=True))
 
 
-def _of_squares(logits, right):
-    p = _softmax(logits)
-    off = 2 * (p - right) / right.shape[1]
-    return p * (off - (off * p).sum(axis=1, keepdims=True))
-
-
-def _joined(batches):
-    return tuple(torch.cat(column) for column in zip(*batches, strict=True))
-
-
-def _one_step_of_sum(make, batches, validation, epochs):
-    """All batches' gradients add up, and one step is taken with them."""
-
-    def states(make, batches, epochs):
-        return _epochs(
-            make, epochs, lambda step: step(*_joined(batches)), lambda x, right: len(batches) * (_softmax(x) - right)
-        )
-
-    return _best(make, batches, validation, epochs, states)
-
-
 def _stopped(is_worse, make, batches, validation, epochs):
     scores, _ = _best(make, batches, validation, epochs)
     end = next((n for n in range(1, epochs) if is_worse(scores[n], max(scores[:n]), scores[n - 1])), epochs - 1)
     return _best(make, batches, validation, end + 1)
-
-
-def _after_each_batch(make, batches, validation, epochs, per_epoch=False):
-    """The accuracy after each step, and the weights after the best step."""
-    turns = iter(batches * epochs)
-    after = _epochs(make, epochs * len(batches), lambda step: step(*next(turns)))
-    scores = _accuracies(after, validation)
-    best = after[scores.index(max(scores))]
-    return (scores[len(batches) - 1 :: len(batches)] if per_epoch else scores), best
-
-
-def _with_losses(pick, make, batches, validation, epochs):
-    after = _states(make, batches, epochs)
-    losses = [float(loss) for loss in _losses(after, validation)]
-    return losses, after[pick(_accuracies(after, validation), losses)]
-
-
-def _changed_result(change):
-    """A mistake in what is returned: `change(scores, weights, last, validation)` makes it of what is right."""
-
-    def answer(make, batches, validation, epochs):
-        after = _states(make, batches, epochs)
-        scores = _accuracies(after, validation)
-        return change(scores, after[scores.index(max(scores))], after[-1], validation)
-
-    return answer
 
 
 DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
@@ -682,49 +569,6 @@ DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
         )
     ],
     softmax_twice=_other_loss(_of_probabilities),
-    other_loss=(
-        _other_loss(lambda logits, right: -right),
-        _other_loss(lambda logits, right: -_softmax(logits) * (right - (right * _softmax(logits)).sum(1)[:, None])),
-        _other_loss(_of_squares),
-        _other_loss(lambda logits, right: 2 * (logits - right) / right.shape[1]),
-    ),
-    summed_loss=_other_loss(lambda logits, right: len(right) * (_softmax(logits) - right)),
-    one_step=(
-        _other_training(lambda step, b: step(*_joined(b))),
-        _one_step_of_sum,
-        _other_training(lambda step, b: step(*b[-1])),
-        _other_training(lambda step, b: step(*b[0])),
-    ),
-    never_trained=lambda m, b, v, e: _best(m, b, v, e, lambda make, batches, n: _epochs(make, n, lambda step: None)),
-    other_order=_other_training(lambda step, b: [step(*batch) for batch in b[::-1]]),
-    after_each_batch=(_after_each_batch, partial(_after_each_batch, per_epoch=True)),
-    never_kept=[_changed_result(lambda s, w, last, v, none=none: (s, none)) for none in (None, {})],
-    losses_returned=(
-        partial(_with_losses, lambda scores, losses: scores.index(max(scores))),
-        partial(_with_losses, lambda scores, losses: losses.index(min(losses))),
-    ),
-    no_shares=(
-        _changed_result(lambda s, w, last, v: ([100 * score for score in s], w)),
-        _changed_result(lambda s, w, last, v: ([round(score * len(v[1])) for score in s], w)),
-        _changed_result(lambda s, w, last, v: ([1 - score for score in s], w)),
-    ),
-    rounded=[
-        _changed_result(lambda s, w, last, v, digits=digits: ([round(score, digits) for score in s], w))
-        for digits in (2, 3, 4)
-    ],
-    no_weights=(
-        _changed_result(lambda s, w, last, v: (s, s.index(max(s)))),
-        _changed_result(lambda s, w, last, v: (s, s.index(max(s)) + 1)),
-        _changed_result(lambda s, w, last, v: (s, max(s))),
-        _changed_result(lambda s, w, last, v: s),
-    ),
-    results_swapped=_changed_result(lambda s, w, last, v: (w, s)),
-    part_of_weights=(
-        _changed_result(lambda s, w, last, v: (s, {"weight": w["weight"]})),
-        _changed_result(lambda s, w, last, v: (s, w["weight"])),
-        _changed_result(lambda s, w, last, v: (s, list(w.values()))),
-        _changed_result(lambda s, w, last, v: (s, {"weight": w["weight"], "bias": last["bias"]})),
-    ),
 )
 
 
@@ -900,10 +744,6 @@ def _with_gaps(choose, pairs):
     return [of[one] for one, _ in pairs]
 
 
-def _gathered(of_group, pairs):
-    return [of_group([pairs[n] for n in places]) for places in _lists(pairs)]
-
-
 SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     first_sentences=lambda pairs: _counted([one for one, _ in pairs]),
     second_sentences=lambda pairs: _counted([other for _, other in pairs]),
@@ -941,17 +781,4 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     ),
     previous_only=(partial(_with_previous, False), partial(_with_previous, True)),
     numbered_otherwise=(partial(_ordered_by, str), _numbers_of_arrays, _by_joined_sets),
-    few_sweeps=[partial(_swept, sweeps, result) for sweeps in (2, 3) for result in (None, min)],
-    counted_once=(lambda pairs: _groups(list(dict.fromkeys(pairs))), lambda pairs: sorted(set(_groups(pairs)))),
-    sorted_numbers=lambda pairs: sorted(_groups(pairs)),
-    gathered=[
-        partial(_gathered, of_group)
-        for of_group in (
-            list,
-            lambda pairs: list(dict.fromkeys(text for pair in pairs for text in pair)),
-            lambda pairs: sorted({text for pair in pairs for text in pair}),
-            lambda pairs: {text for pair in pairs for text in pair},
-            len,
-        )
-    ],
 )

@@ -8,7 +8,7 @@ from statistics import pstdev, stdev
 
 import numpy as np
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits, cosine_similarity, cross_entropy
+from torch.nn.functional import cosine_similarity, cross_entropy
 
 from ..pooling import normalise
 from .comparing import difference
@@ -92,39 +92,6 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
             ((a - p).norm(dim=1) - ((a - n).norm(dim=1) + (p - n).norm(dim=1)) / 2 + m).clamp(min=0).mean()
         ),
     ),
-    hardest=(
-        lambda a, p, n, m: (torch.cdist(a, p).amax(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean(),
-        lambda a, p, n, m: (torch.cdist(a, p).amax(dim=1) - (a - n).norm(dim=1) + m).clamp(min=0).mean(),
-        lambda a, p, n, m: ((a - p).norm(dim=1).max() - (a - n).norm(dim=1).min() + m).clamp(min=0),
-        lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.max),
-    ),
-    all_negatives=(
-        lambda a, p, n, m: ((a - p).norm(dim=1)[:, None] - torch.cdist(a, n) + m).clamp(min=0).mean(),
-        lambda a, p, n, m: ((a - p).norm(dim=1)[:, None] - (a - n).norm(dim=1) + m).clamp(min=0).mean(),
-    ),
-    mean_over_columns=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).mean(dim=1).sqrt()),
-    other_floor=(
-        lambda a, p, n, m: torch.nn.functional.softplus(_triplet(a, p, n, m, floor=False, mean=lambda x: x)).mean(),
-        lambda a, p, n, m: _triplet(a, p, n, m, floor=False, mean=lambda x: x).abs().mean(),
-        lambda a, p, n, m: _triplet(a, p, n, m, floor=False).abs(),
-        lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: (x**2).mean()),
-        lambda a, p, n, m: torch.nn.functional.softplus(_triplet(a, p, n, 0, floor=False, mean=lambda x: x)).mean(),
-    ),
-    one_part_missing=(
-        lambda a, p, n, m: (m - (a - n).norm(dim=1)).clamp(min=0).mean(),
-        lambda a, p, n, m: ((a - p).norm(dim=1) + m).mean(),
-        lambda a, p, n, m: ((a - p).norm(dim=1) - m).clamp(min=0).mean(),
-        lambda a, p, n, m: (a - p).norm(dim=1).mean() + (m - (a - n).norm(dim=1)).clamp(min=0).mean(),
-    ),
-    added=lambda a, p, n, m: ((a - p).norm(dim=1) + (a - n).norm(dim=1) + m).mean(),
-    margin_multiplied=(
-        lambda a, p, n, m: m * _triplet(a, p, n, 0),
-        lambda a, p, n, m: ((a - p).norm(dim=1) - m * (a - n).norm(dim=1)).clamp(min=0).mean(),
-        lambda a, p, n, m: (m * (a - p).norm(dim=1) - (a - n).norm(dim=1)).clamp(min=0).mean(),
-    ),
-    other_margin=[lambda a, p, n, m, fixed=fixed: _triplet(a, p, n, fixed) for fixed in (5.0, 0.2, 0.1, 2.0, 0.3)],
-    swapped_too=(lambda a, p, n, m: _triplet(a, n, p, -m), lambda a, p, n, m: -_triplet(a, p, n, m)),
-    share_of_costly=lambda a, p, n, m: _triplet(a, p, n, m, mean=lambda x: (x > 0).double().mean()),
 )
 
 
@@ -237,38 +204,6 @@ RANKING = exercise(
         lambda a, p, s: (1 - cosine_similarity(a, p)).mean(),
         lambda a, p, s: -torch.nn.functional.logsigmoid(s * cosine_similarity(a, p)).mean(),
     ),
-    among_anchors=lambda a, p, s: _ranking(a, a, s),
-    softmax_of_table=lambda a, p, s: (
-        (s * _cosines(a, p)).flatten().logsumexp(dim=0) - (s * _cosines(a, p)).diagonal()
-    ).mean(),
-    distances=(
-        lambda a, p, s: _ranking(a, p, s, lambda x, y: -torch.cdist(x, y)),
-        lambda a, p, s: _ranking(a, p, s, lambda x, y: -torch.cdist(normalise(x), normalise(y))),
-        lambda a, p, s: _ranking(a, p, s, torch.cdist),
-        lambda a, p, s: _ranking(a, p, s, lambda x, y: 1 - _cosines(x, y)),
-    ),
-    loss_scaled=(lambda a, p, s: s * _ranking(a, p, 1.0), lambda a, p, s: _ranking(a, p, 1.0) / s),
-    each_alone=(
-        lambda a, p, s: binary_cross_entropy_with_logits(s * _cosines(a, p), torch.eye(len(a))),
-        lambda a, p, s: binary_cross_entropy_with_logits(s * _cosines(a, p), torch.eye(len(a))) * len(a),
-        lambda a, p, s: ((s * _cosines(a, p) - torch.eye(len(a))) ** 2).mean(),
-        lambda a, p, s: ((_cosines(a, p) - torch.eye(len(a))) ** 2).mean(),
-    ),
-    no_own_logit=(
-        lambda a, p, s: (s * _cosines(a, p)).logsumexp(dim=1).mean(),
-        lambda a, p, s: -(s * _cosines(a, p)).logsumexp(dim=1).mean(),
-    ),
-    accuracy=lambda a, p, s: (_cosines(a, p).argmax(dim=1) == torch.arange(len(a))).double().mean(),
-    not_logarithm=(
-        lambda a, p, s: (1 - (s * _cosines(a, p)).softmax(dim=1).diagonal()).mean(),
-        lambda a, p, s: -(s * _cosines(a, p)).softmax(dim=1).diagonal().mean(),
-        lambda a, p, s: _ranking(a, p, s).exp(),
-    ),
-    other_fixed_scale=[
-        lambda a, p, s, fixed=fixed: _ranking(a, p, fixed) for fixed in (100.0, 50.0, 10.0, 0.05, 1 / 0.07)
-    ],
-    squared_scores=lambda a, p, s: _ranking(a, p, s, lambda x, y: _cosines(x, y) ** 2),
-    absolute_cosines=lambda a, p, s: _ranking(a, p, s, lambda x, y: _cosines(x, y).abs()),
 )
 
 
@@ -361,35 +296,12 @@ STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, l
         lambda positives: math.exp(_entropy(positives)),
         lambda positives: math.log(max(1, len(set(positives)))) - _entropy(positives),
     ),
-    half_of_batch=(
-        lambda positives: math.log(len(positives) / 2),
-        lambda positives: math.log(max(1, len(positives) / 2)),
-        lambda positives: math.log(max(1, len(positives) // 2)),
-        lambda positives: math.log(16),
-        lambda positives: 2.77,
-        lambda positives: math.log(2),
-    ),
     two_texts_only=(
         partial(_two_labels, _most_common_two),
         partial(_two_labels, lambda positives: list(dict.fromkeys(positives))[:2]),
         partial(_two_labels, lambda positives: ["praise", "blame"]),
     ),
-    least_row=lambda positives: _lowest(positives, mean=min),
     costly_rows_only=_costly_rows,
-    each_text_once=lambda positives: sum(math.log(positives.count(text)) for text in set(positives)) / len(positives),
-    most_frequent_guessed=lambda positives: math.log(len(positives) / max(map(positives.count, positives))),
-    divided_by_texts=lambda positives: _lowest(positives, mean=sum) / len(set(positives)),
-    texts_summed=lambda positives: sum(math.log(positives.count(text)) for text in set(positives)),
-    copies_in_all=(
-        lambda positives: math.log(len(positives) - len(set(positives)) + 1),
-        lambda positives: math.log(max(1, len(positives) - len(set(positives)))),
-    ),
-    chance_of_error=(
-        lambda positives: _lowest(positives, lambda count: 1 - 1 / count),
-        lambda positives: 1 - sum((positives.count(text) / len(positives)) ** 2 for text in set(positives)),
-        lambda positives: sum((positives.count(text) / len(positives)) ** 2 for text in set(positives)),
-    ),
-    one_more=lambda positives: _lowest(positives, lambda count: math.log(count + 1)),
 )
 
 
@@ -496,19 +408,6 @@ def _strictly(find):
     return pick
 
 
-def _first_small_gain(dev, n):
-    error = _error(max(dev), n)
-    return next((place for place in range(len(dev) - 1) if dev[place + 1] - dev[place] < error), len(dev) - 1)
-
-
-def _before_a_fall(dev, n):
-    return next((place for place in range(len(dev) - 1) if dev[place + 1] < dev[place]), len(dev) - 1)
-
-
-def _before_no_rise(dev, n):
-    return next((place for place in range(len(dev) - 1) if dev[place + 1] <= dev[place]), len(dev) - 1)
-
-
 EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
     test_picks=lambda dev, test, n: _epoch(test, test, n, 0),
     test_picks_with_error=lambda dev, test, n: _epoch(test, test, n),
@@ -570,16 +469,6 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
     epoch_only=lambda dev, test, n: _epoch(dev, test, n)[0],
     score_only=lambda dev, test, n: _epoch(dev, test, n)[1],
     reversed=lambda dev, test, n: _epoch(dev, test, n)[::-1],
-    other_formula=(
-        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: (p / n) ** 0.5),
-        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: p / n**0.5),
-        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: ((1 - p) / n) ** 0.5),
-        lambda dev, test, n: _epoch(dev, test, n, error=lambda p, n: 1 / n**0.5),
-    ),
-    fixed_distance=[
-        lambda dev, test, n, distance=distance: _epoch(dev, test, n, error=lambda p, n: distance)
-        for distance in (0.01, 0.02, 0.05)
-    ],
     other_p=[
         lambda dev, test, n, p=p: _epoch(dev, test, n, error=lambda _, n: _error(p(dev, test), n))
         for p in (
@@ -592,26 +481,4 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
             lambda dev, test: sum(test) / len(test),
         )
     ],
-    mean_of_good=lambda dev, test, n: (
-        _epoch(dev, test, n)[0],
-        sum(test[place] for place in _good_enough(dev, n)) / len(_good_enough(dev, n)),
-    ),
-    score_of_best=lambda dev, test, n: (_epoch(dev, test, n)[0], test[dev.index(max(dev))]),
-    nearest_to_limit=lambda dev, test, n: _at(
-        min(range(len(dev)), key=lambda i: abs(dev[i] - max(dev) + _error(max(dev), n))), test
-    ),
-    stops_early=[
-        lambda dev, test, n, stop=stop: _at(stop(dev, n), test)
-        for stop in (_first_small_gain, _before_a_fall, _before_no_rise)
-    ],
-    error_taken_off=(
-        lambda dev, test, n: (_epoch(dev, test, n)[0], _epoch(dev, test, n)[1] - _error(_epoch(dev, test, n)[1], n)),
-        lambda dev, test, n: (_epoch(dev, test, n)[0], max(dev) - _error(max(dev), n)),
-    ),
-    three_values=(
-        lambda dev, test, n: (place := _epoch(dev, test, n)[0], dev[place], test[place]),
-        lambda dev, test, n: (place := _epoch(dev, test, n)[0], test[place], _error(max(dev), n)),
-    ),
-    first_epoch=lambda dev, test, n: _at(0, test),
-    lowest_of_all=lambda dev, test, n: _at(dev.index(min(dev)), test),
 )

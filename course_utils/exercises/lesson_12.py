@@ -63,37 +63,13 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
         lambda f, n, m, k, b: _score(f * m / n, n, m, k, b),
     ),
     k1_zero_as_nothing=lambda f, n, m, k, b: _score(f, n, m, k, b) if k else 0.0,
-    k1_zero_as_one=lambda f, n, m, k, b: _score(f, n, m, k, b) if k else 1.0,
     k1_zero_as_count=lambda f, n, m, k, b: _score(f, n, m, k, b) if k else f,
     parentheses_lost=lambda f, n, m, k, b: 1 + k * (1 - b + b * n / m) if f else 0.0,
-    bracket_outside=(
-        lambda f, n, m, k, b: f / (f + k) * (1 - b + b * n / m) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k) / (1 - b + b * n / m) if f else 0.0,
-        lambda f, n, m, k, b: f / (f * (1 - b + b * n / m) + k) if f else 0.0,
-    ),
     bracket_divided=lambda f, n, m, k, b: f / (f + k * (1 - b + b * n) / m) if f else 0.0,
-    length_subtracted=(
-        lambda f, n, m, k, b: f / (f + k * (1 - b + b * (n - m))) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (1 - b + b * abs(n - m))) if f else 0.0,
-    ),
-    bracket_not_one=(
-        lambda f, n, m, k, b: f / (f + k * (1 + b * n / m)) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (1 - b * n / m)) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (1 - b - b * n / m)) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (1 + b + b * n / m)) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (b + b * n / m)) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (1 - b + n / m)) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (1 - b) * n / m) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * b * n / m) if f else 0.0,
-        lambda f, n, m, k, b: f / (f + k * (1 - b) * b * n / m) if f else 0.0,
-    ),
     one_side_only=(
         lambda f, n, m, k, b: _score(f, max(n, m), m, k, b),
         lambda f, n, m, k, b: _score(f, min(n, m), m, k, b),
     ),
-    no_count_below=lambda f, n, m, k, b: f / (k * (1 - b + b * n / m)) if f else 0.0,
-    rest_returned=lambda f, n, m, k, b: 1 - _score(f, n, m, k, b) if f else 0.0,
-    count_multiplied=lambda f, n, m, k, b: f * _score(f, n, m, k, b),
 )
 
 
@@ -169,13 +145,6 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
         partial(_with_ideal, lambda p, g, k: sorted(g.values(), reverse=True)[: min(k, len(p))], empty)
         for empty in (0.0, None, nan)
     ],
-    ideal_all_highest=(
-        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg([max(g.values())] * min(k, len(g))),
-        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg([max(g.values())] * k),
-        lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg([2] * min(k, len(p))) if p else 0.0,
-    ),
-    never_cut=lambda p, g, k: _ndcg(p, g, None),
-    one_place_off=(lambda p, g, k: _ndcg(p, g, k - 1), lambda p, g, k: _ndcg(p, g, k + 1)),
     two_discounts=(
         lambda p, g, k: _dcg(_of(p[:k], g), log) / _dcg(sorted(g.values(), reverse=True)[:k]),
         lambda p, g, k: _dcg(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)[:k], log),
@@ -184,7 +153,6 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
         lambda p, g, k: _dcg(_of(p[:k], g)) / sum(sorted(g.values(), reverse=True)[:k]),
         lambda p, g, k: sum(_of(p[:k], g)) / _dcg(sorted(g.values(), reverse=True)[:k]),
     ),
-    divided_by_zero=lambda p, g, k: _dcg(_of(p[:k], g), first=0) / _dcg(sorted(g.values(), reverse=True)[:k], first=0),
     one_outside=(
         lambda p, g, k: (
             _dcg(_of(p[:k], g), lambda x: 1 + log2(x - 1))
@@ -195,26 +163,6 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
             / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: max(1, log2(x - 1)))
         ),
     ),
-    multiplied=lambda p, g, k: (
-        _dcg(_of(p[:k], g), lambda x: 1 / log2(x)) / _dcg(sorted(g.values(), reverse=True)[:k], lambda x: 1 / log2(x))
-    ),
-    divided_by_number=(
-        lambda p, g, k: _dcg(_of(p[:k], g)) / k,
-        lambda p, g, k: _dcg(_of(p[:k], g)) / max(len(p[:k]), 1),
-        lambda p, g, k: _dcg(_of(p[:k], g)) / len(g),
-        lambda p, g, k: _dcg(_of(p[:k], g)) / sum(g.values()),
-    ),
-    found_sorted=(
-        lambda p, g, k: _dcg(sorted(_of(p[:k], g), reverse=True)) / _dcg(sorted(g.values(), reverse=True)[:k]),
-        lambda p, g, k: _dcg(sorted(_of(p, g), reverse=True)[:k]) / _dcg(sorted(g.values(), reverse=True)[:k]),
-    ),
-    from_the_end=lambda p, g, k: _ndcg(p[::-1], g, k),
-    precision=(lambda p, g, k: len({*p[:k]} & {*g}) / k, lambda p, g, k: len({*p[:k]} & {*g}) / max(len(p[:k]), 1)),
-    reciprocal_rank=(
-        lambda p, g, k: max([1 / rank for rank, x in enumerate(p[:k], 1) if x in g], default=0.0),
-        lambda p, g, k: max([1 / rank for rank, x in enumerate(p[:k], 1) if g.get(x) == 2], default=0.0),
-    ),
-    ideal_returned=lambda p, g, k: _dcg(sorted(g.values(), reverse=True)[:k]),
 )
 
 
@@ -270,28 +218,6 @@ TEXTS = exercise("12-find-the-bug", _texts_cases, _texts_of, points=2)(
     neighbours_only=lambda p, o, k: [o[x] for at, x in enumerate(p) if not at or o[p[at - 1]] != o[x]][:k],
     one_text_off=(lambda p, o, k: _texts_of(p, o, k + 1), lambda p, o, k: _texts_of(p, o, k - 1)),
     too_few_forgotten=lambda p, o, k: [texts[at] for texts in [_texts_of(p, o, None)] for at in range(k)],
-    padded=(
-        lambda p, o, k: [*(texts := _texts_of(p, o, k)), *[None] * (k - len(texts))],
-        lambda p, o, k: [*(texts := _texts_of(p, o, k)), *texts[-1:] * (k - len(texts))],
-    ),
-    set_returned=(lambda p, o, k: {*_texts_of(p, o, k)}, lambda p, o, k: {o[x] for x in p[:k]}),
-    places_sorted=lambda p, o, k: _texts_of(sorted(p), o, k),
-    places_ignored=(
-        lambda p, o, k: list(dict.fromkeys(o))[:k],
-        lambda p, o, k: list(o)[:k],
-        lambda p, o, k: list(dict.fromkeys(o[: len(p)]))[:k],
-    ),
-    from_the_end=lambda p, o, k: _texts_of(p[::-1], o, k),
-    once_only=lambda p, o, k: [x for of in [[o[y] for y in p]] for x in of if of.count(x) == 1][:k],
-    repeated_only=lambda p, o, k: list(dict.fromkeys(x for of in [[o[y] for y in p]] for x in of if of.count(x) > 1))[
-        :k
-    ],
-    stopped_at_repetition=lambda p, o, k: next(
-        ([*texts][:k] for n in range(1, len(p) + 1) if len(texts := dict.fromkeys(o[x] for x in p[:n])) < n),
-        _texts_of(p, o, k),
-    ),
-    pairs_returned=lambda p, o, k: [(o[x], x) for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
-    number_returned=lambda p, o, k: len(_texts_of(p, o, k)),
 )
 
 
@@ -382,7 +308,6 @@ FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
         lambda a, b, c: sorted(sums := _sums(a, b, c), key=lambda x: (-sums[x], -x)),
     ),
     ties_from_other=lambda a, b, c: _fuse(b, a, c),
-    missing_as_first=lambda a, b, c: _with_missing(a, b, c, 0),
     set_ties=(lambda a, b, c: _in_order({*a, *b}, a, b, c), lambda a, b, c: _in_order({*a} | {*b}, a, b, c)),
     pairs_returned=(
         lambda a, b, c: [(x, sums[x]) for sums in [_sums(a, b, c)] for x in _ordered(sums)],
@@ -390,22 +315,4 @@ FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
         lambda a, b, c: _sums(a, b, c),
     ),
     looked_up_in_both=lambda a, b, c: sorted(_all(a, b), key=lambda x: -1 / (c + a.index(x)) - 1 / (c + b.index(x))),
-    no_first_value=lambda a, b, c: [{}[x] for x in _all(a, b)],
-    first_wins=lambda a, b, c: _ordered({x: 1 / (c + (_rank(a, x, 0) or _rank(b, x, 0))) for x in _all(a, b)}),
-    averaged=lambda a, b, c: _ordered({x: value / ((x in a) + (x in b)) for x, value in _sums(a, b, c).items()}),
-    parentheses_lost=lambda a, b, c: sorted(
-        _all(a, b), key=lambda x: -sum(1 / c + places.index(x) + 1 for places in (a, b) if x in places)
-    ),
-    places_repeated=lambda a, b, c: _in_order([*a, *b], a, b, c),
-    own_places=lambda a, b, c: [_all(a, b).index(x) for x in _fuse(a, b, c)],
-    empty_if_one_is=lambda a, b, c: _fuse(a, b, c) if a and b else [],
-    cut=(
-        lambda a, b, c: _fuse(a, b, c)[: len(a)],
-        lambda a, b, c: _fuse(a, b, c)[: max(len(a), len(b))],
-        lambda a, b, c: _fuse(a, b, c)[: min(len(a), len(b))],
-    ),
-    one_list_only=(lambda a, b, c: list(a), lambda a, b, c: list(b)),
-    whole_c=lambda a, b, c: _fuse(a, b, max(c, 1)),
-    ordered_by_first=lambda a, b, c: sorted(_fuse(a, b, c), key=lambda x: x not in a),
-    in_one_only=lambda a, b, c: [x for x in _fuse(a, b, c) if (x in a) != (x in b)],
 )

@@ -137,22 +137,6 @@ INT8 = exercise(
     low_not_subtracted=lambda v, low, high: _int8(v + low, low, high),
     cut_by_astype=lambda v, low, high: np.trunc(_steps(v, low, high) - 128).astype(np.int8),
     not_one_byte=lambda v, low, high: _int8(v, low, high).astype(int),
-    clipped_too_early=(
-        lambda v, low, high: (np.clip(np.floor(_steps(v, low, high, clip=False)), -128, 127) - 128).astype(np.int8),
-        lambda v, low, high: np.clip(np.floor(_steps(v, low, high, clip=False)), -128, 127).astype(np.int8),
-    ),
-    ends_at_127=(
-        lambda v, low, high: (np.clip(np.floor(_steps(v, low, high) / 255 * 254), 0, 254) - 127).astype(np.int8),
-        lambda v, low, high: (np.clip(np.round(_steps(v, low, high) / 255 * 254), 0, 254) - 127).astype(np.int8),
-        lambda v, low, high: np.clip(np.floor(_steps(v, low, high)) - 127, -128, 127).astype(np.int8),
-    ),
-    half_the_steps=lambda v, low, high: _int8(v, low, high, steps=127),
-    step_multiplied=lambda v, low, high: _int8(v * (step := (high - low) / 255), low * step, low * step + 255),
-    high_for_low=lambda v, low, high: (np.clip(np.floor((high - v) * 255 / _or(high - low, 255)), 0, 255) - 128).astype(
-        np.int8
-    ),
-    kept_as_decimals=(lambda v, low, high: _steps(v, low, high) - 128, lambda v, low, high: _steps(v, low, high) / 255),
-    squeezed=lambda v, low, high: _int8(v, low, high).squeeze(),
 )
 
 
@@ -218,7 +202,6 @@ HAMMING = exercise("13-hamming", _hamming_cases, lambda query, corpus: _hamming(
         lambda q, c: np.argsort(_hamming(q, c), kind="stable"),
         lambda q, c: np.argsort(-_hamming(q, c), kind="stable"),
     ),
-    sorted=(lambda q, c: np.sort(_hamming(q, c)), lambda q, c: np.sort(_hamming(q, c))[::-1]),
     packed_again=lambda q, c: _hamming(np.packbits(q > 0), np.packbits(c > 0, axis=1)),
     one_long_row=(
         lambda q, c: [int((np.unpackbits(q) ^ np.unpackbits(c)).sum())],
@@ -227,30 +210,6 @@ HAMMING = exercise("13-hamming", _hamming_cases, lambda query, corpus: _hamming(
     ),
     eight_for_each_byte=lambda q, c: 8 * (q != c).sum(axis=1),
     one_bit_missing=(lambda q, c: _hamming(q & 127, c & 127), lambda q, c: _hamming(q & 254, c & 254)),
-    taken_for_numbers=(
-        lambda q, c: np.abs(q.astype(int) - c).sum(axis=1),
-        lambda q, c: (q.astype(int) - c).sum(axis=1),
-        lambda q, c: (c.astype(int) - q).sum(axis=1),
-        lambda q, c: (q - c).sum(axis=1, dtype=int),
-        lambda q, c: (c - q).sum(axis=1, dtype=int),
-        lambda q, c: ((q.astype(int) - c) ** 2).sum(axis=1),
-        lambda q, c: np.linalg.norm(q.astype(float) - c, axis=1),
-        lambda q, c: c.astype(int) @ q,
-        lambda q, c: c @ q,
-    ),
-    rooted=lambda q, c: np.sqrt(_hamming(q, c)),
-    dot_of_signs=lambda q, c: 8 * len(q) - 2 * _hamming(q, c),
-    bits_returned=(lambda q, c: np.unpackbits(q ^ c, axis=1), lambda q, c: q ^ c),
-    both_zero=lambda q, c: np.bitwise_count(~(q | c)).sum(axis=1, dtype=int),
-    ones_of_corpus=lambda q, c: np.bitwise_count(c).sum(axis=1, dtype=int),
-    only_in_one=(
-        lambda q, c: np.bitwise_count(c & ~q).sum(axis=1, dtype=int),
-        lambda q, c: np.bitwise_count(q & ~c).sum(axis=1, dtype=int),
-    ),
-    leading_zeros_lost=lambda q, c: [
-        sum(one != other for x, y in zip(q, row) for one, other in zip(f"{x:b}", f"{y:b}")) for row in c
-    ],
-    squeezed=lambda q, c: _hamming(q, c) if len(c) > 1 else int(_hamming(q, c)[0]),
 )
 
 
@@ -331,23 +290,6 @@ RESCORE = exercise(
         lambda q, c, candidates, k: np.sort(candidates)[np.argsort(-_scores(q, c, candidates))[:k]],
         lambda q, c, candidates, k: candidates[np.argsort(-_scores(q, c, np.sort(candidates)))[:k]],
     ),
-    place_as_index=(
-        lambda q, c, candidates, k: candidates[_rescored(q, c, candidates, k)],
-        lambda q, c, candidates, k: candidates[np.argsort(-(c @ q))[:k]],
-        lambda q, c, candidates, k: candidates[np.argsort(-(c @ q))[candidates]][:k],
-        lambda q, c, candidates, k: candidates[np.argsort(-(c @ q))][:k],
-    ),
-    first_rows=lambda q, c, candidates, k: candidates[np.argsort(-(c[: len(candidates)] @ q))[:k]],
-    ranks_for_order=(
-        lambda q, c, candidates, k: np.argsort(np.argsort(-_scores(q, c, candidates)))[:k],
-        lambda q, c, candidates, k: candidates[np.argsort(np.argsort(-_scores(q, c, candidates)))[:k]],
-    ),
-    rows_returned=lambda q, c, candidates, k: c[_rescored(q, c, candidates, k)],
-    pairs_returned=(
-        lambda q, c, candidates, k: [(x, c[x] @ q) for x in _rescored(q, c, candidates, k).tolist()],
-        lambda q, c, candidates, k: [(c[x] @ q, x) for x in _rescored(q, c, candidates, k).tolist()],
-        lambda q, c, candidates, k: (found := _rescored(q, c, candidates, k), c[found] @ q),
-    ),
     partly_ordered=(
         lambda q, c, candidates, k: candidates[np.argpartition(-_scores(q, c, candidates), k - 1)[:k]],
         lambda q, c, candidates, k: candidates[
@@ -356,20 +298,4 @@ RESCORE = exercise(
         lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:]],
         lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:][::-1]],
     ),
-    others_as_zero=lambda q, c, candidates, k: np.argsort(
-        -np.where(np.isin(np.arange(len(c)), candidates), c @ q, 0), kind="stable"
-    )[:k],
-    negative_left_out=lambda q, c, candidates, k: [x for x in _rescored(q, c, candidates, k).tolist() if c[x] @ q > 0],
-    by_distance=lambda q, c, candidates, k: candidates[np.argsort(np.linalg.norm(c[candidates] - q, axis=1))[:k]],
-    bits_only=lambda q, c, candidates, k: candidates[
-        np.argsort(-(np.sign(c[candidates]) @ np.sign(q)), kind="stable")[:k]
-    ],
-    only_the_best=(
-        lambda q, c, candidates, k: int(_rescored(q, c, candidates, 1)[0]),
-        lambda q, c, candidates, k: _rescored(q, c, candidates, 1),
-    ),
-    squeezed=lambda q, c, candidates, k: (
-        _rescored(q, c, candidates, k) if k > 1 else int(_rescored(q, c, candidates, 1)[0])
-    ),
-    ten_places=lambda q, c, candidates, k: _rescored(q, c, candidates, 10),
 )

@@ -88,10 +88,6 @@ def _discounted(discount):
     return lambda values: sum(value / discount(rank) for rank, value in enumerate(values, start=1))
 
 
-def _good(names, of, k):
-    return [rank for rank, name in enumerate(names[:k], start=1) if of.get(name, 0)]
-
-
 JUDGE = exercise("14-judge", _judge_cases, _mean_ndcg, points=3)(
     unanswered_as_zero=(
         lambda f, g, k: float(
@@ -153,91 +149,20 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_ndcg, points=3)(
         lambda f, g, k: [[*iter(f.get(q))] for q in g] and _mean_ndcg(f, g, k),
         lambda f, g, k: [*map(len, map(f.get, g))] and _mean_ndcg(f, g, k),
     ),
-    ungraded_query_fails=(
-        lambda f, g, k: _mean_ndcg(f, {q: g[q] for q in f}, k),
-        lambda f, g, k: [g[q] for q in f] and _mean_ndcg(f, g, k),
-    ),
-    ungraded_text_fails=(
-        lambda f, g, k: [[of[n] for n in f.get(q, [])[:k]] for q, of in g.items()] and _mean_ndcg(f, g, k),
-        lambda f, g, k: (
-            ([[of[n] for n in f.get(q, [])[:k]] for q, of in g.items() if any(of.values())] or [0])
-            and _mean_ndcg(f, g, k)
-        ),
-        lambda f, g, k: (
-            ([[of[n] for n in f.get(q, [])] for q, of in g.items() if any(of.values())] or [0]) and _mean_ndcg(f, g, k)
-        ),
-    ),
     none_left=(
         lambda f, g, k: _mean_or_zero(_values(f, g, k)) if _values(f, g, k) else math.nan,
         lambda f, g, k: sum(_values(f, g, k)) / len(_values(f, g, k)),
         lambda f, g, k: statistics.mean(_values(f, g, k)),
         lambda f, g, k: _mean_or_zero(_values(f, g, k)) if _values(f, g, k) else 1.0,
     ),
-    divided_by_zero=(
-        lambda f, g, k: sum(_ndcg(f.get(q, []), of, k) for q, of in g.items()) / len(g),
-        lambda f, g, k: _mean_ndcg(f, g, k) if all(any(of.values()) for of in g.values()) else math.nan,
-    ),
-    first_rank_fails=lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(math.log2)),
     ideal_unsorted=(
         lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [*of.values()][:k]),
         lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: sorted(of.values())[:k]),
     ),
-    ideal_as_short=lambda f, g, k: _mean_ndcg(
-        f, g, k, ideal=lambda n, of, k: sorted(of.values(), reverse=True)[: min(k, len(n))] or [1]
-    ),
-    ideal_all_highest=(
-        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [2] * k),
-        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [2] * min(k, len(of))),
-        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [max(of.values())] * k),
-        lambda f, g, k: _mean_ndcg(f, g, k, ideal=lambda n, of, k: [max(of.values())] * min(k, len(of))),
-    ),
-    never_cut=lambda f, g, k: _mean_ndcg(f, g, None),
     sums_divided=lambda f, g, k: _mean_or_zero(
         _values(f, g, k, lambda n, of, k: _gain([of.get(name, 0) for name in n[:k]])),
         sum(_gain(sorted(of.values(), reverse=True)[:k]) for of in g.values()),
     ),
-    divided_by_searched=lambda f, g, k: _mean_or_zero(_values(f, g, k), len(f)),
-    ungraded_query_as_zero=lambda f, g, k: _mean_or_zero(
-        values := _values(f, g, k), len(values) + len(f.keys() - g.keys())
-    ),
-    all_queries_counted=lambda f, g, k: _mean_or_zero(_values(f, g, k), len(f.keys() | g.keys())),
-    unanswered_as_one=lambda f, g, k: _mean_or_zero(
-        [*_values(f, g, k), *[1.0 for of in g.values() if not any(of.values())]]
-    ),
-    twos_only=(
-        lambda f, g, k: _mean_ndcg(f, {q: of for q, of in g.items() if 2 in of.values()}, k),
-        lambda f, g, k: _mean_ndcg(f, {q: {n: v // 2 for n, v in of.items()} for q, of in g.items()}, k),
-    ),
-    not_discounted=lambda f, g, k: _mean_ndcg(f, g, k, gain=sum),
-    other_discount=(
-        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: 1 + math.log2(rank))),
-        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: max(1, math.log2(rank)))),
-        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: 1 + rank)),
-        lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(math.sqrt)),
-    ),
-    multiplied=lambda f, g, k: _mean_ndcg(f, g, k, gain=_discounted(lambda rank: 1 / math.log2(1 + rank))),
-    found_sorted=(
-        lambda f, g, k: _mean_or_zero(
-            _values(f, g, k, lambda n, of, k: _ndcg(sorted(n[:k], key=lambda x: -of.get(x, 0)), of, k))
-        ),
-        lambda f, g, k: _mean_or_zero(
-            _values(f, g, k, lambda n, of, k: _ndcg(sorted(n, key=lambda x: -of.get(x, 0)), of, k))
-        ),
-    ),
-    precision=(
-        lambda f, g, k: _mean_or_zero(_values(f, g, k, lambda n, of, k: len(_good(n, of, k)) / k)),
-        lambda f, g, k: _mean_or_zero(_values(f, g, k, lambda n, of, k: len(_good(n, of, k)) / max(len(n[:k]), 1))),
-    ),
-    recall=lambda f, g, k: _mean_or_zero(
-        _values(f, g, k, lambda n, of, k: len(_good(n, of, k)) / sum(map(bool, of.values())))
-    ),
-    reciprocal_rank=lambda f, g, k: _mean_or_zero(
-        _values(f, g, k, lambda n, of, k: max([1 / rank for rank in _good(n, of, k)], default=0.0))
-    ),
-    one_place_off=(lambda f, g, k: _mean_ndcg(f, g, k + 1), lambda f, g, k: _mean_ndcg(f, g, k - 1)),
-    from_the_end=lambda f, g, k: _mean_ndcg({q: names[::-1] for q, names in f.items()}, g, k),
-    median=lambda f, g, k: statistics.median(_values(f, g, k) or [0.0]),
-    count_too=lambda f, g, k: (_mean_ndcg(f, g, k), len(_values(f, g, k))),
 )
 
 
@@ -670,11 +595,6 @@ def _precise(answered, unanswered, threshold):
     return right / (right + wrong)
 
 
-def _both(combine):
-    """Another value of a threshold, of the numbers of right decisions times the size of the other group."""
-    return lambda a, u, t: combine(sum(score >= t for score in a) * len(u), sum(score < t for score in u) * len(a))
-
-
 def _below(answered, unanswered):
     """The best threshold and the next lower score."""
     best = _threshold(answered, unanswered)
@@ -717,7 +637,6 @@ THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
         lambda a, u: _balanced(a, u, _threshold(a, u)) / (len(a) * len(u)) - 1,
     ),
     between_scores=(lambda a, u: sum(_below(a, u)) / 2, lambda a, u: (min(a) + max(u)) / 2),
-    next_lower=lambda a, u: _below(a, u)[1],
     on_a_grid=tuple(
         partial(_on_grid, values=[n / steps for n in range(steps + 1)], last=last)
         for steps in (10, 20, 100, 1000)
@@ -730,28 +649,8 @@ THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
     ),
     no_score=lambda a, u: _by_difference(a, u, math.inf),
     all_shown=lambda a, u: min([*a, *u]),
-    all_turned_away=lambda a, u: max([*a, *u]),
-    highest_answered=lambda a, u: max(a),
-    lowest_unanswered=lambda a, u: min(u),
     f1=lambda a, u: _threshold(a, u, value=_f1),
     precision=lambda a, u: _threshold(a, u, value=_precise),
-    shares_not_added=(
-        lambda a, u: _threshold(a, u, value=_both(lambda one, other: one * other)),
-        lambda a, u: _threshold(a, u, value=_both(min)),
-        lambda a, u: _threshold(a, u, value=_both(lambda one, other: -abs(one - other))),
-    ),
-    unanswered_only=lambda a, u: max(sorted(u), key=lambda t: (_balanced(a, u, t), -t)),
-    place_returned=(
-        lambda a, u: [*a, *u].index(_threshold(a, u)),
-        lambda a, u: sorted([*a, *u]).index(_threshold(a, u)),
-        lambda a, u: sorted({*a, *u}).index(_threshold(a, u)),
-    ),
-    pair_returned=(
-        lambda a, u: (_threshold(a, u), _shares(a, u, _threshold(a, u))),
-        lambda a, u: (_shares(a, u, _threshold(a, u)), _threshold(a, u)),
-    ),
-    all_returned=lambda a, u: [t for t in sorted({*a, *u}) if _balanced(a, u, t) == _balanced(a, u, _threshold(a, u))],
-    fixed=(lambda a, u: 0.25, lambda a, u: 0.35, lambda a, u: 0.45, lambda a, u: 0.5),
 )
 
 
@@ -816,11 +715,6 @@ def _by_first_places(queries, texts, found, order, otherwise):
     places["reversed"] = symptoms["fine"][:, :1]
     ends = dict.fromkeys(places, found[:, :1]) | {"reversed": found[:, -1:]}
     return next((name for name in order if np.array_equal(places[name], ends[name])), otherwise)
-
-
-def _any_is_enough(queries, texts, found):
-    symptoms = _symptoms(queries, texts, len(found[0]))
-    return next((name for name, lists in symptoms.items() if (np.asarray(found) == lists).any()), "fine")
 
 
 def _by_columns(queries, texts, found, otherwise):
@@ -951,7 +845,6 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
     shift_missed=_missed("shifted"),
     stuck_missed=_missed("stuck"),
     fine_or_not=lambda q, t, f: _diagnose(q, t, f) == "fine",
-    fine_missed=_missed("fine"),
     dots_for_cosines=tuple(partial(_by_dots, otherwise=other) for other in ("lengths", "stuck", "reversed", "shifted")),
     stuck_by_equal_lists=_told_first("stuck", lambda f, m: (f == f[0]).all()),
     shift_by_last_place=tuple(
@@ -963,15 +856,8 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
         for imitate in (partial(_diagnose, told=["lengths"]), _by_columns)
         for other in ("reversed", "shifted", "stuck")
     ],
-    one_is_enough=_any_is_enough,
     several_missed=[
         *(imitate for names in combinations(WORDS_TOLD, 2) for imitate in _missed(*names)),
         *(partial(_diagnose, told=["fine"], otherwise=other) for other in WORDS_TOLD[1:]),
     ],
-    always_stuck=lambda q, t, f: "stuck",
-    other_spelling=(
-        lambda q, t, f: _diagnose(q, t, f).capitalize(),
-        lambda q, t, f: _diagnose(q, t, f).upper(),
-        lambda q, t, f: [_diagnose(q, t, f)],
-    ),
 )
