@@ -34,6 +34,22 @@ def words_of(lesson, folder=FOLDER):
         raise WordsError(f"{path.name} cannot be read: {error}") from None
 
 
+def told(exercise_id):
+    """The words of an exercise's mistakes, as `Mistake`s without imitations, and its `shown_in`; of no exercise, none.
+
+    Nothing is imported for it. Mistakes that the lesson's exercises share are among them, whether this one has them.
+    """
+    words = words_of(exercise_id[:2]) if (FOLDER / f"lesson_{exercise_id[:2]}.toml").exists() else {}
+    own, shared = words.get(exercise_id, {}), words.get("shared", {}).get("mistakes", {})
+    found = {**shared, **own.get("mistakes", {})}
+    merged = {name: {**shared.get(name, {}), **one} for name, one in found.items()}
+    made = [
+        Mistake(name, one.get("does", ""), one.get("because", ""), (), shown_in=one.get("shown_in", ""))
+        for name, one in merged.items()
+    ]
+    return made, own.get("shown_in", "")
+
+
 def exercise(exercise_id, cases, reference, arguments=None, words=None, **fields):
     """Describe an exercise: `exercise(...)(one_mistake=imitation, other_mistake=(imitation, another))` is an Exercise.
 

@@ -11,13 +11,14 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from math import isfinite
+from math import atanh, sqrt, tanh
+from statistics import NormalDist, correlation
 
 from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ...exercises import find
+from ...exercises.words import told
 from ..publish.slides import HEADING, SlidesError, deck_cells, find_lesson
 from .owners import normalised
 from .reports import PAGES
@@ -25,6 +26,7 @@ from .results import MARK_STATUSES
 
 LINES, COLUMNS, LONGEST = 25, 160, 5_000  # of an example; a longer answer is none
 TRIED = 20  # answers that are read in search of an example
+NORMAL = NormalDist().inv_cdf(0.975)  # of a 95% interval
 FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
 OBJECT, FORMS, EMPHASIS = (
     re.compile(r"\b(for|makes?) you\b"),
@@ -113,12 +115,13 @@ def difficulty(passed, learners):
     (158), pp. 209-212. For few learners it is recommended by L. D. Brown, T. T. Cai and A. DasGupta (2001), Interval
     estimation for a binomial proportion, Statistical Science 16 (2), section 3.1.1.
     """
-    from scipy.stats import binomtest
-
     if not learners:
         return Figure(why="nobody tried it")
-    interval = binomtest(passed, learners).proportion_ci(method="wilson")
-    return Figure(passed / learners, float(interval.low), float(interval.high))
+    share, z = passed / learners, NORMAL
+    middle = share + z**2 / (2 * learners)
+    half = z * sqrt(share * (1 - share) / learners + (z / (2 * learners)) ** 2)
+    low, high = ((middle + sign * half) / (1 + z**2 / learners) for sign in (-1, 1))
+    return Figure(share, max(0.0, low), min(1.0, high))
 
 
 def discrimination(passed, rest):
@@ -132,19 +135,17 @@ def discrimination(passed, rest):
     R. A. Fisher (1921), On the "probable error" of a coefficient of correlation deduced from a small sample, Metron 1
     (4), pp. 3-32. It assumes two normal variables, and one of these is 0 or 1, so it is approximate.
     """
-    from scipy.stats import pearsonr
-
     if len(passed) < FEWEST:
         return Figure(why=f"undefined: fewer than {FEWEST} learners")
     if len(set(passed)) == 1:
         return Figure(why=f"undefined: {'all' if passed[0] else 'none'} of them passed")
     if len(set(rest)) == 1:
         return Figure(why="undefined: all have the same points in the other exercises")
-    found = pearsonr([float(one) for one in passed], rest)
-    interval, value = found.confidence_interval(0.95), float(found.statistic)
-    if abs(value) > 1 - 1e-9 or not isfinite(interval.low + interval.high):
+    value = correlation([float(one) for one in passed], [float(one) for one in rest])
+    if abs(value) > 1 - 1e-9:
         return Figure(why="undefined: a correlation of exactly 1 or -1 has no interval")
-    return Figure(value, float(interval.low), float(interval.high))
+    ends = [tanh(atanh(value) + sign * NORMAL / sqrt(len(passed) - 3)) for sign in (-1, 1)]
+    return Figure(value, *ends)
 
 
 def items(learners):
@@ -178,7 +179,7 @@ def items(learners):
 
 def _mistakes(exercise, naming, everybody):
     """The mistakes that were made in an exercise, most frequent first, and [(learners, case)] of other failures."""
-    known = {one.message: one for one in getattr(_known(exercise), "mistakes", ())}
+    known = {one.message: one for one in told(exercise)[0]}
     made, others = {}, Counter()
     for one, _ in naming:
         mark = one.exercises.get(exercise)
@@ -203,14 +204,6 @@ def _mistakes(exercise, naming, everybody):
 def _gist(text):
     """The subject of a message, without what one learner's function returned."""
     return text if text.startswith("Stopped: ") else text.partition(": ")[0]
-
-
-def _known(exercise):
-    """The exercise with this id, or None."""
-    try:
-        return find(exercise)
-    except ValueError:
-        return None
 
 
 def in_third_person(text):
@@ -297,7 +290,7 @@ def place_of(exercise, shown_in=""):
 
     Returns None if there is no such cell.
     """
-    other, _, cell = (shown_in or getattr(_known(exercise), "shown_in", "")).rpartition(" ")
+    other, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
     here, there = _find_place(exercise[:2], "" if other else cell, exercise), None
     if other and here:
         there = _find_place(other, cell, "")
