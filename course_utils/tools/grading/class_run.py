@@ -26,10 +26,9 @@ from .results import NOT_MARKED, Result
 from .sandbox import isolation_problem
 from .store import Damaged, Entry, GradeError, Store
 from .submissions import gather, read_roster
-from .tables import write_tables
+from .tables import RESEMBLANCE, write_tables
 
 STORE, RESULTS = "results.sqlite", "results.jsonl"
-RESEMBLANCE = ("resemblance.html", "resemblance.csv")
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
 READING = 60  # seconds that a part waits for others to finish reading the known results
 

@@ -25,10 +25,10 @@ from ... import exercises
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS
 from .reports import PAGES
-from .tables import write_table
+from .tables import RESEMBLANCE, write_table
 from .untrusted import for_pages
 
-PAGE, TABLE = "resemblance.html", "resemblance.csv"
+PAGE, TABLE = RESEMBLANCE
 RUN = 8  # tokens of code, or words of comments and strings, in a fingerprint
 LEAST = 8  # own fingerprints of an answer that is compared
 COMMON = 0.25  # what is in more of the answers than this share, and in more than two, is nobody's own

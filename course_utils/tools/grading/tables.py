@@ -12,6 +12,7 @@ from .submissions import read_table
 from .untrusted import for_cells
 
 GRADES, LEFT_OUT = "grades.csv", "left_out.csv"
+RESEMBLANCE = "resemblance.html", "resemblance.csv"
 LONGEST = 500  # characters of a reason or of all notes
 
 
