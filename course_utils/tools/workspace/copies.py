@@ -57,6 +57,7 @@ def learner_copy(notebook):
     copy.cells = [cell for cell in copy.cells if "instructor" not in cell.metadata.get("tags", [])]
     for cell in copy.cells:
         cell.metadata.pop("slideshow", None)
+        cell.metadata.pop("course", None)
         tags = [tag for tag in cell.metadata.pop("tags", []) if tag != "reveal" and not tag.startswith("slide-")]
         if tags:
             cell.metadata.tags = tags

@@ -13,9 +13,10 @@ from pathlib import Path
 from ..._support.notebooks import NOTEBOOKS
 from ..._support.passed import RECORD, current, passed
 
-WORDS_A_MINUTE = 130  # careful reading, in a second language
-CODE_CELL_SECONDS = 40  # to read it, run it and look at the result
-QUIZ_MINUTES = 1
+WORDS_A_MINUTE = 200
+CELL_SECONDS = 30  # to run a code cell and look at what it prints
+LINE_SECONDS = 3  # to read a line of it, unless the cell is folded
+PICTURE_MINUTES = QUESTION_MINUTES = 1
 EXERCISE = re.compile(r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE)
 STATED = re.compile(r"^`\d\d-[a-z0-9-]+` · .*?\b(\d+) minutes", re.MULTILINE)
 
@@ -67,22 +68,54 @@ def lessons(folder=NOTEBOOKS):
 
 
 def lesson_minutes(notebook):
-    """How long a lesson takes: minutes of reading, cells, exercises and quizzes, rounded to a multiple of five.
+    """How long a notebook takes: by one rule, rounded to a multiple of five.
 
-    notebook: a lesson as nbformat or json reads it.
+    notebook: a lesson as nbformat or json reads it, with its outputs.
 
-    Markdown counts at 130 words a minute, without code blocks and link addresses; a code cell at 40 seconds; an
-    exercise at the minutes stated above it; a quiz at one minute. Cells for instructors do not count.
+    200 words of text a minute, without code blocks and link addresses; half a minute for a code cell, and three seconds
+    for each line of it that is not folded; a minute for a picture, for a quiz and for each question at the end; an
+    exercise or a completion at the minutes stated above it, its code included. Cells for instructors do not count.
     """
-    cells = list(_read_cells(notebook))
-    texts = [text for _, kind, text in cells if kind == "markdown"]
+    cells = [cell for cell in notebook["cells"] if _is_read(cell)]
+    texts = [_text(cell) for cell in cells if cell["cell_type"] == "markdown"]
+    code = [cell for cell in cells if cell["cell_type"] == "code" and not _is_worked_by_the_learner(cell)]
+    lines = sum(bool(line.strip()) for cell in code if not _is_folded(cell) for line in _text(cell).splitlines())
+    questions = sum(
+        text.count("<details>") if cell.get("id") == "recall" else cell.get("id", "").startswith("quiz-")
+        for cell in cells
+        for text in [_text(cell)]
+    )
     minutes = (
         sum(map(_words, texts)) / WORDS_A_MINUTE
-        + sum(kind == "code" for _, kind, _ in cells) * CODE_CELL_SECONDS / 60
+        + (len(code) * CELL_SECONDS + lines * LINE_SECONDS) / 60
+        + sum(map(_is_picture, code)) * PICTURE_MINUTES
+        + questions * QUESTION_MINUTES
         + sum(int(stated) for text in texts for stated in STATED.findall(text))
-        + sum(name.startswith("quiz-") for name, _, _ in cells) * QUIZ_MINUTES
     )
     return max(5, 5 * int(minutes / 5 + 0.5))
+
+
+def _is_worked_by_the_learner(cell):
+    return "nbgrader" in cell["metadata"] or "completion" in cell["metadata"].get("tags", [])
+
+
+def _is_folded(cell):
+    return bool(cell["metadata"].get("jupyter", {}).get("source_hidden"))
+
+
+def _is_picture(cell):
+    data = [output.get("data", {}) for output in cell.get("outputs", [])]
+    return any("image/png" in one or "<svg" in "".join(one.get("text/html", "")) for one in data)
+
+
+def _text(cell):
+    return "".join(cell["source"])
+
+
+def _is_read(cell):
+    """Whether a learner reads a cell: neither those for instructors nor texts to write, such as a report."""
+    written = cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")
+    return "instructor" not in cell["metadata"].get("tags", []) and not written
 
 
 def _read_cells(notebook):
@@ -90,11 +123,8 @@ def _read_cells(notebook):
 
     Texts that the learner writes, such as a report, are excluded.
     """
-    for cell in notebook["cells"]:
-        if "instructor" not in cell["metadata"].get("tags", []) and not (
-            cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")
-        ):
-            yield cell.get("id", ""), cell["cell_type"], "".join(cell["source"])
+    for cell in filter(_is_read, notebook["cells"]):
+        yield cell.get("id", ""), cell["cell_type"], _text(cell)
 
 
 def _words(markdown):
