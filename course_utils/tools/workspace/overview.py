@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import NOTEBOOKS, ROUTES, parts
 from ..._support.passed import RECORD, current, passed
 
 WORDS_A_MINUTE = 200
@@ -40,22 +40,31 @@ def existing(folder):
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson: its number, such as "04", its title, its minutes, and its exercises as pairs (id, title)."""
+    """A core or a further part: its key ("04", "04-further"), title, minutes, and exercises as pairs (id, title)."""
 
-    number: str
+    key: str
     title: str
     minutes: int
     exercises: tuple[tuple[str, str], ...]
 
+    @property
+    def is_core(self):
+        return len(self.key) == 2
+
+    @property
+    def sign(self):
+        """Its number, or a plus for a further part, which stands below its core."""
+        return self.key if self.is_core else " +"
+
 
 def lessons(folder=NOTEBOOKS):
-    """The lessons in a folder, in order. Other files are skipped."""
+    """The lessons and their further parts in a folder, in order. Other files are skipped."""
     readable = []
-    for path in sorted(Path(folder).glob("[0-9][0-9]_*.ipynb")):
+    for key, path in parts(folder).items():
         try:
             notebook = json.loads(path.read_bytes())
             texts = [text for _, kind, text in _read_cells(notebook) if kind == "markdown"]
-            number, _, title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")
+            title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")[2]
             stated = re.search(r"About (\d+) minutes", texts[0])
             minutes = int(stated[1]) if stated else lesson_minutes(notebook)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
@@ -63,7 +72,7 @@ def lessons(folder=NOTEBOOKS):
         exercises = tuple(
             (one["id"], one["title"][:1].upper() + one["title"][1:]) for one in EXERCISE.finditer("\n\n".join(texts))
         )
-        readable.append(Lesson(number, title, minutes, exercises))
+        readable.append(Lesson(key, title, minutes, exercises))
     return tuple(readable)
 
 
@@ -93,6 +102,10 @@ def lesson_minutes(notebook):
         + sum(int(stated) for text in texts for stated in STATED.findall(text))
     )
     return max(5, 5 * int(minutes / 5 + 0.5))
+
+
+def _hours(number):
+    return f"{number} hour{'' if number == 1 else 's'}"
 
 
 def _is_worked_by_the_learner(cell):
@@ -169,9 +182,10 @@ class Overview:
 
     @property
     def next(self):
-        """(lesson, id of its first open exercise), or None if nothing is open."""
+        """(lesson, id of its first open exercise), cores before further parts; None if nothing is open."""
+        in_order = sorted(self.lessons, key=lambda lesson: not lesson.is_core)
         return next(
-            ((lesson, one) for lesson in self.lessons for one, _ in lesson.exercises if one not in self.passed), None
+            ((lesson, one) for lesson in in_order for one, _ in lesson.exercises if one not in self.passed), None
         )
 
     def done(self, lesson):
@@ -184,32 +198,43 @@ class Overview:
 
     @property
     def hours(self):
-        """The duration of the whole course."""
-        return int(sum(lesson.minutes for lesson in self.lessons) / 60 + 0.5)
+        """{route: its hours, rounded}."""
+        wanted = {
+            "one day": [one for one in self.lessons if one.key in ROUTES["one day"]],
+            "the course": [one for one in self.lessons if one.is_core],
+            "everything": self.lessons,
+        }
+        return {name: int(sum(one.minutes for one in found) / 60 + 0.5) for name, found in wanted.items()}
 
     @property
     def totals(self):
-        of = sum(len(lesson.exercises) for lesson in self.lessons)
-        with_exercises = [lesson for lesson in self.lessons if lesson.exercises]
-        what = "lessons" if len(with_exercises) == len(self.lessons) else "lessons with exercises"
-        whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in with_exercises)
+        cores = [one for one in self.lessons if one.is_core and one.exercises]
+        further = [one for one in self.lessons if not one.is_core]
+        whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in cores)
+        text = f"{self._passed_of(cores)} exercises of the cores passed, {whole} of {len(cores)} cores finished"
+        text += f"; {self._passed_of(further)} exercises of further parts." if further else "."
+        hours = self.hours
         return (
-            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} {what} "
-            f"finished. The whole course takes about {self.hours} hours."
+            f"{text} The cores take about {_hours(hours['the course'])}, the one-day route {hours['one day']}, "
+            f"everything {hours['everything']}."
         )
+
+    def _passed_of(self, some):
+        return f"{sum(map(self.done, some))} of {sum(len(one.exercises) for one in some)}"
 
     @property
     def advice(self):
         if self.next is None:
             return "next: nothing is open; every exercise is passed."
         lesson, one = self.next
-        return f"next: lesson {lesson.number}, {lesson.title} (exercise {one})"
+        where = f"lesson {lesson.key}" if lesson.is_core else "the further part"
+        return f"next: {where}, {lesson.title} (exercise {one})"
 
     def __repr__(self):
         width = max((len(lesson.title) for lesson in self.lessons), default=0)
         squares = max((len(lesson.exercises) for lesson in self.lessons), default=0)
         rows = [
-            f"{lesson.number}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
+            f"{lesson.sign}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
             f"{''.join('✓' if one in self.passed else '○' for one, _ in lesson.exercises):{squares}}  "
             f"{self.count(lesson)}".rstrip()
             for lesson in self.lessons
@@ -224,10 +249,11 @@ class Overview:
         rows = []
         for lesson in self.lessons:
             squares = "".join(_square(one, title, one in self.passed) for one, title in lesson.exercises)
+            indent = "" if lesson.is_core else "; padding-left: 2.2em"
             cells = f'<td style="{CELL}; text-align: right">{lesson.minutes}</td><td style="{CELL}">{squares}</td>'
             count = f'<td style="{CELL}">{self.count(lesson)}</td>'
             rows.append(
-                f'<tr><th scope="row" style="{CELL}; font-weight: normal">{lesson.number} '
+                f'<tr><th scope="row" style="{CELL}; font-weight: normal{indent}">{lesson.sign.strip()} '
                 f"{html.escape(lesson.title)}</th>{cells}{count}</tr>"
             )
         head = "".join(
