@@ -18,7 +18,7 @@ from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import exercise_parts, part_of, parts
+from ..._support.notebooks import part_of, part_with, parts
 from ...exercises.words import told
 from ..publish.slides import HEADING, deck_cells
 from .owners import normalised
@@ -204,7 +204,7 @@ def _mistakes(exercise, naming, everybody):
         words = (mistake.name, mistake.does, mistake.because) if mistake else ("", message)
         place = place_of(exercise, mistake.shown_in if mistake else "")
         texts = [(one.texts.get(exercise, ""), names[one.learner]) for one in who]
-        shown = example(texts, everybody, _lesson(exercise_parts()[exercise])[2])
+        shown = example(texts, everybody, _lesson(part_with(exercise))[2])
         ids, who = frozenset(one.learner for one in who), sorted(one.name or one.learner for one in who)
         found.append(Made(*words, place=place, example=shown, who=who, learners=ids))
     found.sort(key=lambda one: (-len(one.who), one.does))
@@ -299,7 +299,7 @@ def place_of(exercise, shown_in=""):
     Returns None if there is no such cell.
     """
     other, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
-    own = exercise_parts()[exercise]
+    own = part_with(exercise)
     if cell:  # it may be in another part of the lesson than the exercise, or than the one that was named
         family = sorted(
             (key for key in parts() if key[:2] == (other or own)[:2]), key=lambda key: key != (other or own)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ..._support.notebooks import exercise_parts
+from ..._support.notebooks import exercise_parts, part_with
 from .owners import Roster, in_words, normalised
 from .platforms import calls_late
 from .results import Received, counted, whole
@@ -139,7 +139,7 @@ class Lateness:
         if when is None:
             return Received(lesson)
         all_marks = learner.exercises | learner.by_hand
-        marks = [mark for one, mark in all_marks.items() if lesson in ("", exercise_parts()[one])]
+        marks = [mark for one, mark in all_marks.items() if lesson in ("", part_with(one))]
         days, cost = max(0, -((self.due - when) // DAY)), 0
         if self.rule and learner.points is not None:
             cost = self.rule.deduction(days, sum(mark.of for mark in marks))
@@ -162,8 +162,8 @@ def _parts(learner, dates):
     """The pairs of lesson and date that count. A line without a lesson is about all lessons that have no line."""
     if set(dates) <= {""}:
         return [("", dates.get(""))] if dates or learner.files else []
-    handed_in = {exercise_parts()[one] for one, mark in learner.exercises.items() if mark.status != "missing"}
-    handed_in |= {exercise_parts()[one] for one, cell in learner.by_hand.items() if cell.text}
+    handed_in = {part_with(one) for one, mark in learner.exercises.items() if mark.status != "missing"}
+    handed_in |= {part_with(one) for one, cell in learner.by_hand.items() if cell.text}
     return [(lesson, dates.get(lesson, dates.get(""))) for lesson in sorted(handed_in)]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import exercise_parts, part_of, parts
+from ..._support.notebooks import part_of, part_with, parts
 from ..._support.renamed import NEW_IDS, RENAMED
 from ...exercises import find
 from ...exercises.judging import OutOfTime, examine, time_limit
@@ -175,7 +175,7 @@ class Marker:
             facts["problems"] += _of_earlier_versions(facts["present"])
             problems = [for_files(problem, 300) for problem in facts["problems"][:20]]
             texts = {one: for_files(text, 50_000) for one, text in facts["texts"].items() if one in known}
-            counts = [one for one in self.work["exercises"] if exercise_parts()[one] in lessons]
+            counts = [one for one in self.work["exercises"] if part_with(one) in lessons]
             marks = {one: self.exercise(notebook, one, deadline) for one in counts}
         except (Ended, OutOfTime, _Unreadable) as error:
             if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
@@ -226,7 +226,7 @@ class Marker:
         keys = {title: key for key, title in assignment()["titles"].items()}
         titles = [keys.get(title, title[:2]) for title in facts["titles"]]
         named = [*map(part_of, notebooks_named_in(name))] or re.findall(r"(?<!\d)(\d\d)_", name)
-        for found in ([exercise_parts()[one] for one in present], titles, named):
+        for found in ([part_with(one) for one in present], titles, named):
             lessons = sorted(set(found) & set(self.work["titles"]))
             if lessons:
                 return lessons

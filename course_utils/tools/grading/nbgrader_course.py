@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import exercise_parts, parts
+from ..._support.notebooks import part_with, parts
 from .store import GradeError
 
 
@@ -50,7 +50,7 @@ def _export(learners, course):
     course.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
     with Gradebook(address) as book:
-        for lesson in sorted({exercise_parts()[one] for learner in learners for one in learner.exercises}):
+        for lesson in sorted({part_with(one) for learner in learners for one in learner.exercises}):
             source, assignment = parts()[lesson], f"lesson-{lesson}"
             released = course / "release" / assignment / source.name
             if not released.exists():
@@ -69,8 +69,7 @@ def _export(learners, course):
                     learner.points is not None
                     and learner.files
                     and any(
-                        exercise_parts()[one] == lesson and mark.status != "missing"
-                        for one, mark in learner.exercises.items()
+                        part_with(one) == lesson and mark.status != "missing" for one, mark in learner.exercises.items()
                     )
                 ):
                     _put(book, learner, lesson, assignment, source.stem)
@@ -111,14 +110,14 @@ def _put(book, learner, lesson, assignment, notebook):
     )
     book.update_or_create_submission(assignment, student)
     for one, mark in learner.exercises.items():
-        if exercise_parts()[one] == lesson:
+        if part_with(one) == lesson:
             grade = book.find_grade(f"{one}-check", notebook, assignment, student)
             grade.auto_score, grade.needs_manual_grade = mark.points, False
             comment = book.find_comment(one, notebook, assignment, student)
             told = [learner.remarks[one].comment] if one in learner.remarks else []
             comment.auto_comment = "\n\n".join(html.escape(text, quote=False) for text in (*told, *mark.discreet))
     for one, cell in learner.by_hand.items():
-        if exercise_parts()[one] == lesson:
+        if part_with(one) == lesson:
             grade = book.find_grade(one, notebook, assignment, student)
             # marks given there stay
             grade.auto_score, grade.needs_manual_grade = None, cell.points is None and grade.manual_score is None
