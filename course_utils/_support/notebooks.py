@@ -56,6 +56,11 @@ def exercise_parts():
     }
 
 
+def part_with(exercise_id):
+    """The key of the notebook that has an exercise; of one that no notebook has, the number it begins with."""
+    return exercise_parts().get(exercise_id, exercise_id[:2])
+
+
 def incomplete():
     """What is missing of an installed course, in words; empty if nothing is, and in a clone.
 
