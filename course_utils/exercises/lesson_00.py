@@ -70,15 +70,13 @@ ONE_WITH_ALL = Completion(
 )
 
 
-def _best_first_cases(rng):
+def _ranked_cases(rng):
     for size, row in ((5, 0), (5, 4), (8, 3)):
         yield Case("From the most similar to the least", _similarity(rng, size)[row])
     yield Case("Negative numbers come last", np.array(rng.sample([-0.9, -0.4, -0.1, 0.3, 0.8], 5)))
 
 
-BEST_FIRST = Completion(
-    "00-best-first", "Best first", ("row",), _best_first_cases, lambda row: np.argsort(-row).tolist()
-)
+RANKED = Completion("00-ranked", "Ranked by similarity", ("row",), _ranked_cases, lambda row: np.argsort(-row).tolist())
 
 
 # --- the odd one out ---------------------------------------------------------------------------------------------
