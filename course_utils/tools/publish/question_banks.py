@@ -45,7 +45,7 @@ CONTEXT = {
     "10-quiz-overtake": ("curve-intro",),
     "11-quiz-accuracy": ("weakness-intro", "accuracy-intro"),
     "13-quiz-index": ("walk-intro", "greedy-read"),
-    **dict.fromkeys("05-quiz-patch 09-quiz-tokens 12-quiz-hybrid 12-quiz-kinds 14-quiz-look".split(), ()),
+    **dict.fromkeys("05-quiz-patch 09-quiz-tokens 12-quiz-hybrid 14-quiz-look".split(), ()),
 }
 
 
