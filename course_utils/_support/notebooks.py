@@ -16,7 +16,6 @@ NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = {
     "full": "a core: exercises, questions before results, and a deck of 25 to 45 minutes",
-    "short": "as full",
     "further": "a further part: what a core has no time for, with exercises and perhaps a deck",
     "page": "text and code, nothing else",
 }
