@@ -228,7 +228,7 @@ def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
     done = CliRunner().invoke(cli.main, ["slides", number, "--out", str(tmp_path)])
     assert (
         done.exit_code == 1
-        and f"There is no lesson {number}. The lessons are 00, 01," in done.output
+        and f"There is no lesson {number}. The lessons are 00, " in done.output
         and "Traceback" not in done.output
     )
 
@@ -242,7 +242,7 @@ def test_lessons_that_cannot_be_a_deck_say_why(tmp_path):
         ([slide("## One"), plan(total=6)], "do not add up"),
         ([slide("## One"), plan(rows="no table")], "do not add up"),
         ([new_markdown_cell("# A", metadata={"course": {"kind": "page"}})], "it is a page, which has no deck"),
-        ([new_markdown_cell("# A", metadata={"course": {"kind": "leaf"}})], "none of full, short, page"),
+        ([new_markdown_cell("# A", metadata={"course": {"kind": "leaf"}})], "none of full, further, page"),
         ([slide("## Two"), plan()], r"not the ## headings of its slides: \['Two'\]"),
     ]:
         with pytest.raises(SlidesError, match=f"05_x.ipynb.*{words}"):

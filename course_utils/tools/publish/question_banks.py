@@ -40,7 +40,7 @@ PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are 
 CONTEXT = {
     "00-quiz-careless": ("surprise-intro", "checks-intro"),
     "02-quiz-one": ("calls-intro",),
-    "06-further-quiz-centring": ("centring-intro", "centring-question"),
+    "06-quiz-centring": ("centring-intro", "centring-question"),
     "07-quiz-visible": ("held-intro", "visible-intro"),
     "10-quiz-overtake": ("curve-intro",),
     "11-quiz-accuracy": ("weakness-intro", "accuracy-intro"),
