@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS
+from course_utils._support.notebooks import BEGIN, END, exercise_parts, parts
 from course_utils.exercises import judging
 from course_utils.tools.grading import class_run
 from course_utils.tools.grading.marking import Marker, assignment
@@ -107,14 +107,16 @@ def points_of(*asked):
     """The total points of lessons or exercises: points_of("04", "05-entropy")."""
     work = assignment()
     points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
-    assert {*asked} <= {*points, *(one[:2] for one in points)}
-    return sum(most for one, most in points.items() if one in asked or one[:2] in asked)
+    key = exercise_parts()
+    assert {*asked} <= {*points, *map(key.get, points)}
+    return sum(most for one, most in points.items() if one in asked or key[one] in asked)
 
 
 @cache
 def solutions(lesson):
-    """The lesson's own answers by exercise: {"04-mean-pool": source}."""
-    cells = nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4).cells
+    """The answers of a lesson and its further parts by exercise: {"04-mean-pool": source}."""
+    paths = [path for key, path in parts().items() if key[:2] == lesson[:2]]
+    cells = [cell for path in paths for cell in nbformat.read(path, as_version=4).cells]
     return {
         cell.metadata.nbgrader.grade_id: re.sub(f" *({BEGIN}|{END})\n?", "", cell.source)
         for cell in cells
@@ -127,7 +129,7 @@ def hand_in(lesson, **answers):
 
     The source "solution" means the lesson's own answer. Other exercises stay stubs; all="solution" solves everything.
     """
-    copy = learner_copy(nbformat.read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), as_version=4))
+    copy = learner_copy(nbformat.read(parts()[lesson], as_version=4))
     for cell in copy.cells:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):

@@ -72,15 +72,15 @@ def test_the_neighbours_of_other_opinion_are_not_a_near_tie(judged):
 
 
 def test_what_the_statements_find_is_not_a_near_tie(judged):
-    lesson = nbformat.read(next(NOTEBOOKS.glob("09_*.ipynb")), as_version=4)
-    (cell,) = (cell.source for cell in lesson.cells if cell.id == "opposite")
+    cells = [cell for path in NOTEBOOKS.glob("09_*.ipynb") for cell in nbformat.read(path, as_version=4).cells]
+    (statements,) = (cell.source for cell in cells if cell.id == "statements")
     lists = {}
-    exec(cell[cell.index("praise = [") : cell.index("nearest = ")], lists)
+    exec(statements, lists)
     _, cosines = search(embed(lists["praise"] + lists["blame"]), judged[1], k=11)
     assert (cosines[:, 9] - cosines[:, 10]).min() > 1e-4
 
 
-@pytest.mark.parametrize("k", [11, 31])
+@pytest.mark.parametrize("k", [11])
 def test_no_vote_of_the_neighbours_hangs_on_a_near_tie(judged, k):
     labels, rows = judged
     places, cosines = search(rows, rows, k=k + 2)

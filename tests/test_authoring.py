@@ -96,7 +96,7 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     assert renew("04", ".", authoring.Path("README.md")) == []
 
 
-@pytest.mark.parametrize("kind", ["full", "short", "page"])
+@pytest.mark.parametrize("kind", ["full", "page"])
 def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     said, status = course("new-lesson", "98", "Where to go: a map", "--kind", kind)
     assert status == 0 and said.endswith("Then: make lesson L=98.\n")
@@ -140,7 +140,7 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
         (["new-lesson", "13", " "], "A lesson needs a one-line title"),
         (["new-lesson", "13", "?"], "A lesson needs a one-line title"),
         (["new-lesson", "13", "one\ntwo"], "A lesson needs a one-line title"),
-        (["new-lesson", "13", "One", "--kind", "leaf"], "'leaf' is not one of 'full', 'short', 'page'"),
+        (["new-lesson", "13", "One", "--kind", "leaf"], "'leaf' is not one of 'full', 'further', 'page'"),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(course, words, sentence):

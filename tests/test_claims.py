@@ -24,7 +24,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-NOTEBOOKS = {path.stem[:2]: path for path in (Path(__file__).parents[1] / "notebooks").glob("[0-9]*.ipynb")}
+from course_utils._support.notebooks import parts
+
+NOTEBOOKS = parts()
 RESULT = re.compile(r"\b(better|best|worse|worst|beats?|wins?|outperforms?|nearly half|significant(ly)?)\b", re.I)
 PLACE = re.compile(r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils._support.notebooks import NOTEBOOKS
+from course_utils._support.notebooks import exercise_parts, parts
 from course_utils.exercises import all_exercises, check
 from course_utils.exercises.comparing import copied
 from course_utils.exercises.judging import _problem, examine
@@ -145,7 +145,7 @@ def test_no_mistake_passes_on_any_seed(exercise, seeds):
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_the_solution_in_the_lesson_passes(exercise):
     """The check's stored output says that it passes; that output is compared with a fresh run."""
-    cells = nbformat.read(next(NOTEBOOKS.glob(f"{exercise.lesson}_*.ipynb")), as_version=4).cells
+    cells = nbformat.read(parts()[exercise_parts()[exercise.id]], as_version=4).cells
     (check_cell,) = (cell for cell in cells if cell.id == f"{exercise.id}-check")
     assert "✓ passed" in check_cell.outputs[0].data["text/plain"]
 

@@ -1,8 +1,9 @@
 """The glossary: its entries, its anchors, and one link per entry, from the term's first use in running prose.
 
 Running prose is what a learner reads as sentences in the lessons: paragraphs, lists and table rows. It excludes
-headings, code, table headers, other links, quizzes, recaps, further reading, the map of lesson 00, answers marked by
-hand, instructors' notes, and, in a lesson's first cell, the aims and the sentences about time and earlier lessons.
+headings, code, table headers, other links, quizzes, recaps, questions from memory, further reading, the map of lesson
+00, answers marked by hand, instructors' notes, and, in a lesson's first cell, the aims and the sentences about time and
+earlier lessons.
 """
 
 import re
@@ -79,7 +80,7 @@ def is_prose(name, cell):
     if cell.cell_type != "markdown" or "nbgrader" in cell.metadata or "instructor" in cell.metadata.get("tags", []):
         return False
     apart = cell.source.startswith(("## What you have seen", "## Further reading"))
-    return not (cell.id.startswith("quiz-") or apart or (name[:2], cell.id) == ("00", "map"))
+    return not (cell.id.startswith(("quiz-", "recall")) or apart or (name[:2], cell.id) == ("00", "map"))
 
 
 def running_prose(name, cell):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from course_utils._support.notebooks import exercise_parts
 from course_utils.tools.grading.manual import read_manual, unclaimed
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.records import page_name, records
@@ -30,7 +31,7 @@ def result(*passed, lesson="04", state="ok", missing=(), texts=None):
     """A result in which these exercises are passed, and others failed or missing."""
     marks = {}
     for one, (_, most) in WORK["exercises"].items():
-        if one[:2] == lesson:
+        if exercise_parts()[one] == lesson:
             status = "passed" if one in passed else "missing" if one in missing else "failed"
             ended = "missing exercise" if one in missing else state
             marks[one] = Mark(one, status, most if one in passed else 0, most, ended, "why", seed=1)
@@ -44,8 +45,8 @@ def learners(*hand_ins, lessons=None, people=None):
     return {one.learner: one for one in records(found, entries, people or {}, WORK, lessons)}
 
 
-ALL_04 = [one for one in WORK["exercises"] if one[:2] == "04"]
-ALL_05 = [one for one in WORK["exercises"] if one[:2] == "05"]
+ALL_04 = [one for one in WORK["exercises"] if exercise_parts()[one] == "04"]
+ALL_05 = [one for one in WORK["exercises"] if exercise_parts()[one] == "05"]
 RUBRIC = WORK["rubrics"]["14-report"]
 FULL, BOTH, REPORT = points_of("04"), points_of("04", "05"), points_of("14-report")
 
@@ -91,7 +92,7 @@ def test_lessons_that_were_not_handed_in():
         (FULL, BOTH, "missing exercise"),
         (BOTH - FULL, BOTH, "missing exercise"),
     ]
-    assert "05-entropy: lesson 05 was not handed in" in found["ada"].reason
+    assert f"{ALL_05[0]}: lesson 05 was not handed in" in found["ada"].reason
     assert learners(("ada", "04.ipynb", 1, result(*ALL_04)), lessons=("04",))["ada"].of == FULL
 
 

@@ -102,7 +102,6 @@ PICTURES = {
     "cat": lambda: _rows("The cat sat on the mat"),
     "two": lambda: np.concatenate([_rows(sentence) for sentence in _pairs("paraphrases", "pairs-one")[4]]),
     "match": lambda: np.concatenate([_rows(s, "match") for s in load_senses("match")["sentence"]]),
-    "bat": lambda: np.concatenate([_rows(s, "bat") for s in load_senses("bat")["sentence"]]),
 }
 
 

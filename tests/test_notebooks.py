@@ -13,11 +13,12 @@ import pytest
 from nbclient import NotebookClient
 
 from course_utils._support.cell_needs import CONDITIONS
-from course_utils._support.notebooks import BEGIN, END, kind_of
-from course_utils.exercises import all_exercises, check, written_solution
+from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, part_of
+from course_utils.exercises import all_exercises, check, completions_of, written_solution
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used
 from course_utils.tools.workspace.copies import learner_copy
+from course_utils.tools.workspace.overview import _words, lesson_minutes
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("[0-9]*.ipynb"))
 EXERCISES = all_exercises()
@@ -33,6 +34,10 @@ def read(path):
 def for_learners(notebook):
     """The cells of a lesson without slides, notes and the lecture plan."""
     return [cell for cell in notebook.cells if "instructor" not in cell.metadata.get("tags", [])]
+
+
+def is_completion(cell):
+    return "completion" in cell.metadata.get("tags", [])
 
 
 def code_cells(notebook):
@@ -149,7 +154,7 @@ def test_every_number_in_the_prose_stands_in_a_cell(path):
 def test_opens_with_aims_and_closes_with_recap_and_reading(path):
     notebook = read(path)
     first, last = notebook.cells[0].source, for_learners(notebook)[-1].source
-    assert first.startswith(f"# {path.stem[:2]} ") and "After this lesson you can" in first
+    assert first.startswith(f"# {path.stem[:2]} ") and re.search(r"After this (lesson|part) you can", first)
     assert re.search(r"About \d+ minutes", first)
     assert any(cell.source.startswith("## What you have seen") for cell in notebook.cells)
     assert not [cell.id for cell in notebook.cells if "TODO" in cell.source], "fill in everything marked TODO"
@@ -160,11 +165,14 @@ def test_opens_with_aims_and_closes_with_recap_and_reading(path):
 def test_exercises_carry_nbgrader_metadata_and_a_check_below(path):
     cells = [cell for cell in read(path).cells if cell.metadata.get("nbgrader", {}).get("grade_id") not in BY_HAND]
     solutions = [cell.metadata.nbgrader.grade_id for cell in cells if cell.metadata.get("nbgrader", {}).get("solution")]
-    assert solutions == [name for name in EXERCISES if name.startswith(path.stem[:2])]
-    assert bool(solutions) == (kind_of(read(path)) != "page"), "a page has no exercises, other lessons have some"
+    assert solutions == [name for name in EXERCISES if exercise_parts()[name] == part_of(path)]
+    is_report = any(cell.metadata.get("nbgrader", {}).get("grade_id") in BY_HAND for cell in read(path).cells)
+    is_page = kind_of(read(path)) == "page"
+    assert bool(solutions) or is_report != is_page, "a page has no exercises, other lessons have some"
     for place, cell in enumerate(cells):
         marks = cell.metadata.get("nbgrader")
-        assert (BEGIN in cell.source) == bool(marks and marks.solution) == (END in cell.source), cell.id
+        has_gap = bool(marks and marks.solution) or is_completion(cell)
+        assert (BEGIN in cell.source) == has_gap == (END in cell.source), cell.id
         if not marks:
             continue
         assert set(marks) >= {"schema_version", "grade", "grade_id", "locked", "solution", "task"}
@@ -212,7 +220,8 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
     copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code_cells(copy))
-    answers = {name for cell in code_cells(notebook) if BEGIN in cell.source for name in names(bound, cell)}
+    with_gap = [cell for cell in code_cells(notebook) if BEGIN in cell.source]
+    answers = {name for cell in with_gap for name in names(bound, cell)}
     for cell in code_cells(copy):
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
@@ -220,6 +229,8 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
             space = {"np": np}  # one answer uses it as a default argument
             exec(cell.source, space)
             assert check(marks.grade_id, space[stub]).status == "not attempted", cell.id
+        elif is_completion(cell):
+            pass
         elif marks.get("grade"):
             assert re.fullmatch(r'check\("[\w-]+", (\w+)\)', cell.source)[1] in answers, cell.id
         else:
@@ -263,9 +274,62 @@ def names(find, cell):
 def test_a_learners_copy_is_run_and_asks_calmly(tmp_path, monkeypatch):
     """As test_browser.py does with lesson 00 in JupyterLab."""
     monkeypatch.setenv("TQDM_DISABLE", "1")
-    (path,) = (path for path in NOTEBOOKS if path.stem[:2] == "03")
+    path = cores()["03"]
     copy = learner_copy(read(path))
     NotebookClient(copy, timeout=180, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     for cell in code_cells(copy):
         if cell.metadata.get("nbgrader", {}).get("grade"):
             assert "not attempted yet" in cell.outputs[0].data["text/plain"], cell.id
+
+
+# ---------------------------------------------------------------- cores and further parts
+
+DIVIDED = [path for path in cores().values() if any(cell.id == "recall" for cell in read(path).cells)]
+each_core = pytest.mark.parametrize("path", DIVIDED, ids=lambda path: path.stem)
+
+
+@each_core
+def test_a_core_fits_its_hour_and_ends_with_questions_from_memory(path):
+    notebook = read(path)
+    words = sum(_words(cell.source) for cell in for_learners(notebook) if cell.cell_type == "markdown")
+    answers = [cell for cell in code_cells(notebook) if cell.metadata.get("nbgrader", {}).get("solution")]
+    assert words <= 3000 and len(code_cells(notebook)) <= 40 and len(answers) <= 3 and lesson_minutes(notebook) <= 60
+    (recall,) = (cell for cell in notebook.cells if cell.id == "recall")
+    assert recall.source.count("<details>") == 3
+    assert recall.source.strip().split("\n\n")[-1].startswith("**At work you would now**")
+
+
+@each_core
+def test_a_core_has_two_completions_and_says_what_to_type(path):
+    notebook = read(path)
+    assert sum(map(is_completion, notebook.cells)) >= 2
+    for cell in code_cells(notebook):
+        if text := cell.metadata.get("course", {}).get("does"):
+            assert len(text.split()) <= 16, cell.id
+
+
+@each_lesson
+def test_completions_are_right_and_a_gap_counts_as_not_attempted(path):
+    notebook = read(path)
+    for cell in filter(is_completion, notebook.cells):
+        name = re.search(r'^check\("([\w-]+)", (\w+)\)', cell.source, re.MULTILINE)
+        assert name and name[1] in completions_of([path.stem[:2]]) and "✓ passed" in str(cell.outputs), cell.id
+        assert f"`{name[1]}` · completion · " in "".join(cell.source for cell in notebook.cells), cell.id
+
+
+@pytest.mark.parametrize("path", [one for one in NOTEBOOKS if part_of(one)[:2] in {part_of(core) for core in DIVIDED}],
+                         ids=lambda path: path.stem)  # fmt: skip
+def test_names_that_cross_cells_are_bound_once(path):
+    """So a cell that is run again, or later than it stands, changes nothing elsewhere; nor does a figure left out."""
+    cells = code_cells(read(path))
+    binding, crossing = {}, set()
+    for cell in cells:
+        own = names(bound, cell)
+        crossing |= {name for name in names(used, cell) if name not in own}
+        for name in own:
+            binding.setdefault(name, []).append(cell)
+    twice = {name: [cell.id for cell in found] for name, found in binding.items() if len(found) > 1}
+    assert not {name: found for name, found in twice.items() if name in crossing}
+    for cell in cells:
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            assert not names(bound, cell) & crossing, f"{cell.id} is a figure, and later cells need what it binds"

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from filelock import FileLock
 
 from course_utils._support import files
-from course_utils._support.notebooks import NOTEBOOKS
+from course_utils._support.notebooks import NOTEBOOKS, exercise_parts, part_of
 from course_utils._support.passed import LARGEST, PROGRESS, RECORD, SAVED, forget, passed, remember
 from course_utils.exercises import LESSONS as WITH_EXERCISES
 from course_utils.exercises import all_exercises, check
@@ -27,6 +27,7 @@ from course_utils.tools.workspace.overview import DONE, Lesson, Overview, lesson
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
 ALL = len(all_exercises())
+OF_CORES = sum(len(key) == 2 for key in exercise_parts().values())
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ STRANGE = {
 @pytest.mark.parametrize("content", STRANGE.values(), ids=STRANGE)
 def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
     (workspace / PROGRESS).write_bytes(content)
-    assert passed(workspace) == set() and f"0 of {ALL}" in repr(progress())
+    assert passed(workspace) == set() and f"0 of {OF_CORES}" in repr(progress())
     remember("04-mean-pool")
     assert passed(workspace) == {"04-mean-pool"} and (workspace / ".progress.damaged.json").read_bytes() == content
     (workspace / PROGRESS).write_bytes(content + b"again")
@@ -158,7 +159,7 @@ def test_without_filelock_or_rights_a_lesson_goes_on(workspace, monkeypatch):
         patch.setattr(Path, "read_bytes", lambda path: refuse(path) if path.name == PROGRESS else read(path))
         (workspace / PROGRESS).write_text("{}")
         remember("00-nearest")
-        assert f"0 of {ALL}" in repr(progress())
+        assert f"0 of {OF_CORES}" in repr(progress())
     assert (workspace / PROGRESS).read_text() == "{}"
 
 
@@ -168,7 +169,7 @@ def test_a_folder_that_is_gone_does_no_harm(tmp_path, monkeypatch):
     monkeypatch.chdir(gone)
     gone.rmdir()
     remember("00-nearest")
-    assert f"0 of {ALL}" in repr(progress())
+    assert f"0 of {OF_CORES}" in repr(progress())
 
 
 def test_two_kernels_at_once_lose_nothing(tmp_path):
@@ -198,8 +199,8 @@ def test_forget_takes_one_lesson_only(workspace):
 
 def test_the_lessons_say_what_the_exercises_say():
     found = [one for lesson in lessons() for one, _ in lesson.exercises]
-    assert found == list(all_exercises())
-    assert [lesson.number for lesson in lessons()] == [path.name[:2] for path in LESSONS]
+    assert sorted(found) == sorted(all_exercises())
+    assert [lesson.key for lesson in lessons()] == [part_of(path) for path in LESSONS]
     assert all(title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises)
 
 
@@ -211,7 +212,9 @@ def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, mo
     (tmp_path / PROGRESS).write_text('{"passed": ["00-nearest"]}')
     pictures.append((repr(progress()), progress()._repr_html_()))
     assert pictures[0] == pictures[1] == pictures[2]
-    assert pictures[0][0].startswith(f"0 of {ALL} exercises passed, 0 of {len(WITH_EXERCISES)} lessons finished.")
+    assert pictures[0][0].startswith(
+        f"0 of {OF_CORES} exercises of the cores passed, 0 of {len(WITH_EXERCISES)} cores finished"
+    )
     assert "✓" not in pictures[0][0]
 
 
@@ -222,7 +225,8 @@ def test_the_text_picture():
         Lesson("02", "A page", 5, ()),  # counts as neither finished nor open
     )
     assert repr(Overview(course, frozenset({"00-a", "99-x"}))).splitlines() == [
-        "1 of 3 exercises passed, 0 of 2 lessons with exercises finished. The whole course takes about 2 hours.",
+        "1 of 3 exercises of the cores passed, 0 of 2 cores finished. The cores take about 2 hours, the "
+        "one-day route 2, everything 2.",
         "",
         "00  Start         25 min  ✓○  1 of 2",
         "01  Tokens: <b>  100 min  ○   0 of 1",
@@ -232,7 +236,7 @@ def test_the_text_picture():
     ]
     everything = Overview(course, frozenset({"00-a", "00-b", "01-a"}))
     assert everything.advice == "next: nothing is open; every exercise is passed."
-    assert "2 of 2 lessons with exercises finished" in everything.totals
+    assert "2 of 2 cores finished" in everything.totals
     assert everything._repr_html_().count(" of 1</td>") == 1 and "of 0" not in everything._repr_html_()
     assert "xx" in everything.plain() and everything.plain().isascii()
 
@@ -260,7 +264,9 @@ def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace)
     text = progress()._repr_html_()
     tags = Tags(text).found
     squares = [attributes for tag, attributes in tags if attributes.get("role") == "img"]
-    assert [square["title"].partition(",")[0] for square in squares] == list(all_exercises())
+    assert [square["title"].partition(",")[0] for square in squares] == [
+        one for lesson in lessons() for one, _ in lesson.exercises
+    ]
     assert all(square["aria-label"] == square["title"] for square in squares)
     done = [square["title"] for square in squares if square["title"].endswith(": passed")]
     assert done == ["04-mean-pool, Mean pooling: passed"]
@@ -303,7 +309,7 @@ def test_without_the_sources_the_workspace_tells_the_lessons(workspace, monkeypa
         '{"cells": [{"cell_type": "markdown", "metadata": {"tags": null}, "source": []}]}'
     )
     monkeypatch.setattr(lessons, "__defaults__", (workspace / "nowhere",))
-    assert [lesson.number for lesson in overview(workspace).lessons] == ["04"]
+    assert [lesson.key for lesson in overview(workspace).lessons] == ["04"]
     assert repr(overview(None)).startswith("0 of 0 exercises")
 
 
@@ -328,7 +334,7 @@ def test_the_command_takes_a_workspace_below_the_current_folder(tmp_path, monkey
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / RECORD).write_text("{}")
     monkeypatch.chdir(tmp_path)
-    assert run("progress").output.startswith(f"0 of {ALL}")
+    assert run("progress").output.startswith(f"0 of {OF_CORES}")
 
 
 def test_the_page_is_written_over_nothing_else(workspace):
@@ -380,10 +386,17 @@ def cell(kind, text, name="x", **metadata):
 
 
 def test_minutes_count_what_a_learner_reads_runs_and_writes():
-    words = "word " * 130
+    words = "word " * 160
     plain = [cell("markdown", f"# 04 Title\n\n{words * 5}")]
     assert lesson_minutes({"cells": plain}) == 5 and lesson_minutes({"cells": []}) == 5
-    assert lesson_minutes({"cells": [*plain, *[cell("code", "x = 1")] * 15]}) == 15
+    assert lesson_minutes({"cells": [*plain, *[cell("code", "x = 1")] * 22]}) == 15
+    folded = [cell("code", "x = 1\n" * 18, jupyter={"source_hidden": True})] * 24
+    assert lesson_minutes({"cells": [*plain, *folded]}) == 15
+    picture = {**cell("code", ""), "outputs": [{"data": {"image/png": ""}}]}
+    assert lesson_minutes({"cells": [*plain, *[picture] * 8]}) == 15
+    recall = cell("markdown", "<details></details>" * 11, "recall")
+    assert lesson_minutes({"cells": [*plain, recall]}) == 15
+    assert lesson_minutes({"cells": [*plain, *[cell("code", "x", tags=["completion"])] * 99]}) == 5
     assert lesson_minutes({"cells": [*plain, *[cell("markdown", "?", f"quiz-{n}") for n in range(10)]]}) == 15
     asked = cell("markdown", "## Exercise: a\n\n`04-a` · difficulty 1 of 3 · 10 minutes\n\nWrite it in 90 minutes.")
     assert lesson_minutes({"cells": [*plain, asked]}) == 15
@@ -407,8 +420,9 @@ def test_a_lesson_its_copy_and_the_readme_say_how_long_it_takes_and_how_many_exe
 
     notebook, text = nbformat.read(path, as_version=4), (ROOT / "README.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{path.stem}` \|.*$", text, re.MULTILINE)
-    number, minutes = sum(one.startswith(path.stem[:2]) for one in all_exercises()), lesson_minutes(notebook)
-    assert lesson_minutes(learner_copy(notebook)) == minutes
+    number, minutes = list(exercise_parts().values()).count(part_of(path)), lesson_minutes(notebook)
+    number -= path.stem.endswith("_report")  # a text
+    assert learner_copy(notebook).cells[0].source == notebook.cells[0].source
     assert re.findall(r"About (\d+) minutes", notebook.cells[0].source) == [str(minutes)]
     exercises = re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", notebook.cells[0].source)
     assert exercises in ([], [COUNTS[number]])
@@ -417,7 +431,8 @@ def test_a_lesson_its_copy_and_the_readme_say_how_long_it_takes_and_how_many_exe
 
 def test_the_readme_says_how_long_the_course_takes():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert re.findall(r"about (\d+) hours", text) == [str(overview(None).hours)]
+    for route, hours in overview(None).hours.items():
+        assert re.findall(rf"^\| {route} \|.*\| *(\d+) *\|$", text, re.MULTILINE) == [str(hours)]
 
 
 # ---------------------------------------------------------------- files
@@ -464,7 +479,7 @@ def test_a_saved_lesson_counts_for_the_workspace_that_it_belongs_to(workspace, m
     (workspace / SAVED).mkdir()
     monkeypatch.chdir(workspace / SAVED)
     remember("00-nearest")
-    assert passed(workspace) == {"00-nearest"} and f"1 of {ALL} exercises passed" in repr(progress())
+    assert passed(workspace) == {"00-nearest"} and f"1 of {OF_CORES} exercises of the cores passed" in repr(progress())
     assert os.listdir(workspace / SAVED) == []
     elsewhere = workspace.parent / "elsewhere" / SAVED
     elsewhere.mkdir(parents=True)

@@ -7,8 +7,8 @@ import sys
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import BEGIN, NOTEBOOKS
-from course_utils.exercises import LESSONS, all_exercises
+from course_utils._support.notebooks import BEGIN, exercise_parts, part_of, parts
+from course_utils.exercises import all_exercises
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.workspace.copies import CopyError
@@ -16,7 +16,8 @@ from course_utils.tools.workspace.copies import CopyError
 from .grader import ROOT, course, needs_extras, points_of
 
 BOTH = points_of("04", "05")
-NUMBERS = ", ".join(sorted(path.name[:2] for path in NOTEBOOKS.glob("[0-9]*.ipynb")))
+NUMBERS = ", ".join(parts())
+LESSONS = tuple(assignment()["titles"])
 
 
 def release(folder, *lessons, due=""):
@@ -36,7 +37,7 @@ def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
     assert manifest["points"]["04-mean-pool"] == points_of("04-mean-pool")
     assert manifest["of"] == sum(manifest["points"].values()) == BOTH
     for name, notebook in found.items():
-        full, exercises = points_of(name[:2]), assignment((name[:2],))["exercises"]
+        full, exercises = points_of(part_of(name)), assignment((part_of(name),))["exercises"]
         nbformat.validate(notebook)
         assert BEGIN not in str(notebook) and not any(cell.get("outputs") for cell in notebook.cells)
         assert "Due: Friday, 18:00." in notebook.cells[1].source and f"{full} points" in notebook.cells[1].source
@@ -115,9 +116,9 @@ def test_nbgrader_accepts_the_source_lessons(tmp_path):
     """nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the course's points."""
     environment = needs_extras()
     (tmp_path / "source" / "course").mkdir(parents=True)
-    names = {lesson: next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")).name for lesson in LESSONS}
+    names = {lesson: parts()[lesson].name for lesson in LESSONS}
     for name in names.values():
-        (tmp_path / "source" / "course" / name).write_bytes((NOTEBOOKS / name).read_bytes())
+        (tmp_path / "source" / "course" / name).write_bytes(parts()[part_of(name)].read_bytes())
     script = """
 import json, sys, warnings
 warnings.simplefilter("ignore")
@@ -134,7 +135,7 @@ with api.gradebook:
     pass
 made = api.generate_assignment("course", force=True, create=True)
 with api.gradebook as book:
-    found = {one.name[:2]: one.max_score for one in book.find_assignment("course").notebooks}
+    found = {one.name: one.max_score for one in book.find_assignment("course").notebooks}
 print(json.dumps(found if made["success"] else made))
 """
     done = subprocess.run(
@@ -144,7 +145,8 @@ print(json.dumps(found if made["success"] else made))
     work = assignment()
     points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
     assert json.loads(done.stdout.splitlines()[-1]) == {
-        lesson: sum(most for one, most in points.items() if one[:2] == lesson) for lesson in LESSONS
+        parts()[lesson].stem: sum(most for one, most in points.items() if exercise_parts()[one] == lesson)
+        for lesson in LESSONS
     }
     released = (tmp_path / "release" / "course" / "04_pooling.ipynb").read_text()
     assert BEGIN not in released and "YOUR CODE HERE" in released

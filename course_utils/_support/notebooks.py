@@ -1,6 +1,7 @@
 """Where the source lessons are, their kinds, what their cells need, and the marks around a written solution."""
 
 import json
+import re
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -14,10 +15,49 @@ ROOT = PACKAGE if INSTALLED else PACKAGE.parent
 NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = {
-    "full": "exercises, questions before results, and a deck of 45 minutes",
-    "short": "as full, with a deck of 25 minutes or less",
+    "full": "a core: exercises, questions before results, and a deck of 25 to 45 minutes",
+    "further": "a further part: what a core has no time for, with exercises and perhaps a deck",
     "page": "text and code, nothing else",
 }
+FURTHER = re.compile(r"(\d\d)_\w+?_(further(?:_\w+)?)")
+ROUTES = {  # by the lessons whose cores they take
+    "one day": "00 01 02 03 04 05 08 09 11".split(),
+    "the course": None,  # all cores
+    "everything": None,  # and the further parts
+}
+
+
+def part_of(path):
+    """The key of a notebook: "05" for a lesson's core, "05-further" or "10-further-pairs" for a further part of it."""
+    stem = Path(path).stem
+    found = FURTHER.fullmatch(stem)
+    return f"{found[1]}-{found[2].replace('_', '-')}" if found else stem[:2]
+
+
+def parts(folder=None):
+    """{key: path} of the lessons' notebooks in reading order: each core, and its further parts behind it."""
+    return {part_of(path): path for path in sorted(Path(folder or NOTEBOOKS).glob("[0-9][0-9]_*.ipynb"))}
+
+
+def cores(folder=None):
+    """{number: path} of the lessons' cores."""
+    return {key: path for key, path in parts(folder).items() if len(key) == 2}
+
+
+@cache
+def exercise_parts():
+    """{id: key of the notebook that has it} of all exercises."""
+    return {
+        cell["metadata"]["nbgrader"]["grade_id"]: key
+        for key, path in parts().items()
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["metadata"].get("nbgrader", {}).get("solution")
+    }
+
+
+def part_with(exercise_id):
+    """The key of the notebook that has an exercise; of one that no notebook has, the number it begins with."""
+    return exercise_parts().get(exercise_id, exercise_id[:2])
 
 
 def incomplete():

@@ -60,26 +60,6 @@ def row_of_the_table(piece, number, shape):
     )
 
 
-def pair_of_texts(tokens, types):
-    """Two texts in one input, with the token_type_ids that tell them apart."""
-    canvas = Canvas("01 pair of texts", 116)
-    widths = [text_width(token, SMALL) + 14 for token in tokens]
-    gap = (508 - sum(widths)) / (len(tokens) - 1)
-    x, first = 6, []
-    for token, kind, wide in zip(tokens, types, widths):
-        canvas.box(x, 8, wide, 28, token, "special" if token.startswith("[") else "token", SMALL, thick=kind == 1)
-        canvas.text(x + wide / 2, 54, kind, mono=True, bold=kind == 1, kind="token" if kind else None)
-        first.append((x, x + wide, kind))
-        x += wide + gap
-    for kind, name in ((0, "first text, with [CLS] and its [SEP]"), (1, "second text, with its [SEP]")):
-        ends = [box for box in first if box[2] == kind]
-        canvas.bracket(ends[0][0], ends[-1][1], 70, name)
-    return canvas.finish(
-        "Two texts in one input. Below each token stands its token_type_id: "
-        + ", ".join(f"{token} {kind}" for token, kind in zip(tokens, types)) + "."
-    )  # fmt: skip
-
-
 def greedy_cut(pieces):
     """A word cut by the longest match, one step a row: what is taken, and what is left."""
     word = "".join(piece.removeprefix("##") for piece in pieces)

@@ -31,23 +31,6 @@ def rectangle(lengths):
     )
 
 
-def padded_row(tokens, ids, mask):
-    """A padded sentence: its tokens, the id of each, and the mask."""
-    canvas = Canvas("02 padded row", 130)
-    wide = 400 / len(tokens) - 6
-    for name, y in (("tokens", 22), ("input_ids", 66), ("attention_mask", 106)):
-        canvas.label(2, y, name, mono=True)
-    for at, (token, number, counts) in enumerate(zip(tokens, ids, mask)):
-        x = 124 + at * 56.6
-        canvas.tokens(x, 8, [token], width=wide)
-        canvas.text(x + wide / 2, 66, number, mono=True)
-        canvas.text(x + wide / 2, 106, counts, mono=True, bold=not counts, kind=None if counts else "loss")
-    return canvas.finish(
-        f"The {len(tokens)} tokens of a padded sentence, each with its id and its mask value below it: "
-        + ", ".join(f"{token} {number} {counts}" for token, number, counts in zip(tokens, ids, mask)) + "."
-    )  # fmt: skip
-
-
 def position_table(tokens, rows):
     """More token vectors than the position table has rows: the sum that fails."""
     canvas = Canvas("02 position table", 216)

@@ -1,6 +1,5 @@
-"""The diagrams of lesson 06: angles, pairs, centring, and what a plane leaves out."""
+"""The diagrams of lesson 06: vectors, centring, and what a plane leaves out."""
 
-import itertools
 import math
 
 import numpy as np
@@ -25,89 +24,6 @@ def four_vectors(vectors):
     draw(*vectors[0], kind="sentence", thick=True)
     names = [f"({x:g}, {y:g})" for x, y in vectors]
     return canvas.finish(f"Arrows from one origin: {names[0]}, drawn thick, and {', '.join(names[1:])}.")
-
-
-def angles(vectors, names):
-    """Each vector with the first one, at their true lengths, and divided by them: only the angle is left.
-
-    Any two vectors span a plane, and each row of the drawing shows one such plane with the true angle.
-    vectors: (n, hidden), with cosines to the first that are not negative. names: n short ones.
-    """
-    vectors = np.asarray(vectors, dtype=float)
-    lengths = np.linalg.norm(vectors, axis=1)
-    cosines = np.clip(vectors @ vectors[0] / lengths / lengths[0], -1, 1)
-    turned = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
-    canvas, radius, left, right = Canvas("06 angles", 16 + 122 * (len(vectors) - 1)), 86, 14, 330
-    bases = [112 + 120 * row for row in range(len(vectors) - 1)]
-
-    def draw(x, base, row, long):
-        """The arrow of a vector, `long` units long, from the corner of a row. Returns its tip."""
-        tip = (x + long * turned[row][0], base - long * turned[row][1])
-        canvas.arrow((x, base), tip, kind="sentence")
-        return tip
-
-    canvas.text(left, 10, "as they come", anchor="start", bold=True)
-    for other, base in enumerate(bases, start=1):
-        for row in (0, other):
-            tip = draw(left, base, row, radius * lengths[row] / lengths.max())
-            canvas.label(tip[0] + 8, tip[1], f"{names[row]}, {lengths[row]:.2f}")
-    with canvas.step():
-        canvas.text(right - 60, 10, "divided by their length", anchor="start", bold=True)
-        for other, base in enumerate(bases, start=1):
-            quarter = [(right + radius * math.cos(turn), base - radius * math.sin(turn))
-                       for turn in np.linspace(0, math.pi / 2, 13)]  # fmt: skip
-            canvas.path(*quarter, tip=False, dashed=True)
-            for row in (0, other):
-                draw(right, base, row, radius)
-    for other, base in canvas.steps(enumerate(bases, start=1)):
-        x, y = turned[other]
-        foot = (right + radius * x, base)
-        canvas.arrow((foot[0], base - radius * y), foot, kind="loss", dashed=True)
-        canvas.text(foot[0], base + 15, f"{x:.2f}", bold=True, kind="loss")
-    told = "; ".join(f"{name} has the length {length:.2f} and the cosine {cosine:.2f}"
-                     for name, length, cosine in zip(names[1:], lengths[1:], cosines[1:]))  # fmt: skip
-    return canvas.finish(
-        f"Pairs of arrows at their true angles, each with {names[0]} (length {lengths[0]:.2f}): {told}. Divided by "
-        "their lengths, all end on a circle, and the foot of the perpendicular from each tip stands at the cosine."
-    )
-
-
-def random_pairs(cosines, about):
-    """Which entries of a table of cosines are random pairs: not the diagonal, each pair once, no pair of one word.
-
-    cosines: (n, n). about: the word for which each of the n sentences was written.
-    """
-    canvas, wide, high, left, top = Canvas("06 random pairs", 240), 46, 36, 84, 30
-    n = len(about)
-    for at, word in enumerate(about):
-        canvas.text(left - 8, top + (at + 0.5) * high, f"{at} {word}", SMALL, "end")
-        canvas.text(left + (at + 0.5) * wide, top - 12, str(at), SMALL)
-    canvas.grid(left, top, cosines, cell=wide, height=high, kind="sentence")
-    places = list(itertools.product(range(n), repeat=2))
-    itself = [(i, j) for i, j in places if i == j]
-    twice = [(i, j) for i, j in places if i > j]
-    same = [(i, j) for i, j in places if i < j and about[i] == about[j]]
-    kept = [(i, j) for i, j in places if i < j and about[i] != about[j]]
-    aside = left + n * wide + 24
-    canvas.label(aside, top + 10, f"{n} × {n} cosines")
-    crossed = (
-        (itself, "itself", "with itself"),
-        (twice, "again", "the same pair again"),
-        (same, "word", "for the same word"),
-    )
-    for line, (gone, short, words) in canvas.steps(enumerate(crossed, start=1)):
-        for i, j in gone:
-            canvas.box(left + j * wide, top + i * high, wide, high, short, "padding", SMALL, dashed=True, round_by=0)
-        canvas.label(aside, top + 10 + line * 30, f"− {len(gone)} {words}")
-    with canvas.step():
-        canvas.label(aside, top + 130, f"= {len(kept)} random pairs", bold=True)
-        for at, name in enumerate("ij"):
-            numbers = " ".join(str(pair[at]) for pair in kept)
-            canvas.label(aside, top + 158 + at * 22, f"{name}: {numbers}", mono=True)
-    return canvas.finish(
-        f"The {n} by {n} cosines of {n} sentences. Crossed out: {len(itself)} of a sentence with itself, {len(twice)} "
-        f"pairs that stand there twice, {len(same)} of sentences for the same word. {len(kept)} random pairs are left."
-    )
 
 
 def centring(loose, tight, names):

@@ -8,41 +8,6 @@ from ..evaluation import ranks, spearman
 from .canvas import SMALL, Canvas
 
 
-def path_of_a_pair(sentences, place, scores, cosines):
-    """From one pair to Spearman's correlation: the encoder's way above, the person's below.
-
-    sentences: the two sentences of the pair. place: its row in `scores` and `cosines`, numbers (pairs,).
-    """
-    canvas = Canvas("08 path of a pair", 204)
-    found = [f"{ranks(values)[place]:g}" for values in (cosines, scores)]
-    whole = f"{spearman(scores, cosines):.2f}"
-    for y, sentence in zip((8, 52), sentences):
-        canvas.box(2, y, 220, 32, sentence, "token", size=SMALL)
-    with canvas.step():
-        canvas.box(240, 8, 70, 76, "encoder", "layer", size=SMALL)
-        for y in (24, 68):
-            canvas.arrow((222, y), (240, y))
-            canvas.arrow((310, y), (328, y))
-            canvas.vector(328, y - 9, width=46, height=18, kind="sentence", across=True)
-            canvas.arrow((374, y), (394, 46))
-        canvas.box(394, 24, 56, 44, f"cosine\n{cosines[place]:.2f}", size=SMALL)
-    with canvas.step():
-        canvas.box_from((112, 84), 2, 160, 220, 32, "a person reads both", size=SMALL)
-        canvas.box_from((222, 176), 394, 154, 56, 44, f"score\n{scores[place]:.1f}", size=SMALL)
-    with canvas.step():
-        for y, rank in zip((46, 176), found):
-            canvas.box_from((450, y), 468, y - 22, 50, 44, f"rank\n{rank}", size=SMALL)
-    with canvas.step():
-        canvas.text(342, 111, f"the ranks of {len(scores)} pairs,\ncorrelated by Pearson", SMALL, "end")
-        canvas.arrow((493, 68), (493, 96))
-        canvas.box_from((493, 154), 352, 96, 166, 30, f"Spearman {whole}", bold=True)
-    return canvas.finish(
-        f'The pair "{sentences[0]}" and "{sentences[1]}" The encoder makes a vector of each sentence, and their cosine '
-        f"is {cosines[place]:.2f}: rank {found[0]} of {len(scores)}. A person gives the score {scores[place]:.1f}: "
-        f"rank {found[1]}. Pearson's correlation of these two ranks over all pairs is Spearman's correlation, {whole}."
-    )
-
-
 def two_orders(names, scores, cosines):
     """A few pairs in the order of their scores, joined with their places in the order of their cosines.
 

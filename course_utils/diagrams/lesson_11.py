@@ -1,7 +1,6 @@
 """The diagrams of lesson 11: one encoder for three texts, margins, in-batch negatives, ten losses, and collapse."""
 
 import math
-from collections import Counter
 
 from .canvas import SMALL, Canvas
 
@@ -162,37 +161,6 @@ def _short(name):
     known |= {"MultipleNegativesRanking": "ranking", "MegaBatchMargin": "mega-batch"}
     known |= {"BatchAllTriplet": "batch all", "BatchHardTriplet": "batch hard"}
     return known.get(name.removesuffix("Loss"), name.removesuffix("Loss").lower())
-
-
-def out_of_reach(near, far, margin):
-    """Real distances beside those that a margin asks for.
-
-    near, far: distances of unit vectors to their positives and negatives. margin: negatives should be farther by this.
-    """
-    canvas = Canvas("11 out of reach", 216)
-    left, unit = 30, 460 / (2 + margin)
-    for at in range(int(2 + margin) + 1):
-        canvas.text(left + at * unit, 188, at, SMALL)
-        canvas.arrow((left + at * unit, 170), (left + at * unit, 176), tip=False)
-    canvas.arrow((left, 170), (left + (2 + margin) * unit + 14, 170))
-    canvas.text(left + (2 + margin) * unit, 206, "distance", SMALL, "end", quiet=True)
-    canvas.box(left, 14, 2 * unit, 156, dashed=True, round_by=0)
-    canvas.label(left + 2 * unit + 10, 28, "at most 2 for vectors of length 1", quiet=True)
-    rows = (("near", near, "sentence"), ("far", far, "loss"), ("far that would cost nothing", near + margin, "plain"))
-    for at, (name, values, kind) in canvas.steps(enumerate(rows)):
-        y, size, stacked = 72 + at * 42, 5, Counter()
-        for value in values:  # a dot for each, on top of those at the same place
-            place = round(float(value) * unit / size)
-            canvas.circle(left + place * size, y - stacked[place] * size, 2, kind, look="dot")
-            stacked[place] += 1
-        value, away, anchor = (max(values), 12, "start") if at < 2 else (min(values), -12, "end")
-        canvas.text(left + float(value) * unit + away, y, name, SMALL, anchor)
-    return canvas.finish(
-        f"Distances on a line, for {len(near)} triplets: near from {float(min(near)):.2f} to {float(max(near)):.2f}, "
-        f"far from {float(min(far)):.2f} to {float(max(far)):.2f}. Vectors of length 1 are at most 2 apart. With a "
-        f"margin of {margin:g}, far would have to be {float(min(near)) + margin:.2f} or more, "
-        "which no vector of length 1 can be."
-    )
 
 
 def _fan(cosine, count):

@@ -12,7 +12,7 @@ from .._support.notebooks import BEGIN, END, NOTEBOOKS
 from .._support.passed import hints_shown, remember
 from .._support.renamed import new_id
 from .judging import examine
-from .model import Exercise, Note, Report
+from .model import Completion, Exercise, Note, Report
 
 # numbers of the lessons that have exercises: "00", "01", ...
 LESSONS = tuple(sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__) if name.startswith("lesson_")))
@@ -20,8 +20,17 @@ LESSONS = tuple(sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__
 
 def exercises_of(lessons):
     """The exercises of some lessons, such as ("04", "05"), by id, in the order in which their modules define them."""
-    defined = (thing for lesson in lessons for thing in vars(import_module(f"{__name__}.lesson_{lesson}")).values())
-    return {thing.id: thing for thing in defined if isinstance(thing, Exercise)}
+    return {name: one for name, one in _defined(lessons).items() if not isinstance(one, Completion)}
+
+
+def completions_of(lessons):
+    """The completions of some lessons by id."""
+    return {name: one for name, one in _defined(lessons).items() if isinstance(one, Completion)}
+
+
+def _defined(lessons):
+    things = (thing for lesson in lessons for thing in vars(import_module(f"{__name__}.lesson_{lesson}")).values())
+    return {thing.id: thing for thing in things if isinstance(thing, Exercise)}
 
 
 def all_exercises():
@@ -32,8 +41,8 @@ def all_exercises():
 def find(exercise_id):
     """The exercise with this id. Raises ValueError, suggesting the nearest id, if there is none."""
     lesson = str(exercise_id)[:2]
-    if lesson in LESSONS and exercise_id in (exercises := exercises_of([lesson])):
-        return exercises[exercise_id]
+    if lesson in LESSONS and exercise_id in (defined := _defined([lesson])):
+        return defined[exercise_id]
     if (renamed := new_id(exercise_id)) != exercise_id and renamed in exercises_of([renamed[:2]]):
         raise ValueError(f"exercise_id {exercise_id!r} is of an earlier version of this course; it is now {renamed!r}")
     exercises = all_exercises()
@@ -53,8 +62,9 @@ def check(exercise_id, answer, seed=None):
     problem, the likely mistake first). It prints as text and displays as HTML. Raises ValueError for an unknown id. In
     a workspace, passed exercises are recorded (see `course_utils.progress`).
     """
-    report = examine(find(exercise_id), answer, seed)
-    if report.passed:
+    exercise = find(exercise_id)
+    report = examine(exercise, answer, seed)
+    if report.passed and not isinstance(exercise, Completion):
         remember(report.exercise_id)
     return report
 
@@ -81,7 +91,8 @@ def written_solution(exercise, folder=NOTEBOOKS):
     """
     for path in sorted(folder.glob(f"{exercise.lesson}_*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["metadata"].get("nbgrader", {}).get("grade_id") == exercise.id:
+            is_completion = "completion" in cell["metadata"].get("tags", []) and exercise.id in "".join(cell["source"])
+            if is_completion or cell["metadata"].get("nbgrader", {}).get("grade_id") == exercise.id:
                 lines = "".join(cell["source"]).splitlines()
                 return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
     raise FileNotFoundError(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .comparing import difference
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -52,6 +52,34 @@ NEAREST = exercise(
     second_best=lambda s, i: int(np.argsort(s[i])[-3]),
     all_in_order=lambda s, i: np.argsort(-s[i]),
 )
+
+
+# --- completions -------------------------------------------------------------------------------------------------
+
+
+def _one_with_all_cases(rng):
+    for rows, place in ((5, 0), (5, 4), (3, 1), (1, 0)):
+        vectors = normal(rng, rows, 12).numpy()
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        yield Case("One cosine for each row", vectors, vectors[place])
+    yield Case("The vector may be none of the rows", vectors, -vectors[0])
+
+
+ONE_WITH_ALL = Completion(
+    "00-one-with-all", "One with all", ("vectors", "vector"), _one_with_all_cases, lambda vectors, v: vectors @ v
+)
+
+
+def _ranked_cases(rng):
+    for size, row in ((5, 0), (5, 4), (8, 3)):
+        yield Case("From the most similar to the least", _similarity(rng, size)[row])
+    yield Case("Negative numbers come last", np.array(rng.sample([-0.9, -0.4, -0.1, 0.3, 0.8], 5)))
+
+
+RANKED = Completion("00-ranked", "Ranked by similarity", ("row",), _ranked_cases, lambda row: np.argsort(-row).tolist())
+
+
+# --- the odd one out ---------------------------------------------------------------------------------------------
 
 
 def _others(similarity, i):

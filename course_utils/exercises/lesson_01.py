@@ -9,7 +9,7 @@ import numpy as np
 
 from .._support.downloads import packaged_folder
 from .comparing import difference
-from .model import Case
+from .model import Case, Completion
 from .words import exercise
 
 
@@ -17,6 +17,48 @@ def _syllables(rng, n):
     """`n` different two-letter syllables that share no letters."""
     letters = rng.sample(string.ascii_lowercase, 2 * n)
     return ["".join(letters[i : i + 2]) for i in range(0, 2 * n, 2)]
+
+
+# --- completions -------------------------------------------------------------------------------------------------
+
+
+def _longest_start_cases(rng):
+    a, b, c = _syllables(rng, 3)
+    pieces = {a, a + b[0], "##" + b, "##" + b + c[0], c, "##" + a}
+    yield Case("The longest start that is known", a + b + c, pieces, "")
+    yield Case("Inside a word, the mark is part of what is looked up", b + c + a, pieces, "##")
+    yield Case("A start that is known only without the mark does not fit inside a word", c + b, pieces, "##")
+    yield Case("The whole rest may be known", a, pieces, "##")
+
+
+def _longest_start(rest, pieces, mark):
+    return next((rest[:end] for end in range(len(rest), 0, -1) if mark + rest[:end] in pieces), None)
+
+
+LONGEST_START = Completion(
+    "01-longest-start", "One step of the search", ("rest", "pieces", "mark"), _longest_start_cases, _longest_start
+)
+
+
+def _pair_totals_cases(rng):
+    a, b, c = (rng.choice(part) for part in ("aeiou", "lmnr", "dgst"))
+    low, high = rng.randint(2, 9), rng.randint(10, 99)
+    yield Case("A pair counts as often as its word occurs", {a + b: [a, b]}, {a + b: high})
+    yield Case("A pair that stands twice in a word counts twice", {a + b + a + b: [a, b, a, b]}, {a + b + a + b: low})
+    yield Case(
+        "A pair of several words has one total",
+        {a + b + c: [a, b, c], c + a + b: [c, a, b]},
+        {a + b + c: low, c + a + b: high},
+    )
+    yield Case("Symbols may be longer than a letter", {a + b + c: [a + b, c]}, {a + b + c: high})
+
+
+def _pair_totals(words, counts):
+    pairs = [(pair, counts[word]) for word, symbols in words.items() for pair in zip(symbols, symbols[1:])]
+    return {pair: sum(count for other, count in pairs if other == pair) for pair, _ in pairs}
+
+
+PAIR_TOTALS = Completion("01-pair-totals", "Totals of pairs", ("words", "counts"), _pair_totals_cases, _pair_totals)
 
 
 # --- ids ---------------------------------------------------------------------------------------------------------

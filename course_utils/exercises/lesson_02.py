@@ -6,7 +6,7 @@ import torch
 
 from .._support.recipes import small_encoder
 from .comparing import difference
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -450,4 +450,38 @@ LEAKS = exercise(
     one_value=lambda *a: any(_leaks_by(_largest, *a)),
     inverted=lambda *a: [not leak for leak in _leaks_by(_largest, *a)],
     amount_returned=lambda e, i, m, n: _largest(_changes(e, i, m, n), m).tolist(),
+)
+
+
+# --- completions -------------------------------------------------------------------------------------------------
+
+
+def _pad_row_cases(rng):
+    pad = rng.randint(1, 99)
+    for length, width in ((3, 7), (1, 4), (5, 5)):
+        yield Case("As many ones as there are ids", [rng.randint(100, 999) for _ in range(length)], width, pad)
+    yield Case("A real token may have the id of padding", [rng.randint(100, 999), pad, pad], 6, pad)
+
+
+PAD_ROW = Completion(
+    "02-pad-row",
+    "Pad a row",
+    ("ids", "width", "pad_id"),
+    _pad_row_cases,
+    lambda ids, width, pad: (ids + [pad] * (width - len(ids)), [1] * len(ids) + [0] * (width - len(ids))),
+)
+
+
+def _padding_share_cases(rng):
+    for size in (2, 3, 8):
+        yield Case("The longest row decides the width", [rng.randint(1, 40) for _ in range(size)])
+    yield Case("Equal rows have no padding", [rng.randint(5, 9)] * 4)
+
+
+PADDING_SHARE = Completion(
+    "02-padding-share",
+    "The share of padding",
+    ("lengths",),
+    _padding_share_cases,
+    lambda lengths: sum(max(lengths) - length for length in lengths) / (len(lengths) * max(lengths)),
 )

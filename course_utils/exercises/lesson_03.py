@@ -6,7 +6,7 @@ from functools import partial
 import torch
 
 from ..pooling import normalise
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -392,4 +392,53 @@ PATCH = exercise(
         _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix.T @ state @ weight)),
         _patch_where(lambda n, layer: n == layer, step=lambda state, mix, weight: torch.tanh(mix @ state @ weight.T)),
     ),
+)
+
+
+def _all_states_cases(rng):
+    layers, batch, tokens, hidden = rng.sample(range(2, 8), 4)
+    states = tuple(normal(rng, batch, tokens, hidden) for _ in range(layers + 1))
+    yield Case("A token inside a sentence", states, rng.randrange(batch), rng.randrange(1, tokens))
+    yield Case("The first token of the first sentence", states, 0, 0)
+    yield Case("The last token of the last sentence", states, batch - 1, tokens - 1)
+    yield Case("The same place in both numbers", states, 1, 1)
+
+
+def _token_in_all_states(hidden_states, row, position):
+    return torch.stack(hidden_states)[:, row, position]
+
+
+ALL_STATES = Completion(
+    "03-token-in-all-states",
+    "One token in all hidden states",
+    ("hidden_states", "row", "position"),
+    _all_states_cases,
+    _token_in_all_states,
+)
+
+
+def _gap_cases(rng):
+    one, two, three = rng.sample(["river", "money", "bird", "machine", "season"], 3)
+    senses = [one, one, two, two, one, two]
+    rng.shuffle(senses)
+    yield Case("Three rows of each sense", _cosines(normal(rng, 6, 4)), senses)
+    yield Case("Unequal numbers of rows", _cosines(normal(rng, 5, 3)), [one, one, two, one, two])
+    yield Case("Three senses", _cosines(normal(rng, 7, 4)), [one, two, three, two, one, three, three])
+    yield Case(
+        "Rows of a sense are alike, and the diagonal does not count", _cosines(_pairs(rng, 2)), [one, one, two, two]
+    )
+    yield Case("Negative cosines", _cosines(_in_a_plane(rng, 0, 130, 240)), [one, two, two])
+
+
+def _gap_from_table(cosines, senses):
+    within, between = [], []
+    for i, row in enumerate(cosines.tolist()):
+        for j, cosine in enumerate(row):
+            if i != j:
+                (within if senses[i] == senses[j] else between).append(cosine)
+    return sum(within) / len(within) - sum(between) / len(between)
+
+
+GAP_FROM_TABLE = Completion(
+    "03-gap-from-table", "The gap from a table of cosines", ("cosines", "senses"), _gap_cases, _gap_from_table
 )

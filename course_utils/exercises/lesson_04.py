@@ -3,7 +3,7 @@
 import torch
 
 from ..pooling import max_pool, mean_pool, normalise
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -131,54 +131,6 @@ MAX = exercise("04-max-pool", _max_cases, max_pool, alike=_both_low, strict=True
 )
 
 
-def _only_short_rows_differ(one, other):
-    """Whether two results have the same directions, and the same lengths but in some rows."""
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return False
-    same = torch.isclose(one.norm(dim=1), other.norm(dim=1), rtol=0, atol=1e-5)
-    return bool(same.any()) and torch.allclose(normalise(one), normalise(other), rtol=0, atol=1e-4)
-
-
-def _normalise_cases(rng):
-    hidden = rng.randint(5, 8)
-    some = normal(rng, 4, hidden)
-    zero = some.clone()
-    zero[2] = 0
-    parts = some.clone()  # a row may hold a 0, add up to 0, or hold no positive number
-    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()
-    parts[1, :2] = torch.tensor([3.0, -3.0])
-    tiny = normalise(some) * torch.tensor([[1.0], [1e-10], [1.0], [1e-10]])
-    yield Case("Every row has length 1", some)
-    yield Case("Every row has length 1", parts)
-    yield Case("Scaling a row first changes nothing", some * torch.tensor([[0.01], [3.0], [100.0], [0.5]]))
-    yield Case("As many rows as dimensions", normal(rng, hidden, hidden))
-    yield Case("One row alone", some[:1])
-    yield Case("A row of length 1e-10 gets length 1 too", tiny)
-    yield Case("A row of zeros stays zeros", zero)
-    yield Case("Rows in float64 give rows in float64", some[1:].double())
-
-
-NORMALISE = exercise("04-normalise", _normalise_cases, normalise, alike=_only_short_rows_differ, strict=True)(
-    nan_for_zeros=lambda v: v / v.norm(dim=1, keepdim=True),
-    bound_too_large=[lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more) for more in (1e-9, 1e-4, 1e-2, 1.0)],
-    always_float32=lambda v: normalise(v).float(),
-    one_length=lambda v: v / v.norm(),
-    columns_scaled=(
-        lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12),
-        lambda v: v / v.norm(dim=0, keepdim=True),
-    ),
-    squared_length=(
-        lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12),
-        lambda v: v / (v * v).sum(dim=1, keepdim=True),
-    ),
-    sum_of_row=lambda v: v / v.sum(dim=1, keepdim=True),
-    absolute_sum=lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
-    largest_value=lambda v: v / v.amax(dim=1, keepdim=True),
-    no_keepdim=(lambda v: v / v.norm(dim=1), lambda v: v / v.norm(dim=1).clamp(min=1e-12)),
-    lengths_returned=lambda v: v.norm(dim=1, keepdim=True),
-)
-
-
 def _ways(**other):
     return {
         "cls": lambda t, m: t[torch.arange(len(t)), m.argmax(dim=1)],
@@ -293,6 +245,54 @@ HOW = exercise(
 )
 
 
+def _only_short_rows_differ(one, other):
+    """Whether two results have the same directions, and the same lengths but in some rows."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    same = torch.isclose(one.norm(dim=1), other.norm(dim=1), rtol=0, atol=1e-5)
+    return bool(same.any()) and torch.allclose(normalise(one), normalise(other), rtol=0, atol=1e-4)
+
+
+def _normalise_cases(rng):
+    hidden = rng.randint(5, 8)
+    some = normal(rng, 4, hidden)
+    zero = some.clone()
+    zero[2] = 0
+    parts = some.clone()  # a row may hold a 0, add up to 0, or hold no positive number
+    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()
+    parts[1, :2] = torch.tensor([3.0, -3.0])
+    tiny = normalise(some) * torch.tensor([[1.0], [1e-10], [1.0], [1e-10]])
+    yield Case("Every row has length 1", some)
+    yield Case("Every row has length 1", parts)
+    yield Case("Scaling a row first changes nothing", some * torch.tensor([[0.01], [3.0], [100.0], [0.5]]))
+    yield Case("As many rows as dimensions", normal(rng, hidden, hidden))
+    yield Case("One row alone", some[:1])
+    yield Case("A row of length 1e-10 gets length 1 too", tiny)
+    yield Case("A row of zeros stays zeros", zero)
+    yield Case("Rows in float64 give rows in float64", some[1:].double())
+
+
+NORMALISE = exercise("04-normalise", _normalise_cases, normalise, alike=_only_short_rows_differ, strict=True)(
+    nan_for_zeros=lambda v: v / v.norm(dim=1, keepdim=True),
+    bound_too_large=[lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more) for more in (1e-9, 1e-4, 1e-2, 1.0)],
+    always_float32=lambda v: normalise(v).float(),
+    one_length=lambda v: v / v.norm(),
+    columns_scaled=(
+        lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12),
+        lambda v: v / v.norm(dim=0, keepdim=True),
+    ),
+    squared_length=(
+        lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12),
+        lambda v: v / (v * v).sum(dim=1, keepdim=True),
+    ),
+    sum_of_row=lambda v: v / v.sum(dim=1, keepdim=True),
+    absolute_sum=lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
+    largest_value=lambda v: v / v.amax(dim=1, keepdim=True),
+    no_keepdim=(lambda v: v / v.norm(dim=1), lambda v: v / v.norm(dim=1).clamp(min=1e-12)),
+    lengths_returned=lambda v: v.norm(dim=1, keepdim=True),
+)
+
+
 def _baseline_cases(rng):
     def cone(n, hidden, pull):
         return normal(rng, n, hidden) + pull * normal(rng, 1, hidden)
@@ -331,4 +331,44 @@ BASELINE = exercise("04-baseline", _baseline_cases, _baseline, points=2, argumen
     neighbours_only=lambda v: _cosines(v).diagonal(1).mean().item(),
     table_returned=_cosines,
     sum=lambda v: (_cosines(v).sum() - len(v)).item(),
+)
+
+
+def _first_token_cases(rng):
+    vectors, mask = _padded(rng, [5, 2, 4], 6, 4)
+    yield Case("Padding on the right", vectors, mask)
+    yield Case("Padding on the left", vectors.flip(1), mask.flip(1))
+    yield Case("A batch without padding", normal(rng, 2, 3, 5), torch.ones(2, 3, dtype=torch.int64))
+    yield Case("One sentence, one real token", normal(rng, 1, 4, 3), torch.tensor([[0, 0, 0, 1]]))
+
+
+def _first_real_token(token_embeddings, attention_mask):
+    first = attention_mask.tolist()
+    return torch.stack([rows[marks.index(1)] for rows, marks in zip(token_embeddings, first, strict=True)])
+
+
+FIRST_TOKEN = Completion(
+    "04-first-real-token",
+    "The first real token",
+    ("token_embeddings", "attention_mask"),
+    _first_token_cases,
+    _first_real_token,
+)
+
+
+def _all_cosines_cases(rng):
+    hidden = rng.randint(4, 7)
+    documents = normal(rng, 5, hidden)
+    yield Case("Two queries, five documents", normal(rng, 2, hidden), documents)
+    yield Case("One query", normal(rng, 1, hidden), documents)
+    yield Case("As many queries as documents", normal(rng, 5, hidden), documents)
+    yield Case("A query that is a document, three times as long", 3 * documents[1:3], documents)
+
+
+def _all_cosines(queries, documents):
+    return torch.stack([torch.cosine_similarity(query, documents, dim=1) for query in queries])
+
+
+ALL_COSINES = Completion(
+    "04-all-cosines", "All cosines at once", ("queries", "documents"), _all_cosines_cases, _all_cosines
 )

@@ -5,9 +5,9 @@ import math
 import torch
 
 from .._support.recipes import layer_maker
-from ..attention import attention_weights, patching_map
+from ..attention import attention_weights, head_scores, patching_map
 from .comparing import difference
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -82,6 +82,40 @@ FIND_THE_BUG = exercise(
     one_large_head=lambda q, k, v, h: _heads(q, k, v, 1),
     swapped=lambda q, k, v, h: _heads(k, q, v, h),
     not_joined=lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
+)
+
+
+def _one_head_cases(rng):
+    for label, tokens, size in [
+        ("Each token receives values by its own weights", 5, 4),
+        ("Two tokens", 2, 3),
+        ("Vectors of another length", 6, 9),
+        ("A single token gets its own value", 1, 4),
+    ]:
+        yield Case(label, *(normal(rng, tokens, size) for _ in range(3)))
+    q, k, v = (normal(rng, 4, 5) for _ in range(3))
+    yield Case("Equal scores give each token the mean of all values", q, torch.zeros_like(k), v)
+
+
+ONE_HEAD = Completion(
+    "05-one-head", "One head", ("queries", "keys", "values"), _one_head_cases, lambda q, k, v: _heads(q, k, v, 1)
+)
+
+
+def _previous_cases(rng):
+    for label, tokens in [("A few tokens", 6), ("Other weights, more tokens", 9), ("Two words", 4)]:
+        yield Case(label, normal(rng, 2, 3, tokens, tokens).softmax(dim=-1))
+    one_back = torch.eye(7).roll(-1, dims=1).expand(1, 2, 7, 7).clone()
+    yield Case("A head that looks one token back has the score 1", one_back)
+    yield Case("A head that looks at the token itself has the score 0", torch.eye(6).expand(2, 1, 6, 6).clone())
+
+
+PREVIOUS_SCORE = Completion(
+    "05-previous-score",
+    "The score of the token before",
+    ("weights",),
+    _previous_cases,
+    lambda weights: head_scores(weights)["previous"],
 )
 
 

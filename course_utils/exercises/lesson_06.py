@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -468,3 +468,40 @@ PROJECT = exercise("06-project", _project_cases, _distances, points=2, arguments
     points_returned=lambda f, s: tuple(_plane(_stacked(f, s))(rows) for rows in (f, s)),
     stacked_sideways=_side_by_side,
 )
+
+
+def _table_cases(rng):
+    hidden = rng.randint(5, 8)
+    first, second = normal(rng, 4, hidden) + 0.5, normal(rng, 3, hidden)
+    yield Case("Two tables of different heights", first, second)
+    yield Case("As many rows as columns", second, normal(rng, 3, hidden))
+    yield Case(
+        "The lengths of the first rows do not matter", torch.tensor([[0.1], [2.0], [30.0], [4.0]]) * first, second
+    )
+    yield Case("The lengths of the second rows do not matter", first, torch.tensor([[5.0], [0.2], [7.0]]) * second)
+    yield Case("A table with itself has ones on the diagonal", first, first.clone())
+
+
+def _cosine_table(first, second):
+    return normalise(first) @ normalise(second).T
+
+
+COSINE_TABLE = Completion("06-cosine-table", "All cosines", ("first", "second"), _table_cases, _cosine_table)
+
+
+def _share_cases(rng):
+    hidden = rng.randint(5, 8)
+    rows = 3 * normal(rng, 9, hidden).double().numpy() + 2
+    axes = np.linalg.svd(rows - rows.mean(axis=0))[2]
+    yield Case("The first two axes of a PCA", rows, axes[:2])
+    yield Case("One axis", rows, axes[:1])
+    yield Case("Axes that are not the first", rows, axes[2:4])
+    yield Case("All axes hold everything", rows, axes)
+
+
+def _share_kept(rows, axes):
+    moved = rows - rows.mean(axis=0)
+    return ((moved @ axes.T) ** 2).sum() / (moved**2).sum()
+
+
+SHARE_KEPT = Completion("06-share-kept", "The share of some axes", ("rows", "axes"), _share_cases, _share_kept)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from .comparing import difference
-from .model import Case
+from .model import Case, Completion
 from .words import exercise
 
 
@@ -716,4 +716,52 @@ GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, judge=_problem_of_i
         partial(_with_rows, _in_blocks),
         partial(_with_rows, _in_running_blocks),
     ),
+)
+
+
+def _paired_cases(rng):
+    generator = np.random.default_rng(rng.randrange(2**32))
+    for label, n in (("Two models that differ", 12), ("A longer table", 20), ("Equal scores share a rank", 12)):
+        gold = generator.permutation(n).astype(float)
+        if label.startswith("Equal"):
+            gold = np.floor(gold / 3)
+        close, far = (gold + generator.normal(0, spread * n, n) for spread in (0.15, 0.5))
+        yield Case(label, gold, close, far, generator.integers(n, size=(40, n)))
+    yield Case("The second model is ahead", gold, far, close, generator.integers(n, size=(40, n)))
+
+
+def _paired_interval(gold, a, b, draws):
+    gains = [_of_ranks("average")(gold[rows], a[rows]) - _of_ranks("average")(gold[rows], b[rows]) for rows in draws]
+    return np.percentile(gains, [2.5, 97.5])
+
+
+PAIRED_GAIN = Completion(
+    "08-paired-gain", "The interval of a difference", ("gold", "a", "b", "draws"), _paired_cases, _paired_interval
+)
+
+
+def _baseline_cases(rng):
+    for label, similar, other in (
+        ("Few similar pairs", 2, 8),
+        ("Mostly similar pairs", 8, 2),
+        ("As many of both", 5, 5),
+        ("One similar pair", 1, 15),
+    ):
+        labels = [1] * similar + [0] * other
+        rng.shuffle(labels)
+        values = [rng.choice(range(20, 60)) / 64 + 0.25 * label for label in labels]
+        yield Case(label, np.array(values), np.array(labels), rng.choice(values))
+
+
+def _accuracy_and_baseline(values, labels, threshold):
+    share = sum(labels.tolist()) / len(labels)
+    return _accuracy(threshold, values.tolist(), labels.tolist()), max(share, 1 - share)
+
+
+BASELINE = Completion(
+    "08-baseline",
+    "An accuracy beside its baseline",
+    ("values", "labels", "threshold"),
+    _baseline_cases,
+    _accuracy_and_baseline,
 )

@@ -9,7 +9,7 @@ import torch
 
 from ..pooling import normalise
 from .comparing import difference
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -488,3 +488,41 @@ def _closest_absolute(vectors, fill=-2):
 def _farthest(vectors):
     table = (vectors @ vectors.T).masked_fill(~torch.ones(len(vectors), len(vectors)).triu(1).bool(), 2.0)
     return list(map(int, np.unravel_index(table.argmin().item(), table.shape)))
+
+
+def _cls_cases(rng):
+    yield Case("Three texts", normal(rng, 3, 6, 5))
+    yield Case("One text", normal(rng, 1, 4, 7))
+    yield Case("One token each", normal(rng, 4, 1, 3))
+    yield Case("More texts than tokens", 5 * normal(rng, 6, 2, 4))
+
+
+CLS_CHAIN = Completion(
+    "09-cls-chain",
+    "A chain with [CLS] pooling",
+    ("token_vectors",),
+    _cls_cases,
+    lambda token_vectors: normalise(token_vectors[:, 0]),
+)
+
+
+def _nearest_cases(rng):
+    for label, n, hidden, k in (
+        ("The nearest three", 12, 6, 3),
+        ("The nearest alone", 9, 4, 1),
+        ("All, in order", 5, 8, 5),
+        ("Few dimensions", 8, 3, 4),
+    ):
+        while True:  # until no two cosines are nearly equal, of which rounding would decide the order
+            question, vectors = (normalise(normal(rng, *shape)).numpy() for shape in ((hidden,), (n, hidden)))
+            if np.diff(np.sort(vectors @ question)).min() > 1e-3:
+                break
+        yield Case(label, question, vectors, k)
+
+
+def _nearest(question, vectors, k):
+    cosines = [sum(float(x) * float(y) for x, y in zip(question, row)) for row in vectors]
+    return sorted(range(len(cosines)), key=lambda place: -cosines[place])[:k]
+
+
+NEAREST = Completion("09-nearest", "The nearest to a question", ("question", "vectors", "k"), _nearest_cases, _nearest)

@@ -11,7 +11,7 @@ import torch
 
 from .._support.recipes import linear_maker
 from .comparing import TOLERANCE, difference
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -781,4 +781,59 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     ),
     previous_only=(partial(_with_previous, False), partial(_with_previous, True)),
     numbered_otherwise=(partial(_ordered_by, str), _numbers_of_arrays, _by_joined_sets),
+)
+
+
+def _epoch_cases(rng):
+    for label, count, size in (
+        ("One batch", 1, 5),
+        ("Two batches", 2, 4),
+        ("Five batches", 5, 3),
+        ("Batches of one example", 4, 1),
+    ):
+        width, classes = rng.randint(2, 4), rng.randint(2, 3)
+        batches = [
+            (normal(rng, size, width), torch.tensor([rng.randrange(classes) for _ in range(size)]))
+            for _ in range(count)
+        ]
+        yield Case(label, linear_maker(normal(rng, classes, width), 0.5), batches)
+
+
+def _train_epoch(make, batches):
+    layer, optimizer = make()
+    losses = []
+    for inputs, labels in batches:
+        loss = torch.nn.functional.cross_entropy(layer(inputs), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+TRAIN = Completion("10-train", "Four steps for each batch", ("make", "batches"), _epoch_cases, _train_epoch)
+
+
+def _report_cases(rng):
+    def scores(settings):
+        return {setting: rng.randint(500, 900) / 1000 for setting in settings}
+
+    for label, settings in (
+        ("Learning rates", (0.001, 0.01, 0.1)),
+        ("Epochs", tuple(range(1, 9))),
+        ("One setting", ("only",)),
+        ("Names", ("head", "last layer", "everything")),
+    ):
+        validation = dict(zip(settings, rng.sample(range(500, 900), len(settings))))
+        yield Case(label, {name: score / 1000 for name, score in validation.items()}, scores(settings))
+    one, other = sorted(rng.sample(range(500, 900), 2))
+    yield Case("The highest test score belongs to another", {"a": other / 1000, "b": one / 1000}, {"a": 0.4, "b": 0.95})
+
+
+def _score_to_report(validation_scores, test_scores):
+    return test_scores[max(validation_scores, key=validation_scores.get)]
+
+
+REPORT = Completion(
+    "10-report", "The score to report", ("validation_scores", "test_scores"), _report_cases, _score_to_report
 )

@@ -12,7 +12,7 @@ from torch.nn.functional import cosine_similarity, cross_entropy
 
 from ..pooling import normalise
 from .comparing import difference
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 
@@ -482,3 +482,48 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
         )
     ],
 )
+
+
+def _rests_cases(rng):
+    n, hidden = rng.randint(6, 9), rng.randint(3, 6)
+    anchor = normal(rng, n, hidden)
+    near, far = anchor + 0.2 * normal(rng, n, hidden), anchor + 4 * normal(rng, n, hidden)
+    yield Case("Some triplets are right by the margin", anchor, torch.cat([near[:3], far[3:]]), far.flip(0), 1.0)
+    yield Case("All cost nothing", anchor, near, near + 30, 1.0)
+    yield Case("All are wrong", anchor, near + 30, near, 0.5)
+    yield Case("Right, and by less than the margin", anchor, near, anchor + 0.5 * normal(rng, n, hidden), 5.0)
+    yield Case("Another margin", anchor, near, far, rng.choice([2.0, 4.0, 6.0]))
+
+
+def _share_that_costs_nothing(anchor, positive, negative, margin):
+    near, far = (anchor - positive).norm(dim=1), (anchor - negative).norm(dim=1)
+    return (near + margin <= far).float().mean().item()
+
+
+RESTS = Completion(
+    "11-rests",
+    "Triplets that cost nothing",
+    ("anchor", "positive", "negative", "margin"),
+    _rests_cases,
+    _share_that_costs_nothing,
+)
+
+
+def _lost_cases(rng):
+    def answers(count):
+        return np.array([rng.random() < 0.5 for _ in range(count)])
+
+    count = rng.randint(20, 40)
+    before = answers(count)
+    yield Case("Some are lost, some gained", before, answers(count))
+    yield Case("Nothing changes", before, before.copy())
+    yield Case("All change", before, ~before)
+    yield Case("Only gains", np.zeros(count, bool), answers(count))
+    yield Case("Only losses", np.ones(count, bool), answers(count))
+
+
+def _items_lost(before, after):
+    return int((before & ~after).sum())
+
+
+LOST = Completion("11-lost", "Right before, wrong now", ("before", "after"), _lost_cases, _items_lost)

@@ -3,7 +3,7 @@
 from functools import partial
 from math import log, log2, nan
 
-from .model import Case
+from .model import Case, Completion
 from .words import exercise
 
 
@@ -315,4 +315,38 @@ FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
         lambda a, b, c: _sums(a, b, c),
     ),
     looked_up_in_both=lambda a, b, c: sorted(_all(a, b), key=lambda x: -1 / (c + a.index(x)) - 1 / (c + b.index(x))),
+)
+
+
+def _gain_cases(rng):
+    yield Case("One result, in the first place", [2])
+    yield Case("Five results", [rng.randint(0, 2) for _ in range(4)] + [1])
+    yield Case("The answer stands last", [0] * rng.randint(2, 6) + [2])
+    yield Case("Ten results", [rng.randint(0, 2) for _ in range(9)] + [2])
+    yield Case("Nothing good was found", [0] * rng.randint(2, 6))
+
+
+GAIN = Completion(
+    "12-gain",
+    "Discounted gain",
+    ("found",),
+    _gain_cases,
+    lambda found: sum(grade / log2(1 + rank) for rank, grade in enumerate(found, start=1)),
+)
+
+
+def _fused_score_cases(rng):
+    yield Case("Two lists", [rng.randint(1, 9), rng.randint(1, 9)], 60)
+    yield Case("One of two lists lacks the page", [rng.randint(1, 9), None], 60)
+    yield Case("Three lists", [rng.randint(1, 30) for _ in range(3)], rng.randint(10, 90))
+    yield Case("A small c", [1, rng.randint(5, 30)], rng.randint(1, 3))
+    yield Case("No list has the page", [None, None], 60)
+
+
+FUSED_SCORE = Completion(
+    "12-fused-score",
+    "The score of a fusion",
+    ("ranks", "c"),
+    _fused_score_cases,
+    lambda ranks, c: sum(1 / (c + rank) for rank in ranks if rank is not None),
 )

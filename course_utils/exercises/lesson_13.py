@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from .comparing import difference
-from .model import Case
+from .model import Case, Completion
 from .words import exercise
 
 
@@ -298,4 +298,41 @@ RESCORE = exercise(
         lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:]],
         lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:][::-1]],
     ),
+)
+
+
+def _decode_cases(rng):
+    for label, n, d in [("Several vectors", 4, 5), ("One vector", 1, 6), ("Many dimensions", 3, 12)]:
+        _, low, high = _calibrated(rng, n, d)
+        yield Case(label, _numbers(rng, n, d, lambda: rng.randint(-128, 126)).astype(np.int8), low, high)
+    _, low, high = _calibrated(rng, 2, 4)
+    yield Case("The lowest code is half a step above `low`", np.full((1, 4), -128, dtype=np.int8), low, high)
+
+
+DECODE = Completion(
+    "13-decode",
+    "Decode",
+    ("codes", "low", "high"),
+    _decode_cases,
+    lambda codes, low, high: low + (codes + 128.5) * (high - low) / 255,
+)
+
+
+def _sign_cases(rng):
+    for label, n, d in [("Several rows", 5, 9), ("One row", 1, 7), ("Many dimensions", 3, 40)]:
+        corpus = _numbers(rng, n + 1, d, lambda: rng.gauss(0, 1))
+        yield Case(label, corpus[0], corpus[1:])
+    corpus = _numbers(rng, 3, 6, lambda: rng.gauss(0, 1))
+    yield Case(
+        "The same vector, its double and its opposite", corpus[0], np.stack([corpus[0], corpus[0] * 2, -corpus[0]])
+    )
+    yield Case("0 is not above 0", np.zeros(6, dtype=np.float32), corpus)
+
+
+SIGNS = Completion(
+    "13-signs",
+    "Signs that differ",
+    ("query", "corpus"),
+    _sign_cases,
+    lambda query, corpus: ((query > 0) != (corpus > 0)).sum(axis=1),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._support.inspection import is_array
 from ..models import ENV_VAR, another_is_set
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
@@ -860,4 +860,35 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
         *(imitate for names in combinations(WORDS_TOLD, 2) for imitate in _missed(*names)),
         *(partial(_diagnose, told=["fine"], otherwise=other) for other in WORDS_TOLD[1:]),
     ],
+)
+
+
+def _best_chunk_cases(rng):
+    yield Case("One chunk of each text", [rng.random(), rng.random()], [0, 1])
+    yield Case("The best chunk comes last", [0.1, 0.2, rng.uniform(0.5, 0.9)], [4, 4, 4])
+    yield Case("The best chunk comes first", [rng.uniform(0.5, 0.9), 0.2, 0.1], [4, 4, 4])
+    yield Case("Two texts in turn", [rng.uniform(-0.2, 0.9) for _ in range(6)], [0, 1] * 3)
+    yield Case("All cosines are below 0", [-rng.random(), -rng.random()], [2, 2])
+
+
+def _best_chunk(cosines, owners):
+    return {owner: max(one for one, own in zip(cosines, owners) if own == owner) for owner in owners}
+
+
+BEST_CHUNK = Completion("14-best-chunk", "The best chunk", ("cosines", "owners"), _best_chunk_cases, _best_chunk)
+
+
+def _margin_cases(rng):
+    yield Case("The threshold is one of the scores", 0.5, [0.5, rng.uniform(0.1, 0.4), 0.9])
+    yield Case("Several scores are lower", 0.6, [rng.uniform(0, 0.5) for _ in range(4)] + [0.6])
+    yield Case("The threshold lies between scores", 0.45, [0.3, rng.uniform(0.5, 0.9)])
+    yield Case("The next lower score is below 0", 0.2, [-rng.uniform(0.1, 0.5), 0.2, 0.7])
+
+
+MARGIN = Completion(
+    "14-margin",
+    "A margin for the threshold",
+    ("threshold", "scores"),
+    _margin_cases,
+    lambda threshold, scores: (threshold + max(one for one in scores if one < threshold)) / 2,
 )

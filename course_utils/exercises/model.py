@@ -95,6 +95,14 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class Completion(Exercise):
+    """A cell of a lesson with a gap of a line: judged like an exercise, by `cases` and `reference`, without points."""
+
+    mistakes: tuple[Mistake, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Report:
     """The result of `check`. `status` is "passed", "failed" or "not attempted"; `messages` are sentences."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .._support.fast_nbformat import nbformat
 from .._support.files import write_whole
-from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, ROOT, kind_of
+from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, ROOT, kind_of, part_of, parts
 from .workspace.overview import Overview, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
@@ -31,18 +31,19 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
     Its text, answer and check go into the lesson, before "What you have seen", its cases and mistakes into the lesson's
     exercise file, their words into the file beside it, and right and wrong answers into the tests.
 
-    lesson: such as "04".
+    lesson: such as "04", or "04-further" for a further part.
     name: such as "weighted-pool".
     title: made from the name if omitted.
 
     Raises AuthoringError.
     """
-    path, code = _lesson(lesson, folder), exercises / f"lesson_{lesson}.py"
+    path, number = _lesson(lesson, folder), lesson[:2]
+    code = exercises / f"lesson_{number}.py"
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise AuthoringError(
             f"An exercise's name must be lower-case words joined by hyphens, such as weighted-pool; got {name!r}."
         )
-    notebook, exercise_id, function = nbformat.read(path, as_version=4), f"{lesson}-{name}", name.replace("-", "_")
+    notebook, exercise_id, function = nbformat.read(path, as_version=4), f"{number}-{name}", name.replace("-", "_")
     source = code.read_text(encoding="utf-8") if code.exists() else ""
     ids = {cell.id for cell in notebook.cells}
     if exercise_id in ids:
@@ -87,13 +88,13 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
             },
         ),
     ]
-    names = {"id": exercise_id, "name": function, "constant": function.upper(), "title": title, "number": lesson}
+    names = {"id": exercise_id, "name": function, "constant": function.upper(), "title": title, "number": number}
     source = (source or _template("exercises", names)) + _template("exercise", names)
     words, tests = code.with_suffix(".toml"), answers / code.name
     told = (
         words.read_text(encoding="utf-8")
         if words.exists()
-        else f"# The words of lesson {lesson}'s exercises: see words.py.\n"
+        else f"# The words of lesson {number}'s exercises: see words.py.\n"
     )
     tried = tests.read_text(encoding="utf-8") if tests.exists() else _template("answers", names)
     for table, example in TABLES.items():
@@ -115,12 +116,14 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     """Write the skeleton of a lesson, its row in the README's table and its table of claims. Returns the lesson's path.
 
     number: two digits that no lesson has, such as "13".
-    kind: one of KINDS.
+    kind: one of KINDS. A further part has the number of its lesson, which exists, and takes its file's name from it.
 
     Raises AuthoringError.
     """
-    if not re.fullmatch(r"\d\d", number) or list(Path(folder).glob(f"{number}_*.ipynb")):
-        raise AuthoringError(f"A lesson's number must be two digits that no other lesson has; got {number!r}.")
+    known = parts(folder)
+    if not re.fullmatch(r"\d\d", number) or (number in known) != (kind == "further"):
+        what = "that of a lesson" if kind == "further" else "two digits that no other lesson has"
+        raise AuthoringError(f"The number must be {what}; got {number!r}.")
     name = re.sub("[^a-z0-9]+", "_", title.lower()).strip("_")
     if not name or "\n" in title:
         raise AuthoringError(f"A lesson needs a one-line title with letters from a to z; got {title!r}.")
@@ -138,7 +141,7 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
         nbformat.v4.new_markdown_cell("## Further reading\n\n- TODO", id="reading"),
     ]
     if kind != "page":
-        minutes = 45 if kind == "full" else 20
+        minutes = 45
         cells.append(
             nbformat.v4.new_markdown_cell(
                 "## Lecture plan\n\nFor the instructor; learners' copies do not have it.\n\n| section | minutes |\n"
@@ -156,14 +159,18 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
         },
     )
     path = Path(folder) / f"{number}_{name}.ipynb"
+    if kind == "further":
+        path = known[number].with_name(f"{known[number].stem}_further_{name}.ipynb")
     text = readme.read_text(encoding="utf-8")
     rows = list(re.finditer(r"^\| `\d\d_\w+` \|.*\n", text, re.MULTILINE))
     if not rows:
         raise AuthoringError(f"{readme} has no table of lessons.")
-    before = [row for row in rows if row[0][3:5] < number]
+    before = [row for row in rows if row[0].split("`")[1] < path.stem]
     place = before[-1].end() if before else rows[0].start()
     write_whole(readme, f"{text[:place]}| `{path.stem}` | TODO | 5 | 0 |\n{text[place:]}")
-    write_whole(Path(claims) / f"{number}.toml", f"# What lesson {number} asserts: tests/test_claims.py says how.\n")
+    write_whole(
+        Path(claims) / f"{part_of(path)}.toml", f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
+    )
     write_whole(path, nbformat.writes(notebook) + "\n")
     return path
 
@@ -195,9 +202,9 @@ def needed_by(number, kind):
 
 
 def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
-    """Update what is stated about a lesson from its text. Returns the paths that changed.
+    """Update what is stated about a lesson or a further part from its text. Returns the paths that changed.
 
-    These are the minutes and exercises in its first cell and in the README's table, and the total hours in the README.
+    These are the minutes and exercises in its first cell and in the README's table, and the hours of the routes there.
     Raises AuthoringError.
     """
     path, changed = _lesson(lesson, folder), []
@@ -219,8 +226,9 @@ def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
         raise AuthoringError(f"{readme} has no row for {path.stem} that ends with minutes and exercises.")
     _write(path, nbformat.writes(notebook) + "\n", changed)
     text = row.sub(rf"\1 {minutes} | {answers} |", text)
-    hours = Overview(lessons(folder), frozenset()).hours
-    _write(readme, re.sub(r"about \d+ hours", f"about {hours} hours", text), changed)
+    for route, hours in Overview(lessons(folder), frozenset()).hours.items():
+        text = re.sub(rf"^(\| {route} \|.*\|) *\d+ *\|$", rf"\1 {hours} |", text, flags=re.MULTILINE)
+    _write(readme, text, changed)
     return changed
 
 
@@ -236,8 +244,7 @@ def _write(path, text, changed):
 
 
 def _lesson(number, folder):
-    paths = sorted(Path(folder).glob(f"{number}_*.ipynb")) if re.fullmatch(r"\d\d", number) else []
-    if len(paths) != 1:
-        numbers = ", ".join(sorted(path.name[:2] for path in Path(folder).glob("[0-9][0-9]_*.ipynb")))
-        raise AuthoringError(f"There is no lesson {number!r}; the lessons are {numbers}.")
-    return paths[0]
+    found = parts(folder)
+    if number not in found:
+        raise AuthoringError(f"There is no lesson {number!r}; the lessons are {', '.join(found)}.")
+    return found[number]

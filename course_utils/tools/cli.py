@@ -295,7 +295,9 @@ def _print_language(workspace):
 
 
 @main.command()
-@click.option("--lessons", multiple=True, required=True, metavar="NN", help="Numbers of lessons: 04 05, or 04,05.")
+@click.option(
+    "--lessons", multiple=True, required=True, metavar="NN", help="Lessons and further parts: 05 05-further, or 04,05."
+)
 @click.argument("more", nargs=-1, metavar="[NN]...")
 @click.option("--out", type=FOLDER, required=True, help="Folder for the copies and manifest.json.")
 @click.option(
@@ -341,7 +343,7 @@ class Part(click.ParamType):
     "--lessons",
     multiple=True,
     metavar="NN,NN",
-    help="The lessons that count. Default: all lessons that anyone handed in.",
+    help="The lessons and further parts that count, such as 05,05-further. Default: all that anyone handed in.",
 )
 @click.option("--roster", type=ANY_PATH, help="A CSV file of the class with the columns id, name, email.")
 @click.option(

@@ -4,7 +4,7 @@
 
 trains each recipe three times, four of them again to an equal gain on the development part, and on kinds of pairs
 (about half an hour on two cores). It writes `negation.csv`, `negation_gain.csv` and `negation_pairs.csv`, the tables
-that lesson 11 loads, beside this file. The lesson repeats a row of the first and one of the last live.
+that the further parts of lesson 11 load, beside this file.
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""Does the second sentence of a pair say the same as the first? The slow part of lesson 10's section on pairs.
+"""Does the second sentence of a pair say the same as the first? The slow part of lesson 10's part on pairs.
 
     python -m course_utils.trainings.pairs
 

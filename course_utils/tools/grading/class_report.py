@@ -18,8 +18,9 @@ from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
+from ..._support.notebooks import part_of, part_with, parts
 from ...exercises.words import told
-from ..publish.slides import HEADING, SlidesError, deck_cells, find_lesson
+from ..publish.slides import HEADING, deck_cells
 from .owners import normalised
 from .reports import PAGES
 from .results import MARK_STATUSES
@@ -63,6 +64,15 @@ class Place:
     number: int = 0
     deck: str = ""
     question: str = ""
+
+    @property
+    def lesson(self):
+        """The key of the notebook that has the section; `deck_of` that of the slide's."""
+        return part_of(self.page.partition(".")[0])
+
+    @property
+    def deck_of(self):
+        return part_of(self.deck.partition(".")[0])
 
 
 @dataclass
@@ -194,7 +204,7 @@ def _mistakes(exercise, naming, everybody):
         words = (mistake.name, mistake.does, mistake.because) if mistake else ("", message)
         place = place_of(exercise, mistake.shown_in if mistake else "")
         texts = [(one.texts.get(exercise, ""), names[one.learner]) for one in who]
-        shown = example(texts, everybody, _lesson(exercise[:2])[2])
+        shown = example(texts, everybody, _lesson(part_with(exercise))[2])
         ids, who = frozenset(one.learner for one in who), sorted(one.name or one.learner for one in who)
         found.append(Made(*words, place=place, example=shown, who=who, learners=ids))
     found.sort(key=lambda one: (-len(one.who), one.does))
@@ -273,9 +283,7 @@ def _names_of(one):
 @cache
 def _lesson(number):
     """(the name of a lesson's file, its cells as on slides, the text of its code); ("", [], "") if there is none."""
-    try:
-        path = find_lesson(number)
-    except SlidesError:
+    if (path := parts().get(number)) is None:
         return "", [], ""
     notebook = nbformat.read(path, as_version=4)
     cells = list(notebook.cells)
@@ -291,7 +299,14 @@ def place_of(exercise, shown_in=""):
     Returns None if there is no such cell.
     """
     other, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
-    here, there = _find_place(exercise[:2], "" if other else cell, exercise), None
+    own = part_with(exercise)
+    if cell:  # it may be in another part of the lesson than the exercise, or than the one that was named
+        family = sorted(
+            (key for key in parts() if key[:2] == (other or own)[:2]), key=lambda key: key != (other or own)
+        )
+        found = next((key for key in family if any(one.id == cell for one in _lesson(key)[1])), "")
+        other = "" if found == own else found or other
+    here, there = _find_place(own, "" if other else cell, exercise), None
     if other and here:
         there = _find_place(other, cell, "")
     return Place(here.section, here.page, there.slide, there.number, there.deck, there.question) if there else here

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..._support.files import file_sha256, write_whole
-from ...exercises import LESSONS
 from .class_report import check_address
 from .fleet import mark_here, mark_on_cluster
 from .late import read_lateness
@@ -37,7 +36,7 @@ READING = 60  # seconds that a part waits for others to finish reading the known
 class Options:
     """How a class is marked.
 
-    lessons: those that count, such as ("04", "05"); None for all that were handed in.
+    lessons: those that count, such as ("05", "05-further"); None for all that were handed in.
     roster: a CSV file.
     workers: marking processes at once; None for `default_workers`.
     only: learners to mark; the others' results stay.
@@ -87,7 +86,7 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     Raises GradeError, HandInError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
     message.
     """
-    out, work = Path(out), assignment(tuple(options.lessons or LESSONS))
+    out, work = Path(out), assignment(options.lessons and tuple(options.lessons))
     _require_isolation(options)
     for address in (options.book, options.decks):
         check_address(address)

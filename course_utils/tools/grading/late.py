@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ...exercises import LESSONS
+from ..._support.notebooks import exercise_parts, part_with
 from .owners import Roster, in_words, normalised
 from .platforms import calls_late
 from .results import Received, counted, whole
@@ -28,7 +28,7 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 LONG_FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")
 # the second is of Moodle's grading worksheet, the third of Canvas's data
 RECEIVED = ("received", "lastmodifiedsubmission", "submittedat")
-LESSON = re.compile(r"(?:lesson )?(\d{1,2})", re.IGNORECASE)
+LESSON = re.compile(r"(?:lesson )?(\d{1,2}(?:-further[-\w]*)?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ class Lateness:
         """What one date costs, of the points of its lesson or of all."""
         if when is None:
             return Received(lesson)
-        marks = [mark for one, mark in (learner.exercises | learner.by_hand).items() if one.startswith(lesson)]
+        all_marks = learner.exercises | learner.by_hand
+        marks = [mark for one, mark in all_marks.items() if lesson in ("", part_with(one))]
         days, cost = max(0, -((self.due - when) // DAY)), 0
         if self.rule and learner.points is not None:
             cost = self.rule.deduction(days, sum(mark.of for mark in marks))
@@ -161,8 +162,8 @@ def _parts(learner, dates):
     """The pairs of lesson and date that count. A line without a lesson is about all lessons that have no line."""
     if set(dates) <= {""}:
         return [("", dates.get(""))] if dates or learner.files else []
-    handed_in = {one[:2] for one, mark in learner.exercises.items() if mark.status != "missing"}
-    handed_in |= {one[:2] for one, cell in learner.by_hand.items() if cell.text}
+    handed_in = {part_with(one) for one, mark in learner.exercises.items() if mark.status != "missing"}
+    handed_in |= {part_with(one) for one, cell in learner.by_hand.items() if cell.text}
     return [(lesson, dates.get(lesson, dates.get(""))) for lesson in sorted(handed_in)]
 
 
@@ -256,9 +257,11 @@ def _lesson(where, cells):
     """The lesson of a row, "" if it names none. Raises GradeError."""
     text = cells.get("lesson", "")
     match = LESSON.fullmatch(text)
-    if text and not (match and match[1].zfill(2) in LESSONS):
-        raise GradeError(f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04.")
-    return match[1].zfill(2) if match else ""
+    key = f"0{match[1]}" if match and not match[1][1:2].isdigit() else match and match[1]
+    key = key and key.lower()
+    if text and key not in exercise_parts().values():
+        raise GradeError(f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04 or 05-further.")
+    return key or ""
 
 
 def _received(where, text, zone):

@@ -9,14 +9,14 @@ import re
 import time
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import part_of, part_with, parts
 from ..._support.renamed import NEW_IDS, RENAMED
-from ...exercises import LESSONS, find
+from ...exercises import find
 from ...exercises.judging import OutOfTime, examine, time_limit
 from . import wire
+from .owners import notebooks_named_in
 from .program import MOST_CANDIDATES, SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL, cell_checksum
 from .results import Mark, Result, gravest
 from .sandbox import PACKAGE, Ended, SandboxError, Session
@@ -33,22 +33,24 @@ NO_MEMORY = re.compile(
 
 
 @functools.cache
-def assignment(lessons=LESSONS, folder=NOTEBOOKS):
+def assignment(lessons=None, folder=None):
     """What is marked, read from the source lessons.
 
     Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "rubrics": {id: {row: points}} of those
     with a rubric in their metadata, "titles": {lesson: title}, "known": checksums of the code cells that learners get
-    unchanged}. Raises ValueError for a lesson that does not exist.
+    unchanged}. A lesson is given by its key: "05" is its core, "05-further" a further part. None: all with exercises.
+    Raises ValueError for a lesson that does not exist.
     """
     exercises, by_hand, rubrics, titles, known = {}, {}, {}, {}, {}
-    for lesson in lessons:
-        paths = sorted(Path(folder).glob(f"{lesson}_*.ipynb"))
-        if len(paths) != 1:
-            there = sorted(path.name[:2] for path in Path(folder).glob("[0-9][0-9]_*.ipynb"))
+    there = parts(folder)
+    for lesson in lessons or there:
+        if lesson not in there:
             raise ValueError(f"lesson {lesson!r} is not in this course; its lessons are {', '.join(there)}")
-        if lesson not in LESSONS:
+        cells = nbformat.read(there[lesson], as_version=4).cells
+        if not any(cell.metadata.get("nbgrader", {}).get("solution") for cell in cells):
+            if lessons is None:
+                continue
             raise ValueError(f"lesson {lesson!r} has no exercises, so there is nothing to mark")
-        cells = nbformat.read(paths[0], as_version=4).cells
         titles[lesson] = cells[0].source.splitlines()[0].lstrip("# ")
         for cell in cells:
             marks = cell.metadata.get("nbgrader", {})
@@ -173,9 +175,8 @@ class Marker:
             facts["problems"] += _of_earlier_versions(facts["present"])
             problems = [for_files(problem, 300) for problem in facts["problems"][:20]]
             texts = {one: for_files(text, 50_000) for one, text in facts["texts"].items() if one in known}
-            marks = {
-                one: self.exercise(notebook, one, deadline) for one in self.work["exercises"] if one[:2] in lessons
-            }
+            counts = [one for one in self.work["exercises"] if part_with(one) in lessons]
+            marks = {one: self.exercise(notebook, one, deadline) for one in counts}
         except (Ended, OutOfTime, _Unreadable) as error:
             if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
                 raise SandboxError(
@@ -222,7 +223,10 @@ class Marker:
         present = [one for one in facts["present"] if one not in NEW_IDS]
         if not present and (earlier := _of_earlier_versions([*facts["present"], *_renamed_in(name)])):
             raise _Unreadable(earlier[0])
-        for found in ([one[:2] for one in present], facts["titles"], re.findall(r"(?<!\d)(\d\d)_", name)):
+        keys = {title: key for key, title in assignment()["titles"].items()}
+        titles = [keys.get(title, title[:2]) for title in facts["titles"]]
+        named = [*map(part_of, notebooks_named_in(name))] or re.findall(r"(?<!\d)(\d\d)_", name)
+        for found in ([part_with(one) for one in present], titles, named):
             lessons = sorted(set(found) & set(self.work["titles"]))
             if lessons:
                 return lessons

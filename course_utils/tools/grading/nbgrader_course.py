@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import part_with, parts
 from .store import GradeError
 
 
@@ -32,9 +32,9 @@ def export(learners, course):
 def _export(learners, course):
     """Write learners' points, comments and hand-ins into the nbgrader course in the folder `course`.
 
-    Returns the number of hand-ins. There is one assignment per lesson, "lesson-04", made from the source lesson if the
-    course has none of that name. Learners' notebooks are rebuilt from the lesson with the text of their answers,
-    without their output or HTML. Raises GradeError.
+    Returns the number of hand-ins. There is one assignment per part, such as "lesson-04" or "lesson-05-further", made
+    from the source lesson if the course has none of that name. Learners' notebooks are rebuilt from the lesson with the
+    text of their answers, without their output or HTML. Raises GradeError.
     """
     try:
         from nbgrader.api import Gradebook
@@ -50,8 +50,8 @@ def _export(learners, course):
     course.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
     with Gradebook(address) as book:
-        for lesson in sorted({one[:2] for learner in learners for one in learner.exercises}):
-            source, assignment = next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")), f"lesson-{lesson}"
+        for lesson in sorted({part_with(one) for learner in learners for one in learner.exercises}):
+            source, assignment = parts()[lesson], f"lesson-{lesson}"
             released = course / "release" / assignment / source.name
             if not released.exists():
                 (course / "source" / assignment).mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,9 @@ def _export(learners, course):
                 if (
                     learner.points is not None
                     and learner.files
-                    and any(one[:2] == lesson and mark.status != "missing" for one, mark in learner.exercises.items())
+                    and any(
+                        part_with(one) == lesson and mark.status != "missing" for one, mark in learner.exercises.items()
+                    )
                 ):
                     _put(book, learner, lesson, assignment, source.stem)
                     target = course / "autograded" / student_id(learner) / assignment / source.name
@@ -108,14 +110,14 @@ def _put(book, learner, lesson, assignment, notebook):
     )
     book.update_or_create_submission(assignment, student)
     for one, mark in learner.exercises.items():
-        if one[:2] == lesson:
+        if part_with(one) == lesson:
             grade = book.find_grade(f"{one}-check", notebook, assignment, student)
             grade.auto_score, grade.needs_manual_grade = mark.points, False
             comment = book.find_comment(one, notebook, assignment, student)
             told = [learner.remarks[one].comment] if one in learner.remarks else []
             comment.auto_comment = "\n\n".join(html.escape(text, quote=False) for text in (*told, *mark.discreet))
     for one, cell in learner.by_hand.items():
-        if one[:2] == lesson:
+        if part_with(one) == lesson:
             grade = book.find_grade(one, notebook, assignment, student)
             # marks given there stay
             grade.auto_score, grade.needs_manual_grade = None, cell.points is None and grade.manual_score is None

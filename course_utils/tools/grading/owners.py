@@ -11,14 +11,15 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import parts
 from ..._support.renamed import RENAMED
 from .platforms import readings
 from .untrusted import for_keys, for_messages
 
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)?[-_ ]?(\d{1,2})", re.IGNORECASE)
+FURTHER = re.compile(r"(?<=\d)-further[-\w]*$")  # behind a number, as nbgrader calls a part
 SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
 
 
@@ -33,7 +34,7 @@ def normalised(text):
 
 
 @lru_cache(2**14)
-def own_part(stem, folder=NOTEBOOKS):
+def own_part(stem, folder=None):
     """The part of a lesson's file name that a learner added: "ada" in "04_pooling-ada (2)"."""
     for lesson in _stems(folder):
         stem = stem.replace(lesson, " ")
@@ -42,9 +43,15 @@ def own_part(stem, folder=NOTEBOOKS):
 
 
 @cache
-def _stems(folder=NOTEBOOKS):
-    """The names of the lessons, also those that they once had."""
-    return sorted({path.stem for path in Path(folder).glob("[0-9]*.ipynb")} | {one.old for one in RENAMED})
+def _stems(folder=None):
+    """The names of the lessons, also those that they once had; longest first, as one may begin with another."""
+    names = {path.stem for path in parts(folder).values()} | {one.old for one in RENAMED}
+    return sorted(names, key=lambda name: (-len(name), name))
+
+
+def notebooks_named_in(text):
+    """The names of lessons in a text: "05_attention_further" in "05_attention_further-ada"."""
+    return re.findall("|".join(_stems()), text)
 
 
 def stem_of(name):
@@ -270,6 +277,7 @@ class Owners:
         """Whether a folder is named after a lesson: by a number that the course has and no learner, or by its name."""
         if self.roster.find(part):
             return False
+        part = FURTHER.sub("", part)
         match = NUMBERED.fullmatch(part)
         if not match:
             own = own_part(part)

@@ -4,6 +4,7 @@ import hashlib
 import re
 import unicodedata
 
+from ..._support.notebooks import part_with
 from ...exercises import find
 from ..workspace.copies import REPORT_STUB
 from .results import NOT_MARKED, HandMarkedCell, LearnerRecord, Mark, Result, gravest
@@ -22,8 +23,8 @@ def records(hand_ins, entries, roster, work, lessons=None):
     lessons: those that count; None for all in which somebody handed something in.
     """
     wanted = lessons or sorted({lesson for entry in entries.values() if entry for lesson in entry.result.lessons})
-    expected = {one: most for one, (_, most) in work["exercises"].items() if one[:2] in wanted}
-    cells = {one: most for one, most in work["by_hand"].items() if one[:2] in wanted}
+    expected = {one: most for one, (_, most) in work["exercises"].items() if part_with(one) in wanted}
+    cells = {one: most for one, most in work["by_hand"].items() if part_with(one) in wanted}
     holders, theirs = {}, {key: [] for key in roster}
     for hand_in in hand_ins:
         theirs.setdefault(hand_in.learner, []).append(hand_in)
@@ -93,9 +94,9 @@ class _LatestMarks:
     def _add_marks(self, file, result):
         self.read[file] = result
         answered = {one for one, mark in result.exercises.items() if mark.status != "missing"}
-        if again := sorted({one[:2] for one in answered if one[:2] in self.latest}):
+        if again := sorted({part_with(one) for one in answered} & self.latest.keys()):
             self.notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts: {file}")
-        self.latest.update({one[:2]: file for one in answered or result.exercises})
+        self.latest.update({part_with(one): file for one in answered or result.exercises})
         kept = []
         for one, mark in result.exercises.items():
             # a copied cell is not a hand-in of its lesson, and a stub takes no answer back
@@ -131,10 +132,11 @@ class _LatestMarks:
 
     def _fill_gaps(self):
         """Give 0 points for each exercise without a mark."""
-        lessons = {one[:2] for one in self.marks}
+        lessons = {part_with(one) for one in self.marks}
         for one, most in self.expected.items():
             if one not in self.marks:
-                reason = "it is not in the notebook" if one[:2] in lessons else f"lesson {one[:2]} was not handed in"
+                lesson = part_with(one)
+                reason = "it is not in the notebook" if lesson in lessons else f"lesson {lesson} was not handed in"
                 self.marks[one] = Mark(find(one).title, "missing", 0, most, "missing exercise", reason)
 
     def _standing(self, handed_in, states):

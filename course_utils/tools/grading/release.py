@@ -7,7 +7,7 @@ from pathlib import Path
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import NOTEBOOKS, parts
 from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy, read_record
 from .marking import assignment
 
@@ -17,7 +17,7 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
 
     The copies show the points of each exercise, and a note on what counts and until when.
 
-    lessons: such as ("04", "05").
+    lessons: such as ("04", "05", "05-further").
     due: a text, such as "Friday, 4 December, 18:00".
 
     The same input gives the same bytes. Raises CopyError with a one-sentence message for an unknown lesson, or a file
@@ -27,11 +27,10 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
         work = assignment(tuple(sorted(set(lessons))), Path(sources))
     except ValueError as error:
         raise CopyError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
-    points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
+    points = _points(work)
     files = {}
     for lesson in work["titles"]:
-        (path,) = Path(sources).glob(f"{lesson}_*.ipynb")
-        mine = {one: most for one, most in points.items() if one[:2] == lesson}
+        path, mine = parts(sources)[lesson], _points(assignment((lesson,), Path(sources)))
         files[path.name] = nbformat.writes(_graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)) + "\n"
     files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons link to it
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
@@ -61,6 +60,10 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
     except OSError as error:
         raise CopyError(f"Cannot write to {out}: {error.strerror or error}.") from None
     return manifest
+
+
+def _points(work):
+    return {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
 
 
 def _graded(copy, points, due):

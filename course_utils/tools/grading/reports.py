@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..._support.files import write_whole
+from ..._support.notebooks import part_with
 from ...exercises.model import code_marks
 from ...plots import HATCHES, STYLE
 from .results import MARK_STATUSES, STATUSES, LearnerRecord
@@ -63,13 +64,14 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: dict):
     for learner in learners:
         if Path(learner.page).name != learner.page or not learner.page.endswith(".html"):
             raise ValueError(f"{learner.page!r} is not a page name")
-        lessons = {one[:2]: {"exercises": [], "by_hand": []} for one in sorted((*learner.exercises, *learner.by_hand))}
+        keys = sorted({part_with(one) for one in (*learner.exercises, *learner.by_hand)})
+        lessons = {key: {"exercises": [], "by_hand": []} for key in keys}
         exercises = {one: mark for one, mark in learner.exercises.items() if mark.points is not None}
         for one, mark in exercises.items():
             told = dict.fromkeys(filter(None, (mark.mistake, *mark.discreet)))
-            lessons[one[:2]]["exercises"].append((one, mark, list(told)))
+            lessons[part_with(one)]["exercises"].append((one, mark, list(told)))
         for one, mark in learner.by_hand.items():
-            lessons[one[:2]]["by_hand"].append((one, mark))
+            lessons[part_with(one)]["by_hand"].append((one, mark))
         parts = [
             (
                 titles.get(lesson, lesson),
@@ -138,7 +140,7 @@ def _exercises(learners):
         row["missing"] += len(learners) - sum(row[status] for status in MARK_STATUSES)
         most = row["of"] * len(learners)
         row["share"] = f"{100 * row['points'] / most:.0f}%" if most else "no points"
-    return sorted(found.values(), key=lambda row: row["id"][:2])
+    return sorted(found.values(), key=lambda row: part_with(row["id"]))
 
 
 def _pictures(scores, exercises):

@@ -88,7 +88,7 @@ class Submission:
         titles = [
             match[1]
             for cell in self.cells
-            if cell["kind"] in ("markdown", "heading") and (match := re.match(r"#?\s*(\d\d) ", cell["source"]))
+            if cell["kind"] in ("markdown", "heading") and (match := re.match(r"#?\s*(\d\d .{,200})", cell["source"]))
         ]
         return {
             "present": present,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ... import __version__
 from ..._support.files import write_whole
+from ..._support.notebooks import part_with
 from . import class_report, platforms
 from .reports import write_feedback, write_summary
 from .submissions import read_table
@@ -24,7 +25,7 @@ def write_tables(out, learners, work, isolated, left_out=(), names=False, **addr
     left_out: files that belong to no learner, with .file and .why.
     names, addresses: of the class report, see `class_report.write_page`.
     """
-    lessons = sorted({one[:2] for learner in learners for one in (*learner.exercises, *learner.by_hand)})
+    lessons = sorted({part_with(one) for learner in learners for one in (*learner.exercises, *learner.by_hand)})
     _write_grades(out / GRADES, learners, work, lessons)
     title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
     for platform in platforms.PLATFORMS:
@@ -67,8 +68,8 @@ def _line(row):
 
 def _write_grades(path, learners, work, lessons):
     """A row for each learner, with a column for each exercise."""
-    exercises = [one for one in work["exercises"] if one[:2] in lessons]
-    by_hand = [one for one in work["by_hand"] if one[:2] in lessons]
+    exercises = [one for one in work["exercises"] if part_with(one) in lessons]
+    by_hand = [one for one in work["by_hand"] if part_with(one) in lessons]
     due = any(learner.due for learner in learners)
     last = [*(["late days", "deducted"] if due else []), "total", "of", "to mark by hand", "status", "reason", "notes"]
     rows = [

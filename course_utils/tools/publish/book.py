@@ -4,6 +4,7 @@ Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for othe
 instructors' cells are removed, and a solution becomes a stub with the folded solution below it.
 """
 
+import html
 import io
 import re
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, part_of, parts
 from ..translations import SOURCE, TranslationError, catalogue_of, check_language, into_language
 from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
@@ -33,6 +34,7 @@ POLICY = (
     "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'"
 )
+HEADING = re.compile(r"^##+ (.+)$", re.MULTILINE)
 EXPLORER = " data-explorer="
 PASSED = "✓ passed"
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
@@ -53,13 +55,12 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
     Raises BookError if there are no lessons, or for a file that is not a notebook or cannot go into the book.
     """
     notebooks = {}
-    for path in [*sorted(Path(sources).glob("[0-9][0-9]_*.ipynb")), *Path(sources).glob("glossary.ipynb")]:
+    for path in [*parts(sources).values(), *Path(sources).glob("glossary.ipynb")]:
         try:
             notebooks[path.stem] = nbformat.read(path, as_version=4)
             nbformat.validate(notebooks[path.stem])
             into_language(notebooks[path.stem], path.stem, language, sources)
-            chapter = str(int(path.stem[:2])) if path.stem[0].isdigit() else path.stem[0].upper()
-            notebooks[path.stem].cells = for_readers(notebooks[path.stem].cells, chapter)
+            notebooks[path.stem].cells = for_readers(notebooks[path.stem].cells, _chapter(path.stem, notebooks))
         except TranslationError as error:
             raise BookError(str(error)) from None
         except OSError as error:
@@ -76,6 +77,14 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
         # its terms come directly below its title, and no heading level may be skipped
         cell.source = re.sub("(?m)^### ", "## ", cell.source)
     return notebooks
+
+
+def _chapter(name, notebooks):
+    """What figures are numbered by: 5 in a core, 5a and 5b in its further parts, G in the glossary."""
+    if not name[0].isdigit():
+        return name[0].upper()
+    earlier = sum(other[:2] == name[:2] for other in notebooks) - 1  # it stands there already, behind its core
+    return f"{int(name[:2])}{chr(96 + earlier) if len(part_of(name)) > 2 else ''}"
 
 
 def for_readers(cells, chapter):
@@ -98,7 +107,7 @@ def for_readers(cells, chapter):
             cell.source = stub_out(cell.source)
         elif cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("solution"):  # a report
             cell.source = FOLDED.format(cell.source)
-        if PASSED in str(cell.get("outputs")) and cell.source.startswith("check("):
+        if PASSED in str(cell.get("outputs")) and re.search("^check\\(", cell.source, re.MULTILINE):
             cell.outputs = []  # the check of the solution; the book shows a stub
         for output in cell.get("outputs", []):
             if output.output_type == "error" and "raises-exception" not in tags:
@@ -140,6 +149,39 @@ def _finish(app, name, template, context, doctree):
         )
 
 
+def _show_moved(moved, name, context):
+    """List the sections of a core's further parts at its end. Called by Sphinx before a page is written."""
+    if name in moved:
+        listed = f"<details><summary>Sections in the further parts</summary><ul>{moved[name]}</ul></details>"
+        context["body"] = context["body"] + listed
+
+
+def _with_further_parts(lessons):
+    """Hang a core's further parts below it in the table of contents."""
+    for name, notebook in lessons.items():
+        further = [other for other in lessons if other != name and other[:2] == name[:2]]
+        if len(part_of(name)) == 2 and further:
+            listed = "\n".join(["```{toctree}", ":hidden:", "", *further, "```"])
+            notebook.cells.append(nbformat.v4.new_markdown_cell(listed))
+
+
+def _moved_sections(lessons):
+    """{core: HTML} with an anchor for each section of its further parts, so that a link from before they were apart
+    still leads there."""
+    found = {}
+    for name, notebook in lessons.items():
+        if len(part_of(name)) == 2:
+            continue
+        core = next(other for other in lessons if part_of(other) == name[:2])
+        own = {heading for cell in lessons[core].cells for heading in HEADING.findall(cell.source)}
+        headings = {heading: None for cell in notebook.cells for heading in HEADING.findall(cell.source)}
+        for heading in [heading for heading in headings if heading not in own]:
+            anchor = html.escape(jupyter_anchor(re.sub(r"[*`]|\[([^]]+)\]\([^)]*\)", r"\1", heading)))
+            link = f'<li id="{anchor}"><a href="{name}.html#{anchor}">{html.escape(heading)}</a></li>'
+            found[core] = found.get(core, "") + link
+    return found
+
+
 def _sphinx(builder, source, out, lessons, languages):
     """Run Sphinx once. languages: that of each page which is not in English, by its name.
 
@@ -149,7 +191,7 @@ def _sphinx(builder, source, out, lessons, languages):
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    warnings = io.StringIO()
+    warnings, moved = io.StringIO(), _moved_sections(lessons)
     pages = len(lessons) + 1
     with (
         patch_docutils(SETTINGS),
@@ -161,6 +203,8 @@ def _sphinx(builder, source, out, lessons, languages):
             app.connect("source-read", lambda *_: bar.update())
             app.connect("html-page-context", lambda *_: bar.update())
             app.connect("html-page-context", _finish)
+            if builder == "html":
+                app.connect("html-page-context", lambda *page: _show_moved(moved, page[1], page[3]))
             app.connect("html-page-context", lambda *page: page[3].update(language=languages.get(page[1], SOURCE)))
             app.build()
         except SphinxError as error:
@@ -216,6 +260,7 @@ def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
         with tempfile.TemporaryDirectory(dir=out.parent, prefix="book-", ignore_cleanup_errors=True) as room:
             source, paper, site = (Path(room) / name for name in ("source", "paper", "site"))
             source.mkdir()
+            _with_further_parts(lessons)
             for name, notebook in lessons.items():
                 nbformat.write(notebook, source / f"{name}.ipynb")
             extras = "[The glossary](glossary.ipynb) explains each term in a sentence or two." * ("glossary" in lessons)

@@ -5,6 +5,7 @@ import io
 import re
 from pathlib import Path
 
+from ..._support.notebooks import ROUTES, part_of
 from .figures import DRAWING
 
 FOLDER = Path(__file__).parent
@@ -45,24 +46,39 @@ def title_page(lessons, folder, sources, extras=""):
     """
     parts = ("templates/index.txt", "templates/card.txt", "book/hero.svg")
     page, card, hero = ((FOLDER / part).read_text(encoding="utf-8") for part in parts)
-    cards, total = [], 0
+    cards, minutes_of, facts_of, titles = [], {}, {}, {}
     for name, notebook in lessons.items():
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         original = (Path(sources) / f"{name}.ipynb").read_text(encoding="utf-8")
         title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", original)
-        total += int(minutes[1]) if minutes else 0
+        titles[name], minutes_of[name] = title[1] if title else name, int(minutes[1]) if minutes else 0
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         exercises = sum(cell.metadata.get("nbgrader", {}).get("solution", False) for cell in code)
         facts = [f"{minutes[1]} minutes"] if minutes else []
-        facts += [_count(exercises, "exercise")] if exercises else []
-        facts = " · ".join(facts) if name != "glossary" else "Each term in a sentence or two"
-        art = _art(name, notebook, folder)
-        cards.append(card.format(art=art, title=title[1] if title else name, name=name, facts=facts))
+        facts_of[name] = " · ".join(facts + ([_count(exercises, "exercise")] if exercises else []))
+    cores = [name for name in lessons if len(part_of(name)) == 2 or not name[0].isdigit()]
+    for name in cores:
+        facts = facts_of[name] if name != "glossary" else "Each term in a sentence or two"
+        further = [other for other in lessons if other[:2] == name[:2] and other not in cores]
+        if further:
+            listed = "".join(f"<li>\n\n[{titles[one][3:]}]({one}.ipynb) · {facts_of[one]}\n\n</li>" for one in further)
+            facts += f'\n\n<ul class="further" aria-label="Further parts">{listed}</ul>'
+        art = _art(name, lessons[name], folder)
+        cards.append(card.format(art=art, title=titles[name], name=name, facts=facts))
+    wanted = {
+        "day": [name for name in cores if part_of(name) in ROUTES["one day"]],
+        "course": cores,
+        "everything": list(lessons),
+    }
+    hours = {
+        route: _count(round(sum(minutes_of[name] for name in some) / 60), "hour") for route, some in wanted.items()
+    }
     return page.format(
         hero=hero.strip(),
-        count=len(lessons.keys() - {"glossary"}),
-        hours=_count(round(total / 60), "hour"),
+        count=len(set(cores) - {"glossary"}),
+        numbers=", ".join(ROUTES["one day"]),
+        **hours,
         extras=extras,
         cards="\n\n".join(cards),
-        names="\n".join(lessons),
+        names="\n".join(cores),
     )

@@ -42,10 +42,10 @@ CONTEXT = {
     "02-quiz-one": ("calls-intro",),
     "06-quiz-centring": ("centring-intro", "centring-question"),
     "07-quiz-visible": ("held-intro", "visible-intro"),
-    "10-quiz-overtake": ("curve-intro", "live-read"),
+    "10-quiz-overtake": ("curve-intro",),
     "11-quiz-accuracy": ("weakness-intro", "accuracy-intro"),
-    "13-quiz-index": ("walk-intro", "walked-read"),
-    **dict.fromkeys("05-quiz-patch 09-quiz-tokens 12-quiz-hybrid 12-quiz-kinds 14-quiz-look".split(), ()),
+    "13-quiz-index": ("walk-intro", "greedy-read"),
+    **dict.fromkeys("05-quiz-patch 09-quiz-tokens 12-quiz-hybrid 14-quiz-look".split(), ()),
 }
 
 

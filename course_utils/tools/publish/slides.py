@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of, parts
 from .mathematics import with_mathml
 from .paper import BROWSERS, print_pdf
 
@@ -33,19 +33,20 @@ class SlidesError(RuntimeError):
 
 
 def lessons_with_decks(sources=NOTEBOOKS):
-    """The numbers of all lessons but pages, in their order."""
-    paths = {path.name[:2]: path for path in sorted(Path(sources).glob("[0-9][0-9]_*.ipynb"))}
-    return [number for number, path in paths.items() if kind_of(nbformat.read(path, as_version=4)) != "page"]
+    """The keys of all lessons and further parts that have a lecture plan, in their order."""
+    return [key for key, path in parts(sources).items() if '"id": "plan"' in path.read_text(encoding="utf-8")]
 
 
-def find_lesson(number, sources=NOTEBOOKS):
-    """The file of a lesson by its number, such as "05" or "5". Raises SlidesError, listing the existing numbers."""
-    lessons = {path.name[:2]: path for path in sorted(Path(sources).glob("[0-9][0-9]_*.ipynb"))}
+def find_lesson(key, sources=NOTEBOOKS):
+    """The file of a lesson by its key, such as "05", "5" or "05-further". Raises SlidesError, listing the keys."""
+    lessons = parts(sources)
     if not lessons:
         raise SlidesError(f"There are no lessons in {sources}. Install the course again.")
-    if not number or number.zfill(2) not in lessons:
-        raise SlidesError(f"There is no lesson {number}. The lessons are {', '.join(lessons)}.")
-    return lessons[number.zfill(2)]
+    number, _, further = (key or "").partition("-")
+    name = "-".join(filter(None, [number.zfill(2), further]))
+    if not key or name not in lessons:
+        raise SlidesError(f"There is no lesson {key}. The lessons are {', '.join(lessons)}.")
+    return lessons[name]
 
 
 def timing(notebook):

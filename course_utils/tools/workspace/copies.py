@@ -10,7 +10,7 @@ from pathlib import Path
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
-from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete
+from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, parts
 from ..._support.passed import RECORD, SAVED
 from ..._support.renamed import RENAMED
 from ..translations import SOURCE, TranslationError, check_language, into_language
@@ -57,6 +57,7 @@ def learner_copy(notebook):
     copy.cells = [cell for cell in copy.cells if "instructor" not in cell.metadata.get("tags", [])]
     for cell in copy.cells:
         cell.metadata.pop("slideshow", None)
+        cell.metadata.pop("course", None)
         tags = [tag for tag in cell.metadata.pop("tags", []) if tag != "reveal" and not tag.startswith("slide-")]
         if tags:
             cell.metadata.tags = tags
@@ -137,7 +138,7 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     the learner's file then stays where it was.
     """
     workspace = existing(workspace)
-    lessons = {path.name[:2]: path for path in _sources(sources) if path.name != GLOSSARY}
+    lessons = parts(sources)
     if lesson not in lessons:
         raise CopyError(f"There is no lesson {lesson}; the lessons are {', '.join(lessons)}.")
     language = _known(language_of(workspace), sources)

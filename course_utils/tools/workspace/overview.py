@@ -10,12 +10,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import NOTEBOOKS, ROUTES, parts
 from ..._support.passed import RECORD, current, passed
 
-WORDS_A_MINUTE = 130  # careful reading, in a second language
-CODE_CELL_SECONDS = 40  # to read it, run it and look at the result
-QUIZ_MINUTES = 1
+WORDS_A_MINUTE = 200
+CELL_SECONDS = 30  # to run a code cell and look at what it prints
+LINE_SECONDS = 3  # to read a line of it, unless the cell is folded
+PICTURE_MINUTES = QUESTION_MINUTES = 1
 EXERCISE = re.compile(r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE)
 STATED = re.compile(r"^`\d\d-[a-z0-9-]+` · .*?\b(\d+) minutes", re.MULTILINE)
 
@@ -39,22 +40,31 @@ def existing(folder):
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson: its number, such as "04", its title, its minutes, and its exercises as pairs (id, title)."""
+    """A core or a further part: its key ("04", "04-further"), title, minutes, and exercises as pairs (id, title)."""
 
-    number: str
+    key: str
     title: str
     minutes: int
     exercises: tuple[tuple[str, str], ...]
 
+    @property
+    def is_core(self):
+        return len(self.key) == 2
+
+    @property
+    def sign(self):
+        """Its number, or a plus for a further part, which stands below its core."""
+        return self.key if self.is_core else " +"
+
 
 def lessons(folder=NOTEBOOKS):
-    """The lessons in a folder, in order. Other files are skipped."""
+    """The lessons and their further parts in a folder, in order. Other files are skipped."""
     readable = []
-    for path in sorted(Path(folder).glob("[0-9][0-9]_*.ipynb")):
+    for key, path in parts(folder).items():
         try:
             notebook = json.loads(path.read_bytes())
             texts = [text for _, kind, text in _read_cells(notebook) if kind == "markdown"]
-            number, _, title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")
+            title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")[2]
             stated = re.search(r"About (\d+) minutes", texts[0])
             minutes = int(stated[1]) if stated else lesson_minutes(notebook)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
@@ -62,27 +72,63 @@ def lessons(folder=NOTEBOOKS):
         exercises = tuple(
             (one["id"], one["title"][:1].upper() + one["title"][1:]) for one in EXERCISE.finditer("\n\n".join(texts))
         )
-        readable.append(Lesson(number, title, minutes, exercises))
+        readable.append(Lesson(key, title, minutes, exercises))
     return tuple(readable)
 
 
 def lesson_minutes(notebook):
-    """How long a lesson takes: minutes of reading, cells, exercises and quizzes, rounded to a multiple of five.
+    """How long a notebook takes: by one rule, rounded to a multiple of five.
 
-    notebook: a lesson as nbformat or json reads it.
+    notebook: a lesson as nbformat or json reads it, with its outputs.
 
-    Markdown counts at 130 words a minute, without code blocks and link addresses; a code cell at 40 seconds; an
-    exercise at the minutes stated above it; a quiz at one minute. Cells for instructors do not count.
+    200 words of text a minute, without code blocks and link addresses; half a minute for a code cell, and three seconds
+    for each line of it that is not folded; a minute for a picture, for a quiz and for each question at the end; an
+    exercise or a completion at the minutes stated above it, its code included. Cells for instructors do not count.
     """
-    cells = list(_read_cells(notebook))
-    texts = [text for _, kind, text in cells if kind == "markdown"]
+    cells = [cell for cell in notebook["cells"] if _is_read(cell)]
+    texts = [_text(cell) for cell in cells if cell["cell_type"] == "markdown"]
+    code = [cell for cell in cells if cell["cell_type"] == "code" and not _is_worked_by_the_learner(cell)]
+    lines = sum(bool(line.strip()) for cell in code if not _is_folded(cell) for line in _text(cell).splitlines())
+    questions = sum(
+        text.count("<details>") if cell.get("id") == "recall" else cell.get("id", "").startswith("quiz-")
+        for cell in cells
+        for text in [_text(cell)]
+    )
     minutes = (
         sum(map(_words, texts)) / WORDS_A_MINUTE
-        + sum(kind == "code" for _, kind, _ in cells) * CODE_CELL_SECONDS / 60
+        + (len(code) * CELL_SECONDS + lines * LINE_SECONDS) / 60
+        + sum(map(_is_picture, code)) * PICTURE_MINUTES
+        + questions * QUESTION_MINUTES
         + sum(int(stated) for text in texts for stated in STATED.findall(text))
-        + sum(name.startswith("quiz-") for name, _, _ in cells) * QUIZ_MINUTES
     )
     return max(5, 5 * int(minutes / 5 + 0.5))
+
+
+def _hours(number):
+    return f"{number} hour{'' if number == 1 else 's'}"
+
+
+def _is_worked_by_the_learner(cell):
+    return "nbgrader" in cell["metadata"] or "completion" in cell["metadata"].get("tags", [])
+
+
+def _is_folded(cell):
+    return bool(cell["metadata"].get("jupyter", {}).get("source_hidden"))
+
+
+def _is_picture(cell):
+    data = [output.get("data", {}) for output in cell.get("outputs", [])]
+    return any("image/png" in one or "<svg" in "".join(one.get("text/html", "")) for one in data)
+
+
+def _text(cell):
+    return "".join(cell["source"])
+
+
+def _is_read(cell):
+    """Whether a learner reads a cell: neither those for instructors nor texts to write, such as a report."""
+    written = cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")
+    return "instructor" not in cell["metadata"].get("tags", []) and not written
 
 
 def _read_cells(notebook):
@@ -90,11 +136,8 @@ def _read_cells(notebook):
 
     Texts that the learner writes, such as a report, are excluded.
     """
-    for cell in notebook["cells"]:
-        if "instructor" not in cell["metadata"].get("tags", []) and not (
-            cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")
-        ):
-            yield cell.get("id", ""), cell["cell_type"], "".join(cell["source"])
+    for cell in filter(_is_read, notebook["cells"]):
+        yield cell.get("id", ""), cell["cell_type"], _text(cell)
 
 
 def _words(markdown):
@@ -139,9 +182,10 @@ class Overview:
 
     @property
     def next(self):
-        """(lesson, id of its first open exercise), or None if nothing is open."""
+        """(lesson, id of its first open exercise), cores before further parts; None if nothing is open."""
+        in_order = sorted(self.lessons, key=lambda lesson: not lesson.is_core)
         return next(
-            ((lesson, one) for lesson in self.lessons for one, _ in lesson.exercises if one not in self.passed), None
+            ((lesson, one) for lesson in in_order for one, _ in lesson.exercises if one not in self.passed), None
         )
 
     def done(self, lesson):
@@ -154,32 +198,43 @@ class Overview:
 
     @property
     def hours(self):
-        """The duration of the whole course."""
-        return int(sum(lesson.minutes for lesson in self.lessons) / 60 + 0.5)
+        """{route: its hours, rounded}."""
+        wanted = {
+            "one day": [one for one in self.lessons if one.key in ROUTES["one day"]],
+            "the course": [one for one in self.lessons if one.is_core],
+            "everything": self.lessons,
+        }
+        return {name: int(sum(one.minutes for one in found) / 60 + 0.5) for name, found in wanted.items()}
 
     @property
     def totals(self):
-        of = sum(len(lesson.exercises) for lesson in self.lessons)
-        with_exercises = [lesson for lesson in self.lessons if lesson.exercises]
-        what = "lessons" if len(with_exercises) == len(self.lessons) else "lessons with exercises"
-        whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in with_exercises)
+        cores = [one for one in self.lessons if one.is_core and one.exercises]
+        further = [one for one in self.lessons if not one.is_core]
+        whole = sum(self.done(lesson) == len(lesson.exercises) for lesson in cores)
+        text = f"{self._passed_of(cores)} exercises of the cores passed, {whole} of {len(cores)} cores finished"
+        text += f"; {self._passed_of(further)} exercises of further parts." if further else "."
+        hours = self.hours
         return (
-            f"{sum(map(self.done, self.lessons))} of {of} exercises passed, {whole} of {len(with_exercises)} {what} "
-            f"finished. The whole course takes about {self.hours} hours."
+            f"{text} The cores take about {_hours(hours['the course'])}, the one-day route {hours['one day']}, "
+            f"everything {hours['everything']}."
         )
+
+    def _passed_of(self, some):
+        return f"{sum(map(self.done, some))} of {sum(len(one.exercises) for one in some)}"
 
     @property
     def advice(self):
         if self.next is None:
             return "next: nothing is open; every exercise is passed."
         lesson, one = self.next
-        return f"next: lesson {lesson.number}, {lesson.title} (exercise {one})"
+        where = f"lesson {lesson.key}" if lesson.is_core else "the further part"
+        return f"next: {where}, {lesson.title} (exercise {one})"
 
     def __repr__(self):
         width = max((len(lesson.title) for lesson in self.lessons), default=0)
         squares = max((len(lesson.exercises) for lesson in self.lessons), default=0)
         rows = [
-            f"{lesson.number}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
+            f"{lesson.sign}  {lesson.title:{width}}  {lesson.minutes:3d} min  "
             f"{''.join('✓' if one in self.passed else '○' for one, _ in lesson.exercises):{squares}}  "
             f"{self.count(lesson)}".rstrip()
             for lesson in self.lessons
@@ -194,10 +249,11 @@ class Overview:
         rows = []
         for lesson in self.lessons:
             squares = "".join(_square(one, title, one in self.passed) for one, title in lesson.exercises)
+            indent = "" if lesson.is_core else "; padding-left: 2.2em"
             cells = f'<td style="{CELL}; text-align: right">{lesson.minutes}</td><td style="{CELL}">{squares}</td>'
             count = f'<td style="{CELL}">{self.count(lesson)}</td>'
             rows.append(
-                f'<tr><th scope="row" style="{CELL}; font-weight: normal">{lesson.number} '
+                f'<tr><th scope="row" style="{CELL}; font-weight: normal{indent}">{lesson.sign.strip()} '
                 f"{html.escape(lesson.title)}</th>{cells}{count}</tr>"
             )
         head = "".join(
