@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
 EXTRAS = Path(sys.prefix) / "grading"  # nbgrader and Dask, as `make test` installs them
 NOBODY = 65534
+LESSON = ("04", "04-further")  # with both, each exercise of lesson 04
 # of a marking process
 SETTINGS = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/devices/system/cpu")
@@ -85,13 +86,13 @@ def first_result(out):
 
 @contextmanager
 def strict_marker(seconds, seconds_of_a_call):
-    """A marker of lesson 04 in a warm sandbox of its own, which waits for nothing long."""
+    """A marker of lesson 04 and its further part in a warm sandbox of its own, which waits for nothing long."""
     isolation()
     with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=seconds, memory=2**30, cold=False) as sandbox:
         patch.setattr(judging, "SECONDS", seconds_of_a_call)
         patch.setattr(Marker, "sandbox_patience", 3)
         patch.setattr(Marker, "cell_patience", 3)
-        marker = Marker(sandbox, ("04",), seed=4, seconds=seconds)
+        marker = Marker(sandbox, LESSON, seed=4, seconds=seconds)
         marker.filtered = sandbox.wait()
         yield marker
 

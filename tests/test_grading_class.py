@@ -23,10 +23,11 @@ from . import grader
 from .grader import COURSE, NOBODY, ROOT, course, graded, hand_in, isolation, needs_extras, points_of, write_class
 
 one_sandbox = grader.one_sandbox
-FULL, UNIT = points_of("04"), points_of("04-normalise")
+FULL, UNIT = points_of("04"), points_of("04-max-pool")
 # averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
 SAME = ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv")  # however the class is marked
+REPORT = "14_capstone_further_report.ipynb"
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 
 
@@ -40,11 +41,11 @@ def folder(tmp_path_factory):
     write_class(
         folder / "class",
         ada=hand_in("04", all="solution"),
-        bob=hand_in("04", mean_pool=HALF, normalise="solution"),
+        bob=hand_in("04", mean_pool=HALF, max_pool="solution"),
         cleo=hand_in("04"),
         dan="no notebook at all",
         eve=hand_in("04", mean_pool=exits),
-        **{"=fay": hand_in("04", mean_pool=prints, normalise="solution")},
+        **{"=fay": hand_in("04", mean_pool=prints, max_pool="solution")},
     )
     (folder / "roster.csv").write_text(
         "id,name,email\nada,Ada Lovelace,ada@example.org\nbob,Bob,\ncleo,,\ndan,,\neve,,\ngus,Gus,\n"
@@ -91,7 +92,7 @@ def test_results_hold_everything_for_machines(out):
     mark = entries["bob"]["result"]["exercises"]["04-mean-pool"]
     assert (mark["status"], mark["points"], mark["seed"]) == ("failed", 0, 7) and "padding" in mark["mistake"]
     assert "mean(1)" in entries["bob"]["result"]["texts"]["04-mean-pool"]
-    assert entries["cleo"]["result"]["exercises"]["04-baseline"]["status"] == "not attempted"
+    assert entries["cleo"]["result"]["exercises"]["04-max-pool"]["status"] == "not attempted"
     with Store(out / "results.sqlite") as store:
         assert {learner: asdict(entry) for (learner, _), entry in store.entries.items()} == entries, "both are the same"
     names = {*"feedback class.csv class.html grades.csv results.jsonl results.sqlite summary.html".split()}
@@ -151,9 +152,9 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
     after = {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     assert {name: after[name] for name in before} == before
 
-    write_class(source, cleo=hand_in("04", baseline="solution"))
+    write_class(source, cleo=hand_in("04", max_pool="solution"))
     marked, learners = counted(source, mine)
-    assert marked == 1 and learners["cleo"].points == points_of("04-baseline") and "gus" not in learners
+    assert marked == 1 and learners["cleo"].points == points_of("04-max-pool") and "gus" not in learners
 
     write_class(source, cleo=hand_in("04", all="solution"), ada=hand_in("04"))
     marked, learners = counted(source, mine, only=("cleo",))
@@ -237,18 +238,16 @@ def test_an_ordinary_user_gets_the_same(folder, out):
 @pytest.mark.usefixtures("one_sandbox")
 def test_hand_marked_cells(tmp_path):
     isolation()
-    auto, most, rubric = points_of("14-judge"), points_of("14-report"), assignment()["rubrics"]["14-report"]
+    most, rubric = points_of("14-report"), assignment()["rubrics"]["14-report"]
     assert sum(rubric.values()) == most
     report = "**Result.** I wrote <script>alert(1)</script> this."
     source, out = tmp_path / "class", tmp_path / "out"
     write_class(
-        source,
-        ada=("14_capstone.ipynb", hand_in("14", judge="solution", report=report)),
-        bob=("14_capstone.ipynb", hand_in("14")),
+        source, ada=(REPORT, hand_in("14-further-report", report=report)), bob=(REPORT, hand_in("14-further-report"))
     )
     learners = graded(source, out)
     ada = learners["ada"]
-    assert (ada.points, ada.of, ada.waiting, learners["bob"].waiting) == (auto, points_of("14"), most, 0)
+    assert (ada.points, ada.of, ada.waiting, learners["bob"].waiting) == (0, most, most, 0)
     assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in read_table(out / "manual.csv")] == [
         (learner, f"14-report: {row}", "", str(of)) for learner in learners for row, of in sorted(rubric.items())
     ]
@@ -258,7 +257,7 @@ def test_hand_marked_cells(tmp_path):
     marked = marked.replace("Result,1,2,,", 'Result,"0,5",2,"Well said, <b>Ada</b>",', 1)
     (out / "manual.csv").write_text(marked)
     ada = graded(source, out)["ada"]
-    assert (ada.points, ada.waiting) == (auto + len(rubric) - 0.5, 0)
+    assert (ada.points, ada.waiting) == (len(rubric) - 0.5, 0)
     page = (out / "feedback" / "ada.html").read_text()
     assert "Well said" in (out / "manual.csv").read_text(), "what a person wrote stays"
     assert "Result: 0.5 of 2. Well said" in page and "<b>Ada" not in page
@@ -270,23 +269,40 @@ def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
     report = "Mine <img src=x onerror=alert(1)>"
-    source = write_class(tmp_path / "class", ada=("14_capstone.ipynb", hand_in("14", judge="solution", report=report)))
-    write_class(source, **{"e ve": ("14_capstone.ipynb", hand_in("14"))})
-    command = ("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--lessons", "14")
+    source = write_class(tmp_path / "class", ada=(REPORT, hand_in("14-further-report", report=report)))
+    write_class(source, **{"e ve": (REPORT, hand_in("14-further-report"))})
+    command = (
+        "grade",
+        source,
+        "--out",
+        tmp_path / "out",
+        "--nbgrader",
+        tmp_path / "nb",
+        "--lessons",
+        "14-further-report",
+    )
     done = course(*command, "--workers", 1, env=environment)
     assert done.returncode == 0 and "2 submissions written" in done.stdout, done.stderr
     script = """
 import sys; from nbgrader.api import Gradebook
 with Gradebook('sqlite:///' + sys.argv[1]) as book:
-    one = book.find_submission('lesson-14', 'ada')
+    one = book.find_submission('lesson-14-further-report', 'ada')
     print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in book.students))"""
     told = course(tmp_path / "nb" / "gradebook.db", program=["-W", "ignore", "-c", script], env=environment)
-    points = f"{points_of('14-judge'):.1f} {points_of('14'):.1f}"
+    points = f"0.0 {points_of('14-report'):.1f}"
     assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
-    written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14" / "14_capstone.ipynb").read_text()
+    written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14-further-report" / REPORT).read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
     database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
-    nbgrader = ["-m", "nbgrader", "generate_feedback", "lesson-14", "--course-dir", str(tmp_path / "nb"), "--force"]
+    nbgrader = [
+        "-m",
+        "nbgrader",
+        "generate_feedback",
+        "lesson-14-further-report",
+        "--course-dir",
+        str(tmp_path / "nb"),
+        "--force",
+    ]
     feedback = course(database, program=nbgrader, env=environment, cwd=tmp_path)
     assert feedback.returncode == 0 and list((tmp_path / "nb" / "feedback").rglob("*.html")), feedback.stderr
     again = course(*command, env=environment)

@@ -10,7 +10,7 @@ import re
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import NOTEBOOKS
+from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import LESSONS, exercises_of
 from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import cases_of
@@ -21,7 +21,7 @@ from .answers import ANSWERS
 
 def text_of(exercise_id):
     """What a learner reads: the cell above the answer, and the stub with its docstring."""
-    cells = nbformat.read(next(NOTEBOOKS.glob(f"{exercise_id[:2]}_*.ipynb")), as_version=4).cells
+    cells = nbformat.read(parts()[part_with(exercise_id)], as_version=4).cells
     (place,) = (n for n, cell in enumerate(cells) if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise_id)
     return cells[place - 1].source + "\n" + stub_out(cells[place].source)
 

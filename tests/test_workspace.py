@@ -732,7 +732,7 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert passed(workspace) == set()
     for wrong in ("99", "foo", "", "9" * 5000):
         done = run("reset", wrong)
-        numbers = ", ".join(lesson.number for lesson in overview(None).lessons)
+        numbers = ", ".join(lesson.key for lesson in overview(None).lessons)
         assert done.exit_code == 1 and done.output.endswith(f"; the lessons are {numbers}.\n")
     (workspace / "05_attention.ipynb").write_text("{")
     said = run("update").output

@@ -13,17 +13,17 @@ from textwrap import indent
 
 from course_utils.tools.grading.marking import assignment
 
-from ..grader import points_of, solutions
+from ..grader import LESSON, points_of, solutions
 from .cases import read
 
 # in the name or text of all that an attack leaves, and of all that it must not find
 TOKEN = f"hostile-{secrets.token_hex(4)}"
 REPOSITORY = Path(__file__).resolve().parents[2]
 ID = "04-mean-pool"
-NAMES = {one: name for one, (name, _) in assignment(("04",))["exercises"].items()}
+NAMES = {one: name for one, (name, _) in assignment(LESSON)["exercises"].items()}
 RIGHT = solutions("04")
 WRONG = {one: f"def {name}(*args):\n    return 'wrong'" for one, name in NAMES.items() if one != ID}
-FULL = points_of("04")
+FULL = points_of(*LESSON)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""A cell run twice, or a figure left out, changes nothing that follows.
+
+nbval runs each lesson from top to bottom in an empty folder of its own (notebooks/conftest.py); people do not.
+"""
+
+from copy import deepcopy
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from course_utils._support.notebooks import parts
+from notebooks.conftest import nearly_equal
+
+PARTS = parts()
+IGNORED = "nbval-ignore-output"
+NOT_COMPARED = {"image/png", "application/vnd.jupyter.widget-view+json"}
+pytestmark = pytest.mark.nightly
+
+
+def shown(cell):
+    """What a cell shows, but for pictures: their numbers stand beside them as text."""
+    found = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            found.append(output.text)
+        elif output.output_type == "error":
+            found.append(f"{output.ename}: {output.evalue}")
+        else:
+            found += [str(data) for kind, data in sorted(output.data.items()) if kind not in NOT_COMPARED]
+    return "\n".join(found)
+
+
+def is_figure(cell):
+    return any("image/png" in output.get("data", {}) for output in cell.outputs)
+
+
+def differing(notebook, cells, folder):
+    """The ids of the cells among these, run in this order in an empty folder, that do not show what is stored.
+
+    A cell that comes again is compared only the first time.
+    """
+    run = nbformat.v4.new_notebook(cells=deepcopy(cells), metadata=notebook.metadata)
+    for place, cell in enumerate(run.cells):
+        cell.outputs, cell.execution_count, cell.id = [], None, f"{cell.id}-{place}"
+    client = NotebookClient(
+        run, timeout=300, record_timing=False, coalesce_streams=True, allow_errors=True,
+        resources={"metadata": {"path": str(folder)}},
+    )  # fmt: skip
+    client.extra_arguments = ["--log-level=ERROR"]
+    client.execute()
+    seen, found = set(), []
+    for cell, stored in zip(run.cells, cells, strict=True):
+        tags = cell.metadata.get("tags", [])
+        failed = any(output.output_type == "error" for output in cell.outputs) and "raises-exception" not in tags
+        first = stored.id not in seen and IGNORED not in tags
+        if failed or first and not nearly_equal(shown(cell), shown(stored)):
+            found.append(stored.id)
+        seen.add(stored.id)
+    return found
+
+
+@pytest.mark.parametrize("key", PARTS)
+def test_each_cell_may_run_twice(key, tmp_path):
+    notebook = nbformat.read(PARTS[key], as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert differing(notebook, [cell for cell in code for _ in range(2)], tmp_path) == []
+
+
+@pytest.mark.parametrize("key", PARTS)
+def test_no_cell_needs_a_figure(key, tmp_path):
+    notebook = nbformat.read(PARTS[key], as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    without = [cell for cell in code if not is_figure(cell)]
+    assert len(without) < len(code) or not any("plt." in cell.source for cell in code)
+    assert differing(notebook, without, tmp_path) == []
+
+
+def test_what_depends_on_an_earlier_run_is_found(tmp_path):
+    def cell(name, source, shows=""):
+        outputs = [nbformat.v4.new_output("stream", name="stdout", text=shows)] if shows else []
+        return nbformat.v4.new_code_cell(source, id=name, outputs=outputs)
+
+    cells = [cell("sum", "total = 0"), cell("add", "total += 1"), cell("show", "print(total)", "1\n")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    assert differing(notebook, cells, tmp_path) == []
+    assert differing(notebook, [cells[0], cells[1], cells[1], cells[2]], tmp_path) == ["show"]
+    assert differing(notebook, [cells[0], cells[2]], tmp_path) == ["show"]
+    assert differing(notebook, [cells[1]], tmp_path) == ["add"]
