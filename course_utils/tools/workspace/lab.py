@@ -80,8 +80,8 @@ def write_first_layout(workspace):
 
 def write_side_by_side(workspace, file):
     """Have JupyterLab show a live copy, and its page at the right of it. Returns the address for `command_line`."""
-    page, name = file.with_suffix(".html").as_posix(), file.stem.replace("_", "-").lower()
-    left, right = f"notebook:{file.as_posix()}", f"htmlviewer-widget:{page}"
+    page, name = file.with_suffix(".html").as_posix(), file.stem
+    left, right = f"notebook:{file.as_posix()}", f"htmlviewer:{page}"
     areas = [{"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)]
     dock = {"type": "split-area", "orientation": "horizontal", "sizes": [0.6, 0.4], "children": areas}
     data = {

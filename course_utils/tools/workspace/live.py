@@ -30,12 +30,13 @@ PAGE = """<!doctype html>
 body {{ font: 1rem/1.5 sans-serif; margin: 1.5rem auto; max-width: 52rem; padding: 0 1rem }}
 h1 {{ font-size: 1.4rem }} h2 {{ font-size: 1.1rem; margin: 2rem 0 0; break-after: avoid }}
 section {{ break-inside: avoid; margin: 1rem 0 }} p {{ margin: 0 0 0.3rem }}
-pre {{ border-left: 4px solid #0173b2; font-size: 0.95rem; margin: 0; padding: 0.3rem 0 0.3rem 0.8rem;
-  white-space: pre-wrap }}
+pre {{ border-left: 4px solid #0173b2; font-size: 0.9rem; margin: 0; padding: 0.3rem 0 0.3rem 0.8rem }}
+pre span {{ display: block; padding-left: 8ch; text-indent: -8ch; white-space: pre-wrap }}
+@media screen and (max-width: 40rem) {{ pre {{ font-size: 0.75rem }} }}
 </style></head>
 <body><main><h1>{title}: the code to type</h1>
-<p>A number is that of the comment in the notebook. <code>reveal()</code> in that cell brings its code back, and
-<code>reveal("{key}", {last})</code> anywhere that of cell {last}.</p>
+<p>The numbers are those of the comments in the notebook. <code>reveal()</code> brings back the code of the cell that it
+stands in; <code>reveal("{key}", {last})</code>, in any cell, brings back that of number {last}.</p>
 {sections}
 </main></body>
 </html>
@@ -91,9 +92,10 @@ def page_to_type(notebook, key):
         if cell.cell_type == "markdown" and (found := re.search("^## (.+)", cell.source, re.MULTILINE)):
             heading = f"<h2>{code_marks(found[1])}</h2>\n"
         elif cell.id in wanted:
+            code = "".join(f"<span>{html.escape(line) or '<br>'}</span>" for line in cell.source.splitlines())
             sections.append(
                 f'{heading}<section id="{cell.id}"><p>{len(sections) + 1}. {code_marks(cell.metadata.course.does)}</p>'
-                f"\n<pre><code>{html.escape(cell.source)}</code></pre></section>"
+                f"\n<pre><code>{code}</code></pre></section>"
             )
             heading = ""
     title = html.escape(notebook.cells[0].source.splitlines()[0].removeprefix("# "))
@@ -147,7 +149,7 @@ def reveal(lesson=None, number=None):
 
 def _revealed(lesson, number, cell_id):
     """The cell that is meant, as a list; an empty one if there is none."""
-    key = re.match("live_([^_]+)_", cell_id)[1] if lesson is None and cell_id.startswith("live_") else str(lesson)
+    key = f"{cell_id}__".split("_")[1] if lesson is None else lesson
     path = parts().get(key)
     cells = typed_cells(nbformat.read(path, as_version=4)) if path else []
     return [
