@@ -72,7 +72,10 @@ def test_no_solution_is_in_a_live_copy_or_on_its_page(key):
     assert bool(solutions) >= (key in DIVIDED) and BEGIN not in copied + page
     for one in solutions:
         assert one.strip() not in copied and one.strip() not in page
-    assert page_to_type(SOURCES[key], key).count("<section") == len(typed_cells(SOURCES[key]))
+    shown = page_to_type(SOURCES[key], key)
+    assert shown.count("<section") == len(typed_cells(SOURCES[key]))
+    headings = re.findall("<h2>.*</h2>", shown)
+    assert headings and len(set(headings)) == len(headings)
 
 
 def test_links_lead_out_of_the_folder():
