@@ -14,6 +14,7 @@ NAMES = {
     "load_doc_judgements load_plot_queries load_texts",
     "exercises": "check hint solution",
     "tools.workspace.overview": "progress",
+    "tools.workspace.live": "reveal",
 }
 HOME = {name: module for module, names in NAMES.items() for name in names.split()}
 __all__ = sorted(HOME)  # noqa: PLE0605

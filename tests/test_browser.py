@@ -21,6 +21,8 @@ from course_utils.attention import attend
 from course_utils.exercises import LESSONS, all_exercises
 from course_utils.tools.kernels.provisioner import COLD, SOCKET
 from course_utils.tools.workspace.copies import write_workspace
+from course_utils.tools.workspace.lab import write_side_by_side
+from course_utils.tools.workspace.live import write_live
 
 from .browser import bring_into_view, chromium, keep, needs_chromium, run_all_cells, running_lab
 from .execute import KERNEL
@@ -324,6 +326,36 @@ def test_views_follow_the_dark_theme(saved):
     assert frame.evaluate(turned).startswith("invert")
     bring_into_view(saved, frame)
     keep(saved, "head_view_dark")
+
+
+@pytest.mark.nightly
+@needs_chromium
+def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, open_page):
+    file, _ = write_live(lab[1], "04")
+    page = open_page()
+    page.goto(f"{lab[0]}/lab/{write_side_by_side(lab[1], file)}?token=secret")
+    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
+    beside = page.frame_locator(".jp-HTMLViewer iframe")
+    assert "load_encoder()" in beside.locator("#tokens pre").inner_text()
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+
+    def run(comment, more=""):
+        """Run the cell that has this text, after typing more below it."""
+        cells.filter(has_text=comment).first.locator(".cm-content").click()
+        page.keyboard.press("Control+End")
+        page.keyboard.type(more)
+        page.keyboard.press("Control+Enter")
+
+    run("import reveal")
+    run("# 1. ", "\nreveal()")
+    page.wait_for_selector(".jp-Notebook .cm-content:has-text('tokenizer, model = load_encoder()')")
+    assert cells.filter(has_text="# 1. ").count() == 0
+    keep(page, "live_revealed")
+    before = cells.count()
+    run("# 2. ", "\nmine = 1\nreveal()")
+    page.wait_for_selector(".jp-Notebook .cm-content:has-text('rows.append(sum(kept) / len(kept))')")
+    assert cells.filter(has_text="mine = 1").count() == 1 and cells.count() == before + 1
+    assert page.outside == page.problems == []
 
 
 @needs_linux

@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from course_utils._support import files
 from course_utils._support.notebooks import NOTEBOOKS, exercise_parts, part_of
-from course_utils._support.passed import LARGEST, PROGRESS, RECORD, SAVED, forget, passed, remember
+from course_utils._support.passed import LARGEST, LIVE, PROGRESS, RECORD, SAVED, forget, passed, remember
 from course_utils.exercises import LESSONS as WITH_EXERCISES
 from course_utils.exercises import all_exercises, check
 from course_utils.tools import cli
@@ -475,13 +475,14 @@ def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path, monke
     assert files.save_beside(b"three", folder, "a.ipynb") == folder / "a-4.ipynb"
 
 
-def test_a_saved_lesson_counts_for_the_workspace_that_it_belongs_to(workspace, monkeypatch):
-    (workspace / SAVED).mkdir()
-    monkeypatch.chdir(workspace / SAVED)
+@pytest.mark.parametrize("inner", [SAVED, LIVE])
+def test_a_saved_lesson_counts_for_the_workspace_that_it_belongs_to(workspace, monkeypatch, inner):
+    (workspace / inner).mkdir()
+    monkeypatch.chdir(workspace / inner)
     remember("00-nearest")
     assert passed(workspace) == {"00-nearest"} and f"1 of {OF_CORES} exercises of the cores passed" in repr(progress())
-    assert os.listdir(workspace / SAVED) == []
-    elsewhere = workspace.parent / "elsewhere" / SAVED
+    assert os.listdir(workspace / inner) == []
+    elsewhere = workspace.parent / "elsewhere" / inner
     elsewhere.mkdir(parents=True)
     monkeypatch.chdir(elsewhere)
     remember("00-nearest")

@@ -807,6 +807,8 @@ def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
         notes(4, port=port, url=f"http://localhost:{port}/", hostname="0.0.0.0", token="abc")
         found = {"port": port, "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc"}
         assert lab.find_running_server(tmp_path / "w") == lab.find_running_server(tmp_path / "link") == found
+        live = lab.find_running_server(tmp_path / "w", "workspaces/a/tree/b.ipynb")["address"]
+        assert live == f"http://localhost:{port}/lab/workspaces/a/tree/b.ipynb?token=abc"
 
 
 @pytest.mark.parametrize("note", ["[]", "{", '{"pid": 1}', "\x00"])

@@ -13,6 +13,7 @@ from .renamed import new_id
 
 RECORD = ".course.json"  # a folder that holds it is a workspace
 SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader ignores it
+LIVE = "live_copies"  # the same for the live copies of `course lab --live`
 PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 LARGEST = 2**20  # bytes; this course never writes a larger one
 hints_shown = {}  # id of an exercise -> how many of its hints were shown; cleared by `setup`
@@ -20,12 +21,12 @@ PATIENCE = 1  # seconds to wait for another kernel
 
 
 def current():
-    """The folder where this process works, or its workspace if that is the folder of saved files.
+    """The folder where this process works, or its workspace if that is its folder of saved files or of live copies.
 
     Raises OSError if it is gone.
     """
     folder = Path(os.getcwd())
-    return folder.parent if folder.name == SAVED and (folder.parent / RECORD).is_file() else folder
+    return folder.parent if folder.name in (SAVED, LIVE) and (folder.parent / RECORD).is_file() else folder
 
 
 def remember(exercise_id, folder=None):

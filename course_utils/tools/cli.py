@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS
+from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS, ROUTES, parts
 from .._support.renamed import RENAMED
 
 MESSAGES = {
@@ -240,9 +240,20 @@ def update(workspace, language):
     is_flag=True,
     help="Only write the copies; do not start JupyterLab. For a JupyterHub, which has its own.",
 )
+@click.option(
+    "--live",
+    metavar="NN",
+    help="Also write a live copy of this lesson, such as 04, for typing its code in front of a class or before reading "
+    "it, and open it beside that code.",
+)
+@click.option(
+    "--route",
+    type=click.Choice([name.split()[-1] for name in ROUTES]),
+    help="Print the lessons of this route, and open the first one that is not finished.",
+)
 @in_a_language
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def open_lab(workspace, write_only, language, flags):
+def open_lab(workspace, write_only, live, route, language, flags):
     """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
     from .workspace import lab
     from .workspace.copies import CopyError, write_workspace
@@ -250,7 +261,9 @@ def open_lab(workspace, write_only, language, flags):
     workspace = workspace.expanduser()
     if lab.keep_jupyter_files_out_of_home(workspace):
         click.echo(f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / lab.LAB_FILES}.")
-    if not write_only and (server := lab.find_running_server(workspace)):
+    page = _print_route(workspace, route) if route else lab.FIRST_PAGE
+    page = _write_live(workspace, live, language) if live else page
+    if not write_only and (server := lab.find_running_server(workspace, page)):
         click.echo(
             f"JupyterLab is already running on this workspace, on port {server['port']}: continue at "
             f"{server['address']}, or stop it (Ctrl-C twice in its terminal) and run this again."
@@ -274,7 +287,7 @@ def open_lab(workspace, write_only, language, flags):
     # so that Lab's terminals find `course`
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     lab.write_first_layout(workspace)
-    command = lab.command_line(workspace, flags)
+    command = lab.command_line(workspace, flags, page)
     if sys.platform == "linux":
         from .kernels.provisioner import start_warm
 
@@ -282,6 +295,32 @@ def open_lab(workspace, write_only, language, flags):
     if os.name == "posix":
         os.execv(command[0], command)  # so that Ctrl-C reaches only JupyterLab
     sys.exit(subprocess.call(command))
+
+
+def _print_route(workspace, route):
+    """Print the lessons of a route. Returns JupyterLab's page of the first one that has an open exercise."""
+    from .workspace.overview import overview
+
+    picture = overview(workspace).on(next(name for name in ROUTES if name.split()[-1] == route))
+    click.echo("\n".join(picture.plan()))
+    lesson = picture.next[0] if picture.next else picture.lessons[0]
+    return f"tree/{parts()[lesson.key].name}"
+
+
+def _write_live(workspace, key, language):
+    """Write a live copy. Returns JupyterLab's page of it."""
+    from .workspace import lab
+    from .workspace.copies import CopyError
+    from .workspace.live import write_live
+
+    with in_one_sentence(CopyError):
+        file, edited = write_live(workspace, key, language=language)
+    click.echo(
+        f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again for a new one."
+        if edited
+        else f"The live copy is {file}, and the code to type is beside it in {file.with_suffix('.html').name}."
+    )
+    return lab.write_side_by_side(workspace, file)
 
 
 def _print_language(workspace):

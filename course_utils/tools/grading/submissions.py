@@ -50,8 +50,8 @@ ADVICE = {
     errno.EMFILE: "raise `ulimit -n`",
     errno.EIO: "check the disk",
 }
-# the last holds a learner's files from before a reset (copies.SAVED)
-IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved")
+# the last two hold a learner's files from before a reset, and live copies (passed.SAVED, passed.LIVE)
+IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved", "live_copies")
 KEYS = {
     "id": ("learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid"),
     "name": ("name", "fullname", "student"),

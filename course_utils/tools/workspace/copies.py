@@ -95,7 +95,7 @@ def write_workspace(workspace, sources=NOTEBOOKS, *, language=None):
                 target = workspace / lesson.name
                 report.append((lesson.name, _place(target, copied(lesson, language, **_kernel()), record)))
     except OSError as error:
-        raise CopyError(_cannot_write(target, error)) from None
+        raise CopyError(cannot_write(target, error)) from None
     return report
 
 
@@ -127,7 +127,7 @@ def update_workspace(workspace, sources=NOTEBOOKS, *, language=None):
     except TimeoutError:
         raise CopyError(_BUSY.format(workspace)) from None
     except OSError as error:
-        raise CopyError(_cannot_write(target, error, "and run this again")) from None
+        raise CopyError(cannot_write(target, error, "and run this again")) from None
     return report
 
 
@@ -153,8 +153,23 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     except TimeoutError:
         raise CopyError(_BUSY.format(workspace)) from None
     except OSError as error:
-        raise CopyError(_cannot_write(target, error, "and run this again")) from None
+        raise CopyError(cannot_write(target, error, "and run this again")) from None
     return target.name, saved
+
+
+def write_other(lesson, target, workspace, make, language=None):
+    """Write another copy of a lesson, made by `make` from its source, to a file of a workspace, unless it was edited.
+
+    Returns whether it was edited. Raises CopyError with a one-sentence message.
+    """
+    text = copied(lesson, _known(language or language_of(workspace), lesson.parent), make, **_kernel())
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _recording(Path(workspace)) as record:
+            _place(target, text, record)
+        return fingerprint(target.read_bytes()) != fingerprint(text)
+    except OSError as error:
+        raise CopyError(cannot_write(target, error)) from None
 
 
 def language_of(workspace):
@@ -181,7 +196,8 @@ def _set_language(record, language):
 _BUSY = "Another `course` command is running in {}. Wait until it has finished, and run this again."
 
 
-def _cannot_write(target, error, advice="or choose another folder with --workspace"):
+def cannot_write(target, error, advice="or choose another folder with --workspace"):
+    """The message about an OSError, with what to do."""
     return f"Cannot write {target}: {error.strerror or error}. None of your work is lost; fix that, {advice}."
 
 
@@ -201,12 +217,15 @@ def _without_doubtful(lessons, renamed):
     return [lesson for lesson in lessons if lesson.name not in doubtful]
 
 
-def copied(lesson, language=SOURCE, **metadata):
-    """The text of a learner's copy, with this metadata. Raises CopyError if the source or its catalogue is damaged."""
+def copied(lesson, language=SOURCE, make=learner_copy, **metadata):
+    """The text of a learner's copy (or what `make` makes of the source), with this metadata.
+
+    Raises CopyError if the source or its catalogue is damaged.
+    """
     try:
         notebook = nbformat.read(lesson, as_version=4)
         into_language(notebook, lesson.stem, language, lesson.parent)
-        copy = learner_copy(notebook)
+        copy = make(notebook)
         copy.metadata.update(metadata)
         return nbformat.writes(copy) + "\n"
     except TranslationError as error:

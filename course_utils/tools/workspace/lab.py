@@ -1,5 +1,6 @@
 """JupyterLab on a workspace: where it keeps its files, how it looks at first, and a server that already runs."""
 
+import json
 import os
 import shutil
 import socket
@@ -11,6 +12,7 @@ from pathlib import Path
 LAB_SETTINGS = Path(__file__).parent / "lab_settings"
 FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
 LAB_FILES = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
+FIRST_PAGE = "tree/00_start_here.ipynb"  # what JupyterLab opens, below its address
 HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be written
     "JUPYTER_CONFIG_DIR": "config",
     "JUPYTER_DATA_DIR": "data",
@@ -39,8 +41,8 @@ def keep_jupyter_files_out_of_home(workspace):
     return True
 
 
-def find_running_server(workspace):
-    """This user's Jupyter server that runs in a workspace, as {"port": ..., "address": ...}, or None."""
+def find_running_server(workspace, page=FIRST_PAGE):
+    """This user's Jupyter server that runs in a workspace, as {"port": ..., "address": of a page}, or None."""
     try:
         from jupyter_core.paths import jupyter_runtime_dir
 
@@ -52,7 +54,7 @@ def find_running_server(workspace):
         for server in list_running_servers():
             if Path(server["root_dir"]).resolve() == workspace.resolve() and _listens(server):
                 token = f"?token={server['token']}" if server["token"] else ""
-                return {"port": server["port"], "address": f"{server['url']}lab/tree/00_start_here.ipynb{token}"}
+                return {"port": server["port"], "address": f"{server['url']}lab/{page}{token}"}
     except Exception:  # a damaged runtime file must not keep Lab from starting
         return None
 
@@ -76,12 +78,35 @@ def write_first_layout(workspace):
             shutil.copyfile(FIRST_LAYOUT, stored)
 
 
-def command_line(workspace, flags=()):
-    """The command line that starts JupyterLab on the first lesson of a workspace."""
+def write_side_by_side(workspace, file):
+    """Have JupyterLab show a live copy, and its page at the right of it. Returns the address for `command_line`."""
+    page, name = file.with_suffix(".html").as_posix(), file.stem
+    left, right = f"notebook:{file.as_posix()}", f"htmlviewer:{page}"
+    areas = [{"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)]
+    dock = {"type": "split-area", "orientation": "horizontal", "sizes": [0.6, 0.4], "children": areas}
+    data = {
+        "layout-restorer:data": {
+            "main": {"dock": dock, "current": left},
+            "left": {"collapsed": True, "visible": True, "widgets": ["filebrowser"]},
+            "right": {"collapsed": True, "visible": True, "widgets": ["@jupyterlab/toc:plugin"]},
+        },
+        left: {"data": {"path": file.as_posix(), "factory": "Notebook"}},
+        right: {"data": {"path": page, "factory": "HTML Viewer"}},
+    }
+    with suppress(OSError):  # JupyterLab then opens the live copy alone
+        from jupyterlab_server.workspaces_handler import WorkspacesManager
+
+        layout = json.dumps({"data": data, "metadata": {"id": name}})
+        WorkspacesManager(str(Path(workspace) / LAB_FILES)).save(name, layout)
+    return f"workspaces/{name}/tree/{file.as_posix()}"
+
+
+def command_line(workspace, flags=(), page=FIRST_PAGE):
+    """The command line that starts JupyterLab on a page of a workspace, by default the first lesson."""
     command = [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={Path(workspace).resolve()}",
-        "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
+        f"--LabApp.default_url=/lab/{page}",
         f"--LabApp.app_settings_dir={LAB_SETTINGS}",
         f"--LabApp.workspaces_dir={Path(workspace).resolve() / LAB_FILES}",
     ]

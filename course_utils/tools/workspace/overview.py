@@ -7,7 +7,7 @@ small file; elsewhere, it records nothing.
 import html
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..._support.notebooks import NOTEBOOKS, ROUTES, parts
@@ -199,12 +199,12 @@ class Overview:
     @property
     def hours(self):
         """{route: its hours, rounded}."""
-        wanted = {
-            "one day": [one for one in self.lessons if one.key in ROUTES["one day"]],
-            "the course": [one for one in self.lessons if one.is_core],
-            "everything": self.lessons,
-        }
-        return {name: int(sum(one.minutes for one in found) / 60 + 0.5) for name, found in wanted.items()}
+        return {name: int(sum(one.minutes for one in self.on(name).lessons) / 60 + 0.5) for name in ROUTES}
+
+    def on(self, route):
+        """The same for the lessons of one of ROUTES."""
+        cores = [one for one in self.lessons if one.is_core and one.key in (ROUTES[route] or one.key)]
+        return replace(self, lessons=self.lessons if route == "everything" else tuple(cores))
 
     @property
     def totals(self):
@@ -229,6 +229,15 @@ class Overview:
         lesson, one = self.next
         where = f"lesson {lesson.key}" if lesson.is_core else "the further part"
         return f"next: {where}, {lesson.title} (exercise {one})"
+
+    def plan(self):
+        """The lessons with their minutes and what is passed, and what comes next, in lines."""
+        width = max((len(lesson.title) for lesson in self.lessons), default=0)
+        rows = [
+            f"{lesson.sign}  {lesson.title:{width}}  {lesson.minutes:3d} min  {self.count(lesson)}".rstrip()
+            for lesson in self.lessons
+        ]
+        return [*rows, self.advice]
 
     def __repr__(self):
         width = max((len(lesson.title) for lesson in self.lessons), default=0)

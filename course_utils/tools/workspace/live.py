@@ -1,0 +1,161 @@
+"""Live copies: a lesson whose worked cells are empty but for a comment, the code to type, and `reveal`."""
+
+import html
+import re
+import textwrap
+from functools import partial
+from pathlib import Path
+
+from ..._support.fast_nbformat import nbformat
+from ..._support.files import write_whole
+from ..._support.notebooks import NOTEBOOKS, parts
+from ..._support.passed import LIVE
+from ...exercises.model import code_marks
+from .copies import CopyError, cannot_write, learner_copy, write_other
+
+WIDTH = 88  # of a comment
+TO_A_LESSON = re.compile(r"\]\((?=[\w-]+\.ipynb)")
+NOTE = (
+    "**This is a live copy of [{name}](../{name}).** Its worked cells are empty but for a comment that says what to "
+    "write. Write it, or add `reveal()` below the comment and press Ctrl+Enter: the code comes back, and Ctrl+Enter "
+    "runs it. If there is code of yours in the cell, the course's goes into a new cell below. All of it is in "
+    "[{page}]({page}), too.\n\nWhat you hand in is [your own copy]({up}), not this one."
+)
+PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}: the code to type</title>
+<style>
+:root {{ color-scheme: light dark }}
+body {{ font: 1rem/1.5 sans-serif; margin: 1.5rem auto; max-width: 52rem; padding: 0 1rem }}
+h1 {{ font-size: 1.4rem }} h2 {{ font-size: 1.1rem; margin: 2rem 0 0; break-after: avoid }}
+section {{ break-inside: avoid; margin: 1rem 0 }} p {{ margin: 0 0 0.3rem }}
+pre {{ border-left: 4px solid #0173b2; font-size: 0.9rem; margin: 0; padding: 0.3rem 0 0.3rem 0.8rem }}
+pre span {{ display: block; padding-left: 8ch; text-indent: -8ch; white-space: pre-wrap }}
+@media screen and (max-width: 40rem) {{ pre {{ font-size: 0.75rem }} }}
+</style></head>
+<body><main><h1>{title}: the code to type</h1>
+<p>The numbers are those of the comments in the notebook. <code>reveal()</code> brings back the code of the cell that it
+stands in; <code>reveal("{key}", {last})</code>, in any cell, brings back that of number {last}.</p>
+{sections}
+</main></body>
+</html>
+"""
+
+
+def typed_cells(notebook):
+    """The cells that are emptied in a live copy: worked ones that are not folded. Each is numbered by its place."""
+    worked = (cell for cell in notebook.cells if cell.metadata.get("course", {}).get("does"))
+    return [cell for cell in worked if not cell.metadata.get("jupyter", {}).get("source_hidden")]
+
+
+def live_copy(notebook, *, key, name):
+    """The live copy of a source notebook; `key` is its key, `name` its file's.
+
+    A learner's copy, except for the worked cells, links to other lessons, and two cells after the title. Raises
+    CopyError if there is nothing to empty.
+    """
+    does = {cell.id: cell.metadata.course.does for cell in typed_cells(notebook)}
+    if not does:
+        raise CopyError(f"{name} has no cells to type, so there is no live copy of it; cores have one.")
+    numbers = {cell_id: number for number, cell_id in enumerate(does, 1)}
+    copy = learner_copy(notebook)
+    for cell in copy.cells:
+        if cell.id in does:
+            lines = textwrap.wrap(f"{numbers[cell.id]}. {does[cell.id]}", WIDTH - 2)
+            # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where it is
+            cell.source, cell.id = "\n".join(f"# {line}" for line in lines), _live_id(key, cell.id)
+        elif cell.cell_type == "markdown":
+            cell.source = TO_A_LESSON.sub("](../", cell.source)
+    note = NOTE.format(name=name, page=live_file(name).with_suffix(".html").name, up=f"../{name}")
+    copy.cells[1:1] = [
+        nbformat.v4.new_markdown_cell(note, id="live-note"),
+        nbformat.v4.new_code_cell("from course_utils import reveal", id="live-reveal"),
+    ]
+    return copy
+
+
+def _live_id(key, cell_id):
+    return f"live_{key}_{cell_id}"
+
+
+def live_file(name):
+    """The file of a live copy, as a path in the workspace."""
+    return Path(LIVE) / f"{Path(name).stem}_live.ipynb"
+
+
+def page_to_type(notebook, key):
+    """The code of the emptied cells as an HTML page, to read beside the live copy or to print."""
+    wanted = [cell.id for cell in typed_cells(notebook)]
+    heading, sections = "", []
+    for cell in notebook.cells:
+        if "instructor" in cell.metadata.get("tags", []):  # slides repeat the headings
+            continue
+        if cell.cell_type == "markdown" and (found := re.search("^## (.+)", cell.source, re.MULTILINE)):
+            heading = f"<h2>{code_marks(found[1])}</h2>\n"
+        elif cell.id in wanted:
+            code = "".join(f"<span>{html.escape(line) or '<br>'}</span>" for line in cell.source.splitlines())
+            sections.append(
+                f'{heading}<section id="{cell.id}"><p>{len(sections) + 1}. {code_marks(cell.metadata.course.does)}</p>'
+                f"\n<pre><code>{code}</code></pre></section>"
+            )
+            heading = ""
+    title = html.escape(notebook.cells[0].source.splitlines()[0].removeprefix("# "))
+    return PAGE.format(title=title, key=key, last=len(sections), sections="\n".join(sections))
+
+
+def write_live(workspace, key, sources=NOTEBOOKS, *, language=None):
+    """Write the live copy of a core or a further part into a workspace, and beside it the page of the code to type.
+
+    An edited live copy stays as it is, and so does its page. Returns the copy's file in the workspace, and whether it
+    was edited. Raises CopyError with a one-sentence message.
+    """
+    path = parts(sources).get(key)
+    if path is None:
+        raise CopyError(f"There is no lesson {key}; the lessons are {', '.join(parts(sources))}.")
+    file = live_file(path.name)
+    target = Path(workspace) / file
+    edited = write_other(path, target, workspace, partial(live_copy, key=key, name=path.name), language)
+    page = target.with_suffix(".html")
+    try:
+        if not (edited and page.exists()):
+            write_whole(page, page_to_type(nbformat.read(path, as_version=4), key))
+    except OSError as error:
+        raise CopyError(cannot_write(page, error)) from None
+    return file, edited
+
+
+def reveal(lesson=None, number=None):
+    """Bring the code of an emptied cell of a live copy back.
+
+    lesson, number: such as "04", 3 for the third cell of lesson 04; by default, the cell that is running.
+
+    The code takes the place of the running cell's text, or goes into a new cell below if that has other code. If there
+    is nothing to bring back, a sentence says so.
+    """
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    request = getattr(shell, "get_parent", dict)() or {}  # an IPython without a kernel has none
+    cells = _revealed(lesson, number, str(request.get("metadata", {}).get("cellId")))
+    if shell is None or not cells:
+        print(
+            "There is no code to bring back here: run reveal() in an emptied cell of a live copy in JupyterLab, or "
+            'name a lesson and a number of its page, such as reveal("04", 1).'
+        )
+        return
+    lines = map(str.strip, request.get("content", {}).get("code", "").splitlines())
+    own = any(line and not line.startswith(("#", "reveal(")) for line in lines)
+    shell.set_next_input(cells[0].source, replace=not own)
+
+
+def _revealed(lesson, number, cell_id):
+    """The cell that is meant, as a list; an empty one if there is none."""
+    key = f"{cell_id}__".split("_")[1] if lesson is None else lesson
+    path = parts().get(key)
+    cells = typed_cells(nbformat.read(path, as_version=4)) if path else []
+    return [
+        cell
+        for place, cell in enumerate(cells, 1)
+        if (place == number if lesson is not None else _live_id(key, cell.id) == cell_id)
+    ]

@@ -1,0 +1,239 @@
+"""Live copies: worked cells to type, their code on a page beside, `reveal`; and `course lab --live` and `--route`."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from course_utils import reveal
+from course_utils._support.notebooks import BEGIN, END, ROUTES, cores, parts
+from course_utils._support.passed import LIVE, remember
+from course_utils.tools import cli
+from course_utils.tools.grading.submissions import gather
+from course_utils.tools.workspace import lab
+from course_utils.tools.workspace.copies import CopyError, learner_copy
+from course_utils.tools.workspace.live import WIDTH, live_copy, page_to_type, typed_cells, write_live
+from course_utils.tools.workspace.overview import overview
+
+SOURCES = {key: nbformat.read(path, as_version=4) for key, path in parts().items()}
+TYPED = [key for key, notebook in SOURCES.items() if typed_cells(notebook)]
+DIVIDED = [key for key in cores() if any(cell.id == "recall" for cell in SOURCES[key].cells)]
+each_typed = pytest.mark.parametrize("key", TYPED)
+
+
+def live(key):
+    return live_copy(SOURCES[key], key=key, name=parts()[key].name)
+
+
+def code_of(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("key", DIVIDED)
+def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
+    for cell in code_of(SOURCES[key]):
+        tags = cell.metadata.get("tags", [])
+        given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags)
+        does = cell.metadata.get("course", {}).get("does", "")
+        if not given and cell.id != "setup" and not cell.id.startswith(("diagram-", "explore-")):
+            assert 2 < len(does.split()) < 15, cell.id
+    assert key in TYPED
+
+
+@each_typed
+def test_a_live_copy_is_the_learners_with_comments_for_code_that_reveal_brings_back(key, monkeypatch):
+    copy, learners = live(key), learner_copy(SOURCES[key])
+    nbformat.validate(copy)
+    assert [cell.id for cell in copy.cells[1:3]] == ["live-note", "live-reveal"]
+    emptied = 0
+    for cell, own in zip([copy.cells[0], *copy.cells[3:]], learners.cells, strict=True):
+        if cell.id == own.id:
+            assert re.sub(r"\]\(\.\./", "](", cell.source) == own.source and cell.metadata == own.metadata
+            continue
+        emptied += 1
+        lines = cell.source.splitlines()
+        assert lines[0].startswith(f"# {emptied}. ") and all(
+            line.startswith("# ") and len(line) <= WIDTH for line in lines
+        )
+        assert run_in_a_cell(monkeypatch, f"{cell.source}\nreveal()", cell.id) == (own.source, True)
+    assert emptied == len(typed_cells(SOURCES[key]))
+
+
+@each_typed
+def test_no_solution_is_in_a_live_copy_or_on_its_page(key):
+    region = re.compile(f"{BEGIN}\n(.*?)\n *{END}", re.DOTALL)
+    solutions = [found for cell in code_of(SOURCES[key]) for found in region.findall(cell.source)]
+    page = "\n".join(cell.source for cell in typed_cells(SOURCES[key]))
+    copied = "\n".join(cell.source for cell in live(key).cells)
+    assert bool(solutions) >= (key in DIVIDED) and BEGIN not in copied + page
+    for one in solutions:
+        assert one.strip() not in copied and one.strip() not in page
+    shown = page_to_type(SOURCES[key], key)
+    assert shown.count("<section") == len(typed_cells(SOURCES[key]))
+    headings = re.findall("<h2>.*</h2>", shown)
+    assert headings and len(set(headings)) == len(headings)
+
+
+def test_links_lead_out_of_the_folder():
+    def targets(notebook):
+        texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+        return [one for text in texts for one in re.findall(r"\]\(([^)#:]+\.ipynb)", text)]
+
+    (workspace,) = {path.parent for path in parts().values()}
+    found = [one for key in TYPED for one in targets(live(key))]
+    assert len(found) > 50 and all(one.startswith("../") and (workspace / one[3:]).is_file() for one in found)
+
+
+# ---------------------------------------------------------------- in a workspace
+
+
+@pytest.fixture
+def sources(tmp_path):
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    write_source(folder, "Add one & print.")
+    return folder
+
+
+def write_source(folder, does, more="", **metadata):
+    cells = [
+        new_markdown_cell("# 04 Sums" + more),
+        new_markdown_cell("## A `sum`"),
+        new_code_cell("print(1 < 2)\n\nx = 1", id="sum", metadata={"course": {"does": does}, **metadata}),
+    ]
+    nbformat.write(new_notebook(cells=cells), folder / "04_sums.ipynb")
+
+
+def test_an_edited_live_copy_stays_and_others_are_renewed(sources, tmp_path):
+    workspace = tmp_path / "w"
+    file, edited = write_live(workspace, "04", sources)
+    page = (workspace / file).with_suffix(".html")
+    assert not edited and file.as_posix() == f"{LIVE}/04_sums_live.ipynb"
+    assert "<h2>A <code>sum</code></h2>" in page.read_text() and "print(1 &lt; 2)</span><span><br>" in page.read_text()
+    write_source(sources, "Add two.")
+    assert write_live(workspace, "04", sources) == (file, False)
+    mine = nbformat.read(workspace / file, as_version=4)
+    assert mine.cells[-1].source == "# 1. Add two." and "Add two." in page.read_text()
+    mine.cells[-1].source += "\nx = 3"
+    nbformat.write(mine, workspace / file)
+    before = (workspace / file).read_bytes()
+    assert write_live(workspace, "04", sources) == (file, True)  # the course is as it was
+    write_source(sources, "Add four.")
+    assert write_live(workspace, "04", sources) == (file, True)
+    assert (workspace / file).read_bytes() == before and "Add two." in page.read_text()
+
+
+def test_what_cannot_be_a_live_copy_is_one_sentence(sources, tmp_path):
+    with pytest.raises(CopyError, match="There is no lesson 4; the lessons are 04."):
+        write_live(tmp_path / "w", "4", sources)
+    write_source(sources, "Draw.", jupyter={"source_hidden": True})
+    with pytest.raises(CopyError, match="04_sums.ipynb has no cells to type"):
+        write_live(tmp_path / "w", "04", sources)
+    write_source(sources, "Add.")
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / LIVE).write_text("a file")
+    with pytest.raises(CopyError, match="Cannot write"):
+        write_live(tmp_path / "w", "04", sources)
+
+
+def test_a_live_copy_is_no_hand_in_and_no_lesson_of_a_workspace(sources, tmp_path):
+    workspace = tmp_path / "class" / "ada"
+    file, _ = write_live(workspace, "04", sources)
+    (workspace / "04_sums.ipynb").write_bytes((workspace / file).read_bytes())
+    (tmp_path / "unpacked").mkdir()
+    assert [one.file for one in gather(tmp_path / "class", tmp_path / "unpacked")] == ["ada/04_sums.ipynb"]
+    assert list(parts(workspace)) == ["04"]
+
+
+# ---------------------------------------------------------------- reveal
+
+
+def run_in_a_cell(monkeypatch, code, cell_id="", *arguments):
+    """What `reveal` hands to IPython: (text, whether it replaces the cell's), or None."""
+    given = []
+    request = {"content": {"code": code}, "metadata": {"cellId": cell_id}}
+    shell = SimpleNamespace(
+        get_parent=lambda: request, set_next_input=lambda text, replace: given.append((text, replace))
+    )
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    reveal(*arguments)
+    return given[0] if given else None
+
+
+def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
+    third = typed_cells(SOURCES["04"])[2]
+    assert run_in_a_cell(monkeypatch, 'reveal("04", 3)', "a1b2c3d4", "04", 3) == (third.source, True)
+    code = "# 3. Multiply\nhidden * 2\nreveal()"
+    assert run_in_a_cell(monkeypatch, code, f"live_04_{third.id}") == (third.source, False)
+
+
+@pytest.mark.parametrize(
+    "cell_id, arguments",
+    [
+        ("a1b2c3d4", ()),
+        ("live_04_04-mean-pool", ()),  # an exercise
+        ("live_99_x", ()),
+        ("live_", ()),
+        ("", ("04", 99)),
+        ("", ("04", 0)),
+        ("", ("04-mean-pool", 1)),
+        ("", (4,)),
+    ],
+)
+def test_where_there_is_nothing_to_reveal_a_sentence_says_so(monkeypatch, capsys, cell_id, arguments):
+    assert run_in_a_cell(monkeypatch, "reveal()", cell_id, *arguments) is None
+    assert capsys.readouterr().out.startswith("There is no code to bring back here")
+
+
+def test_reveal_outside_jupyter_is_a_sentence(capsys):
+    reveal("04", 1)
+    assert capsys.readouterr().out.startswith("There is no code to bring back here")
+
+
+# ---------------------------------------------------------------- the command
+
+
+def run_lab(monkeypatch, *arguments):
+    """(output, page that JupyterLab is to open) of `course lab`."""
+    started = []
+    monkeypatch.setattr(cli.os, "execv", lambda _, command: started.append(command))
+    monkeypatch.setattr(cli.subprocess, "call", lambda _: 0)
+    monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
+    output = CliRunner().invoke(cli.main, ["lab", *map(str, arguments)]).output
+    pages = [flag.partition("/lab/")[2] for command in started for flag in command if "default_url" in flag]
+    return output, pages
+
+
+def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp_path, monkeypatch):
+    file = f"{LIVE}/04_pooling_live.ipynb"
+    said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04")
+    assert f"The live copy is {file}, and the code to type is beside it in 04_pooling_live.html." in said
+    assert pages == [f"workspaces/04_pooling_live/tree/{file}"] and (tmp_path / file).is_file()
+    (layout,) = (tmp_path / lab.LAB_FILES).glob("04_pooling_live-*")
+    dock = json.loads(layout.read_text())["data"]["layout-restorer:data"]["main"]["dock"]
+    widgets = [area["widgets"] for area in dock["children"]]
+    assert widgets == [[f"notebook:{file}"], [f"htmlviewer:{file.replace('.ipynb', '.html')}"]]
+    (tmp_path / file).write_text((tmp_path / file).read_text().replace("# 1. ", "# mine "))
+    said, _ = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04", "--write-only")
+    assert f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again" in said
+    assert "Error: There is no lesson 4" in run_lab(monkeypatch, "--workspace", tmp_path, "--live", "4")[0]
+
+
+def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatch):
+    day = overview(None).on("one day")
+    assert [one.key for one in day.lessons] == ROUTES["one day"]
+    said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
+    rows = [line for line in said.splitlines() if " min  " in line]
+    assert [row[:2] for row in rows] == ROUTES["one day"] and f"{day.lessons[0].minutes} min  0 of 2" in rows[0]
+    assert pages == [lab.FIRST_PAGE]
+    for one, _ in day.lessons[0].exercises:
+        remember(one, tmp_path)
+    said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
+    assert f"next: lesson {ROUTES['one day'][1]}" in said
+    assert pages == [f"tree/{cores()[ROUTES['one day'][1]].name}"]
+    assert len(overview(None).on("everything").lessons) == len(parts())
+    assert [one.key for one in overview(None).on("the course").lessons] == list(cores())
