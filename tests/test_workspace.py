@@ -730,10 +730,10 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert passed(workspace) == {"04-mean-pool"}
     assert run("reset", "04_pooling.ipynb", "--forget").output.endswith("Forgotten: 04-mean-pool.\n")
     assert passed(workspace) == set()
-    for wrong in ("99", "foo", "", "9" * 5000):
+    for wrong in ("99", "foo", "", "05_further", "9" * 5000):
         done = run("reset", wrong)
-        numbers = ", ".join(lesson.key for lesson in overview(None).lessons)
-        assert done.exit_code == 1 and done.output.endswith(f"; the lessons are {numbers}.\n")
+        keys = ", ".join(lesson.key for lesson in overview(None).lessons)
+        assert done.exit_code == 1 and done.output.endswith(f"; the lessons are {keys}.\n")
     (workspace / "05_attention.ipynb").write_text("{")
     said = run("update").output
     assert "05_attention.ipynb: this file is not a valid notebook and was left unchanged. `" in said

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from .files import alone, write_whole
+from .notebooks import part_with
 from .renamed import new_id
 
 RECORD = ".course.json"  # a folder that holds it is a workspace
@@ -50,9 +51,14 @@ def passed(folder):
     return _read(Path(folder) / PROGRESS)[0]
 
 
-def forget(folder, lesson):
-    """Remove the exercises of a lesson, such as "04", from those passed. Returns their ids. Raises OSError."""
-    gone = {one for one in passed(folder) if one.startswith(f"{lesson}-")}
+def passed_in(folder, part):
+    """The ids of the exercises passed in a core or a further part, such as "04". Raises OSError as `passed` does."""
+    return {one for one in passed(folder) if part_with(one) == part}
+
+
+def forget(folder, part):
+    """Remove the exercises of a core or a further part from those passed. Returns their ids. Raises OSError."""
+    gone = passed_in(folder, part)
     if gone:
         _change(Path(folder), lambda ids: ids - gone)
     return gone

@@ -1,7 +1,6 @@
 """The `course` command."""
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS, ROUTES, parts
+from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS, ROUTES, as_key, part_of, parts
 from .._support.renamed import RENAMED
 
 MESSAGES = {
@@ -140,7 +139,7 @@ def _why_unchanged(name, action, workspace):
     """The message about a lesson that was left as it is."""
     place = "" if workspace == Path("workspace") or workspace == Path() else f' --workspace "{workspace}"'
     new = next((f"{one.new}.ipynb" for one in RENAMED if name == f"{one.old}.ipynb"), name)
-    return f"{name}: {MESSAGES[action].format(course=_course(), number=name[:2], place=place, new=new)}"
+    return f"{name}: {MESSAGES[action].format(course=_course(), number=part_of(name), place=place, new=new)}"
 
 
 def _course():
@@ -182,24 +181,26 @@ def progress(workspace, page):
 @main.command()
 @click.argument("lesson", metavar="NN")
 @learners_workspace
-@click.option("--forget", "forgotten", is_flag=True, help="Also forget which exercises of this lesson you passed.")
+@click.option("--forget", "forgotten", is_flag=True, help="Also forget which of its exercises you passed.")
 def reset(lesson, workspace, forgotten):
-    """Restore lesson NN to the course's version. Yours is saved first, in the folder yours_saved beside it."""
-    from .._support.passed import forget, passed
+    """Restore lesson NN, or a further part such as 05-further, to the course's version.
+
+    Yours is saved first, in the folder yours_saved beside it.
+    """
+    from .._support.passed import forget, passed_in
     from .workspace.copies import CopyError, reset_lesson
 
-    digits = re.match(r"\d{1,3}", lesson)
-    number = f"{int(digits[0]):02d}" if digits else lesson
+    key = as_key(lesson)
     with in_one_sentence(CopyError):
-        name, saved = reset_lesson(workspace, number)
+        name, saved = reset_lesson(workspace, key)
     click.echo(f"{name} is restored to the course's version{f'; yours is saved as {saved}' if saved else ''}.")
     if saved:
         click.echo(RELOAD)
-    if not forgotten and any(one.startswith(f"{number}-") for one in passed(workspace)):
+    if not forgotten and passed_in(workspace, key):
         click.echo("The exercises that you passed still count as passed; use --forget to clear them.")
     if forgotten:
         try:
-            gone = forget(workspace, number)
+            gone = forget(workspace, key)
         except OSError as error:
             raise click.ClickException(
                 f"Cannot update the record of passed exercises: {error.strerror or error}."
@@ -329,7 +330,7 @@ def _print_language(workspace):
     from .workspace.copies import language_of
 
     if (language := language_of(workspace)) != translations.SOURCE:
-        translated = ", ".join(lesson.stem[:2] for lesson in _translated_lessons(language))
+        translated = ", ".join(part_of(lesson) for lesson in _translated_lessons(language))
         click.echo(f"Language {language}: lesson {translated}. What is not translated is in English.")
 
 
@@ -692,10 +693,10 @@ def translate_status(language):
 
 
 def _translated_lessons(language, numbers=()):
-    """The lessons with these numbers, or else those with a catalogue."""
+    """The lessons and further parts with these keys, or else those with a catalogue."""
     from . import translations
 
-    lessons = {path.name[:2]: path for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
+    lessons = parts(NOTEBOOKS)
     if not numbers:
         translations.check_language(language)
         return [path for path in lessons.values() if translations.catalogue_of(path.stem, language).is_file()]

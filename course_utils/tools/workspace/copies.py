@@ -10,11 +10,12 @@ from pathlib import Path
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
-from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, parts
+from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, part_of, parts
 from ..._support.passed import RECORD, SAVED
 from ..._support.renamed import RENAMED
 from ..translations import SOURCE, TranslationError, check_language, into_language
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
+from .moving import bring, divide, moved_in_words
 from .overview import existing
 from .renames import follow_renames, with_new_ids
 
@@ -78,9 +79,10 @@ def write_workspace(workspace, sources=NOTEBOOKS, *, language=None):
 
     Returns a list of (file name, action): "written", "renewed", "unchanged"; "kept" if the learner's version stays
     although the lesson has changed; "unreadable" if the file is not a notebook, which stays too. A lesson that the
-    course has renamed is renamed first, and has a row (old file name, "renamed" or "both"), see `renames`. Raises
-    CopyError with a one-sentence message if there are no sources or the workspace cannot be written. Work done before
-    the error is recorded.
+    course has renamed is renamed first, and has a row (old file name, "renamed" or "both"), see `renames`. Answers in a
+    core that is kept are not taken along into a further part, which is written without them: `update_workspace` does
+    that, then as well. Raises CopyError with a one-sentence message if there are no sources or the workspace cannot be
+    written. Work done before the error is recorded.
     """
     workspace, lessons = Path(workspace), _sources(sources)
     report, target = [], workspace
@@ -103,9 +105,14 @@ def update_workspace(workspace, sources=NOTEBOOKS, *, language=None):
     """Bring a workspace up to date as `write_workspace` does, merging lessons that both sides changed.
 
     Another language is a change of the course like any other. A learner's file is saved in the folder SAVED before it
-    is changed. Returns a list of (file name, action, description): "written", "renewed", "unchanged", "unreadable",
-    "renamed" and "both" as in `write_workspace`, without a description, and "merged". Raises CopyError or NoWorkspace
-    with a one-sentence message.
+    is changed. What was written in cells of a core that are in a further part now goes there, see `moving`: the further
+    parts are brought up to date first, then they get these cells, then they leave the core, so that an interrupted
+    update is completed by the next one.
+
+    Returns a list of (file name, action, description): "written", "renewed", "unchanged", "unreadable", "renamed" and
+    "both" as in `write_workspace`, without a description; "merged"; "moved" for a core whose cells went; "waiting" for
+    one whose cells cannot go, because the further part is unreadable. Raises CopyError or NoWorkspace with a
+    one-sentence message.
     """
     workspace, lessons = existing(workspace), _sources(sources)
     report, target = [], workspace
@@ -115,15 +122,19 @@ def update_workspace(workspace, sources=NOTEBOOKS, *, language=None):
             with _recording(workspace) as record:
                 _set_language(record, language)
                 renamed = follow_renames(workspace, record)
-            report += [(old, action, "") for old, action, _ in renamed]
-            for lesson in _without_doubtful(lessons, renamed):
+            texts, rows = {}, []
+            for lesson in reversed(_without_doubtful(lessons, renamed)):  # a core after its further parts
                 target = workspace / lesson.name
                 # one at a time, so that an interruption leaves no lesson unrecorded
                 with _recording(workspace) as record:
-                    text = copied(lesson, language, **_kernel())
+                    text = texts[target] = copied(lesson, language, **_kernel())
                     action = _place(target, text, record)
-                    outcome = _merge_into(target, text, record) if action == "kept" else (action, "")
-                    report.append((lesson.name, *outcome))
+                    further = {
+                        path: texts[path] for path in sorted(texts) if part_of(path).startswith(f"{part_of(lesson)}-")
+                    }
+                    done = _merge_into(target, text, record, further) if action == "kept" else [(action, "")]
+                    rows = [(lesson.name, *outcome) for outcome in done] + rows
+            report = [(old, action, "") for old, action, _ in renamed] + rows
     except TimeoutError:
         raise CopyError(_BUSY.format(workspace)) from None
     except OSError as error:
@@ -271,31 +282,72 @@ def _place(target, text, record):
     return action
 
 
-def _merge_into(target, text, record):
-    """Merge a lesson that both sides changed. Returns the action and its description."""
+def _merge_into(target, text, record, further):
+    """Merge a lesson that both sides changed. Returns pairs (action, description).
+
+    further: the course's texts of its further parts, by their paths in the workspace.
+    """
     before, new = target.read_bytes(), read_notebook(text)
     mine = read_notebook(before)
     if mine is None:
-        return "unreadable", ""
+        return [("unreadable", "")]
     if target.stem in {one.new for one in RENAMED}:
         mine["cells"] = with_new_ids(mine["cells"])
-    base = _cells_of(record, target.name) or recover(mine["cells"], new["cells"], _whole_of(record, target.name))
+    parts_of = {path: read_notebook(other)["cells"] for path, other in further.items()}
+    everything = [cell for cells in (*parts_of.values(), new["cells"]) for cell in cells]
+    base = _cells_of(record, target.name) or recover(mine["cells"], everything, _whole_of(record, target.name))
+    mine["cells"], going = divide(mine["cells"], new["cells"], parts_of, base)
+    moved, shared = [], {cell["id"] for cell in new["cells"]}
+    for path, cells in going.items():
+        words = _bring_into(path, further[path], cells, base, shared)
+        if words is None:
+            told = f"what you wrote for {path.name} waits here, since that file is not a valid notebook"
+            return [*moved, ("waiting", f"{told}; repair or reset it and update again")]
+        moved += [("moved", words)] if words else []
     cells, done = merge(mine["cells"], new["cells"], base)
-    merged = mine | {"cells": cells, "metadata": {**new["metadata"], **mine["metadata"]}}
-    merged["nbformat_minor"] = max(new["nbformat_minor"], mine["nbformat_minor"])
-    try:
-        merged_text = write_notebook(merged)
-    except RecursionError:  # outputs nested too deeply to be written
-        return "unreadable", ""
+    merged_text = _merged(mine, cells, new)
+    if merged_text is None:
+        return [*moved, ("unreadable", "")]
     if fingerprint(merged_text) == fingerprint(before):
         record[target.name] = _entry(text)
-        return "unchanged", ""
+        return [*moved, ("unchanged", "")]
     saved = save_beside(before, target.parent / SAVED, target.name)
     _replace(target, before, merged_text)
     record[target.name] = _entry(text)
     unknown = "; there is no record of which cells you changed, so every text that differs counts as yours"
     unknown = "" if base is not None else unknown
-    return "merged", f"{in_words(done)}{unknown}; your previous file is {SAVED}/{saved.name}"
+    return [*moved, ("merged", f"{in_words(done)}{unknown}; your previous file is {SAVED}/{saved.name}")]
+
+
+def _bring_into(target, text, cells, base, shared):
+    """Bring a learner's cells from a core into a further part. Returns what was done, in words, "" for nothing.
+
+    None if the further part is unreadable. Its entry in the record is that of the course's text, before and after.
+    """
+    before, new = target.read_bytes(), read_notebook(text)
+    there = read_notebook(before)
+    if there is None:
+        return None
+    brought, done = bring(there["cells"], new["cells"], cells, base, shared)
+    if not any(done.values()):
+        return ""
+    brought_text = _merged(there, brought, new)
+    if brought_text is None:
+        return None
+    if fingerprint(before) != fingerprint(text):
+        save_beside(before, target.parent / SAVED, target.name)
+    _replace(target, before, brought_text)
+    return moved_in_words(done, new["cells"], target.name)
+
+
+def _merged(mine, cells, new):
+    """The text of a learner's notebook with these cells; None if its outputs are nested too deeply to be written."""
+    merged = mine | {"cells": cells, "metadata": {**new["metadata"], **mine["metadata"]}}
+    merged["nbformat_minor"] = max(new["nbformat_minor"], mine["nbformat_minor"])
+    try:
+        return write_notebook(merged)
+    except RecursionError:
+        return None
 
 
 def _replace(target, before, text):

@@ -100,7 +100,7 @@ def merge(mine, new, base):
     both.
     """
     course = {cell["id"]: cell for cell in new}
-    mine = _identified(mine, course, base)
+    mine = identified(mine, course, base)
     texts, done = {cell["source"] for cell in mine}, Counter()
     taken = {cell["id"] for cell in mine} | set(course) | set(base or ())
     theirs = {cell["id"]: cell for cell in mine if cell["id"] in course}
@@ -136,21 +136,21 @@ def merge(mine, new, base):
         elif _is_answer(cell) or was == is_now:
             merged.append(_kept(own, cell))
             done["answers" if _is_answer(cell) else "edited"] += 1
-            if _is_answer(cell) and (was != is_now if base is not None else _other_frame(own, cell)):
+            if _is_answer(cell) and (was != is_now if base is not None else has_other_frame(own, cell)):
                 done["frames"] += 1
-                add_note(cell, "frame", FRAME_NOTE + _as_block(cell))
+                add_note(cell, "frame", FRAME_NOTE + as_block(cell))
         else:
             merged.append(cell)
             done["both"] += 1
             if own["source"].strip():
                 is_text = own["cell_type"] == "markdown"
-                text = TEXT_NOTE + own["source"] if is_text else CODE_NOTE + _as_block(own)
+                text = TEXT_NOTE + own["source"] if is_text else CODE_NOTE + as_block(own)
                 add_note({**own, "id": name}, "yours", text)
         merged += followers.get(name, [])
     return merged, done
 
 
-def _identified(mine, course, base):
+def identified(mine, course, base):
     """The learner's cells, each with a unique id: that of the matching course cell, or an unused one.
 
     An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer by the name of its
@@ -165,13 +165,13 @@ def _identified(mine, course, base):
     left = [name for name in [*base, *course] if name not in names.values()]
     for place, cell in enumerate(mine):
         if place not in names:
-            exercise = _exercise(cell)
+            exercise = exercise_of(cell)
 
             def is_same(name, cell=cell, exercise=exercise):
                 own = course.get(name)
                 if checksum(cell) in (base.get(name), own and checksum(own)):
                     return True
-                return exercise is not None and own is not None and _exercise(own) == exercise
+                return exercise is not None and own is not None and exercise_of(own) == exercise
 
             same = next(filter(is_same, left), None)
             if same is not None:
@@ -196,14 +196,14 @@ def _free(name, taken):
     return free
 
 
-def _exercise(cell):
+def exercise_of(cell):
     """The name of the exercise that a cell answers, or None."""
     marks = cell["metadata"].get("nbgrader")
     return marks.get("grade_id") if isinstance(marks, dict) and marks.get("solution") else None
 
 
 def _is_answer(cell):
-    return _exercise(cell) is not None
+    return exercise_of(cell) is not None
 
 
 def _kept(mine, course):
@@ -211,13 +211,13 @@ def _kept(mine, course):
     return {**mine, "metadata": {**mine["metadata"], **course["metadata"]}}
 
 
-def _other_frame(answer, stub):
+def has_other_frame(answer, stub):
     """Whether an answer lacks a line of its frame."""
     lines = {line.strip() for line in answer["source"].splitlines()}
     return any(line.strip() not in lines for line in stub["source"].splitlines() if line.strip() not in STUB)
 
 
-def _as_block(cell):
+def as_block(cell):
     """A cell's text as a fenced code block, even if it contains backticks."""
     text, language = cell["source"], "python" if cell["cell_type"] == "code" else ""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
@@ -229,33 +229,35 @@ def in_words(done):
     course = [f"{done[what]} {what}" for what in ("new", "renewed", "removed") if done[what]]
     if course:
         number, what = course[0].split()
-        course[0] = f"{_count(int(number), 'cell')} {what}"
+        course[0] = f"{count(int(number), 'cell')} {what}"
     kinds = {"answers": "answer", "edited": "edited cell", "own": "own cell"}
-    yours = [_count(done[kind], words) for kind, words in kinds.items() if done[kind]]
+    yours = [count(done[kind], words) for kind, words in kinds.items() if done[kind]]
     parts = [", ".join(course)]
     if done["both"]:
-        parts.append(
-            f"{_count(done['both'], 'cell')} changed by the course and by you: your text is below the course's"
-        )
+        parts.append(f"{count(done['both'], 'cell')} changed by the course and by you: your text is below the course's")
     if yours:
         alone = done["answers"] + done["edited"] + done["own"] == 1
-        parts.append(
-            f"your {', '.join(yours[:-1])}{' and ' if yours[1:] else ''}{yours[-1]} {'is' if alone else 'are'} kept"
-        )
+        parts.append(f"your {listed(yours)} {'is' if alone else 'are'} kept")
     if done["frames"]:
         parts.append(
-            f"the given lines of {_count(done['frames'], 'exercise')} changed: a note below your answer shows the new "
+            f"the given lines of {count(done['frames'], 'exercise')} changed: a note below your answer shows the new "
             "ones"
         )
     if done["away"]:
         parts.append(
-            f"{_count(done['away'], 'cell')} that you deleted {'was' if done['away'] == 1 else 'were'} not restored"
+            f"{count(done['away'], 'cell')} that you deleted {'was' if done['away'] == 1 else 'were'} not restored"
         )
     changed = course or done["both"] or done["frames"]
     return "; ".join(filter(None, parts) if changed else ["cells put into the course's order", *parts[1:]])
 
 
-def _count(number, word):
+def listed(words):
+    """Words as "one, two and three"."""
+    return f"{', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}"
+
+
+def count(number, word):
+    """Such as "1 cell", "2 cells"."""
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
