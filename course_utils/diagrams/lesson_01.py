@@ -32,34 +32,6 @@ def path_of_a_text(text, normal, words, tokens, ids):
     )
 
 
-def row_of_the_table(piece, number, shape):
-    """An id as the number of a row in the encoder's table of vectors; shape: of the table."""
-    rows, columns = shape
-    canvas = Canvas("01 row of the table", 236)
-    canvas.tokens(12, 96, [piece], width=80)
-    canvas.arrow((96, 110), (196, 110), number)
-    canvas.text(52, 144, "piece", SMALL, quiet=True)
-    canvas.text(146, 132, "id", SMALL, quiet=True)
-    top, left, wide = 36, 210, 260
-    canvas.box(left, top, wide, 166, kind="layer", round_by=2)
-    for line in range(1, 9):
-        y = top + line * 166 / 9
-        canvas.arrow((left, y), (left + wide, y), kind="layer", tip=False)
-    canvas.text(left + wide / 2, 18, f"{columns} numbers in each row", SMALL, quiet=True)
-    canvas.label(left + wide + 8, top + 10, "0", mono=True)
-    canvas.label(left + wide + 8, top + 48, "⋮")
-    canvas.label(left + wide + 8, top + 120, "⋮")
-    with canvas.step():
-        canvas.label(left + wide + 4, top + 158, rows - 1, mono=True)
-    with canvas.step():
-        canvas.vector(left, top + 4 * 166 / 9, 13, "vector", wide, 166 / 9, across=True)
-        canvas.text(left + wide / 2, 220, f"the vector of {piece}: row {number}", kind="vector")
-    return canvas.finish(
-        f"The piece {piece} has the id {number}. The encoder's table of vectors has {rows} rows of {columns} numbers, "
-        f"and row {number} is the vector of {piece}."
-    )
-
-
 def greedy_cut(pieces):
     """A word cut by the longest match, one step a row: what is taken, and what is left."""
     word = "".join(piece.removeprefix("##") for piece in pieces)
