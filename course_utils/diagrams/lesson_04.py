@@ -6,42 +6,6 @@ from contextlib import nullcontext
 from .canvas import SMALL, Canvas
 
 
-def padded_batch(mask, shape):
-    """A batch as a box of vectors, its mask below, and the shape that pooling makes of it.
-
-    mask: (sentences, tokens), 1 for each token that counts. shape: of last_hidden_state.
-    """
-    sentences, tokens, hidden = shape
-    canvas = Canvas("04 padded batch", 226)
-    step = min(19, 360 / tokens)
-    canvas.text(10, 14, f"last_hidden_state {tuple(shape)}", anchor="start", mono=True)
-    for number, row in enumerate(mask):
-        for at, counts in enumerate(row):
-            kind = "vector" if counts else "padding"
-            canvas.vector(12 + at * step, 34 + number * 52, kind=kind, width=step - 4, height=42)
-    right = 12 + tokens * step
-    canvas.bracket(12, right - 4, 34 + sentences * 52 - 6, f"{tokens} tokens, each stack {hidden} numbers")
-    with canvas.step():
-        canvas.label(12, 174, "attention_mask", mono=True)
-        for number, row in enumerate(mask):
-            for at, counts in enumerate(row):
-                kind = None if counts else "loss"
-                x, y = 10 + (at + 0.5) * step, 194 + number * 19
-                canvas.text(x, y, int(counts), SMALL, mono=True, kind=kind, bold=not counts)
-    with canvas.step():
-        canvas.text(right + 44, 38, "pooling", SMALL, kind="sentence")
-        for number in range(sentences):
-            canvas.arrow((right + 4, 55 + number * 52), (right + 90, 55 + number * 52), kind="sentence")
-            canvas.vector(right + 96, 34 + number * 52, kind="sentence", width=20, height=42)
-        canvas.text(right + 106, 46 + sentences * 52, f"{(sentences, hidden)}", SMALL, mono=True)
-    skipped = sum(not counts for row in mask for counts in row)
-    return canvas.finish(
-        f"A batch of {sentences} sentences and {tokens} tokens. Each token has a vector of {hidden} numbers. "
-        f"{skipped} vectors belong to padding, and the mask is 0 there. Pooling turns the shape {tuple(shape)} "
-        f"into {(sentences, hidden)}, one vector for each sentence."
-    )
-
-
 def three_poolings(tokens, mask, values):
     """How [CLS], mean and maximum pooling make one vector of a sentence from the vectors of its tokens.
 
