@@ -1,7 +1,5 @@
 """The diagrams of lesson 08: from pairs of sentences to one number, and how sure that number is."""
 
-import math
-
 import numpy as np
 
 from ..evaluation import ranks, spearman
@@ -132,42 +130,4 @@ def four_outcomes(labels, values, threshold):
         f"Bars count pairs by cosine, similar ones upwards and others downwards. A threshold of {threshold:.2f} cuts "
         f"them into four kinds: {counts[1, 1]} similar pairs are found and {counts[1, 0]} missed; of the others, "
         f"{counts[0, 1]} are false alarms and {counts[0, 0]} are left out."
-    )
-
-
-def two_questions(first, second, difference):
-    """The intervals of two models, and below a rule that of their difference, with its zero and an axis of its own.
-
-    Each is (name, value, low, high).
-    """
-    canvas = Canvas("08 two questions", 224)
-    least, most = min(first[2], second[2]), max(first[3], second[3])
-    spread = (most - least) * 1.15
-
-    def bar(y, row, start, kind):
-        """The interval as a line, and its value as a dot. Returns both in words."""
-        name, value, low, high = row
-        begin, middle, end = (190 + 310 * (number - start) / spread for number in (low, value, high))
-        canvas.label(4, y, name)
-        canvas.arrow((begin, y), (end, y), tip=False, thick=True, kind=kind)
-        canvas.box(middle - 5, y - 5, 10, 10, kind=kind, round_by=5)
-        canvas.text(begin, y + 17, f"{low:.2f}", SMALL, quiet=True)
-        canvas.text(end, y + 17, f"{high:.2f}", SMALL, quiet=True)
-        canvas.text(middle, y - 16, f"{value:.2f}", SMALL)
-        return f"{name}: {value:.2f}, interval {low:.2f} to {high:.2f}"
-
-    one = bar(24, first, least - 0.02, "sentence")
-    other = bar(78, second, least - 0.02, "sentence")
-    with canvas.step():
-        start = -spread / 3
-        canvas.arrow((4, 114), (516, 114), tip=False)
-        canvas.arrow((190, 192), (500, 192), tip=False)
-        for tick in range(math.ceil(start * 20), math.floor((start + spread) * 20) + 1):
-            x = 190 + 310 * (tick / 20 - start) / spread
-            canvas.arrow((x, 130 if tick == 0 else 187), (x, 192), tip=False, dashed=tick == 0)
-            canvas.text(x, 206, f"{tick / 20:g}", SMALL, quiet=True)
-        apart = bar(154, difference, start, "plain")
-    return canvas.finish(
-        f"{one}. {other}. The two bars overlap. {apart}, on the same scale, "
-        + ("with 0 outside." if difference[2] > 0 or difference[3] < 0 else "with 0 inside.")
     )
