@@ -1,4 +1,7 @@
-"""Update one lesson after a change: `make lesson L=04`. Renews what derives from it, executes it, runs its tests."""
+"""Update one lesson after a change: `make lesson L=04`, or a further part: `make lesson L=04-further`.
+
+Renews what derives from it, executes it, and runs its tests, which are those of the lesson with all its parts.
+"""
 
 import os
 import sys
@@ -6,11 +9,12 @@ import sys
 import pytest
 from nbclient.exceptions import CellExecutionError
 
+from course_utils._support.notebooks import parts
 from course_utils.tools.authoring import ROOT, AuthoringError, renew
 from course_utils.tools.publish.elsewhere import ElsewhereError, write_links
 from course_utils.tools.workspace.overview import overview
 
-from .execute import execute, lessons
+from .execute import execute
 from .run import look_at_files
 
 # Files whose tests have a case for each lesson, of which only this lesson's are run (a deck's in a browser, too), and
@@ -19,17 +23,16 @@ CASES = "notebooks exercises promises claims progress pictures decks grading_par
 WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
-def main(number):
+def main(key):
     """Returns an exit status, or what is wrong with the lesson."""
     if status := look_at_files():
         return status
     try:
-        changed = [*renew(number), *write_links()]
+        changed = [*renew(key), *write_links()]
     except (AuthoringError, ElsewhereError) as error:
         return str(error)
     os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
-    (path,) = lessons([f"{number}_"])
-    (start,) = lessons(["00_"])
+    path, start, number = parts()[key], parts()["00"], key[:2]
     todo = [path]
     if start != path and not stands_in(start, repr(overview(None))):
         todo.append(start)  # its output shows the whole course

@@ -418,7 +418,8 @@ def test_a_lesson_its_copy_and_the_readme_say_how_long_it_takes_and_how_many_exe
 
     from course_utils.tools.workspace.copies import learner_copy
 
-    notebook, text = nbformat.read(path, as_version=4), (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT if len(part_of(path)) == 2 else NOTEBOOKS) / "README.md"
+    notebook, text = nbformat.read(path, as_version=4), readme.read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{path.stem}` \|.*$", text, re.MULTILINE)
     number, minutes = list(exercise_parts().values()).count(part_of(path)), lesson_minutes(notebook)
     number -= path.stem.endswith("_report")  # a text

@@ -113,7 +113,9 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
 
 
 def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "README.md", claims=CLAIMS):
-    """Write the skeleton of a lesson, its row in the README's table and its table of claims. Returns the lesson's path.
+    """Write the skeleton of a lesson, its row in a README's table and its table of claims. Returns the lesson's path.
+
+    Cores stand in the README of the course, further parts in that of the lessons' folder.
 
     number: two digits that no lesson has, such as "13".
     kind: one of KINDS. A further part has the number of its lesson, which exists, and takes its file's name from it.
@@ -161,6 +163,7 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     path = Path(folder) / f"{number}_{name}.ipynb"
     if kind == "further":
         path = known[number].with_name(f"{known[number].stem}_further_{name}.ipynb")
+    readme = _table(kind == "further", folder, readme)
     text = readme.read_text(encoding="utf-8")
     rows = list(re.finditer(r"^\| `\d\d_\w+` \|.*\n", text, re.MULTILINE))
     if not rows:
@@ -177,7 +180,7 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
 
 def needed_by(number, kind):
     """What else a lesson of a kind needs before its tests pass, and what it may have, as lines of text."""
-    required = [f"the lesson and its row in README.md: fill in everything marked TODO (make lesson L={number} counts)"]
+    required = [f"the lesson and its row in the README: fill in everything marked TODO (make lesson L={number} counts)"]
     required.append(
         f"tests/claims/{number}.toml: what the lesson asserts about the model, the data or the literature, and the "
         "cell that shows it or the source (a test finds comparisons that are missing, and nothing else)"
@@ -204,15 +207,17 @@ def needed_by(number, kind):
 def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     """Update what is stated about a lesson or a further part from its text. Returns the paths that changed.
 
-    These are the minutes and exercises in its first cell and in the README's table, and the hours of the routes there.
+    These are the minutes and exercises in its first cell and in a README's table (see `new_lesson`), and the hours of
+    the routes.
     Raises AuthoringError.
     """
     path, changed = _lesson(lesson, folder), []
     notebook = nbformat.read(path, as_version=4)
     minutes = lesson_minutes(notebook)
-    text = readme.read_text(encoding="utf-8")
+    table = _table(len(lesson) > 2, folder, readme)
+    text = table.read_text(encoding="utf-8")
     if re.search(rf"^\| `{path.stem}` \|.*TODO", text, re.MULTILINE):
-        raise AuthoringError(f"{readme} still says TODO in the row of {path.stem}: say there what one learns.")
+        raise AuthoringError(f"{table} still says TODO in the row of {path.stem}: say there what one learns.")
     if not re.search(r"About \d+ minutes", notebook.cells[0].source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
     answers = sum(
@@ -223,13 +228,18 @@ def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     notebook.cells[0].source = re.sub(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first, count=1)
     row = re.compile(rf"^(\| `{path.stem}` \| .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE)
     if not row.search(text):
-        raise AuthoringError(f"{readme} has no row for {path.stem} that ends with minutes and exercises.")
+        raise AuthoringError(f"{table} has no row for {path.stem} that ends with minutes and exercises.")
     _write(path, nbformat.writes(notebook) + "\n", changed)
-    text = row.sub(rf"\1 {minutes} | {answers} |", text)
+    _write(table, row.sub(rf"\1 {minutes} | {answers} |", text), changed)
+    text = readme.read_text(encoding="utf-8")
     for route, hours in Overview(lessons(folder), frozenset()).hours.items():
         text = re.sub(rf"^(\| {route} \|.*\|) *\d+ *\|$", rf"\1 {hours} |", text, flags=re.MULTILINE)
     _write(readme, text, changed)
     return changed
+
+
+def _table(further, folder, readme):
+    return Path(folder) / "README.md" if further else Path(readme)
 
 
 def _template(name, values):
