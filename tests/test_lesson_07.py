@@ -2,7 +2,6 @@
 
 import math
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -12,10 +11,16 @@ from torch.nn.functional import cross_entropy
 from transformers import BertConfig, BertForMaskedLM
 
 from course_utils import load_masked_lm, load_reviews
+from course_utils._support.notebooks import parts
 from course_utils.exercises.lesson_07 import BUG, EDIT_ROW, IGNORED, MASK_TOKENS, SURPRISAL
 from course_utils.trainings.adapter import held_out, masked_batch, split
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "07_masked_language_model.ipynb"
+CELLS = {
+    cell.id: cell
+    for key, path in parts().items()
+    if key[:2] == "07"
+    for cell in nbformat.read(path, as_version=4).cells
+}
 MASKED = [
     "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
     '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
@@ -72,7 +77,7 @@ def test_the_lessons_functions_take_another_model():
     for cell, name, args in [
         ("more", "candidates", (text, 3)),
         ("surprise-tools", "bits_per_token", ("The cat sat.",)),
-        ("context", "surprisal_of", ("cat", text)),
+        ("negation", "surprisal_of", ("cat", text)),
     ]:
         function = _from_the_notebook(cell, name, tokenizer=None, model=None)
         assert function(*args, tokenizer=tokenizer, model=other) is not None
@@ -124,13 +129,9 @@ def test_surprisal_and_perplexity_are_those_of_a_slow_loop(seed):
     assert BUG.reference(logits, labels) == pytest.approx(library, rel=1e-5)
 
 
-def _source(cell_id):
-    return next(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.id == cell_id)
-
-
 def _from_the_notebook(cell_id, name, **given):
     """A function as the lesson defines it."""
-    source = _source(cell_id)
+    source = CELLS[cell_id].source
     definition = source[source.index(f"def {name}(") :].split("\n\n")[0]
     space = {"torch": torch, "math": math, **given}
     exec(definition, space)
@@ -164,7 +165,7 @@ def test_the_lessons_reviews_were_never_trained_on():
 def test_no_list_of_candidates_hangs_on_a_near_tie(cell_id, shown):
     """Other processors and thread counts must print the same words in the same order."""
     tokenizer, model = load_masked_lm()
-    for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', _source(cell_id).split("show([")[-1]):
+    for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', CELLS[cell_id].source.split("show([")[-1]):
         encoded = tokenizer(text, return_tensors="pt")
         with torch.inference_mode():
             logits = model(**encoded).logits[0, encoded.tokens().index("[MASK]")]
@@ -174,6 +175,6 @@ def test_no_list_of_candidates_hangs_on_a_near_tie(cell_id, shown):
 
 def test_the_whole_numbers_that_the_lesson_counts_are_not_close_calls():
     """The counts for the fifteen shuffled sentences have a margin of at least one bit per token."""
-    stored = next(cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.id == "pppl-run").outputs[0].text
+    stored = CELLS["pppl-run"].outputs[0].text
     won, of = map(int, re.search(r"wins: (\d+) of (\d+)", stored).groups())
     assert won == of and float(re.search(r"from (-?[\d.]+) to", stored).group(1)) >= 1

@@ -1,4 +1,4 @@
-"""The diagrams of lesson 07: the head, two softmaxes, the objective and its loss, the adapter, two interventions."""
+"""The diagrams of lesson 07: the head, the objective and its loss, the adapter, two interventions."""
 
 from .canvas import SMALL, Canvas, text_width
 
@@ -42,41 +42,6 @@ def to_probabilities(tokens, place, shapes):
         f"that shape. The vector at the [MASK], ({width},), goes through the head: a linear layer with GELU and "
         f"normalisation, then a product with the same table of word embeddings, plus a bias: {vocabulary} logits. The "
         "softmax makes them probabilities, which add up to 1."
-    )
-
-
-def two_softmaxes(tokens, pieces, over_pieces, over_tokens, row, column, sums, others):
-    """The same logits under a softmax over the pieces, and under one over the tokens, for a few pieces.
-
-    over_pieces, over_tokens: (tokens, pieces), the columns of these pieces. sums: of `row`, over all pieces of the
-    vocabulary, in the first table, and of `column` in the second one. others: how many pieces are not shown.
-    """
-    canvas, wide, high, top, more = Canvas("07 two softmaxes", 260), 40, 20, 40, 28
-    bottom, across = top + len(tokens) * high, len(pieces) * wide
-    lefts = (64, 324)
-    for at, token in enumerate(tokens):
-        canvas.text(58, top + (at + 0.5) * high, token, SMALL, "end", mono=True, bold=at == row)
-    for left, title, values in zip(lefts, ("dim=-1", "dim=0"), (over_pieces, over_tokens)):
-        canvas.text(left + across / 2, 10, title, SMALL, mono=True, bold=True)
-        for at, piece in enumerate(pieces):
-            canvas.text(left + (at + 0.5) * wide, top - 12, piece, SMALL, mono=True)
-        numbers = [[float(value) for value in one] for one in values]
-        canvas.grid(left, top, numbers, cell=wide, height=high, kind="plain")
-        canvas.grid(left + across, top, [["…"]] * len(tokens), cell=more, height=high, kind="plain")
-        canvas.text(left + across + more, bottom + 30, f"… {others:,} more pieces", SMALL, "end", quiet=True)
-    with canvas.step():
-        right = lefts[0] + across + more
-        for y in (top + row * high, top + (row + 1) * high):
-            canvas.arrow((lefts[0], y), (right, y), kind="loss", thick=True, tip=False)
-        canvas.text(right + 5, top + (row + 0.5) * high, f"{sums[0]:.2f}", SMALL, "start", bold=True, kind="loss")
-    with canvas.step():
-        for x in (lefts[1] + column * wide, lefts[1] + (column + 1) * wide):
-            canvas.arrow((x, top), (x, bottom), kind="loss", thick=True, tip=False)
-        canvas.text(lefts[1] + (column + 0.5) * wide, bottom + 12, f"{sums[1]:.2f}", SMALL, bold=True, kind="loss")
-    return canvas.finish(
-        f"Two tables of probabilities with a row for each of the {len(tokens)} tokens and a few of the columns, "
-        f"{', '.join(pieces)}; {others:,} more are left out. With dim=-1 the row of {tokens[row]}, over the whole "
-        f"vocabulary, adds up to {sums[0]:.2f}; with dim=0 the column of {pieces[column]} adds up to {sums[1]:.2f}."
     )
 
 

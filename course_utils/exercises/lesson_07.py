@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from .comparing import difference
-from .model import Case, normal
+from .model import Case, Completion, normal
 from .words import exercise
 
 IGNORED = -100
@@ -249,6 +249,27 @@ MASK_TOKENS = exercise(
 )
 
 
+def _label_cases(rng):
+    ids = torch.tensor([[rng.randrange(1, 90) for _ in range(7)] for _ in range(3)])
+    chosen = torch.zeros_like(ids, dtype=torch.bool)
+    chosen[0, 1] = chosen[0, 4] = chosen[2, 6] = True
+    first, last = ids[:1], ids[1:]
+    yield Case("A few chosen tokens in a batch", ids, chosen)
+    yield Case("One sentence", first, chosen[:1])
+    yield Case("Every token chosen", last, torch.ones_like(last, dtype=torch.bool))
+    yield Case("No token chosen", last, torch.zeros_like(last, dtype=torch.bool))
+    yield Case("Id 0 is a piece like any other", ids.masked_fill(chosen, 0), chosen)
+
+
+LABELS = Completion(
+    "07-labels",
+    "The labels of a batch",
+    ("ids", "chosen"),
+    _label_cases,
+    lambda ids, chosen: ids.masked_fill(~chosen, IGNORED),
+)
+
+
 def _surprisal_cases(rng):
     rows, vocabulary = rng.randint(5, 7), rng.randint(9, 14)
     logits = 2 * normal(rng, rows, vocabulary)
@@ -341,6 +362,25 @@ SURPRISAL = exercise("07-surprisal", _surprisal_cases, _surprisal)(
     column=lambda x, t: _surprisal(x, t)[:, None],
     entropy=lambda x, t: torch.special.entr(x.softmax(dim=-1)).sum(dim=-1) / math.log(2),
     best_guess=lambda x, t: _surprisal(x, x.argmax(dim=-1)),
+)
+
+
+def _bits_cases(rng):
+    rows, vocabulary = rng.randint(4, 6), rng.randint(9, 12)
+    logits = 2 * normal(rng, rows, vocabulary)
+    targets = torch.tensor([rng.randrange(vocabulary) for _ in range(rows)])
+    yield Case("Several masked places", logits, targets)
+    yield Case("One masked place", logits[:1], targets[:1])
+    yield Case("Two equally probable pieces: 1 bit", torch.zeros(3, 2), torch.tensor([0, 1, 1]))
+    yield Case("Eight equally probable pieces: 3 bits", torch.zeros(2, 8), torch.tensor([5, 2]))
+
+
+NATS_TO_BITS = Completion(
+    "07-nats-to-bits",
+    "From nats to bits",
+    ("logits", "targets"),
+    _bits_cases,
+    lambda logits, targets: _surprisal(logits, targets).mean().item(),
 )
 
 

@@ -41,7 +41,6 @@ CONTEXT = {
     "00-quiz-careless": ("surprise-intro", "checks-intro"),
     "02-quiz-one": ("calls-intro",),
     "06-quiz-centring": ("centring-intro", "centring-question"),
-    "07-quiz-visible": ("held-intro", "visible-intro"),
     "10-quiz-overtake": ("curve-intro",),
     "11-quiz-accuracy": ("weakness-intro", "accuracy-intro"),
     "13-quiz-index": ("walk-intro", "greedy-read"),
