@@ -250,7 +250,7 @@ def _template(name, values):
 def _write(path, text, changed):
     if path.read_text(encoding="utf-8") != text:
         write_whole(path, text)
-        changed.append(path)
+        changed += [path] if path not in changed else []
 
 
 def _lesson(number, folder):
