@@ -157,7 +157,7 @@ PROMISES = {
         ("Return a number", lambda p, g, k: [ndcg_loops(p, g, k)]),
     ],
     "12-fuse": [
-        ("by descending sum of formula 12.4", lambda a, b, c: fuse_one_by_one(a, b, c)[::-1]),
+        ("by descending sum of formula (12.4)", lambda a, b, c: fuse_one_by_one(a, b, c)[::-1]),
         (
             "in the order of `one`",
             lambda a, b, c: (
