@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS
+from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS, parts
 from .._support.renamed import RENAMED
 
 MESSAGES = {
@@ -290,7 +290,7 @@ def _print_language(workspace):
     from .workspace.copies import language_of
 
     if (language := language_of(workspace)) != translations.SOURCE:
-        translated = ", ".join(lesson.stem[:2] for lesson in _translated_lessons(language))
+        translated = ", ".join(dict.fromkeys(lesson.stem[:2] for lesson in _translated_lessons(language)))
         click.echo(f"Language {language}: lesson {translated}. What is not translated is in English.")
 
 
@@ -653,10 +653,10 @@ def translate_status(language):
 
 
 def _translated_lessons(language, numbers=()):
-    """The lessons with these numbers, or else those with a catalogue."""
+    """The paths of the lessons and further parts with these keys, or else of those with a catalogue."""
     from . import translations
 
-    lessons = {path.name[:2]: path for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
+    lessons = parts(NOTEBOOKS)
     if not numbers:
         translations.check_language(language)
         return [path for path in lessons.values() if translations.catalogue_of(path.stem, language).is_file()]
