@@ -325,6 +325,8 @@ def test_the_commands_of_a_translator(sources, monkeypatch):
     monkeypatch.setattr(cli, "NOTEBOOKS", sources)
     monkeypatch.setattr(cli, "INSTALLED", False)
     assert course("translate", "status", "de") == "de 00_start_here: 6 of 6 translated\n"
+    nbformat.write(lesson(FIRST), sources / "00_start_here_further_more.ipynb")
+    assert course("translate", "status", "de") == "de 00_start_here: 6 of 6 translated\n"
     nbformat.write(lesson(FIRST + "\nSomething else."), sources / NAME)
     assert course("translate", "update", "de") == "de 00_start_here: 6 of 7 translated; 1 empty\n"
     path = sources / "translations" / "de" / "00_start_here.po"
