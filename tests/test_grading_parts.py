@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -19,6 +20,7 @@ from course_utils.tools.grading.release import write_release
 from course_utils.tools.grading.results import Mark, Result
 from course_utils.tools.grading.store import Entry
 from course_utils.tools.grading.submissions import HandIn
+from course_utils.tools.workspace.copies import REPORT_STUB
 
 CACHES = exercise_parts, assignment, owners._stems, own_part, owners._lessons, class_report._lesson
 NAME = "04_pooling_further.ipynb"
@@ -82,15 +84,26 @@ def test_an_undivided_hand_in_has_both_parts_and_counts_for_those_that_count(div
     assert newer.notes == [f"lesson 04-further was handed in more than once; the latest counts: {NAME}"]
 
 
+def test_a_stub_in_the_part_takes_no_report_back_that_an_undivided_hand_in_has():
+    written, stub = (replace(result(), texts={"14-report": text}) for text in ("My report", REPORT_STUB))
+    for order in ((written, stub), (stub, written)):
+        record = ada(
+            *zip(("14_capstone.ipynb", "14_capstone_further_report.ipynb"), order), lessons=("14-further-report",)
+        )
+        assert record.by_hand["14-report"].text == "My report"
+
+
 def test_the_part_of_a_file_is_that_of_its_exercises_else_of_its_title_else_of_its_name(divided):
     further, core = divided
     marker = Marker.__new__(Marker)
     marker.work = assignment()
 
-    def keys(present=(), titles=(), name="a.ipynb"):
-        return marker.lessons_of({"present": list(present), "titles": list(titles)}, name)
+    def keys(present=(), titles=(), name="a.ipynb", texts=()):
+        return marker.lessons_of({"present": list(present), "titles": list(titles), "texts": texts}, name)
 
     assert keys([further]) == ["04-further"] and keys(core) == ["04"] and keys([further, *core]) == ["04", "04-further"]
+    marker.work["by_hand"] |= {core[0]: 12}
+    assert keys([further], texts=[core[0]]) == ["04", "04-further"], "a report that a person marks"
     assert keys(titles=["04 Pooling, further"]) == ["04-further"] and keys(titles=["04 Another title"]) == ["04"]
     assert keys(name="04_pooling_further-ada.ipynb") == ["04-further"] and keys(name="04_pooling-ada.ipynb") == ["04"]
     marker.work = assignment(("04",))

@@ -188,6 +188,15 @@ def test_a_cell_that_both_need_is_in_both(place):
     assert texts(workspace, FURTHER)["title"] == "# 05 Further"
 
 
+def test_names_that_the_core_defined_and_the_part_does_not_are_said(place):
+    sources, workspace = place
+    below = "import math\nfrom a.b import c as d, e\ny = 2\nz = 3\nf = 1\n"
+    edit(workspace, {"gone": below, EXERCISE: "def f(x):\n    q = math.pi + d(e, y, undefined)\n    return sum(q)"})
+    divide_course(sources, part("given", "y = 5", "code"))
+    (_, _, words), *_ = update_workspace(workspace, sources)
+    assert words == f"your answer to {EXERCISE} moved to {FURTHER}; it does not define d, e and math, which you use"
+
+
 @pytest.mark.parametrize("call", range(6))
 def test_an_update_that_is_cut_off_anywhere_is_completed_by_the_next(place, tmp_path, monkeypatch, call):
     sources, workspace = place

@@ -220,7 +220,8 @@ class Marker:
 
     def lessons_of(self, facts, name):
         """The lessons that a notebook belongs to: by its exercises, else its title, else its file name."""
-        present = [one for one in facts["present"] if one not in NEW_IDS]
+        texts = [one for one in facts["texts"] if one in self.work["by_hand"]]
+        present = [one for one in [*facts["present"], *texts] if one not in NEW_IDS]
         if not present and (earlier := _of_earlier_versions([*facts["present"], *_renamed_in(name)])):
             raise _Unreadable(earlier[0])
         keys = {title: key for key, title in assignment()["titles"].items()}

@@ -110,7 +110,10 @@ class _LatestMarks:
             self.notes.append(f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts")
         marks = result.exercises
         counts = {one for one in result.texts if one not in marks or self.marks.get(one) is marks[one]}
-        self.texts.update({one: result.texts[one] for one in counts})
+        # a stub takes no report back either
+        self.texts |= {
+            one: result.texts[one] for one in counts if _without_stub(result.texts[one]) or one not in self.texts
+        }
 
     def write_to(self, record, handed_in):
         """Fill in marks, status, reason and notes. handed_in: whether there was anything."""

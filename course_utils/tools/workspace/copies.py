@@ -15,7 +15,7 @@ from ..._support.passed import RECORD, SAVED
 from ..._support.renamed import RENAMED
 from ..translations import SOURCE, TranslationError, check_language, into_language
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
-from .moving import bring, divide, moved_in_words
+from .moving import bring, divide, lacking, moved_in_words
 from .overview import existing
 from .renames import follow_renames, with_new_ids
 
@@ -296,15 +296,15 @@ def _merge_into(target, text, record, further):
     parts_of = {path: read_notebook(other)["cells"] for path, other in further.items()}
     everything = [cell for cells in (*parts_of.values(), new["cells"]) for cell in cells]
     base = _cells_of(record, target.name) or recover(mine["cells"], everything, _whole_of(record, target.name))
-    mine["cells"], going = divide(mine["cells"], new["cells"], parts_of, base)
-    moved, shared = [], {cell["id"] for cell in new["cells"]}
+    stay, going = divide(mine["cells"], new["cells"], parts_of, base)
+    moved = []
     for path, cells in going.items():
-        words = _bring_into(path, further[path], cells, base, shared)
+        words = _bring_into(path, further[path], cells, base, mine["cells"])
         if words is None:
             told = f"what you wrote for {path.name} waits here, since that file is not a valid notebook"
             return [*moved, ("waiting", f"{told}; repair or reset it and update again")]
         moved += [("moved", words)] if words else []
-    cells, done = merge(mine["cells"], new["cells"], base)
+    cells, done = merge(stay, new["cells"], base)
     merged_text = _merged(mine, cells, new)
     if merged_text is None:
         return [*moved, ("unreadable", "")]
@@ -319,8 +319,10 @@ def _merge_into(target, text, record, further):
     return [*moved, ("merged", f"{in_words(done)}{unknown}; your previous file is {SAVED}/{saved.name}")]
 
 
-def _bring_into(target, text, cells, base, shared):
+def _bring_into(target, text, cells, base, core):
     """Bring a learner's cells from a core into a further part. Returns what was done, in words, "" for nothing.
+
+    core: all cells of the core, from where they come.
 
     None if the further part is unreadable. Its entry in the record is that of the course's text, before and after.
     """
@@ -328,7 +330,7 @@ def _bring_into(target, text, cells, base, shared):
     there = read_notebook(before)
     if there is None:
         return None
-    brought, done = bring(there["cells"], new["cells"], cells, base, shared)
+    brought, done = bring(there["cells"], new["cells"], cells, base)
     if not any(done.values()):
         return ""
     brought_text = _merged(there, brought, new)
@@ -337,7 +339,8 @@ def _bring_into(target, text, cells, base, shared):
     if fingerprint(before) != fingerprint(text):
         save_beside(before, target.parent / SAVED, target.name)
     _replace(target, before, brought_text)
-    return moved_in_words(done, new["cells"], target.name)
+    lacks = lacking(done["moved"], brought, core)
+    return moved_in_words(done, new["cells"], target.name, lacks)
 
 
 def _merged(mine, cells, new):
