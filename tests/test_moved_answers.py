@@ -1,9 +1,13 @@
 """A lesson that was divided: what a learner wrote in its core goes along to the further part, and nothing is lost."""
 
 import json
+import tempfile
+from pathlib import Path
 
 import nbformat
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from course_utils._support.passed import RECORD, SAVED, passed, remember
 from course_utils.tools.workspace import copies
@@ -315,3 +319,73 @@ def test_the_commands_take_the_key_of_a_part(tmp_path):
     assert done.output.endswith("Forgotten: 05-entropy.\n") and passed(tmp_path / "w") == {"05-head-kinds"}
     (tmp_path / "w" / FURTHER).write_text("{")
     assert "reset 05-further" in run("update", "--workspace", tmp_path / "w").output
+
+
+@st.composite
+def divisions(draw):
+    """An undivided lesson, what a learner does to it, its division, and what the learner does in the further part."""
+    names = draw(st.lists(st.sampled_from([*"abcdef", EXERCISE, "05-g"]), min_size=1, unique=True))
+    homes = {name: draw(st.sampled_from(["core", "core", "further", "further", "both", "gone"])) for name in names}
+    changed = {name for name in names if draw(st.booleans())}
+    step = st.tuples(st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"]), st.integers(0, 20))
+    steps = [draw(st.lists(step, max_size=6)), draw(st.lists(step, max_size=3))]
+    return names, homes, changed, steps, draw(st.sampled_from(["new", "new", "old", "lost"])), draw(st.booleans())
+
+
+def take_steps(path, steps, mark):
+    """Change a copy as an editor might. Returns the texts written that are still in it."""
+    copy = json.loads(path.read_text(encoding="utf-8"))
+    cells = copy["cells"]
+    for number, (step, where) in enumerate(steps):
+        at, text = where % max(1, len(cells)), f"{mark} {number}\n```\n  "
+        if step == "add" or not cells:
+            cells.insert(at, {"cell_type": "markdown", "id": f"{number:08x}", "metadata": {}, "source": text})
+        elif step == "edit":
+            cells[at]["source"] = text
+        elif step == "delete":
+            cells.pop(at)
+        elif step == "repeat":
+            cells.insert(where % (len(cells) + 1), dict(cells[at]))
+        elif step == "no id":
+            cells[at].pop("id", None)
+        else:
+            cells.append(cells.pop(at))
+    if steps:
+        path.write_text(json.dumps(copy), encoding="utf-8")
+    return [text for cell in cells if (text := "".join(cell["source"])).startswith(mark)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(divisions())
+def test_whatever_was_written_before_and_after_the_division_is_in_one_of_the_files(division):
+    names, homes, changed, (first, later), record, both_written = division
+
+    def cell(name, new):
+        if name.startswith("05-"):
+            return exercise(name, "of" if new and name in changed else "f")
+        return part(name, f"text {name}{' again' if new and name in changed else ''}")
+
+    def of(*kinds):
+        return [cell(name, True) for name in names if homes[name] in kinds]
+
+    with tempfile.TemporaryDirectory() as folder:
+        sources, workspace = Path(folder) / "notebooks", Path(folder) / "work"
+        write(sources, CORE, *(cell(name, False) for name in names))
+        write_workspace(workspace, sources)
+        written = take_steps(workspace / CORE, first, "before")
+        known = json.loads((workspace / RECORD).read_text())
+        if record != "new":
+            (workspace / RECORD).write_text(json.dumps({} if record == "lost" else {CORE: known[CORE]["whole"]}))
+        write(sources, CORE, part("title", "# Core"), *of("core", "both"))
+        write(sources, FURTHER, part("title", "# Further"), *of("further", "both"))
+        if both_written:
+            write_workspace(workspace, sources)
+            written += take_steps(workspace / FURTHER, later, "after")
+        actions = {action for _, action, _ in update_workspace(workspace, sources)}
+        found = ["".join(cell["source"]) for name in (CORE, FURTHER) for cell in cells_of(workspace / name)]
+        assert all(any(text in one for one in found) for text in written)
+        for name in [FURTHER, CORE] if "moved" in actions else []:
+            nbformat.validate(json.loads((workspace / name).read_text()))
+            assert len(texts(workspace, name)) == len(cells_of(workspace / name)), "ids are unique"
+        now = files(workspace)
+        assert {row[1] for row in update_workspace(workspace, sources)} == {"unchanged"} and files(workspace) == now
