@@ -1,30 +1,6 @@
-"""The diagrams of lesson 10: parts of the data, what is trained, the loop, the rate, kinds of mistakes, pairs."""
+"""The diagrams of lesson 10: what is trained, the rate, kinds of mistakes, pairs."""
 
 from .canvas import SMALL, Canvas
-
-
-def three_parts(sizes):
-    """What each part of the labelled texts is for. sizes: {"train": n, "validation": n, "test": n}."""
-    decides = {
-        "train": ("the weights", "layer", "the classifier\nlearns from it"),
-        "validation": ("learning rate, epoch", "plain", "its mistakes\nmay be read"),
-        "test": ("the score to report", "sentence", "it decides\nnothing"),
-    }
-    canvas = Canvas("10 three parts", 236, gap=2)
-    canvas.box(120, 6, 280, 32, f"{sum(sizes.values()):,} different texts", "token", bold=True)
-    for at, (name, size) in canvas.steps(enumerate(sizes.items())):
-        left, middle = 4 + at * 174, 86 + at * 174
-        canvas.arrow((260 + 80 * (at - 1), 38), (middle, 66))
-        canvas.box(left, 68, 164, 48, f"{name}\n{size:,}", "token")
-        result, kind, remark = decides[name]
-        canvas.box_from((middle, 116), left, 146, 164, 34, result, kind, SMALL, thick=kind == "layer")
-        canvas.text(middle, 208, remark, SMALL, quiet=True)
-    told = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
-    return canvas.finish(
-        f"{sum(sizes.values()):,} different texts in three parts: {told}. The training part sets the weights. The "
-        "validation part chooses the learning rate and the epoch, and its mistakes may be read. The test part gives "
-        "the score to report and decides nothing."
-    )
 
 
 def frozen_and_trained(encoder, regression, head, hidden=384):
@@ -62,39 +38,6 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
         f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression on the mean vector "
         f"has {regression:,} weights, and the gradient reaches only these. Below, the encoder is trained together with "
         f"a head of {head:,} weights on [CLS]: the gradient reaches all {encoder + head:,}."
-    )
-
-
-def training_loop(inputs, logits, weights):
-    """One round of the training loop: forward, loss, clear, backward, clip, step, and the next rate.
-
-    inputs: the shape of a batch of ids. logits: the shape of what the model returns. weights: how many it has.
-    """
-    canvas = Canvas("10 training loop", 256, gap=2)
-    canvas.box(4, 20, 96, 52, f"batch\n{inputs}", "token", SMALL)
-    canvas.box_from((100, 46), 148, 20, 120, 52, f"model\n{weights:,}", "layer", SMALL, thick=True)
-    canvas.box_from((268, 46), 314, 20, 80, 52, f"logits\n{logits}", "vector", SMALL)
-    canvas.box_from((394, 46), 432, 20, 84, 52, "loss\n1 number", "loss", SMALL)
-    with canvas.step():
-        canvas.arrow((474, 72), (474, 166), kind="loss")
-        canvas.text(466, 118, "loss.backward()", SMALL, "end", mono=True)
-        canvas.box(396, 168, 120, 52, f"gradients\n{weights:,}", "loss", SMALL)
-    with canvas.step():
-        canvas.arrow((396, 194), (270, 194), kind="loss")
-        canvas.box(148, 168, 120, 52, "optimizer", "layer", SMALL)
-        canvas.text(332, 178, "clip", SMALL, quiet=True)
-        canvas.arrow((208, 168), (208, 74), kind="layer", thick=True)
-        canvas.text(200, 118, "optimizer.step()", SMALL, "end", mono=True)
-    with canvas.step():
-        canvas.text(516, 238, "optimizer.zero_grad(): the old ones cleared", SMALL, "end", mono=True)
-    with canvas.step():
-        canvas.arrow((100, 194), (146, 194))
-        canvas.box(4, 168, 96, 52, "schedule\nnext rate", "plain", SMALL)
-    return canvas.finish(
-        f"One round of the loop. A batch of shape {inputs} passes through the model, which gives logits of shape "
-        f"{logits}, and these give the loss, one number. loss.backward() computes {weights:,} gradients, after the old "
-        "ones were cleared. They are clipped, and optimizer.step() changes the weights, at a rate that the schedule "
-        "sets. Then comes the next batch."
     )
 
 
