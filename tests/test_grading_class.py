@@ -131,7 +131,7 @@ def test_layouts_of_moodle_and_canvas(out):
     moodle, canvas = {row["Full name"]: row for row in read_table(out / "moodle.csv")}, read_table(out / "canvas.csv")
     ada, title = moodle["Ada Lovelace"], assignment(("04",))["titles"]["04"]
     assert (ada["Grade"], ada["Email address"], ada["Maximum Grade"]) == (str(FULL), "ada@example.org", str(FULL))
-    assert "04-max-pool" in moodle["Bob"]["Feedback comments"] and len(moodle) == 7
+    assert "04-mean-pool" in moodle["Bob"]["Feedback comments"] and len(moodle) == 7
     assert canvas[0]["Student"] == "Points Possible" and len(canvas) == 8
     assert [row[title] for row in canvas if row["SIS Login ID"] == "ada"] == [str(FULL)]
 

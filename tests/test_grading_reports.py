@@ -18,8 +18,8 @@ import pytest
 from course_utils.tools.grading import reports
 from course_utils.tools.grading.results import HandMarkedCell, LearnerRecord, Mark, Remark
 
-TITLES = {"04": "04 Pooling", "06": "06 Similarity"}
-ABOUT = {"lessons": ["04", "06"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}
+TITLES = {"04": "04 Pooling", "06-further": "06 Similarity, further"}
+ABOUT = {"lessons": ["04", "06-further"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}
 MARK_STATUSES = ("passed", "failed", "not attempted", "missing")
 VOID = {"meta", "img", "br"}
 ATTACKS = [
@@ -217,7 +217,7 @@ def test_feedback_says_what_was_found(tmp_path):
         "04-mean-pool": mark(discreet=["3 properties hold, on 12 inputs drawn for this check."]),
         "04-max-pool": mark("failed", title="Max pooling", **wrong),
         "06-cosine": mark("not attempted", title="Cosine", of=1),
-        "06-project": mark("missing", title="Planes", of=3),
+        "06-mean-cosine": mark("missing", title="Planes", of=3),
     }
     by_hand = {
         "14-report": HandMarkedCell(8, "# Mine\n  indented"),
@@ -232,11 +232,11 @@ def test_feedback_says_what_was_found(tmp_path):
 8.5 of 27 points
 8 points are still to be marked by hand
 04 Pooling
-06 Similarity
+06 Similarity, further
 Mean pooling 04-mean-pool ✓ passed · 2 of 2 3 properties hold
 Max pooling 04-max-pool ✗ not there yet · 0 of 2
 Cosine 06-cosine ○ not attempted · 0 of 1
-Planes 06-project — missing · 0 of 3
+Planes 06-mean-cosine — missing · 0 of 3
 ✓ 1 passed ✗ 1 not there yet ○ 1 not attempted — 1 missing
 to be marked by hand · 8 possible
 14-more marked by hand · 6.5 of 8
@@ -249,7 +249,7 @@ Read: 04_pooling.ipynb"""
     assert "# Mine\n  indented</div>" in page.source and re.search(r"\.text \{[^}]*pre-wrap", page.source)
     assert "<li>You forget the <code>mask</code>.</li>\n<li>Padding: wrong.</li>" in page.source
     assert page.text.count("You forget the") == 1
-    for one, tries in (("04-mean-pool", 0), ("04-max-pool", 1), ("06-cosine", 1), ("06-project", 1)):
+    for one, tries in (("04-mean-pool", 0), ("04-max-pool", 1), ("06-cosine", 1), ("06-mean-cosine", 1)):
         assert page.text.count(f'check("{one}", ...)') == page.text.count(f'hint("{one}")') == tries
 
 

@@ -229,7 +229,7 @@ def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatc
     said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
     rows = [line for line in said.splitlines() if " min  " in line]
     assert [row[:2] for row in rows] == ROUTES["one day"] and f"{day.lessons[0].minutes} min  0 of 2" in rows[0]
-    assert pages == [lab.FIRST_PAGE]
+    assert pages == [f"tree/{cores()[ROUTES['one day'][0]].name}"]
     for one, _ in day.lessons[0].exercises:
         remember(one, tmp_path)
     said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
