@@ -3,6 +3,7 @@
 import math
 from functools import partial
 
+import numpy as np
 import torch
 
 from ..pooling import normalise
@@ -441,4 +442,25 @@ def _gap_from_table(cosines, senses):
 
 GAP_FROM_TABLE = Completion(
     "03-gap-from-table", "The gap from a table of cosines", ("cosines", "senses"), _gap_cases, _gap_from_table
+)
+
+
+def _overtaken_cases(rng):
+    def columns(words, lead):
+        second = np.array([rng.randint(4, 10) for _ in range(words)]) / 16  # exact sums, so no lead is 0 by rounding
+        return second + np.array(lead) / 16, second, np.array([rng.choices(range(words), k=words) for _ in range(50)])
+
+    yield Case("The first is ahead, mostly by a few words", *columns(6, [5, -1, 4, -2, 0, -1]))
+    yield Case("The second is ahead", *columns(5, [-1, -2, 1, 0, -3]))
+    yield Case("Two equal columns", *columns(7, [0] * 7))
+    yield Case("One word decides", *columns(8, [-6, 1, 1, 1, 1, 1, 1, 1]))
+
+
+def _overtaken(first, second, draws):
+    leads = [sum(first[word] - second[word] for word in draw) for draw in draws.tolist()]
+    return sum(lead < 0 for lead in leads) / len(leads)
+
+
+OVERTAKEN = Completion(
+    "03-overtaken", "The second layer ahead", ("first", "second", "draws"), _overtaken_cases, _overtaken
 )
