@@ -59,7 +59,7 @@ def centring(loose, tight, names):
         told.append(f"{name} {length:.2f}")
     with canvas.step():
         unit, middle = 74 / np.linalg.norm(across, axis=1).max(), (438, 126)
-        canvas.text(middle[0], 12, "the same, from m", SMALL, bold=True)
+        canvas.text(middle[0], 12, "GloVe, from m", SMALL, bold=True)
         for wide, high in across:
             canvas.arrow(middle, (middle[0] + unit * wide, middle[1] - unit * high), kind="vector")
         canvas.circle(*middle, 4, "loss", "dot")
