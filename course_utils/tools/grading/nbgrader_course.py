@@ -50,7 +50,9 @@ def _export(learners, course):
     course.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
     with Gradebook(address) as book:
-        for lesson in sorted({part_with(one) for learner in learners for one in learner.exercises}):
+        for lesson in sorted(
+            {part_with(one) for learner in learners for one in (*learner.exercises, *learner.by_hand)}
+        ):
             source, assignment = parts()[lesson], f"lesson-{lesson}"
             released = course / "release" / assignment / source.name
             if not released.exists():
@@ -65,13 +67,9 @@ def _export(learners, course):
                     )
                 book.db.expire_all()
             for learner in learners:
-                if (
-                    learner.points is not None
-                    and learner.files
-                    and any(
-                        part_with(one) == lesson and mark.status != "missing" for one, mark in learner.exercises.items()
-                    )
-                ):
+                there = [one for one, mark in learner.exercises.items() if mark.status != "missing"]
+                there += [one for one in learner.by_hand if one in learner.texts]
+                if learner.points is not None and learner.files and lesson in map(part_with, there):
                     _put(book, learner, lesson, assignment, source.stem)
                     target = course / "autograded" / student_id(learner) / assignment / source.name
                     target.parent.mkdir(parents=True, exist_ok=True)

@@ -94,6 +94,7 @@ class _LatestMarks:
     def _add_marks(self, file, result):
         self.read[file] = result
         answered = {one for one, mark in result.exercises.items() if mark.status != "missing"}
+        answered |= result.texts.keys() - result.exercises.keys()  # what a person marks
         if again := sorted({part_with(one) for one in answered} & self.latest.keys()):
             self.notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts: {file}")
         self.latest.update({part_with(one): file for one in answered or result.exercises})
