@@ -24,7 +24,7 @@ from course_utils.tools.publish.listings import hang, kind_of, set_listings
 from .browser import chromium, keep, needs_chromium
 
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
-START, FOLDED, FURTHER, VIEWS = FEW = ["00_start_here", "04_pooling", "04_pooling_further", "05_attention"]
+START, FOLDED, _, VIEWS = FEW = ["00_start_here", "04_pooling", "05_attention", "05_attention_further"]
 TO_A_LESSON = re.compile(r"\[([^]]*)\]\((\d\d_\w+)\.ipynb[^)]*\)")
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
 # Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
@@ -212,7 +212,7 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
         figures = pages[name].select("figure")
         shown = pages[name].select(".cell_output img, .cell_output svg, .cell_output iframe")
         assert len(shown) == len(figures)
-        chapter = f"{int(name[:2])}{'a' * (name == FURTHER)}"
+        chapter = f"{int(name[:2])}{'a' * (name == VIEWS)}"
         for number, figure in enumerate(figures, 1):
             assert figure.select_one("figcaption strong").text == f"Figure {chapter}.{number}."
             assert figure["id"] == f"figure-{chapter}-{number}"
@@ -288,7 +288,7 @@ def test_search_by_keyboard(site, open_page):
     page.keyboard.press("Enter")
     page.wait_for_selector("#search-results li a")
     keep(page, "book_search")
-    page.locator("#search-results a", has_text="Attention").first.click()
+    page.locator("#search-results a", has_text="Attention, further").first.click()
     page.wait_for_url(f"**/{VIEWS}.html*")
     assert page.problems == [] and page.outside == []
 
@@ -350,7 +350,7 @@ def test_attention_views_draw_and_answer(site, open_page):
 
     page = go(open_page, site, VIEWS)
     frames = page.locator("iframe")
-    assert frames.count() == 1
+    assert frames.count() == 2
     frames.first.scroll_into_view_if_needed()
     within = frames.first.element_handle().content_frame()
     within.wait_for_function("least => document.querySelectorAll('svg line').length > least", arg=100)
