@@ -276,12 +276,15 @@ def open_lab(workspace, write_only, live, route, language, flags):
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
     # there is also a glossary, and a lesson may have been renamed
-    lessons = [action for name, action in report if name[0].isdigit() and action != "renamed"]
-    written = sum(action in ("written", "renewed") for action in lessons)
+    lessons = {name: action for name, action in report if name[0].isdigit() and action != "renamed"}
+    written = sum(action in ("written", "renewed") for action in lessons.values())
+    cores = sum(len(part_of(name)) == 2 for name in lessons)
     click.echo(
-        f"Your lessons are in {workspace.resolve()}: {len(lessons)} lessons, "
+        f"Your lessons are in {workspace.resolve()}: {cores} lessons and {len(lessons) - cores} further parts, "
         f"{f'{written} of them newly written' if written else 'all already there'}."
     )
+    if not route:
+        click.echo("One day, all cores, or everything? --route day, course or everything shows the way.")
     _print_language(workspace)
     if write_only:
         return
