@@ -23,7 +23,7 @@ from course_utils.tools.grading.marking_process import read
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 
 from ..grader import ROOT, SETTINGS, hand_in, isolation, points_of
-from .hostile import FULL, ID, NAMES, RIGHT, SEND, code, file, lesson
+from .hostile import ID, NAMES, RIGHT, SEND, code, file, lesson
 
 
 def grown(action):
@@ -131,8 +131,8 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
         "memory",
         "what it returned is too large to be judged",
     )
-    assert sum(mark["points"] for mark in eve["exercises"].values()) == FULL - points_of(ID)
-    assert sum(mark["points"] for mark in ada["exercises"].values()) == FULL
+    assert sum(mark["points"] for mark in eve["exercises"].values()) == points_of("04") - points_of(ID)
+    assert sum(mark["points"] for mark in ada["exercises"].values()) == points_of("04")
 
 
 def test_right_answers_with_threads_pass_each_time(tmp_path):

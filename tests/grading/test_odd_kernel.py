@@ -34,6 +34,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.kernels.provisioner import COLD, SOCKET, start_warm
 
+from ..grader import LESSON
 from .hostile import FULL
 from .odd import ODD
 
@@ -53,7 +54,7 @@ DECIDES = "\n".join(
     ]
 )
 SECONDS = 4  # for a cell
-EXERCISES = assignment(("04",))["exercises"]  # id -> (name of the function, points)
+EXERCISES = assignment(LESSON)["exercises"]  # id -> (name of the function, points)
 START = """
 def start():
     import builtins, logging, math, os, signal, sys, threading, warnings

@@ -225,7 +225,13 @@ class Marker:
         if not present and (earlier := _of_earlier_versions([*facts["present"], *_renamed_in(name)])):
             raise _Unreadable(earlier[0])
         keys = {title: key for key, title in assignment()["titles"].items()}
-        titles = [keys.get(title, title[:2]) for title in facts["titles"]]
+        # a title that the course does not have says the number alone, and may be from before a lesson was divided
+        titles = [
+            key
+            for text in facts["titles"]
+            for title, key in keys.items()
+            if title == text or not keys.get(text) and key[:2] == text[:2]
+        ]
         named = [*map(part_of, notebooks_named_in(name))] or re.findall(r"(?<!\d)(\d\d)_", name)
         for found in ([part_with(one) for one in present], titles, named):
             lessons = sorted(set(found) & set(self.work["titles"]))
