@@ -211,15 +211,12 @@ def beeswarm(groups, title="", xlabel="", alt=""):
     return made
 
 
-def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None, joined=None):
+def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None):
     """Draw points in the plane, with one colour and marker per group; both axes have the same scale.
 
     groups: a dictionary from label to points (n, 2).
     names: for some labels, n words written beside the points.
-    joined: pairs of points (n, 2, 2) to join by a thin grey line.
     """
-    from matplotlib.collections import LineCollection
-
     figure, axes = _axes(title, xlabel, ylabel, (7, 3.8))
     named = []
     for (label, points), marker in zip(groups.items(), itertools.cycle(MARKERS)):
@@ -231,9 +228,6 @@ def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None, joined=N
     axes.margins(0.12)
     if named:
         name_points(axes, named)
-    if joined is not None:
-        ends = np.asarray(joined, dtype=float)
-        axes.add_collection(LineCollection(ends, color=GREY, linewidth=1, zorder=0, gid="joined", label="_points"))
     if len(groups) > 1:
         axes.legend(frameon=False)
     return Figure(figure, alt)
