@@ -106,6 +106,17 @@ def test_hints_come_one_after_the_other_and_setup_starts_again():
     assert str(hint("04-mean-pool")) == texts[0]
 
 
+def test_a_completion_has_its_own_words_for_no_attempt_and_no_hint():
+    def stub(vectors, vector):
+        raise NotImplementedError
+
+    assert check("00-one-with-all", stub).messages == check("00-one-with-all", None).messages
+    assert "run this cell again" in check("00-one-with-all", stub).messages[0]
+    assert "Write the function above" in check("00-nearest", ...).messages[0]
+    first, second = (str(hint("00-one-with-all")) for _ in range(2))
+    assert first == second and "has no hints" in first and "`solution('00-one-with-all')`" in first
+
+
 def test_solution_is_shown_and_passes():
     text = str(solution("04-mean-pool"))
     assert "def my_mean_pool" in text and exercises.BEGIN not in text

@@ -70,8 +70,13 @@ def check(exercise_id, answer, seed=None):
 
 
 def hint(exercise_id):
-    """The next hint for an exercise, each a little more direct than the last."""
+    """The next hint for an exercise, each a little more direct than the last. Completions have none."""
     exercise = find(exercise_id)
+    if isinstance(exercise, Completion):
+        return Note(
+            "This completion has no hints: the text above it says what is missing. "
+            f"Run `solution({exercise_id!r})` to see one way to write it."
+        )
     shown = hints_shown.get(exercise_id, 0)
     hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
     if shown == len(exercise.hints):

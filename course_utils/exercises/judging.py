@@ -14,10 +14,11 @@ import threading
 
 from .._support.inspection import notebook_data
 from .comparing import MOST_RETURNED, copied, difference, equal, kind_of, short, text_of, too_many, unchanged, wording
-from .model import Report
+from .model import Completion, Report
 
 SECONDS = 10  # default limit for one call of an answer
 TRY = "Write the function above, run its cell, then run this one again."
+COMPLETE = "Write what is missing in the function, then run this cell again."  # its check stands in the same cell
 
 
 class OutOfTime(BaseException):
@@ -47,8 +48,9 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
     def report(status, *messages, seed=seed, **more):
         return Report(exercise.id, exercise.title, status, messages, seed, **more)
 
+    not_attempted = report("not attempted", COMPLETE if isinstance(exercise, Completion) else TRY)
     if answer is None or answer is ...:
-        return report("not attempted", TRY)
+        return not_attempted
     if not callable(answer):
         return report(
             "failed",
@@ -69,7 +71,7 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
                 discreet=(f"{stopped}. Does its loop ever end?",),
             )
         if isinstance(outcome, NotImplementedError) and not text_of(outcome):  # torch's own have a message
-            return report("not attempted", TRY)
+            return not_attempted
         if too_many(outcome):
             return report(
                 "failed",
