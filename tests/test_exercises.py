@@ -11,6 +11,7 @@ from course_utils._support.notebooks import exercise_parts, parts
 from course_utils.exercises import all_exercises, check
 from course_utils.exercises.comparing import copied
 from course_utils.exercises.judging import _problem, examine
+from course_utils.exercises.model import code_marks
 from course_utils.tools.grading.marking import cases_of
 
 from .answers import ANSWERS
@@ -161,3 +162,8 @@ def test_stubs_are_not_attempted_yet(exercise_id, answer):
     report = check(exercise_id, answer)
     assert report.status == "not attempted" and not report.passed
     assert "not attempted yet" in str(report) and "not attempted yet" in report._repr_html_()
+
+
+def test_a_message_shows_code_and_emphasis_and_leaves_products_alone():
+    shown = code_marks("Mask the *rows*, `a *b* c`, of 2 * n * m, <b>, **kwargs and *args, *.")
+    assert shown == "Mask the <em>rows</em>, <code>a *b* c</code>, of 2 * n * m, &lt;b&gt;, **kwargs and *args, *."

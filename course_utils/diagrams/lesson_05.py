@@ -1,7 +1,5 @@
 """The diagrams of lesson 05: attention."""
 
-import textwrap
-
 from .canvas import SMALL, Canvas
 
 
@@ -186,36 +184,6 @@ def one_layer(shape, wide, number):
         f"all heads, {usual}; it is added to the result, and LayerNorm gives attended, {usual}. Tokens meet in "
         f"attention only. For each token alone, a linear map widens it to {widened}, GELU bends it, and a linear map "
         f"narrows it to {usual}. Attended is added, and LayerNorm gives hidden state {number}."
-    )
-
-
-def mask_ways(tokens, mask, ways):
-    """Ways to keep padding out of one row of attention weights: the weights that come out, and their sum.
-
-    mask: 1 for each token that counts, else 0. ways: {what is done: its weights, (tokens,)}.
-    """
-    canvas, left, cell, told = Canvas("05 mask ways", 256), 104, 46, []
-    kinds = ["padding" if not counts else "special" if token.startswith("[") else "token"
-             for token, counts in zip(tokens, mask)]  # fmt: skip
-    canvas.tokens(left, 4, tokens, kinds, width=cell - 1, gap=1)
-    right = left + len(tokens) * cell
-    canvas.text(right + 22, 18, "sum", SMALL, quiet=True)
-    for at, (name, weights) in canvas.steps(enumerate(ways.items())):
-        y = 38 + at * 54
-        canvas.label(2, y + 16, textwrap.fill(name, 14))
-        for place, (weight, counts) in enumerate(zip(weights, mask)):
-            canvas.grid(left + place * cell, y, [[weight]], cell, "head" if counts else "padding", 3, 32, most=1)
-        canvas.text(right + 22, y + 16, f"{sum(weights):.2f}", SMALL, bold=True)
-        wasted = sum(weight for weight, counts in zip(weights, mask) if not counts)
-        told.append(f"{name}: {wasted:.2f} and {sum(weights):.2f}")
-        none, whole = f"no, {wasted:.2f}" if wasted else "yes", "yes" if abs(sum(weights) - 1) < 0.005 else "no"
-        real = left + int(sum(mask)) * cell
-        for end, asked, answer in ((right, "padding gets 0", none), (real, "adds up to 1", whole)):
-            kind = "sentence" if answer == "yes" else "loss"
-            canvas.text(end - 4, y + 42, f"{asked}: {answer}", SMALL, "end", kind)
-    return canvas.finish(
-        f"One row of attention weights over {len(tokens)} tokens, {sum(map(int, mask))} of them real, treated in "
-        f"{len(ways)} ways. What goes to padding, and the sum of the row: {'; '.join(told)}."
     )
 
 

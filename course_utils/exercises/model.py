@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from .comparing import copied
 
+EMPHASIS = re.compile(r"(?<![\w*])\*([a-z]+(?: [a-z]+)?)\*(?![\w*])")  # *one* or *two words*, and no product
+
 
 class Case:
     """One call: `label` states the tested property to the learner; `args` are the arguments.
@@ -157,8 +159,12 @@ class Note:
 
 
 def code_marks(message):
-    """A message as HTML, with what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(message))
+    """A message as HTML: what stands between backticks is code, what stands between asterisks elsewhere emphasised."""
+    parts = re.split(r"`([^`]+)`", html.escape(message))
+    return "".join(
+        f"<code>{part}</code>" if number % 2 else EMPHASIS.sub(r"<em>\1</em>", part)
+        for number, part in enumerate(parts)
+    )
 
 
 def normal(rng, *shape):

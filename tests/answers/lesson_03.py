@@ -217,7 +217,7 @@ PROMISES = {
         ("most similar *other* row", nearest_among_same_letter),
         ("most similar *other* row", nearest_changed(lambda cosines: cosines.round(decimals=2))),
         ("most similar *other* row", nearest_changed(lambda cosines: cosines.round(decimals=4))),
-        ("of any number of kinds", nearest_of_two_kinds),
+        ("of more than two kinds", nearest_of_two_kinds),
         ("can be negative, down to −1", nearest_changed(lambda cosines: cosines.clamp(min=0))),
         ("can be negative, down to −1", nearest_from(-1)),
     ],

@@ -32,7 +32,7 @@ def cut(text, longest):
 
 
 def sentence(text, longest=LONGEST_ON_A_PAGE):
-    """A sentence as HTML, with its parts in backticks as code."""
+    """A sentence as HTML, with its parts in backticks as code and *emphasis* as such."""
     return Markup(code_marks(for_pages(text, longest)))
 
 
