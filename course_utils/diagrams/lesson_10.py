@@ -11,7 +11,7 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
     canvas = Canvas("10 frozen and trained", 258, gap=2)
     rows = (
         ("mean", "regression", regression, "1 probability", "padding"),
-        ("[CLS]", "head", head, "2 logits", "layer"),
+        ("[CLS], pooler", "head", head, "2 logits", "layer"),
     )
     for at, (pooling, name, weights, result, kind) in enumerate(rows):
         top = 26 + at * 130
@@ -37,7 +37,7 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
     return canvas.finish(
         f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression on the mean vector "
         f"has {regression:,} weights, and the gradient reaches only these. Below, the encoder is trained together with "
-        f"a head of {head:,} weights on [CLS]: the gradient reaches all {encoder + head:,}."
+        f"a head of {head:,} weights on [CLS], after the pooler: the gradient reaches all {encoder + head:,}."
     )
 
 
