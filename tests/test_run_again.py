@@ -40,9 +40,10 @@ def differing(notebook, cells, folder):
 
     A cell that comes again is compared only the first time.
     """
-    run = nbformat.v4.new_notebook(cells=deepcopy(cells), metadata=notebook.metadata)
-    for place, cell in enumerate(run.cells):
-        cell.outputs, cell.execution_count, cell.id = [], None, f"{cell.id}-{place}"
+    copies = [deepcopy(cell) for cell in cells]
+    for place, cell in enumerate(copies):
+        cell.outputs, cell.execution_count, cell.id = [], None, f"{cell.id[:50]}-{place}"
+    run = nbformat.v4.new_notebook(cells=copies, metadata=notebook.metadata)
     client = NotebookClient(
         run, timeout=300, record_timing=False, coalesce_streams=True, allow_errors=True,
         resources={"metadata": {"path": str(folder)}},
