@@ -612,7 +612,10 @@ def _on_grid(answered, unanswered, values, last):
 
 
 THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
-    decisions_counted=lambda a, u: _threshold(a, u, value=_counted),
+    decisions_counted=(
+        lambda a, u: _threshold(a, u, value=_counted),
+        lambda a, u: _threshold(a, u, value=_counted, last=False),
+    ),
     lowest_of_ties=(
         lambda a, u: _threshold(a, u, last=False),
         lambda a, u: max(sorted([*a, *u]), key=lambda t: _shares(a, u, t)),
