@@ -542,9 +542,9 @@ def _threshold_cases(rng):
         best = {_threshold(*unequal), _threshold(*unequal, last=False)}
         if not best & {_threshold(*unequal, value=other) for other in (_counted, _f1)}:
             break
-    while True:  # where the lowest of several best is another one
+    while True:  # where the lowest of several best is another one, and F1 chooses a third
         several = scores(8, 300, 800), scores(8, 200, 700)
-        if _threshold(*several) != _threshold(*several, last=False):
+        if len({_threshold(*several), _threshold(*several, last=False), _threshold(*several, value=_f1)}) == 3:
             break
     shared = rng.randint(410, 500) / 1024
     yield Case("The two groups are far apart", *apart)

@@ -274,7 +274,10 @@ RIGHT = {
 }
 WRONG = {
     "14-judge": [(lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for")],
-    "14-threshold": [(lambda a, u: max(a + u, key=lambda t: (good(a, u, t), t)), "*shares*")],
+    "14-threshold": [
+        (lambda a, u: max(a + u, key=lambda t: (good(a, u, t), t)), "*shares*"),
+        (lambda a, u: max(sorted(a + u), key=lambda t: good(a, u, t)), "*shares*"),
+    ],
     "14-search": [
         (find_glove, "and the target is 0.56"),
         (find_both, "returned two things"),
