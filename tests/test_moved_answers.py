@@ -15,6 +15,7 @@ from course_utils.tools.workspace.copies import reset_lesson, update_workspace, 
 from course_utils.tools.workspace.merging import CODE_NOTE, FRAME_NOTE
 from course_utils.tools.workspace.moving import EARLIER_NOTE
 
+from .cutting import cutter
 from .test_renamed import files
 from .test_workspace import ANSWER, new_notebook, part, run
 
@@ -205,18 +206,8 @@ def test_names_that_the_core_defined_and_the_part_does_not_are_said(place):
 def test_an_update_that_is_cut_off_anywhere_is_completed_by_the_next(place, tmp_path, monkeypatch, call):
     sources, workspace = place
     worked(workspace)
-    before, done = edit(workspace, {"both": "queries = 2", "layer": "My layer"}), 0
+    before, cut = edit(workspace, {"both": "queries = 2", "layer": "My layer"}), cutter(call)
     divide_course(sources, function="of", text="Another layer")
-
-    def cut(function):
-        def called(*args, **kwargs):
-            nonlocal done
-            done += 1
-            if done > call:
-                raise KeyboardInterrupt
-            return function(*args, **kwargs)
-
-        return called
 
     with monkeypatch.context() as patch:  # as by a power cut: nothing is written any more, not even the record
         for name in ("write_whole", "save_beside"):

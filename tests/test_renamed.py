@@ -19,6 +19,7 @@ from course_utils.tools.grading.sandbox import Sandbox
 from course_utils.tools.workspace import copies, renames
 from course_utils.tools.workspace.copies import CopyError, reset_lesson, update_workspace, write_workspace
 
+from .cutting import cutter
 from .grader import hand_in, isolation
 from .test_workspace import run
 
@@ -196,17 +197,7 @@ def test_an_update_that_is_cut_off_anywhere_is_completed_by_the_next(place, monk
     mine = edit(workspace / OLD)
     (workspace / SAVED).mkdir()
     (workspace / SAVED / "12_capstone-1.ipynb").write_bytes(b"an earlier version")
-    done = 0
-
-    def cut(function):
-        def called(*args, **kwargs):
-            nonlocal done
-            done += 1
-            if done > call:
-                raise KeyboardInterrupt
-            return function(*args, **kwargs)
-
-        return called
+    cut = cutter(call)
 
     with monkeypatch.context() as patch:  # as by a power cut: nothing is written any more, not even the record
         patch.setattr(renames.os, "rename", cut(os.rename))

@@ -39,11 +39,16 @@ def parts(folder=None):
     return {part_of(path): path for path in sorted(Path(folder or NOTEBOOKS).glob("[0-9][0-9]_*.ipynb"))}
 
 
+def padded(key):
+    """A key with two digits: "04-further" for "4-further"."""
+    number, dash, further = key.partition("-")
+    return number and number.zfill(2) + dash + further
+
+
 def as_key(text):
     """The key that a person means by "4", "4-further" or the name of a file; anything else as it is."""
     files = {path.stem: key for key, path in parts().items()}
-    number, dash, further = text.partition("-")
-    return files.get(Path(text).stem) or number and number.zfill(2) + dash + further
+    return files.get(Path(text).stem) or padded(text)
 
 
 def cores(folder=None):

@@ -230,7 +230,7 @@ class Marker:
             key
             for text in facts["titles"]
             for title, key in keys.items()
-            if title == text or not keys.get(text) and key[:2] == text[:2]
+            if title == text or text not in keys and key[:2] == text[:2]
         ]
         named = [*map(part_of, notebooks_named_in(name))] or re.findall(r"(?<!\d)(\d\d)_", name)
         for found in ([part_with(one) for one in present], titles, named):

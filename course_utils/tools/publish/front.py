@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 from ..._support.notebooks import ROUTES, part_of
+from ..workspace.overview import Overview
+from ..workspace.overview import lessons as stated
 from .figures import DRAWING
 
 FOLDER = Path(__file__).parent
@@ -46,12 +48,12 @@ def title_page(lessons, folder, sources, extras=""):
     """
     parts = ("templates/index.txt", "templates/card.txt", "book/hero.svg")
     page, card, hero = ((FOLDER / part).read_text(encoding="utf-8") for part in parts)
-    cards, minutes_of, facts_of, titles = [], {}, {}, {}
+    cards, facts_of, titles = [], {}, {}
     for name, notebook in lessons.items():
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         original = (Path(sources) / f"{name}.ipynb").read_text(encoding="utf-8")
         title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", original)
-        titles[name], minutes_of[name] = title[1] if title else name, int(minutes[1]) if minutes else 0
+        titles[name] = title[1] if title else name
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         exercises = sum(cell.metadata.get("nbgrader", {}).get("solution", False) for cell in code)
         facts = [f"{minutes[1]} minutes"] if minutes else []
@@ -65,19 +67,12 @@ def title_page(lessons, folder, sources, extras=""):
             facts += f'\n\n<ul class="further" aria-label="Further parts">{listed}</ul>'
         art = _art(name, lessons[name], folder)
         cards.append(card.format(art=art, title=titles[name], name=name, facts=facts))
-    wanted = {
-        "day": [name for name in cores if part_of(name) in ROUTES["one day"]],
-        "course": cores,
-        "everything": list(lessons),
-    }
-    hours = {
-        route: _count(round(sum(minutes_of[name] for name in some) / 60), "hour") for route, some in wanted.items()
-    }
+    hours = Overview(stated(sources), frozenset()).hours
     return page.format(
         hero=hero.strip(),
         count=len(set(cores) - {"glossary"}),
         numbers=", ".join(ROUTES["one day"]),
-        **hours,
+        **{route.split()[-1]: _count(number, "hour") for route, number in hours.items()},
         extras=extras,
         cards="\n\n".join(cards),
         names="\n".join(cores),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of, parts
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of, padded, parts
 from .mathematics import with_mathml
 from .paper import BROWSERS, print_pdf
 
@@ -42,9 +42,8 @@ def find_lesson(key, sources=NOTEBOOKS):
     lessons = parts(sources)
     if not lessons:
         raise SlidesError(f"There are no lessons in {sources}. Install the course again.")
-    number, _, further = (key or "").partition("-")
-    name = "-".join(filter(None, [number.zfill(2), further]))
-    if not key or name not in lessons:
+    name = padded(key or "")
+    if name not in lessons:
         raise SlidesError(f"There is no lesson {key}. The lessons are {', '.join(lessons)}.")
     return lessons[name]
 
