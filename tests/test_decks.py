@@ -402,7 +402,7 @@ MEASURE = """() => {
 def decks(tmp_path_factory):
     """A function that writes a lesson's deck, once, into a folder as on a memory stick."""
     folder = tmp_path_factory.mktemp("memory stick")
-    return functools.cache(lambda name: write_deck(name[:2], folder))
+    return functools.cache(lambda name: write_deck(part_of(name), folder))
 
 
 @pytest.fixture(scope="module")
