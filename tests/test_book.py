@@ -416,7 +416,7 @@ def test_a_figure_opens_in_full_size(site, open_page):
 def test_the_navigation_shows_where_one_is(site, open_page, width):
     page = open_page(width)
     page.goto((site / f"{VIEWS}.html").as_uri())
-    for heading in page.locator("article h2").all()[2:20:6]:
+    for heading in page.locator("article h2").all()[2:7:2]:
         heading.evaluate("thing => thing.scrollIntoView({behavior: 'instant'})")
         name = heading.evaluate("thing => thing.firstChild.textContent")
         here = page.locator("#pst-page-toc-nav [aria-current]")

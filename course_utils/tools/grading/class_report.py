@@ -309,7 +309,9 @@ def place_of(exercise, shown_in=""):
     here, there = _find_place(own, "" if other else cell, exercise), None
     if other and here:
         there = _find_place(other, cell, "")
-    return Place(here.section, here.page, there.slide, there.number, there.deck, there.question) if there else here
+    if there is None or not there.number:  # a further part without a deck
+        return here
+    return Place(here.section, here.page, there.slide, there.number, there.deck, there.question)
 
 
 def _find_place(number, cell, exercise):
