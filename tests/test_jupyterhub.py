@@ -1,14 +1,13 @@
 """A class on a JupyterHub: an ordinary user, a read-only installation owned by another user, and no network."""
 
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
 
 import nbformat
 import pytest
-
-from course_utils.exercises import all_exercises
 
 from .grader import NOBODY, course, isolation, ordinary_user
 
@@ -53,10 +52,11 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     run = nbformat.read(home / "00_start_here.ipynb", as_version=4)
     outputs = [output for cell in run.cells for output in cell.get("outputs", [])]
     texts = [output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs]
-    assert any(f"1 of {len(all_exercises())} exercises passed" in text for text in texts)
+    one_passed = re.compile(r"^1 of \d+ exercises of the cores passed")
+    assert any(one_passed.match(text) for text in texts)
     assert not any(text.startswith("FAIL") for text in texts)
 
     done = course("progress", "--workspace", home, **student)
-    assert f"1 of {len(all_exercises())} exercises passed" in done.stdout
+    assert one_passed.match(done.stdout)
     done = course("update", "--workspace", home, **student)
     assert done.returncode == 0 and "up to date" in done.stdout, done.stdout + done.stderr
