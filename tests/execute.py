@@ -4,6 +4,8 @@ All stored outputs are made by this Restart & Run All. Progress bars are off and
 libraries are removed from stored tracebacks, since they contain this machine's paths.
 """
 
+import base64
+import io
 import os
 import re
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from PIL import Image, ImageChops
 from tqdm import tqdm
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -28,10 +31,15 @@ def without_library_frames(traceback):
     return [entry for entry in traceback if not re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip().startswith("File ")]
 
 
-def _drawn(cell, output):
-    """What identifies a figure: its cell and its numbers, which are its text. None for other outputs."""
-    data = output.get("data", {})
-    return (cell.id, cell.source, str(data.get("text/plain"))) if "image/png" in data else None
+def _figure(output):
+    """The PNG of an output, in base64. None for outputs without one."""
+    return output.get("data", {}).get("image/png")
+
+
+def _alike(one, other):
+    """Whether two PNGs, in base64, differ at most in the shade of edges; moved letters would be black on white."""
+    one, other = (Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in (one, other))
+    return one.size == other.size and max(most for _, most in ImageChops.difference(one, other).getextrema()) < 100
 
 
 def execute(path):
@@ -40,9 +48,7 @@ def execute(path):
     stored = {}
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            stored |= {
-                _drawn(cell, output): output.data["image/png"] for output in cell.outputs if _drawn(cell, output)
-            }
+            stored[cell.id] = [_figure(output) for output in cell.outputs if _figure(output)]
             cell.outputs, cell.execution_count = [], None
     how = {"timeout": 300, "kernel_name": "python3", "record_timing": False, "coalesce_streams": True}
     client = NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **how)
@@ -50,8 +56,8 @@ def execute(path):
     client.execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            if picture := stored.get(_drawn(cell, output)):
-                output.data["image/png"] = picture  # of the same numbers; its pixels may differ a little
+            if new := _figure(output):  # the stored one, if only its pixels differ a little
+                output.data["image/png"] = next((old for old in stored[cell.id] if _alike(old, new)), new)
             if output.output_type == "error":
                 output.traceback = without_library_frames(output.traceback)
             # the number of a widget of this run; its picture is stored
