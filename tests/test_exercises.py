@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course_utils._support.notebooks import exercise_parts, parts
-from course_utils.exercises import all_exercises, check
+from course_utils.exercises import LESSONS, all_exercises, check, completions_of
 from course_utils.exercises.comparing import copied
 from course_utils.exercises.judging import _problem, examine
 from course_utils.exercises.model import code_marks
@@ -128,6 +128,13 @@ def test_the_reference_passes_and_each_mistake_is_told_its_own_sentence(exercise
             for imitate in mistake.imitations:
                 report = checked(exercise.id, imitate, seed)
                 assert report.mistake == mistake.message, report
+
+
+@pytest.mark.parametrize("completion", completions_of(LESSONS).values(), ids=lambda one: one.id)
+def test_each_mistake_of_a_completion_is_told_its_own_sentence(completion):
+    for mistake in completion.mistakes:
+        for imitate in mistake.imitations:
+            assert examine(completion, imitate, 0).mistake == mistake.message
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ def pairs_of_n(n, large):
         for line, (count, needed) in enumerate(zip((n, large), passes), start=1):
             canvas.label(302, y + 24 * line, f"{count:,} sentences: {needed:,}")
     return canvas.finish(
-        f"A table of {n} by {n} sentences. Its diagonal are the {n} sentences, one pass each. The cells below it are "
-        f"the {few} pairs, and those above it would be the same pairs again. For {large:,} sentences, there are "
+        f"A table of {n} by {n} sentences. On its diagonal are the {n} sentences, one pass each. The cells below it "
+        f"are the {few} pairs, and those above it would be the same pairs again. For {large:,} sentences, there are "
         f"{large:,} passes with one each, and {many:,} with one per pair."
     )
 

@@ -3,7 +3,7 @@
 import torch
 
 from ..pooling import max_pool, mean_pool, normalise
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -354,6 +354,14 @@ FIRST_TOKEN = Completion(
     ("token_embeddings", "attention_mask"),
     _first_token_cases,
     _first_real_token,
+    mistakes=(
+        Mistake(
+            "whole_mask_searched",
+            "You search the whole mask at once, and every sentence gets the place found in the first one.",
+            "`dim=1` searches each row.",
+            (lambda vectors, mask: vectors[:, mask.flatten().argmax()],),
+        ),
+    ),
 )
 
 

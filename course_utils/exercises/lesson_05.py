@@ -7,7 +7,7 @@ import torch
 from .._support.recipes import layer_maker
 from ..attention import attention_weights, head_scores, patching_map
 from .comparing import difference
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -98,7 +98,25 @@ def _one_head_cases(rng):
 
 
 ONE_HEAD = Completion(
-    "05-one-head", "One head", ("queries", "keys", "values"), _one_head_cases, lambda q, k, v: _heads(q, k, v, 1)
+    "05-one-head",
+    "One head",
+    ("queries", "keys", "values"),
+    _one_head_cases,
+    lambda q, k, v: _heads(q, k, v, 1),
+    mistakes=(
+        Mistake(
+            "not_divided",
+            "The products go into the softmax as they are.",
+            "Divide them by the root of d, the number of columns, first.",
+            (lambda q, k, v: (q @ k.T).softmax(dim=-1) @ v,),
+        ),
+        Mistake(
+            "divided_by_d",
+            "You divide the products by d.",
+            "Divide them by its root.",
+            (lambda q, k, v: (q @ k.T / q.shape[-1]).softmax(dim=-1) @ v,),
+        ),
+    ),
 )
 
 
@@ -116,6 +134,20 @@ PREVIOUS_SCORE = Completion(
     ("weights",),
     _previous_cases,
     lambda weights: head_scores(weights)["previous"],
+    mistakes=(
+        Mistake(
+            "diagonal_of_layers",
+            "Your diagonal runs over the layers and heads, the first two dimensions.",
+            "`dim1=-2, dim2=-1` takes it of the table of tokens.",
+            (lambda weights: weights[:, :, 1:-1, 1:-1].diagonal(-1).mean(dim=-1),),
+        ),
+        Mistake(
+            "token_after",
+            "You score the token after.",
+            "The token before lies below the main diagonal, at the offset -1.",
+            (lambda weights: head_scores(weights)["next"],),
+        ),
+    ),
 )
 
 

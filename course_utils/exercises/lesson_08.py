@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from .comparing import difference
-from .model import Case, Completion
+from .model import Case, Completion, Mistake
 from .words import exercise
 
 
@@ -736,7 +736,19 @@ def _paired_interval(gold, a, b, draws):
 
 
 PAIRED_GAIN = Completion(
-    "08-paired-gain", "The interval of a difference", ("gold", "a", "b", "draws"), _paired_cases, _paired_interval
+    "08-paired-gain",
+    "The interval of a difference",
+    ("gold", "a", "b", "draws"),
+    _paired_cases,
+    _paired_interval,
+    mistakes=(
+        Mistake(
+            "all_rows_each_time",
+            "Your difference is the same each time, so the interval has no width.",
+            "Take only the rows of the resample: `gold[rows]`, `a[rows]` and `b[rows]`.",
+            (lambda gold, a, b, draws: _paired_interval(gold, a, b, [np.arange(len(gold))]),),
+        ),
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from torch.nn.functional import cosine_similarity, cross_entropy
 
 from ..pooling import normalise
 from .comparing import difference
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -526,4 +526,24 @@ def _items_lost(before, after):
     return int((before & ~after).sum())
 
 
-LOST = Completion("11-lost", "Right before, wrong now", ("before", "after"), _lost_cases, _items_lost)
+LOST = Completion(
+    "11-lost",
+    "Right before, wrong now",
+    ("before", "after"),
+    _lost_cases,
+    _items_lost,
+    mistakes=(
+        Mistake(
+            "gains_subtracted",
+            "You take the difference of two counts, so that each item gained hides one lost.",
+            "Count the items that were right before *and* are wrong now.",
+            (lambda before, after: int(before.sum()) - int(after.sum()),),
+        ),
+        Mistake(
+            "changed_counted",
+            "You count all that changed, the items gained as well.",
+            "Count those that were right before and are wrong now.",
+            (lambda before, after: int((before != after).sum()),),
+        ),
+    ),
+)
