@@ -361,12 +361,18 @@ FIRST_TOKEN = Completion(
             "`dim=1` searches each row.",
             (lambda vectors, mask: vectors[:, mask.flatten().argmax()],),
         ),
+        Mistake(
+            "place_0_taken",
+            "You take the vector at position 0, which may be padding.",
+            "Look in the mask for the first 1 of each row.",
+            (lambda vectors, mask: vectors[:, 0],),
+        ),
     ),
 )
 
 
 def _all_cosines_cases(rng):
-    hidden = rng.randint(4, 7)
+    hidden = rng.choice([4, 6, 7])  # not 5, the number of documents: without .T the shapes must not fit
     documents = normal(rng, 5, hidden)
     yield Case("Two queries, five documents", normal(rng, 2, hidden), documents)
     yield Case("One query", normal(rng, 1, hidden), documents)
