@@ -2,7 +2,7 @@
 
     python -m course_utils.trainings.search
 
-encodes the documentation in eight ways (about half an hour on two cores) and writes `search*` beside this file. The
+encodes the documentation in ten ways (about half an hour on two cores) and writes `search*` beside this file. The
 documentation is that of the locked packages: after a change of their versions the stored results are those of other
 texts, and a test says so.
 """
@@ -13,11 +13,14 @@ import warnings
 
 import click
 import numpy as np
+import torch
 
 from .._support.tables import write_table
+from ..benchmark import glove_vectors
 from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews
 from ..embedding import embed, has_bfloat16, hidden_states
-from ..models import progress_bar
+from ..models import load_masked_lm, progress_bar
+from ..pooling import normalise
 from ..ranking import best_of_each, chunks, max_sim
 from .learning_curve import FOLDER, into_folder
 
@@ -70,6 +73,16 @@ def encoded(texts):
         return embed(list(texts), precision="bfloat16" if has_bfloat16() else "float32")
 
 
+def others():
+    """{way: what gives unit vectors of texts}, for summaries alone: layers trained on masked words, and GloVe."""
+    tokenizer, masked = load_masked_lm()
+    layers = tokenizer, masked.base_model
+    return {
+        "summary, masked layers": lambda texts: embed(list(texts), model=layers),
+        "summary, GloVe": lambda texts: normalise(torch.from_numpy(glove_vectors(list(texts)))).numpy(),
+    }
+
+
 def flat(of_texts):
     """(all chunks, for each the place of its text)."""
     return [chunk for one in of_texts for chunk in one], np.repeat(np.arange(len(of_texts)), [*map(len, of_texts)])
@@ -105,7 +118,7 @@ def main(folder):
     from safetensors.numpy import save_file
 
     docs, queries = load_docstrings(), load_doc_queries()
-    asked, runs, bar = encoded(queries["query"]), [], progress_bar(total=8, unit="way")
+    asked, runs, bar = encoded(queries["query"]), [], progress_bar(total=10, unit="way")
 
     def add(way, scores):
         runs.extend(
@@ -124,6 +137,8 @@ def main(folder):
             means = np.add.reduceat(vectors, np.searchsorted(owners, np.arange(len(docs))))
             add("mean of windows", asked @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T)
     add("late interaction", late_interaction(queries["query"], pages(docs)))
+    for way, other in others().items():
+        add(way, other(queries["query"]) @ other([summary(text) for text in docs["text"]]).T)
     write_table(runs, folder / RUNS.name)
 
     reviews = load_reviews("rotten_tomatoes")["text"]
