@@ -7,6 +7,7 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
+import torch
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from .comparing import difference
@@ -747,6 +748,40 @@ PAIRED_GAIN = Completion(
             "Your difference is the same each time, so the interval has no width.",
             "Take only the rows of the resample: `gold[rows]`, `a[rows]` and `b[rows]`.",
             (lambda gold, a, b, draws: _paired_interval(gold, a, b, [np.arange(len(gold))]),),
+        ),
+    ),
+)
+
+
+def _inner_cases(rng):
+    for label, lengths in (("Padding on the right", [5, 3, 4]), ("No padding", [4, 4]), ("Nothing but the two", [2, 6])):
+        width = max(lengths) + rng.randint(0, 2) * (label != "No padding")
+        yield Case(label, torch.tensor([[1] * n + [0] * (width - n) for n in lengths]))
+
+
+def _inner_mask(attention_mask):
+    rows = [[0] + [1] * (sum(row) - 2) + [0] * (len(row) - sum(row) + 1) for row in attention_mask.tolist()]
+    return torch.tensor(rows)
+
+
+def _last_column(attention_mask):
+    inner = attention_mask.clone()
+    inner[:, [0, -1]] = 0
+    return inner
+
+
+INNER_MASK = Completion(
+    "08-inner-mask",
+    "Without the special tokens",
+    ("attention_mask",),
+    _inner_cases,
+    _inner_mask,
+    mistakes=(
+        Mistake(
+            "last_column",
+            "You clear the last column, which is padding in the shorter rows.",
+            "The last real token of a row stands at the number of its real tokens, minus 1.",
+            (_last_column,),
         ),
     ),
 )
