@@ -754,7 +754,7 @@ PAIRED_GAIN = Completion(
 
 
 def _inner_cases(rng):
-    for label, lengths in (("Padding on the right", [5, 3, 4]), ("No padding", [4, 4]), ("Nothing but the two", [2, 6])):
+    for label, lengths in (("Padding on the right", [5, 3, 4]), ("No padding", [4, 4]), ("Nothing between", [2, 6])):
         width = max(lengths) + rng.randint(0, 2) * (label != "No padding")
         yield Case(label, torch.tensor([[1] * n + [0] * (width - n) for n in lengths]))
 
