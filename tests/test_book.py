@@ -162,7 +162,7 @@ def go(open_page, site, name):
 
 
 def test_every_lesson_and_nothing_for_instructors(names, pages):
-    assert pages.keys() == {*names, "index", "search", "glossary"}
+    assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
     cards = pages["index"].select("ul.cards > li")
     cores = [name for name in names if len(part_of(name)) == 2]
     assert [card.a["href"] for card in cards] == [f"{name}.html" for name in [*cores, "glossary"]]
@@ -279,7 +279,7 @@ def test_from_the_first_page_to_the_last(names, pages):
     while onward := pages[page].select_one("a.right-next"):
         page = Path(onward["href"]).stem
         seen.append(page)
-    assert seen == [*names, "glossary"]
+    assert seen == [*names, "glossary", "literature"]
 
 
 @needs_chromium

@@ -20,7 +20,9 @@ from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
 from .figures import number_figures
 from .front import title_page
+from .headings import HEADING, anchor_of
 from .listings import set_listings
+from .literature import literature_page
 from .mathematics import with_mathml
 from .paper import BROWSERS, print_pdf
 
@@ -34,7 +36,6 @@ POLICY = (
     "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'"
 )
-HEADING = re.compile(r"^##+ (.+)$", re.MULTILINE)
 EXPLORER = " data-explorer="
 PASSED = "✓ passed"
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
@@ -42,11 +43,6 @@ FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}
 
 class BookError(RuntimeError):
     """The book cannot be built. The message is one sentence."""
-
-
-def jupyter_anchor(heading):
-    """The anchor that JupyterLab gives a heading, so that links work in both."""
-    return heading.replace(" ", "-")
 
 
 def read_lessons(sources=NOTEBOOKS, language=SOURCE):
@@ -176,7 +172,7 @@ def _moved_sections(lessons):
         own = {heading for cell in lessons[core].cells for heading in HEADING.findall(cell.source)}
         headings = {heading: None for cell in notebook.cells for heading in HEADING.findall(cell.source)}
         for heading in [heading for heading in headings if heading not in own]:
-            anchor = html.escape(jupyter_anchor(re.sub(r"[*`]|\[([^]]+)\]\([^)]*\)", r"\1", heading)))
+            anchor = html.escape(anchor_of(heading))
             link = f'<li id="{anchor}"><a href="{name}.html#{anchor}">{html.escape(heading)}</a></li>'
             found[core] = found.get(core, "") + link
     return found
@@ -192,7 +188,7 @@ def _sphinx(builder, source, out, lessons, languages):
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     warnings, moved = io.StringIO(), _moved_sections(lessons)
-    pages = len(lessons) + 1
+    pages = len(lessons) + 2  # the first one, and that of the literature
     with (
         patch_docutils(SETTINGS),
         docutils_namespace(),
@@ -263,7 +259,9 @@ def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
             _with_further_parts(lessons)
             for name, notebook in lessons.items():
                 nbformat.write(notebook, source / f"{name}.ipynb")
+            (source / "literature.md").write_text(literature_page(lessons), encoding="utf-8")
             extras = "[The glossary](glossary.ipynb) explains each term in a sentence or two." * ("glossary" in lessons)
+            extras += " [A table](literature.md) sets what papers report beside what we saw."
             (source / "index.md").write_text(title_page(lessons, source, sources, extras), encoding="utf-8")
             say(f"Reading {len(lessons)} lessons.")
             problem = "Chromium was not found, so no PDF was made. The pages themselves can be printed."

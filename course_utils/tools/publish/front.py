@@ -75,5 +75,5 @@ def title_page(lessons, folder, sources, extras=""):
         **{route.split()[-1]: _count(number, "hour") for route, number in hours.items()},
         extras=extras,
         cards="\n\n".join(cards),
-        names="\n".join(cores),
+        names="\n".join([*cores, "literature"]),
     )

@@ -8,7 +8,7 @@ nb_execution_mode = "off"  # tests compare the lessons' stored outputs with fres
 # on paper, show the picture of a view that is interactive on screen
 nb_mime_priority_overrides = [("singlehtml", "image/png", 0)]
 myst_heading_anchors = 3
-myst_heading_slug_func = "course_utils.tools.publish.book.jupyter_anchor"
+myst_heading_slug_func = "course_utils.tools.publish.headings.jupyter_anchor"
 
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
