@@ -12,7 +12,7 @@ CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test nightly slow sabotage lesson matrix encoders lock notebooks adapter tables bench book dist canary doctor clean
+.PHONY: help setup lab test nightly slow sabotage lesson matrix encoders named-models lock notebooks adapter tables bench book dist canary doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -25,6 +25,7 @@ help:
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 again (an hour or more)"
+	@echo "make named-models  fetch and measure the models that the sources of the course name (2.4 GB from a model hub)"
 	@echo "make tables     repeat the stored trainings of lessons 10 to 13 (hours)"
 	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
@@ -81,6 +82,9 @@ matrix: setup $(VENV)/grading/.ready
 
 encoders: setup
 	$(BIN)/python -W ignore -m tests.encoders $(if $(L),--lesson $(L)_)
+
+named-models: setup
+	$(BIN)/python -W ignore -m course_utils.trainings.named_models
 
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:

@@ -87,14 +87,20 @@ def load_scored_pairs(source="course"):
     if source == "course":
         return pd.read_csv(TABLES / "scored_pairs.csv")
     if source == "stsb":
-        folder = hub_dataset(STSB)
-        # hub_dataset finds at least one, or raises
-        parts = sorted(path for path in folder.rglob("*test*") if path.is_file())
-        return pd.concat([read_pairs(path) for path in parts], ignore_index=True)
+        return read_parts(hub_dataset(STSB))
     path = Path(source).expanduser()
     if not path.is_file():
         raise FileNotFoundError(f'no file {path}. source is "course", "stsb" or a file on this machine')
     return read_pairs(path)
+
+
+def read_parts(folder):
+    """The scored pairs of a dataset from the hub: all test files in its folder. Raises DataError as above."""
+    import pandas as pd
+
+    # hub_dataset finds at least one, or raises
+    parts = sorted(path for path in folder.rglob("*test*") if path.is_file())
+    return pd.concat([read_pairs(path) for path in parts], ignore_index=True)
 
 
 def load_triplets(part=None):

@@ -112,6 +112,21 @@ def tiny(one_thread, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def tiny_masked(tiny, tmp_path_factory):
+    """The folder of such a BERT with a head for masked words."""
+    import shutil
+
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    folder = tmp_path_factory.mktemp("masked") / "tiny"
+    shutil.copytree(tiny, folder)
+    torch.manual_seed(0)
+    BertForMaskedLM(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)).save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture
 def ask(monkeypatch, tmp_path):
     """Point huggingface_hub at an endpoint, with an empty cache. It has already read its environment variables."""

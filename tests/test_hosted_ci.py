@@ -18,6 +18,7 @@ import course_utils
 from course_utils.tools.cli import main as course
 
 from . import canary, links, weekly
+from .execute import lessons
 from .offline import free_port
 from .test_packaging import PROJECT, direct_needs
 
@@ -29,6 +30,7 @@ WORKFLOWS = {name: yaml.load(text, Loader=yaml.BaseLoader) for name, text in TEX
 JOBS = {(name, key): job for name, workflow in WORKFLOWS.items() for key, job in workflow["jobs"].items()}
 WRITES = {
     ("weekly", "report"): {"contents": "read", "issues": "write"},
+    ("weekly", "table"): {"contents": "write", "pull-requests": "write"},
     ("release", "release"): {"contents": "write"},
     ("release", "pages"): {"pages": "write", "id-token": "write"},
 }
@@ -88,10 +90,10 @@ def test_what_may_write_runs_no_package(key):
 
 @each_job
 def test_what_a_job_calls_exists(key):
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     called = 0
     for line in commands(key):
-        if found := re.match(r"make (\w+)", line):
+        if found := re.match(r"make ([\w-]+)", line):
             assert found[1] in targets, line
         elif line.startswith(".ci/"):
             assert (ROOT / line.split()[0]).is_file() and (
@@ -108,7 +110,7 @@ def test_what_a_job_calls_exists(key):
         else:
             continue
         called += 1
-    assert called or key[0] == "release"
+    assert called or key in WRITES or key[0] == "release"
 
 
 def test_the_oldest_and_the_newest_python_on_three_systems():
@@ -140,12 +142,18 @@ def test_a_release_takes_nothing_from_a_cache():
 
 def test_the_weekly_report_knows_every_check_and_its_log():
     checks = JOBS["weekly", "report"]["needs"]
-    assert set(checks) == set(weekly.AGAIN) == {key for name, key in JOBS if name == "weekly"} - {"report"}
+    assert set(checks) == set(weekly.AGAIN) == {key for name, key in JOBS if name == "weekly"} - {"report", "table"}
     for check in checks:
         (line,) = (line for line in commands(("weekly", check)) if "tee" in line)
         assert line.endswith(f" 2>&1 | tee {check}.log") and weekly.AGAIN[check] in line
-        (kept,) = (step["with"] for step in steps(("weekly", check)) if "upload-artifact" in step.get("uses", ""))
-        assert kept == {"name": f"log-{check}", "path": f"{check}.log"}
+        kept = [step["with"] for step in steps(("weekly", check)) if "upload-artifact" in step.get("uses", "")]
+        assert kept[0] == {"name": f"log-{check}", "path": f"{check}.log"}
+
+
+def test_the_lessons_that_show_named_models_are_executed_after_them():
+    (line,) = (line for line in commands(("weekly", "named")) if "tests.execute" in line)
+    showing = [path for path in (ROOT / "notebooks").glob("*.ipynb") if "trainings.named_models" in path.read_text()]
+    assert lessons(line.split("tests.execute ")[1].split()) == sorted(showing) != []
 
 
 class Platform:

@@ -36,6 +36,25 @@ def tokenizer():
     return load_encoder()[0]
 
 
+@pytest.mark.parametrize(
+    "text, ids",
+    [
+        ("The cat sat on the mat", "101 1996 4937 2938 2006 1996 13523 102"),
+        ("I love Paris", "101 1045 2293 3000 102"),
+        (
+            "BERT provides contextual embeddings for each word in a sentence.",
+            "101 14324 3640 6123 8787 7861 8270 4667 2015 2005 2169 2773 1999 1037 6251 1012 102",
+        ),
+        (
+            "Sentence-BERT can be used to find similar sentences.",
+            "101 6251 1011 14324 2064 2022 2109 2000 2424 2714 11746 1012 102",
+        ),
+    ],
+)
+def test_the_ids_are_those_that_tutorials_print_for_bert_base_uncased(tokenizer, text, ids):
+    assert tokenizer(text)["input_ids"] == [*map(int, ids.split())]
+
+
 @pytest.fixture(scope="module")
 def lesson(tokenizer):
     cells = "words-of split-word 01-wordpiece 01-encode 01-harmful-entry 01-merge bpe-parts"

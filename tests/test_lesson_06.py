@@ -38,6 +38,11 @@ def test_the_reference_cosine_does_not_depend_on_lengths(scale):
     assert COSINE.reference(scale * A, scale * B) == pytest.approx(COSINE.reference(A, B), abs=1e-6)
 
 
+def test_the_reference_cosine_is_the_one_that_a_tutorial_prints():
+    one, other = torch.tensor([[0.5, 0.2, 0.7], [0.2, 0.1, 0.5]])
+    assert COSINE.reference(one, other) == pytest.approx(0.9716, abs=5e-5)
+
+
 def test_the_reference_mean_cosine_is_that_of_the_table_of_all_pairs():
     batches = [torch.nn.functional.normalize(torch.randn(n, 7, generator=GENERATOR) + 0.5) for n in (4, 1, 9)]
     rows = torch.cat(batches)

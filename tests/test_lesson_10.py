@@ -144,14 +144,14 @@ def test_only_the_last_layers_are_trained(small, layers, pooling):
 def test_the_script_of_depths_writes_the_stored_form(small, tmp_path, monkeypatch):
     monkeypatch.setattr(depth, "EXAMPLES", 20)
     (found,) = written(depth, tmp_path, depth.TABLE)
-    assert len(found) == len(pd.read_csv(depth.TABLE)) == 4 * (3 + 2)
-    assert list(pd.read_csv(tmp_path / depth.ANSWERS.name).columns) == list(depth.DEPTHS)
+    assert len(found) == len(pd.read_csv(depth.TABLE)) == 5 * (3 + 2)
+    assert list(pd.read_csv(tmp_path / depth.ANSWERS.name).columns) == [*depth.DEPTHS, *depth.READ]
 
 
 def test_the_stored_table_of_depths_fits_its_answers():
     table, answers = pd.read_csv(depth.TABLE), pd.read_csv(depth.ANSWERS)
     labels = learning_curve.review_parts()[2]["label"]
-    for name in depth.DEPTHS:
+    for name in (*depth.DEPTHS, *depth.READ):
         tried = table[(table["trained"] == name) & (table["seed"] == 0)]
         chosen = tried.loc[tried["validation"].idxmax()]
         assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(chosen["test"], abs=0.002)

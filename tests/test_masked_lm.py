@@ -30,18 +30,6 @@ def adapted(one_thread):
     return load_masked_lm()
 
 
-@pytest.fixture(scope="module")
-def tiny_masked(one_thread, tmp_path_factory, tiny):
-    """The folder of a BERT with random weights and a head."""
-    from transformers import BertConfig, BertForMaskedLM
-
-    folder = tmp_path_factory.mktemp("masked") / "tiny"
-    shutil.copytree(tiny, folder)
-    torch.manual_seed(0)
-    BertForMaskedLM(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)).save_pretrained(folder)
-    return folder
-
-
 # What the course ships
 
 

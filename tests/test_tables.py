@@ -4,10 +4,12 @@ import importlib.util
 import re
 from collections import Counter
 
+import pandas as pd
 import pytest
 
 from course_utils import load_doc_queries, load_queries, load_reviews, load_senses, load_triplets
 from course_utils._support.downloads import EncoderError
+from course_utils.data import TABLES
 
 TEXTS = ["anchor", "positive", "negative"]
 COMMON = set(
@@ -157,3 +159,21 @@ def test_no_template_is_used_for_more_than_five_paraphrases():
     assert starts.most_common(1)[0][1] <= 5, starts.most_common(3)
     openings = Counter(first[0] for first in words_of if first[0].startswith(("There", "One")))
     assert max(openings.values()) <= 15
+
+
+def test_a_word_stands_once_and_has_a_capital_where_it_is_a_name(encoder):
+    names = pd.read_csv(TABLES / "names.csv")
+    assert (names.groupby("word", sort=False)["name"].apply(list).map(tuple) == (1, 1, 0, 0)).all() and len(names) == 64
+    for row in names.itertuples():
+        (place,) = re.finditer(rf"\b{row.word}\b", row.sentence, re.IGNORECASE)
+        assert place.start() > 0 and place[0][0].isupper() == bool(row.name), row
+        assert len(encoder[0].tokenize(row.word)) == 1, row
+
+
+def test_an_answer_stands_once_in_its_passage_and_two_questions_are_neighbours():
+    asked = pd.read_csv(TABLES / "answers.csv")
+    assert len(asked) == 80 and asked["passage"].nunique() == 40 and asked["question"].is_unique
+    assert (asked["passage"][::2].to_numpy() == asked["passage"][1::2].to_numpy()).all()
+    for row in asked.itertuples():
+        assert row.passage.count(row.answer) == 1 and row.question.endswith("?"), row
+    assert (asked["answer"][::2].to_numpy() != asked["answer"][1::2].to_numpy()).all()

@@ -85,11 +85,12 @@ def _conversion(name, folder, online):
 
 
 @functools.cache
-def hub_snapshot(name):
+def hub_snapshot(name, revision=None):
     """Fetch a model from the hub (or from the cache of an earlier fetch) and return its local folder.
 
-    Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub cannot be reached and
-    the cache holds nothing, if the name is unknown, or if the model exists only as a pickle.
+    revision: a commit; the newest if omitted. Only configuration, vocabulary and safetensors are fetched. Raises
+    EncoderError if the hub cannot be reached and the cache holds nothing, if the name or the revision is unknown, or
+    if the model exists only as a pickle.
     """
 
     def get(fetch, online):
@@ -100,14 +101,14 @@ def hub_snapshot(name):
 
     fix = "Leave out the name to use the packaged encoder, or give a local folder."
     nothing = f"{name!r} has no weights in the safetensors format, and other formats can run code while they load."
-    return _from_hub(name, "model", get, fix, nothing)
+    return _from_hub(name, revision, "model", get, fix, nothing)
 
 
 @functools.cache
-def hub_dataset(name):
+def hub_dataset(name, revision=None):
     """Fetch the test part of a dataset from the hub (or from the cache) and return its local folder.
 
-    Only tables and text are fetched, no code. Raises EncoderError as `hub_snapshot` does.
+    Only tables and text are fetched, no code. Revision and errors as for `hub_snapshot`.
     """
 
     def get(fetch, online):
@@ -118,10 +119,10 @@ def hub_dataset(name):
         "Use the course's own pairs, or give a local file.",
         f"{name!r} has no test part in the form of a table.",
     )
-    return _from_hub(name, "dataset", get, fix, nothing)
+    return _from_hub(name, revision, "dataset", get, fix, nothing)
 
 
-def _from_hub(name, kind, get, fix, nothing):
+def _from_hub(name, revision, kind, get, fix, nothing):
     """Call `get` with a download function and whether the hub answers; turn each failure into one sentence."""
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
@@ -130,9 +131,8 @@ def _from_hub(name, kind, get, fix, nothing):
     try:
         validate_repo_id(name)
         online = hub_answers()
-        folder = get(
-            functools.partial(snapshot_download, name, local_files_only=not online, tqdm_class=progress_bar), online
-        )
+        settings = {"revision": revision, "local_files_only": not online, "tqdm_class": progress_bar}
+        folder = get(functools.partial(snapshot_download, name, **settings), online)
         if folder is not None:
             return folder
         reason = nothing
@@ -142,6 +142,8 @@ def _from_hub(name, kind, get, fix, nothing):
         reason = f"The hub at {constants.ENDPOINT} asks for an account that may read {name!r}."
     except errors.RepositoryNotFoundError:
         reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of that name to show."
+    except errors.RevisionNotFoundError:
+        reason = f"The hub at {constants.ENDPOINT} has no revision {revision} of {name!r}."
     except errors.LocalEntryNotFoundError:
         asked = (
             "HF_HUB_OFFLINE is set, so no model hub was asked"

@@ -16,6 +16,7 @@ from .learning_curve import FOLDER, SEEDS, fine_tuned, into_folder, probabilitie
 EXAMPLES = 1600
 # what is trained, the head on the mean always among it: how many of the last layers, None for everything
 DEPTHS = {"head": 0, "last layer": 1, "last two layers": 2, "everything": None}
+READ = {"everything up to layer 4": 4}  # the head reads this layer, and the later ones are taken off
 RATES = (5e-5, 5e-4, 5e-3)
 TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
 # the probabilities for each test sentence: seed 0, at the learning rate that the validation part chose
@@ -31,7 +32,7 @@ def main(folder):
 
     def trained(depth, rate, seed):
         chosen = train.sample(EXAMPLES, random_state=seed)
-        settings = {"learning_rate": rate, "pooling": "mean", "layers": DEPTHS[depth]}
+        settings = {"learning_rate": rate, "pooling": "mean", "layers": DEPTHS.get(depth), "read": READ.get(depth)}
         tuned = fine_tuned(chosen["text"], chosen["label"], seed, **settings)
         found = [probabilities(*tuned, part["text"]) for part in (validation, test)]
         right = [((values > 0.5) == part["label"]).mean() for values, part in zip(found, (validation, test))]
@@ -40,7 +41,7 @@ def main(folder):
         rows.append({**row, **dict(zip(("validation", "test"), np.round(right, 4).tolist()))})
         return right[0], found[1]
 
-    for depth in (bar := progress_bar(iterable=DEPTHS, unit="depth")):
+    for depth in (bar := progress_bar(iterable=DEPTHS | READ, unit="depth")):
         tries = {rate: trained(depth, rate, SEEDS[0]) for rate in RATES}
         rate = max(RATES, key=lambda rate: tries[rate][0])  # the smaller one of two that are equal
         answers[depth] = tries[rate][1].round(3)

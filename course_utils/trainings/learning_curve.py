@@ -82,11 +82,14 @@ def classifier(dropout=0.1, pooling="cls"):
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None, layers=None):
+def fine_tuned(
+    texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None, layers=None, read=None
+):
     """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for more epochs.
 
     layers: how many of the last layers are trained beside the head; if omitted, everything is, the embeddings too. The
     pooler between [CLS] and its head stays as it is then.
+    read: the layer that the head reads; the later ones are taken off. The last one if omitted.
     steps: stop after this many, with the learning-rate schedule of the whole training.
     losses: a list to which the loss of each step is appended.
     """
@@ -97,10 +100,12 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=N
     texts, labels = checked_labels(texts, labels)
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
+    encoder = model.encoder if pooling == "mean" else model.base_model
+    stack = next(part for part in encoder.modules() if isinstance(part, torch.nn.ModuleList))
+    if read is not None:
+        del stack[read:]
     if layers is not None:
-        encoder = model.encoder if pooling == "mean" else model.base_model
         encoder.requires_grad_(False)
-        stack = next(part for part in encoder.modules() if isinstance(part, torch.nn.ModuleList))
         for layer in stack[len(stack) - layers :]:
             layer.requires_grad_(True)
     rows = [

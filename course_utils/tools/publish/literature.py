@@ -17,10 +17,11 @@ one of them, its number where it gives one, and what a cell of the lessons print
 - **same**: what we saw agrees in direction.
 - **weaker**: it holds in part, or the interval reaches 0.
 - **opposite**: we saw the reverse.
-- **not comparable**: another quantity, or another kind of model.
+- **not comparable**: another quantity, or a model that the claim is not about.
 
-Numbers in brackets are 95% intervals; counts, formulas and checks of equality have none. The encoder is the packaged
-one, much smaller than most models of the papers, so a row says what to expect of such an encoder, not who is right.
+Numbers in brackets are 95% intervals, wider where a cell makes several comparisons; counts, formulas and checks of
+equality have none. The encoder is the packaged one, much smaller than most models of the papers, so a row says what to
+expect of such an encoder, not who is right.
 """
 PART = """
 ## {title}
