@@ -263,14 +263,22 @@ def padding(texts, batch, ordered, length):
 
 
 def layers(word, texts):
-    """A word in several sentences, in every hidden state: points in a plane, and the mean cosine between them."""
+    """A word in several sentences, in every hidden state: points in a plane, and the mean cosine between them.
+
+    texts: a sentence a line; an empty line begins the next kind, of four at most, which the views tell by colour.
+    """
     import torch
 
     from ..models import load_encoder
     from ..pooling import normalise
 
     word = load_encoder()[0].backend_tokenizer.normalizer.normalize_str(word).strip()
-    lines = [line.strip() for line in texts.splitlines() if line.strip()]
+    lines, kinds, gap = [], [], False
+    for line in map(str.strip, texts.splitlines()):
+        if line:
+            lines.append(line)
+            kinds.append(min(3, kinds[-1] + gap) if kinds else 0)
+        gap = not line
     if not word or len(lines) < 3:
         raise ExploreError("Type a word, and at least three sentences with it, one a line.")
     if len(lines) > 16:
@@ -289,8 +297,8 @@ def layers(word, texts):
     for state in states:
         points.append(plane(state, points[-1] if points else None))
     apart = [torch.nn.functional.pdist(state).mean().item() for state in states]
-    return {"sentences": lines, "points": _rounded([p.tolist() for p in points], 3), "cosines": _rounded(cosines, 3),
-            "apart": _rounded(apart, 3)}  # fmt: skip
+    points, cosines = _rounded([p.tolist() for p in points], 3), _rounded(cosines, 3)
+    return {"sentences": lines, "kinds": kinds, "points": points, "cosines": cosines, "apart": _rounded(apart, 3)}
 
 
 def word_in(word, pieces):

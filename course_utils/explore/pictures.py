@@ -3,7 +3,11 @@
 Each function takes the state and the answer to it, and returns a Diagram.
 """
 
+import math
+
 from ..diagrams.canvas import SMALL, Canvas, text_width
+
+GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by colour
 
 
 def _rows(canvas, x, y, texts, kinds=None, most=510):
@@ -76,19 +80,34 @@ def _padding(state, answer):
     )
 
 
+def side_by_side(places, least=23):
+    """Points moved apart until none covers another; points at one place part in the order of their numbers."""
+    places = [(x + 0.01 * row, y) for row, (x, y) in enumerate(places)]
+    for _ in range(60):
+        for one in range(len(places)):
+            for other in range(one):
+                (a, b), (x, y) = places[one], places[other]
+                far = math.hypot(a - x, b - y)
+                if far < least:
+                    right, up = (a - x) / far * (least - far) / 2, (b - y) / far * (least - far) / 2
+                    places[one], places[other] = (a + right, b + up), (x - right, y - up)
+    return places
+
+
 def _layers(state, answer):
     canvas = Canvas("explorer layers", 210)
     for place, number in enumerate((0, 3, len(answer["points"]) - 1)):
         left = 10 + 172 * place
         canvas.box(left, 34, 160, 160, kind="plain")
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
-        for row, (x, y) in enumerate(answer["points"][number]):
-            canvas.circle(left + 80 + 62 * x, 114 - 62 * y, 11, "token")
-            canvas.text(left + 80 + 62 * x, 114 - 62 * y, row + 1, SMALL)
+        places = side_by_side([(left + 80 + 60 * x, 114 - 60 * y) for x, y in answer["points"][number]])
+        for row, place in enumerate(places):
+            canvas.circle(*place, 11, GROUPS[answer["kinds"][row]])
+            canvas.text(*place, row + 1, SMALL)
     apart = ", ".join(f"{value:.2f}" for value in answer["apart"])
     return canvas.finish(
         f"The word {state['word']} in {len(answer['sentences'])} sentences, as points in a plane, in three hidden "
-        f"states. The mean distance of two occurrences from state to state: {apart}."
+        f"states; each kind has a colour. The mean distance of two occurrences from state to state: {apart}."
     )
 
 

@@ -18,10 +18,10 @@ STARTS = {
     "layers": {
         "word": "bank",
         "texts": (
-            "We had a picnic on the bank of the river.\nThe bank raised its interest rates again.\n"
-            "Reeds grow along the muddy bank of the stream.\nShe works for a bank in the city.\n"
-            "The boat was tied to a tree on the bank.\nThe bank refused him a loan.\n"
-            "Otters dug a hole in the steep bank.\nHe put his savings in the bank."
+            "We had a picnic on the bank of the river.\nReeds grow along the muddy bank of the stream.\n"
+            "The boat was tied to a tree on the bank.\nOtters dug a hole in the steep bank.\n\n"
+            "The bank raised its interest rates again.\nShe works for a bank in the city.\n"
+            "The bank refused him a loan.\nHe put his savings in the bank."
         ),
     },
     "pooling": {

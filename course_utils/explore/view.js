@@ -122,8 +122,8 @@ export function frame({model, el}, {name, tries, controls, show}) {
       "div",
       {class: "cu-explorer", "data-explorer-view": name, "data-lm-suppress-shortcuts": true},
       h("div.cu-controls", controls(state, change)),
+      line, // beside the sliders, in sight while one is dragged
       place,
-      line,
       h("p.cu-tries", h("strong", "To try: "), tries),
     ),
   );

@@ -30,7 +30,8 @@ const softmax = scores => {
     total = sum(all);
   return all.map(value => value / total);
 };
-const lines = text => text.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/).filter(line => line.trim());
+const allLines = text => text.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/);
+const lines = text => allLines(text).filter(line => line.trim());
 
 function text(given) {
   if (!given.trim()) throw new ExploreError("Type a text.");
@@ -287,7 +288,16 @@ function plane(vectors, before) {
 
 async function layers({word, texts}, engine) {
   word = engine.tokenizer.normalizer.normalize(word).trim();
-  const sentences = lines(texts).map(line => line.trim());
+  const sentences = [],
+    kinds = [];
+  let gap = false;
+  for (const line of allLines(texts).map(line => line.trim())) {
+    if (line) {
+      sentences.push(line);
+      kinds.push(kinds.length ? Math.min(3, kinds.at(-1) + gap) : 0);
+    }
+    gap = !line;
+  }
   if (!word || sentences.length < 3)
     throw new ExploreError("Type a word, and at least three sentences with it, one a line.");
   if (sentences.length > 16) throw new ExploreError(`${sentences.length} sentences; 16 can be shown.`);
@@ -309,7 +319,7 @@ async function layers({word, texts}, engine) {
     const far = state.flatMap((a, i) => state.slice(i + 1).map(b => norm(minus(a, b))));
     apart.push(sum(far) / far.length);
   });
-  return {sentences, points: rounded(points, 3), cosines: rounded(cosines, 3), apart: rounded(apart, 3)};
+  return {sentences, kinds, points: rounded(points, 3), cosines: rounded(cosines, 3), apart: rounded(apart, 3)};
 }
 
 async function pooling({one, other, mask = true, pads = 0}, engine) {
