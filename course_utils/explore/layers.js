@@ -33,7 +33,12 @@ function render({model, el}) {
         "move from hidden state 0 to 6: when do the two kinds of bank part? Point at a dot, or move to it by Tab: the line names the nearest sentence. Which nearest is of the other kind? Then take a word of your own with two meanings; an empty line begins the second colour.",
       controls: (state, change) => [
         textField("Word", state.word, word => change({word})),
-        textField("Sentences with it, one a line; an empty line between two kinds", state.texts, texts => change({texts}), 6),
+        textField(
+          "Sentences with it, one a line; an empty line between two kinds",
+          state.texts,
+          texts => change({texts}),
+          6,
+        ),
       ],
       show: (place, {sentences, kinds, points, apart, cosines}) => {
         if (shown !== sentences.join("\n")) pointed = null;
