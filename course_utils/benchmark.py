@@ -14,14 +14,15 @@ SIMILAR = 3  # pairs with at least this score count as similar: they share the m
 RARITY = 1e-3  # the constant a of Arora et al. (2017)
 
 
-def glove_vectors(sentences, weighted=False):
+def glove_vectors(sentences, weighted=False, table=None):
     """The mean of the GloVe vectors of each sentence's words; zeros if no word is known. Array (n, 50).
 
     weighted: weight each word by a / (a + p), with a = 0.001 and p its relative frequency (Arora et al. 2017, section
     3, without removing the common component). The package gives no counts, only words in order of frequency, so p comes
     from Zipf's law: inversely proportional to the rank.
+    table: other vectors, as `load_glove` returns them.
     """
-    row_of, glove = load_glove()
+    row_of, glove = table or load_glove()
     harmonic = math.log(len(row_of)) + 0.5772  # the sum of 1/rank over the vocabulary
     vectors = np.zeros((len(sentences), glove.shape[1]))
     for place, sentence in enumerate(sentences):

@@ -59,14 +59,13 @@ def show(*names, about=("",)):
 
     about: only measures whose names hold one of these words.
     """
-    missing = [name for name in names if not rows_of(name)]
-    for name in names:
-        rows = rows_of(name)
+    stored = {name: rows_of(name) for name in names}
+    for name, rows in stored.items():
         print(f"{name}: " + (f"measured with transformers {rows['transformers']}" if rows else "not run here"))
         for measure, found in rows.items():
             if measure not in ("transformers", "torch") and any(word in measure for word in about):
                 print(f"    {measure}: {found}")
-    if missing:
+    if not all(stored.values()):
         print(f"With a connection to a model hub: {AGAIN}")
 
 
@@ -83,6 +82,12 @@ def _said(interval):
     return "{:.3f} ({:.3f} to {:.3f})".format(*interval)
 
 
+def _ahead(gold, one, other):
+    from ..evaluation import spearman
+
+    return spearman(gold, one) - spearman(gold, other)
+
+
 def agreement(label, pairs, folder, best=None):
     """How well an encoder's cosines agree with the scores of pairs, and the differences that papers report.
 
@@ -91,21 +96,18 @@ def agreement(label, pairs, folder, best=None):
     from ..benchmark import similarities
     from ..evaluation import bootstrap, spearman
 
-    def ahead(gold, one, other):
-        return spearman(gold, one) - spearman(gold, other)
-
     spaces, gold = similarities(pairs, folder), pairs["score"].to_numpy()
     means = {name: values for name, values in spaces.items() if name.startswith("layer") and name.endswith("mean")}
     *_, last = means
     cls, glove = spaces[last.replace("mean", "cls")], spaces["GloVe, mean"]
     found = {
         f"Spearman on {label}, mean": _said(bootstrap(spearman, gold, means[last])),
-        f"Spearman on {label}, mean minus GloVe": _said(bootstrap(ahead, gold, means[last], glove)),
-        f"Spearman on {label}, CLS minus GloVe": _said(bootstrap(ahead, gold, cls, glove)),
-        f"Spearman on {label}, mean minus CLS": _said(bootstrap(ahead, gold, means[last], cls)),
+        f"Spearman on {label}, mean minus GloVe": _said(bootstrap(_ahead, gold, means[last], glove)),
+        f"Spearman on {label}, CLS minus GloVe": _said(bootstrap(_ahead, gold, cls, glove)),
+        f"Spearman on {label}, mean minus CLS": _said(bootstrap(_ahead, gold, means[last], cls)),
     }
     if best:
-        gain = _said(bootstrap(ahead, gold, means[last], means[best]))
+        gain = _said(bootstrap(_ahead, gold, means[last], means[best]))
         found[f"Spearman on {label}, last layer minus {best}, the highest on other pairs"] = gain
     return found, max(means, key=lambda name: spearman(gold, means[name]))
 
@@ -175,37 +177,29 @@ def measures(folder, tables):
 
 def glove_measures(path, tables):
     """The mean of large GloVe vectors beside that of the packaged ones. path: gzipped text, a word and its numbers."""
-    import re
-
     import numpy as np
 
     from ..benchmark import glove_vectors, row_cosines
     from ..evaluation import bootstrap, spearman
+    from ..models import load_glove
 
-    words = {
-        name: [re.findall(r"\w+|[^\w\s]", text.lower()) for text in [*pairs["sentence1"], *pairs["sentence2"]]]
-        for name, pairs in tables.items()
-    }
-    wanted, vectors = {word for texts in words.values() for text in texts for word in text}, {}
+    row_of, vectors = {}, []
     with gzip.open(path, "rt", encoding="utf-8") as file:
         next(file)  # how many, of how many numbers
         for line in file:
             word, *numbers = line.rstrip().split(" ")
-            if word in wanted:
-                vectors[word] = np.array(numbers, dtype=np.float32)
-    width, found = len(next(iter(vectors.values()))), {}
+            row_of[word] = len(row_of)
+            vectors.append(np.array(numbers, dtype=np.float32))
+    large, found = (row_of, np.stack(vectors)), {"numbers per word": str(len(vectors[0]))}
     for name, pairs in tables.items():
-        means = [
-            np.mean([vectors[word] for word in text if word in vectors] or [np.zeros(width)], axis=0)
-            for text in words[name]
-        ]
-        small, gold = glove_vectors([*pairs["sentence1"], *pairs["sentence2"]]), pairs["score"].to_numpy()
-        large, small = (row_cosines(all_[: len(pairs)], all_[len(pairs) :]) for all_ in (np.array(means), small))
-        found[f"Spearman on {name}, mean"] = _said(bootstrap(spearman, gold, large))
-        found[f"Spearman on {name}, minus 50 numbers a word"] = _said(
-            bootstrap(lambda gold, one, other: spearman(gold, one) - spearman(gold, other), gold, large, small)
+        gold = pairs["score"].to_numpy()
+        big, small = (
+            row_cosines(*(glove_vectors(pairs[part].tolist(), table=table) for part in ("sentence1", "sentence2")))
+            for table in (large, load_glove())
         )
-    return {"numbers per word": str(width)} | found
+        found[f"Spearman on {name}, mean"] = _said(bootstrap(spearman, gold, big))
+        found[f"Spearman on {name}, minus 50 numbers a word"] = _said(bootstrap(_ahead, gold, big, small))
+    return found
 
 
 def fetch_file(address, path, md5):

@@ -45,14 +45,14 @@ def claims():
 def literature_page(lessons):
     """The page as Markdown. lessons: {name: notebook} of the book; a cell's link leads to the heading above it."""
     named = {part_of(name): name for name in lessons}
-    text = []
+    text, found = [], Counter()
     for title, rows in claims():
+        found.update(claim["verdict"] for claim in rows)
         links = [" ".join(_link(cell, named, lessons) for cell in claim["cells"]) for claim in rows]
         filled = [
             ROW.format(**{"because": "", **claim, "links": links}) for claim, links in zip(rows, links, strict=True)
         ]
         text.append(PART.format(title=title, rows="\n".join(filled)))
-    found = Counter(claim["verdict"] for _, rows in claims() for claim in rows)
     verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS)
     return PAGE.format(count=found.total(), verdicts=verdicts) + "".join(text)
 
