@@ -10,18 +10,20 @@ import warnings
 
 import numpy as np
 
-from ._support.figures import GREY, HEAT, Figure, ink_on, label_ends, label_point, name_points
-from ._support.figures import contrast as contrast
+from ._support.colours import GREY, GRID, HEAT, INK, ink_on
+from ._support.colours import contrast as contrast
+from ._support.figures import Figure, label_ends, label_point, name_points
 
 STYLE = {
     "figure.figsize": (7, 3.6),
     "figure.constrained_layout.use": True,
-    "savefig.dpi": 160,
+    "savefig.dpi": 110,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlelocation": "left",
     "axes.titlesize": "medium",
     "font.size": 12,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK[0]),
     "text.parse_math": False,  # a "$" in a token is literal
     "lines.linewidth": 2,
     "lines.markersize": 6,
@@ -124,7 +126,7 @@ def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, 
             axes.bar_label(shapes, shares, label_type="center", color=ink_on(colour), fontsize="small")
             ends.append((label, (at[-1] + width, floor[-1] + row[-1] / 2), colour))
         if intervals and label in intervals:
-            axes.vlines(at + width / 2, *intervals[label], color="black", label=f"_{label}", gid="interval y")
+            axes.vlines(at + width / 2, *intervals[label], color=INK[0], label=f"_{label}", gid="interval y")
     axes.set_xticks(range(len(names)), list(names))
     if stacked:
         axes.set_ylim(0, 1)
@@ -174,7 +176,7 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
                     hollow.append((shape, np.where(((low <= 0) & (high >= 0))[:, None], 1.0, colour)))
         axes.set(title=heading, ylim=(count - 0.5, -0.5))
         axes.set_yticks(at, list(names)[part])
-        axes.grid(axis="y", color="#dddddd", linewidth=0.8)
+        axes.grid(axis="y", color=GRID[0], linewidth=0.8)
         axes.set_axisbelow(True)
     axes.set_xlabel(xlabel)
     axes.set_xlim(*limits)  # of all panels, and after all are drawn: it fixes the ends that are None too

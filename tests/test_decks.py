@@ -124,7 +124,8 @@ def test_one_idea_a_slide_with_notes(name):
     given = [one for one in deck if "optional" not in one[0].metadata.get("tags", [])]
     least, most = limits(name, core=(10, 26), further=(5, 14))
     assert least <= len(given) <= most
-    assert deck[0][0].source.startswith("# ") and "After this lecture you can" in deck[1][0].source
+    title = "\n".join(cell.source for cell in deck[0])
+    assert title.startswith("# ") and "?**" in title and "**After this lecture they can**" in title
     for place, slide in enumerate(deck):
         first = slide[0]
         heading = HEADING.match(first.source) if first.cell_type == "markdown" else None

@@ -2,6 +2,8 @@
 
 import io
 import itertools
+import re
+from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +13,11 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from course_utils import plots
+from course_utils._support.colours import INK, PAPER
 
+SVG = "{http://www.w3.org/2000/svg}"
+STYLE = re.compile(r".*?<style>\.cu-plot\{(.*?)display.*?\.cu-plot\{(--.*?)\}", re.DOTALL)
+VARIABLE = re.compile(r"--(\w+):(#[0-9a-f]{6});")
 ALT = "A picture for a test, described in a sentence."
 
 
@@ -135,6 +141,41 @@ def test_the_png_carries_the_alternative_text_and_no_date():
     assert png == plots.lines([1, 2], {"a": [0, 1]}, "t", "x", "y", ALT)._repr_png_()[0]
 
 
+def all_kinds():
+    """A figure of each kind, by the name of its function."""
+    return {name: draw() for name, (draw, _) in TOLD.items()}
+
+
+def test_the_drawing_is_well_formed_and_the_same_each_time():
+    for name, figure in all_kinds().items():
+        tree = ElementTree.fromstring(figure.svg)
+        assert tree.attrib["role"] == "img" and tree.attrib["aria-label"] == ALT, name
+        assert figure.svg == TOLD[name][0]().svg, name
+        assert "http" not in figure.svg.replace("http://www.w3.org/", ""), name
+    odd = plots.bars(['<b>&"', "$x$ 0.125"], {"one": [0.125, 1]}, "a < b", "x", "y", 'with "<signs>" & a picture')
+    texts = ["".join(text.itertext()) for text in ElementTree.fromstring(odd.svg).iter(f"{SVG}text")]
+    assert {"<b>&\"", "$x$ 0.125", "a < b"} <= set(texts) and odd.alt in odd.svg.replace("&quot;", '"').replace(
+        "&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")  # fmt: skip
+
+
+def test_every_colour_of_a_drawing_follows_the_mode_and_text_can_be_read_in_both():
+    """But for the cells of a heatmap and the numbers in cells and bars, which stay as they are."""
+    for name, figure in all_kinds().items():
+        light, dark = (dict(VARIABLE.findall(part)) for part in STYLE.match(figure.svg).groups())
+        assert light.keys() == dark.keys() >= {"ink", "paper"}, name
+        body = figure.svg.partition("</style>")[2]
+        assert set(re.findall(r"var\(--([a-z]+\d*)\)", body)) <= light.keys(), name
+        for tag in re.findall(r"<text[^>]*var\(--(\w+)\)", body):
+            assert plots.contrast(light[tag], "white") >= 4.5 and plots.contrast(dark[tag], PAPER[1]) >= 4.5, (
+                name,
+                tag,
+            )
+        for tag in set(light) - {"paper", "grid", "ink"}:
+            assert plots.contrast(dark[tag], PAPER[1]) >= 3, (name, tag)
+        fixed = "heatmap" in name or "stacked" in name
+        assert fixed or not re.search(r": #[0-9a-f]{6}", body), name
+
+
 def kept(monkeypatch):
     """Let figures stay open. Returns a function that closes them and returns the axes of the last one as drawn."""
     close = plt.close
@@ -237,10 +278,10 @@ def test_a_picture_without_a_description_is_refused():
 
 
 def test_fewer_colours_change_no_colour_that_is_seen():
-    """The palette of the PNG keeps white, black and the lines' colours."""
+    """The palette of the PNG keeps white, the ink and the lines' colours."""
     png = plots.bars("abc", {name: [1, 2, 3] for name in "abc"}, "t", "x", "y", ALT)._repr_png_()[0]
     picture = Image.open(io.BytesIO(png))
-    assert picture.mode == "P" and picture.width == 7 * 160
+    assert picture.mode == "P" and picture.width == 7 * 110
     shown = np.array(picture.convert("RGB")).reshape(-1, 3)
-    for colour in ("white", "black", *seaborn.color_palette(plots.PALETTE)[:3]):
+    for colour in ("white", INK[0], *seaborn.color_palette(plots.PALETTE)[:3]):
         assert np.abs(shown - 255 * np.array(to_rgb(colour))).max(axis=1).min() <= 2

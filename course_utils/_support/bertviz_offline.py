@@ -8,8 +8,9 @@ import re
 
 import torch
 
+from .colours import HEAT
 from .downloads import packaged_folder
-from .figures import HEAT, Figure
+from .figures import Figure
 
 HEAD_VIEW_TOKENS = 40  # notebook size grows with the square: 1.1 MB at 40 tokens, 6 layers of 12 heads
 MODEL_VIEW_TOKENS = 24  # all heads are drawn at once: 41,000 lines at 24 tokens

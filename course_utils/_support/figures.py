@@ -6,31 +6,8 @@ import textwrap
 
 import numpy as np
 
-GREY = "#767676"  # lines that guide the eye
-HEAT = "#4292c6"  # the darkest cell of a heatmap: light enough for black numbers
-
-
-def contrast(one, other):
-    """The contrast of two colours as WCAG 2 defines it: from 1 to 21; text needs 4.5."""
-    from matplotlib.colors import to_rgb
-
-    rgb = np.array([to_rgb(one), to_rgb(other)])
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    dark, light = sorted(linear @ (0.2126, 0.7152, 0.0722))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def ink_on(background):
-    """The colour of text on this background."""
-    return max(("black", "white"), key=lambda ink: contrast(ink, background))
-
-
-def readable(colour):
-    """The colour, darkened until text in it can be read on white."""
-    from matplotlib.colors import to_rgb
-
-    shades = (tuple(scale * np.array(to_rgb(colour))) for scale in np.linspace(1, 0, 21))
-    return next(shade for shade in shades if contrast(shade, "white") >= 4.5)
+from .colours import GREY, readable
+from .figure_svg import svg_of
 
 
 def drawn(figure, decimals=3):
@@ -91,7 +68,10 @@ def drawn(figure, decimals=3):
 
 
 class Figure:
-    """A finished picture with its alternative text. Jupyter displays it as PNG, everything else as text."""
+    """A finished picture with its alternative text.
+
+    A page shows it as SVG, which follows its light or dark mode; paper shows it as PNG, everything else as text.
+    """
 
     def __init__(self, figure, alt):
         import matplotlib.pyplot as plt
@@ -105,8 +85,12 @@ class Figure:
             # 256 colours look the same and take a third of the bytes
             Image.open(buffer).convert("RGB").quantize(256, dither=0).save(smaller, "png", optimize=True)
             self.png, self.alt, self.data = smaller.getvalue(), alt, drawn(figure)
+            self.svg = svg_of(figure, alt)
         finally:
             plt.close(figure)
+
+    def _repr_html_(self):
+        return f'<figure class="cu-figure" style="margin:0">{self.svg}</figure>'
 
     def _repr_png_(self):
         return self.png, {"alt": self.alt}

@@ -11,6 +11,8 @@ import itertools
 import unicodedata
 from contextlib import contextmanager
 
+from .._support.colours import DARK, FONTS, INK, QUIET
+
 WIDTH = 520
 TEXT, SMALL = 16, 14  # heights of type, in units; nothing is smaller
 # Each kind of thing: its fill and its line, in light and in dark mode. The hues are those of Okabe and Ito (2008),
@@ -27,9 +29,6 @@ KINDS = {
     "loss": ("#fbdccb", "#a33f00", "#5a2707", "#ffa775"),  # a loss, an error, a gradient
     "plain": ("none", "#53606c", "none", "#9dabb8"),  # everything else
 }
-INK, QUIET = ("#1b2733", "#e3e8ec"), ("#53606c", "#a9b5c0")
-DARK = ('html[data-theme="dark"]', 'body[data-jp-theme-light="false"]', "body.vscode-dark")
-FONTS = {"sans": "system-ui, sans-serif", "mono": "ui-monospace, Menlo, Consolas, monospace"}
 
 
 def _style():

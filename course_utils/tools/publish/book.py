@@ -15,10 +15,11 @@ from tqdm import tqdm
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS, part_of, parts
+from ...diagrams.the_way import LESSONS, the_way
 from ..translations import SOURCE, TranslationError, catalogue_of, check_language, into_language
 from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
-from .figures import number_figures
+from .figures import number_figures, without_blank_lines
 from .front import title_page
 from .headings import HEADING, anchor_of
 from .listings import set_listings
@@ -57,6 +58,8 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
             nbformat.validate(notebooks[path.stem])
             into_language(notebooks[path.stem], path.stem, language, sources)
             notebooks[path.stem].cells = for_readers(notebooks[path.stem].cells, _chapter(path.stem, notebooks))
+            if path.stem[:2] in LESSONS:
+                _put_map(notebooks[path.stem].cells[0], path.stem[:2])
         except TranslationError as error:
             raise BookError(str(error)) from None
         except OSError as error:
@@ -73,6 +76,12 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
         # its terms come directly below its title, and no heading level may be skipped
         cell.source = re.sub("(?m)^### ", "## ", cell.source)
     return notebooks
+
+
+def _put_map(opening, lesson):
+    """The map of the course below the title of a lesson, with the place where it stands."""
+    drawn = f'<div class="cu-diagram cu-map">{without_blank_lines(the_way(lesson).svg)}</div>'
+    opening.source = re.sub(r"\A(# .+\n)", lambda title: f"{title[1]}\n{drawn}\n", opening.source)
 
 
 def _chapter(name, notebooks):

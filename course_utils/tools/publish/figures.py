@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-DIAGRAM = re.compile(r'<figure ((?:data-\w+="[^"]*" )*)class="cu-diagram"[^>]*>(.*?)</figure>', re.DOTALL)
+DIAGRAM = re.compile(r'<figure ((?:data-\w+="[^"]*" )*)class="cu-(?:diagram|figure)"[^>]*>(.*?)</figure>', re.DOTALL)
 SENTENCE = re.compile(r"(?:\S+\s+){4,}?\S*[.?!](?=\s|$)|.+", re.DOTALL)  # of five words; "Line chart." says too little
 
 
@@ -23,8 +23,13 @@ def figure_in(cell):
     return None, None
 
 
+def without_blank_lines(drawing):
+    """A drawing that can stand in Markdown, where a blank line would end it."""
+    return re.sub(r"\n\s*(?=\n)", "", drawing)
+
+
 def number_figures(cells, chapter):
-    """Give each figure of a lesson its number, such as 5.3, and its caption.
+    """Give each figure of a lesson its number, such as 5.3, and its caption, and fold the code that draws it.
 
     The caption is the cell's metadata `course.caption` or else the first sentence of the alternative text.
     Raises ValueError, with the cell's id, for a figure that cannot be drawn or has no alternative text.
@@ -37,6 +42,7 @@ def number_figures(cells, chapter):
         if sum("data" in other for other in cell.outputs) > 1:
             raise ValueError(f"the cell {cell.id} shows a picture and something else, and each needs a cell of its own")
         alt, number = _alternative(cell.id, kind, output), number + 1
+        cell.metadata["tags"] = [*{*cell.metadata.get("tags", []), "hide-input"}]
         caption = cell.metadata.get("course", {}).get("caption") or SENTENCE.match(alt)[0]
         caption = re.sub(r"([\\`*_{}\[\]<>$|~#&])", r"\\\1", caption)
         cell.metadata["mystnb"] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..._support.notebooks import ROUTES, part_of
 from ..workspace.overview import Overview
 from ..workspace.overview import lessons as stated
-from .figures import DRAWING
+from .figures import DRAWING, without_blank_lines
 
 FOLDER = Path(__file__).parent
 WIDTH = 640  # pixels of a card's picture: twice as many as it is wide
@@ -31,7 +31,7 @@ def _art(name, notebook, folder):
     for data in shown:
         if "image/png" not in data:
             drawing = DRAWING.search(data["text/html"])[0]
-            return re.sub(r'\s+(role|aria-label)="[^"]*"|\n\s*(?=\n)', "", drawing)  # a blank line would end it
+            return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing))
     for data in shown:
         picture = PIL.Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("RGB")
         picture.thumbnail((WIDTH, WIDTH))

@@ -19,6 +19,7 @@ from pathlib import Path
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of, padded, parts
+from ...diagrams.the_way import LESSONS, the_way
 from .mathematics import with_mathml
 from .paper import BROWSERS, print_pdf
 
@@ -69,10 +70,11 @@ def timing(notebook):
     return rows, int(total[1])
 
 
-def deck_cells(notebook, page=""):
+def deck_cells(notebook, page="", lesson=""):
     """The cells of a lesson on slides or in speaker notes, each with `metadata.deck`, which the template reads.
 
     page: the address of the lesson in the book, for links from the pictures of explorers; without one, no links.
+    lesson: its number, such as "05": the title slide shows where it stands on the map of the course.
     """
     rows, total = timing(notebook)
     optional = ["optional" in cell.metadata.get("tags", []) for cell in notebook.cells if _slide_type(cell) == "slide"]
@@ -100,6 +102,8 @@ def deck_cells(notebook, page=""):
             start += minutes
         elif level == 1:
             cells.append(_notes(next(cell.source for cell in notebook.cells if cell.id == "plan")))
+            if lesson in LESSONS:
+                cells.append(_map_of(lesson))
     if not cells or not any(cell.metadata.deck["opens"] for cell in cells):
         raise ValueError("it has no slide tags")
     for cell, after in zip(cells, [*cells[1:], None]):
@@ -162,6 +166,12 @@ def _slide_type(cell):
     return cell.metadata.get("slideshow", {}).get("slide_type", "")
 
 
+def _map_of(lesson):
+    shown = nbformat.v4.new_output("display_data", {"text/html": the_way(lesson)._repr_html_()})
+    deck = {"type": "-", "opens": False, "closes": False, "input": False, "output": True, "reveal": False}
+    return nbformat.v4.new_code_cell(outputs=[shown], metadata={"deck": deck | {"columns": False}})
+
+
 def _notes(text):
     return nbformat.v4.new_markdown_cell(text, metadata={"deck": {"type": "notes", "opens": False, "closes": False}})
 
@@ -197,7 +207,8 @@ def render(path, book=""):
         if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
             raise ValueError('it has no slide tags: no cell has slideshow.slide_type "slide" in its metadata')
         minutes = timing(notebook)[1]
-        notebook.cells = deck_cells(notebook, f"{book and book.rstrip('/') + '/'}{path.stem}.html")
+        page = f"{book and book.rstrip('/') + '/'}{path.stem}.html"
+        notebook.cells = deck_cells(notebook, page, path.stem[:2])
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None
     reveal = Path(package.submodule_search_locations[0]) / "_static" / "revealjs"

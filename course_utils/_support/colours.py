@@ -1,0 +1,38 @@
+"""What figures and diagrams share: type, and colours for the light and the dark mode, in which text can be read."""
+
+import numpy as np
+
+INK, QUIET = ("#1b2733", "#e3e8ec"), ("#53606c", "#a9b5c0")
+DARK = ('html[data-theme="dark"]', 'body[data-jp-theme-light="false"]', "body.vscode-dark")
+FONTS = {"sans": "system-ui, sans-serif", "mono": "ui-monospace, Menlo, Consolas, monospace"}
+PAPER = "#ffffff", "#15191d"  # behind a drawing, in light and in dark mode
+GREY = "#767676"  # lines that guide the eye
+GRID = "#dddddd", "#3a444d"
+HEAT = "#4292c6"  # the darkest cell of a heatmap: light enough for black numbers
+
+
+def contrast(one, other):
+    """The contrast of two colours as WCAG 2 defines it: from 1 to 21; text needs 4.5."""
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array([to_rgb(one), to_rgb(other)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    dark, light = sorted(linear @ (0.2126, 0.7152, 0.0722))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def ink_on(background):
+    """The colour of text on this background."""
+    return max(("black", "white"), key=lambda ink: contrast(ink, background))
+
+
+def readable(colour, paper=PAPER[0], least=4.5):
+    """The colour, darkened on white paper or lightened on dark paper until text in it can be read.
+
+    least: the contrast; 3 is enough for marks.
+    """
+    from matplotlib.colors import to_rgb
+
+    end = float(contrast(paper, "white") > contrast(paper, "black"))  # white on dark paper
+    shades = (tuple(end + scale * (np.array(to_rgb(colour)) - end)) for scale in np.linspace(1, 0, 21))
+    return next(shade for shade in shades if contrast(shade, paper) >= least)
