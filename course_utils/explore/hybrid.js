@@ -66,7 +66,7 @@ function render({model, el}) {
         const column = at =>
           h(
             "div.cu-column",
-            h("div.cu-over", h("p.cu-head", names[at]), h("p.cu-small", "nDCG@10 ", bar(ndcg[at], 1))),
+            h("div.cu-over", h("p.cu-head", names[at]), h("p.cu-small", "nDCG@10 ", bar(ndcg[at], 1, "sentence"))),
             lists[at].length
               ? h(
                   "ol",
@@ -75,6 +75,7 @@ function render({model, el}) {
                     const page = pages.get(number);
                     return h(
                       "li",
+                      {"data-move": `${at}-${number}`},
                       h(
                         "button",
                         {
@@ -107,6 +108,7 @@ function render({model, el}) {
                 .map(([number, from, to]) =>
                   s("path", {
                     d: `M0 ${from + 0.5} L10 ${to + 0.5}`,
+                    "data-move": `link ${at} ${number}`,
                     "vector-effect": "non-scaling-stroke",
                     style: `stroke:var(--${number === state.page ? "masked-l" : ({2: "sentence-l", 1: "head-l"}[pages.get(number).grade] ?? "quiet")});stroke-width:${number === state.page ? 5 : pages.get(number).grade ? 3 : 1.5}`,
                   }),

@@ -1,5 +1,5 @@
 // Lesson 11: drag anchor, positive and negatives in the plane; the arrows show where gradient descent would move each.
-import {frame, s, fixed, slider, choice, table} from "./view.js";
+import {frame, s, fixed, slider, choice, table, arrow} from "./view.js";
 
 function render({model, el}) {
   const wide = 420,
@@ -10,6 +10,13 @@ function render({model, el}) {
     Math.round(((x - wide / 2) / unit) * 100) / 100,
     Math.round(((high / 2 - y) / unit) * 100) / 100,
   ];
+  // the anchor's name stands below it, the others' away from the middle, where the anchor is at the start
+  const beside = (point, below) => {
+    const [x, y] = at(point);
+    if (below) return {x, y: y + 26, "text-anchor": "middle"};
+    if (Math.abs(point[0]) > 1.6) return {x, y: y - 16, "text-anchor": "middle"}; // near the edge
+    return point[0] < 0 ? {x: x - 14, y: y - 8, "text-anchor": "end"} : {x: x + 14, y: y - 8};
+  };
   const clamp = ([x, y]) => [Math.max(-2.8, Math.min(2.8, x)), Math.max(-2, Math.min(2, y))];
   let held = null;
   return frame(
@@ -53,12 +60,24 @@ function render({model, el}) {
           "aria-label": "Points in the plane; move one with the arrow keys",
         });
         svg.append(s("path", {d: `M0 ${high / 2} H${wide} M${wide / 2} 0 V${high}`, style: "stroke:var(--edge)"}));
-        if (state.kind === "triplet")
+        if (state.kind === "ranking")
+          svg.append(
+            // cosines are angles seen from the middle
+            ...points.map(([, point, kind]) => {
+              const [x, y] = at(point);
+              return s("path", {
+                d: `M${wide / 2} ${high / 2} L${x} ${y}`,
+                style: `stroke:var(--${kind}-l);stroke-width:1.4;stroke-dasharray:2 3`,
+              });
+            }),
+          );
+        else
           svg.append(
             s("circle", {
               cx: at(state.anchor)[0],
               cy: at(state.anchor)[1],
               r: (distances[0] + state.margin) * unit,
+              "data-move": held === null && "ring",
               style: "fill:none;stroke:var(--quiet);stroke-dasharray:5 4",
             }),
           );
@@ -66,10 +85,7 @@ function render({model, el}) {
           const [x, y] = at(point),
             [dx, dy] = gradients[row].map(value => (-value / longest) * 55);
           if (Math.hypot(dx, dy) > 1)
-            svg.append(
-              s("path", {d: `M${x} ${y} l${dx} ${-dy}`, style: "stroke:var(--ink);stroke-width:2.5"}),
-              s("circle", {cx: x + dx, cy: y - dy, r: 3.5, style: "fill:var(--ink)"}),
-            );
+            svg.append(arrow(dx, -dy, "ink", held === null && `step ${row}`, `transform:translate(${x}px,${y}px)`));
           svg.append(
             s("circle", {
               cx: x,
@@ -97,7 +113,7 @@ function render({model, el}) {
                 }
               },
             }),
-            s("text", {x: x + 14, y: y - 8}, name),
+            s("text", beside(point, row === 0), name),
           );
         });
         const follow = event => {

@@ -47,7 +47,7 @@ function render({model, el}) {
                 h("p.cu-small", about({tokens, at, typed, own, bits, rank})),
                 table(
                   ["guess", "probability"],
-                  words.map((word, row) => [token(word), bar(shares[row], Math.max(0.001, shares[0]))]),
+                  words.map((word, row) => [token(word), bar(shares[row], Math.max(0.001, shares[0]), "masked")]),
                   `Guesses at place ${at}`,
                 ),
               ),

@@ -1,5 +1,32 @@
 // Lesson 05: one token asks all others, in one head, step by step with the model's numbers.
-import {frame, h, fixed, textField, slider, token, table, bar} from "./view.js";
+import {frame, h, s, fixed, textField, slider, token, table, bar} from "./view.js";
+
+/** Arcs over the tokens from the one that asks to all, as thick as their shares. They follow when lines break anew. */
+function withArcs(row, asks, shares) {
+  const arcs = shares.map((share, at) =>
+    s("path", {
+      "data-move": `arc ${at}`,
+      style: `stroke:var(--head-l);stroke-width:${(9 * share).toFixed(2)}px;opacity:${(0.25 + 0.75 * share).toFixed(2)}`,
+    }),
+  );
+  const over = s("svg", {class: "cu-over-tokens", "aria-hidden": "true"}, arcs),
+    whole = h("div.cu-arcs", over, row);
+  const lay = () => {
+    const tops = [...row.children].map(token => [token.offsetLeft + token.offsetWidth / 2, token.offsetTop]);
+    const [x, y] = tops[asks];
+    arcs.forEach((arc, at) => {
+      const [to, end] = tops[at],
+        high = at === asks ? 30 : Math.min(62, 16 + Math.abs(to - x) / 4),
+        [left, right] = at === asks ? [-12, 12] : [0, 0];
+      arc.setAttribute(
+        "d",
+        `M${x + left / 2} ${y} C${x + left} ${y - high} ${to + right} ${end - high} ${to + right / 2} ${end}`,
+      );
+    });
+  };
+  new ResizeObserver(lay).observe(whole);
+  return [whole, lay];
+}
 
 function render({model, el}) {
   let ofLayers, ofHeads;
@@ -22,21 +49,23 @@ function render({model, el}) {
           control.querySelector("input").max = most;
         const most = Math.max(...shares),
           at = shares.indexOf(most);
-        place.replaceChildren(
-          h("p.cu-head", "Click the token that asks"),
-          h(
-            "div.cu-row",
-            tokens.map((text, place) =>
-              token(text, {pressed: place === asks, key: `t${place}`, onclick: () => change({token: place}, true)}),
-            ),
+        const row = h(
+          "div.cu-row",
+          tokens.map((text, place) =>
+            token(text, {pressed: place === asks, key: `t${place}`, onclick: () => change({token: place}, true)}),
           ),
+        );
+        const [drawing, lay] = withArcs(row, asks, shares);
+        place.replaceChildren(
+          h("p.cu-head", "Click the token that asks; the thicker the arc, the larger the share"),
+          drawing,
           table(
             ["token", "q · k", `÷ √${result.length}`, "softmax: its share"],
             tokens.map((text, place) => [
               token(text),
               fixed(products[place]),
               fixed(scores[place]),
-              bar(shares[place], 1),
+              bar(shares[place], 1, "head"),
             ]),
             "The steps from query and keys to shares",
           ),
@@ -48,6 +77,7 @@ function render({model, el}) {
               .join(", ")} and so on.`,
           ),
         );
+        lay();
         return `Layer ${state.layer}, head ${state.head}: “${tokens[asks]}” gets ${fixed(100 * most, 0)}% of its mix from “${tokens[at]}”${at === asks ? ", itself" : ""}. The shares add up to ${fixed(shares.reduce((a, b) => a + b))}.`;
       },
     },

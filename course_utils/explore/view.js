@@ -34,6 +34,43 @@ function filled(element, attributes, children) {
   return element;
 }
 
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const MOTION = {duration: 300, easing: "ease-out"};
+
+/** Redraw a place. What is there before and after moves from its old state to its new one: bars in their order, and
+ * what has a `data-move`, by this name: an element of a drawing by its style, any other from place to place. */
+function redrawn(place, draw) {
+  const parts = () => {
+    const bars = [...place.querySelectorAll(".cu-fill")];
+    return new Map([
+      ...bars.map((bar, at) => [`bar ${at} of ${bars.length}`, bar]),
+      ...[...place.querySelectorAll("[data-move]")].map(part => [part.dataset.move, part]),
+    ]);
+  };
+  const look = part => {
+    if (part instanceof SVGElement) {
+      const {transform, d, r, strokeWidth, opacity} = getComputedStyle(part);
+      return {transform, d, r, strokeWidth, opacity};
+    }
+    const {left, top, width} = part.getBoundingClientRect(),
+      origin = place.getBoundingClientRect();
+    return {left: left - origin.left, top: top - origin.top, width};
+  };
+  if (calm.matches) return draw();
+  const before = new Map([...parts()].map(([name, part]) => [name, look(part)]));
+  const answer = draw();
+  for (const [name, part] of parts()) {
+    const old = before.get(name);
+    if (!old) continue;
+    const now = look(part);
+    if ("d" in now) part.animate([old, now], MOTION);
+    else if (part.matches(".cu-fill")) part.animate([{width: `${old.width}px`}, {width: `${now.width}px`}], MOTION);
+    else if (old.left !== now.left || old.top !== now.top)
+      part.animate([{translate: `${old.left - now.left}px ${old.top - now.top}px`}, {translate: "0 0"}], MOTION);
+  }
+  return answer;
+}
+
 export const fixed = (value, digits = 2) =>
   value == null ? "–" : (value.toFixed(digits) * 1 === 0 ? 0 : value).toFixed(digits);
 
@@ -68,7 +105,7 @@ export function frame({model, el}, {name, tries, controls, show}) {
   };
   const draw = () => {
     const held = place.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    say(show(place, last, asking, change));
+    say(redrawn(place, () => show(place, last, asking, change)));
     if (held) place.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus();
   };
   const ask = () => {
@@ -193,6 +230,30 @@ export function token(text, {kind, pressed, key, onclick, title} = {}) {
     : h("span", options, text);
 }
 
+/** An arrow in a drawing from the origin to (x, y), named for `data-move`; style: of the group, such as its place. */
+export function arrow(x, y, kind, name, style = "") {
+  const long = Math.hypot(x, y) || 1,
+    [ahead, across] = [
+      [x / long, y / long],
+      [-y / long, x / long],
+    ],
+    point = (back, side) => [0, 1].map(at => ([x, y][at] - back * ahead[at] + side * across[at]).toFixed(1)).join(" ");
+  return s(
+    "g",
+    {style, "data-move": name},
+    s("path", {
+      d: `M0 0 L${point(Math.min(8, long), 0)}`,
+      style: `stroke:var(--${kind});stroke-width:3`,
+      "data-move": `${name} line`,
+    }),
+    s("path", {
+      d: `M${point(0, 0)} L${point(11, 5.5)} L${point(11, -5.5)} Z`,
+      style: `fill:var(--${kind})`,
+      "data-move": `${name} tip`,
+    }),
+  );
+}
+
 /** A table: head, then rows; a number is set right. */
 export function table(head, rows, label) {
   const names = head.map(text => (text ? h("th", {scope: "col"}, text) : h("td")));
@@ -203,11 +264,12 @@ export function table(head, rows, label) {
   return h("div", {class: "cu-scroll", tabindex: 0, role: "group", "aria-label": label}, drawn);
 }
 
-/** A bar from 0 to `most`, with its number. */
-export function bar(value, most, digits = 2) {
+/** A bar from 0 to `most`, in the colour of the kind of thing, with its number. */
+export function bar(value, most, kind, digits = 2) {
+  const width = `calc((100% - 4em) * ${Math.max(0, Math.min(1, value / most))})`;
   return h(
     "span.cu-bar",
-    h("span", {class: "cu-fill", style: `width:calc((100% - 4em) * ${Math.max(0, Math.min(1, value / most))})`}),
+    h("span", {class: "cu-fill", style: `width:${width};background:var(--${kind}-f);border-color:var(--${kind}-l)`}),
     h("span.cu-value", fixed(value, digits)),
   );
 }
