@@ -5,6 +5,7 @@ import copy
 import functools
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -14,12 +15,15 @@ from playwright.sync_api import TimeoutError as NotYet
 
 from course_utils._support.notebooks import NOTEBOOKS, exercise_parts, kind_of, part_of, parts
 from course_utils.exercises import all_exercises
+from course_utils.explore import explore
 from course_utils.tools import cli
 from course_utils.tools.publish.mathematics import with_mathml
 from course_utils.tools.publish.slides import (
     DECK,
     HEADING,
+    MARKER,
     SlidesError,
+    book_seen_from,
     deck_cells,
     find_lesson,
     lessons_with_decks,
@@ -332,6 +336,23 @@ def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
     for book in ("javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"):
         with pytest.raises(SlidesError, match="--book must be an address"):
             render(path, book)
+    assert "explore-link" not in render(path)[render(path).index("<section") :]
+
+
+def test_the_links_lead_to_the_book_that_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert book_seen_from(".") is None
+    for made, out, way in (("build/book", ".", "build/book"), ("build/book", "two words", "../build/book"),
+                           ("my talks/book", "my talks/decks", "../book"), ("site", "site", "")):  # fmt: skip
+        Path(made).mkdir(parents=True, exist_ok=True)
+        (Path(made) / MARKER).touch()
+        assert book_seen_from(out) == way
+
+
+def test_the_title_slide_shows_where_the_lesson_stands(tmp_path):
+    path = lesson(tmp_path, slide("# A"), slide("## One"), plan())
+    assert "Lesson 05 is about the stage encoder." in render(path)
+    assert "cu-svg" not in render(path.rename(path.with_name("x5_x.ipynb"))).partition("<section")[2].partition("<script")[0]
 
 
 def test_an_optional_slide_has_no_minutes_and_the_notes_say_how_to_pass_over_it(tmp_path):
@@ -376,7 +397,7 @@ MEASURE = """() => {
         const scale = drawn ? Math.hypot(grid.a, grid.b) : part.currentCSSZoom;
         const size = parseFloat(getComputedStyle(part).fontSize) * (scale || 1);
         // signs above and below the line are smaller in every book
-        if (size < (drawn || part.closest('sub, sup, math') ? 13.9 : 17.9))
+        if (size < (part.closest('sub, sup, math') ? 13.9 : 17.9))
             found.push(`text of ${size.toFixed(1)} px: ${told(part)}`);
     }
     if (lowest < 396) found.push(`ends at ${Math.round(lowest)} of 720 px: fill at least 396`);
@@ -571,6 +592,29 @@ def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, bro
     box = page.locator("section.present .cu-svg").bounding_box()
     assert box["width"] == pytest.approx(1152) and box["height"] == pytest.approx(432)
     assert page.locator("section.present .sign").get_attribute("aria-label") == "\N{SLIGHTLY SMILING FACE}"
+    page.close()
+
+
+@needs_chromium
+def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, browser):
+    """From a file, without network; keys pressed in it do not turn the slides."""
+    shown = new_output("display_data", {"text/html": explore("losses")._repr_html_()})
+    other = new_output("display_data", {"text/html": explore("pooling")._repr_html_()})
+    cells = [new_code_cell("1", outputs=[output], metadata={"slideshow": {"slide_type": "-"}, "tags": ["slide-output"]})
+             for output in (shown, other)]  # fmt: skip
+    lesson(tmp_path, slide("## One"), cells[0], slide("### Two"), cells[1], slide("### Three"), plan())
+    page = show(browser, write_deck("05", tmp_path, tmp_path))
+    assert page.locator(".explore-link button").count() == 1
+    page.locator("section.present .explore-link button").click()
+    page.locator("dialog .cu-explorer:not([data-open])").wait_for()
+    first = page.locator("dialog .cu-line").inner_text()
+    page.locator("dialog input[type=range]").first.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("was => document.querySelector('dialog .cu-line').textContent !== was", arg=first)
+    assert place(page) == 0 and "Loss 0." in page.locator("dialog .cu-line").inner_text()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.querySelector('dialog').open") is False
     page.close()
 
 

@@ -21,7 +21,7 @@ function render({model, el}) {
           width: (wide - 20) / bins - 2,
           y: 70 - (60 * count) / most,
           height: (60 * count) / most,
-          style: "fill:var(--vector-l)",
+          style: "fill:var(--vector-f);stroke:var(--vector-l)",
         }),
       ),
       results.map(({cosine}) =>

@@ -22,7 +22,7 @@ function render({model, el}) {
           width: (wide - 20) / bins - 2,
           y: up ? 78 - y(count) : 82,
           height: y(count),
-          style: `fill:var(--${row ? "sentence" : "masked"}-l);opacity:${low + (bin + 0.5) * step >= at ? 1 : 0.35}`,
+          style: `fill:var(--${row ? "sentence" : "masked"}-f);stroke:var(--${row ? "sentence" : "masked"}-l);opacity:${low + (bin + 0.5) * step >= at ? 1 : 0.35}`,
         }),
       );
     return s(

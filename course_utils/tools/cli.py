@@ -567,26 +567,28 @@ def _bar(results, total):
 @click.option("--pdf", is_flag=True, help="Also print each deck to a PDF, with Chromium.")
 @click.option(
     "--book",
-    default="",
+    default=None,
     show_default=False,
     metavar="ADDRESS",
-    help="Where the book is, for links from the pictures of explorers. Default: beside the decks.",
+    help="Where the book is, for links from the pictures of explorers. Default: build/book, or beside the decks.",
 )
 def slides(lesson, out, pdf, book):
     """Write the lecture deck of a LESSON, such as 05, or of "all": one self-contained HTML file for each.
 
     Press S for the speaker's notes.
     """
-    from .publish.slides import SlidesError, lessons_with_decks, write_deck, write_pdf
+    from .publish.slides import SlidesError, book_seen_from, lessons_with_decks, write_deck, write_pdf
 
-    problem = ""
+    problem, found = "", book_seen_from(out) if book is None else book
     with in_one_sentence(SlidesError):
         for number in lessons_with_decks() if lesson == "all" else [lesson]:
-            target = write_deck(number, out, book=book)
+            target = write_deck(number, out, book=found)
             click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
             if pdf and not problem and not (problem := write_pdf(target)):
                 click.echo(f"{target.with_suffix('.pdf')}")
     click.echo("Open a deck in a browser; S opens the notes, ? lists all keys.")
+    if found is None:
+        click.echo("There is no book here, so no slide links to it; `course book` writes one.")
     if problem:
         raise click.ClickException(problem)
 

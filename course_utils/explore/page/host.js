@@ -1,6 +1,7 @@
 // The explorers of a page of the book: a button below each one's picture, and anywidget's model for the view, with a worker behind it.
 
 import {NEEDS} from "./compute.js";
+import {Model} from "./model.js";
 
 const here = new URL("./", import.meta.url);
 let worker = null,
@@ -32,42 +33,17 @@ function asked(name, state, progress) {
   });
 }
 
-/** anywidget's model: state by name, and listeners. A new "state" is a question to the worker. */
-class Model {
-  constructor(name, start) {
-    this.name = name;
-    this.values = {engine: "page", start, state: {}, answer: null};
-    this.listeners = {};
-  }
-  get(name) {
-    return this.values[name];
-  }
-  set(name, value) {
-    this.values[name] = value;
-  }
-  on(event, listener) {
-    (this.listeners[event] ??= []).push(listener);
-  }
-  off(event, listener) {
-    this.listeners[event] = (this.listeners[event] ?? []).filter(one => one !== listener);
-  }
-  async save_changes() {
-    const found = await asked(this.name, this.values.state);
-    this.values.answer = found.answer ?? {
-      asked: this.values.state.asked,
-      problem: `The page cannot compute this: ${found.failed}.`,
-    };
-    for (const listener of this.listeners["change:answer"] ?? []) listener();
-  }
-  remember(state) {
-    // in the address, so that it can be linked to
+/** A state in the address, so that it can be linked to. */
+function remembering(name) {
+  let later;
+  return state => {
     const {asked: _, ...rest} = state;
-    clearTimeout(this.later); // browsers refuse more than some calls in a second
-    this.later = setTimeout(
-      () => history.replaceState(history.state, "", `#${mark(this.name)}=${encodeURIComponent(JSON.stringify(rest))}`),
+    clearTimeout(later); // browsers refuse more than some calls in a second
+    later = setTimeout(
+      () => history.replaceState(history.state, "", `#${mark(name)}=${encodeURIComponent(JSON.stringify(rest))}`),
       300,
     );
-  }
+  };
 }
 
 function why(failed) {
@@ -144,7 +120,7 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
     const place = document.createElement("div");
     picture.hidden = true;
     box.replaceChildren(place);
-    view.default.render({model: new Model(name, start), el: place});
+    view.default.render({model: new Model(start, state => asked(name, state), remembering(name)), el: place});
     const first = place.querySelector("input, textarea, select, button");
     if (first?.matches("[type=text], textarea")) first.setSelectionRange(0, 0);
     first?.focus();

@@ -11,21 +11,27 @@ as large as each slide allows; a diagram's steps (`<g class="cu-step" data-step=
 import base64
 import html
 import json
+import os
 import re
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import quote
 
+from ... import explore
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of, padded, parts
 from ...diagrams.the_way import LESSONS, the_way
+from .book import MARKER
 from .mathematics import with_mathml
 from .paper import BROWSERS, print_pdf
 
 DECK = Path(__file__).parent / "deck"
 SIGN = '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" {}>{}</svg>'
 STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"'
+EXPLORER = re.compile(r'data-explorer="(\w+)"')
+ALONE = {"merges": (), "threshold": ("pairs",), "losses": (), "hybrid": ("docs",)}  # explorers that need no encoder
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 
 
@@ -131,7 +137,7 @@ def _prepare(cell, page):
         shown = output.get("data", {}).get("text/html", "")
         if "</iframe>" in shown:
             output.data["text/html"] = _handing_keys_on(shown)
-        elif page and (explorer := re.search(r'data-explorer="(\w+)"', shown)):
+        elif page and (explorer := EXPLORER.search(shown)):
             target = html.escape(f"{page}#explore-{explorer[1].replace('_', '-')}")
             link = f'<a href="{target}" target="_blank" rel="noopener">Try it in the book</a>'
             output.data["text/html"] = f'{shown}<p class="explore-link">{link}</p>'
@@ -176,7 +182,19 @@ def _notes(text):
     return nbformat.v4.new_markdown_cell(text, metadata={"deck": {"type": "notes", "opens": False, "closes": False}})
 
 
-def render(path, book=""):
+def book_seen_from(out):
+    """The folder of the book that links of decks in the folder `out` lead to; None if there is no book.
+
+    It is looked for in `out` itself, beside it as `book`, and where `course book` puts it.
+    """
+    for folder in (Path(out), Path(out).parent / "book", Path("build/book")):
+        if (folder / MARKER).exists():
+            way = os.path.relpath(folder, out).replace(os.sep, "/")
+            return "" if way == "." else quote(way)
+    return None
+
+
+def render(path, book=None):
     """The deck of one lesson as HTML text.
 
     book: where the book's pages are, as in `write_deck`.
@@ -184,7 +202,7 @@ def render(path, book=""):
     Raises SlidesError with a one-sentence message: not a notebook, no slide tags, a plan that does not add up, an
     address that is none.
     """
-    if book and not re.match(r"https?://[^/]|[\w./~-]+$", book):
+    if book and not re.match(r"https?://[^/]|[\w./~%-]*$", book):
         raise SlidesError(f"--book must be an address (https://...) or a folder beside the deck; got {book!r}.")
     package = find_spec("sphinx_revealjs")
     if package is None or find_spec("nbconvert") is None:
@@ -207,7 +225,7 @@ def render(path, book=""):
         if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
             raise ValueError('it has no slide tags: no cell has slideshow.slide_type "slide" in its metadata')
         minutes = timing(notebook)[1]
-        page = f"{book and book.rstrip('/') + '/'}{path.stem}.html"
+        page = "" if book is None else f"{book and book.rstrip('/') + '/'}{path.stem}.html"
         notebook.cells = deck_cells(notebook, page, path.stem[:2])
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None
@@ -219,6 +237,8 @@ def render(path, book=""):
     css = texts(reveal, "dist/reset.css", "dist/reveal.css")
     css += [HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")]
     css += texts(DECK, "../formulas.css", "deck.css")
+    explorers = _explorers_in(notebook.cells)
+    css += texts(Path(explore.__file__).parent, "view.css") if explorers else []
     script = "\n".join(texts(reveal, "dist/reveal.js", "plugin/notes/notes.js")).replace("</script", "<\\/script")
     title = HEADING.search(notebook.cells[0].source)
     signs = json.loads((DECK / "signs.json").read_text(encoding="utf-8"))
@@ -227,6 +247,7 @@ def render(path, book=""):
         "css": "\n".join(css),
         "script": script,
         "own": (DECK / "deck.js").read_text(encoding="utf-8"),
+        "explorers": explorers,
         "signs": {sign: SIGN.format(sign, STROKE, drawn) for sign, drawn in signs.items()},
         "seconds": 60 * minutes,
     }
@@ -235,11 +256,31 @@ def render(path, book=""):
     return exporter.from_notebook_node(notebook, resources={"deck": deck, "metadata": {"name": path.stem}})[0]
 
 
-def write_deck(number, out, sources=NOTEBOOKS, book=""):
+def _explorers_in(cells):
+    """The script of the explorers on the slides that run in the deck itself, or ""."""
+    shown = "".join(output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", []))
+    names = sorted(set(EXPLORER.findall(shown)) & ALONE.keys())
+    if not names:
+        return ""
+    data = {"pairs": explore.compute.scored_cosines, "docs": explore.compute.documentation}
+    held = {
+        name: {
+            "module": base64.b64encode(explore.module(name).encode()).decode(),
+            "data": {part: data[part]() for part in ALONE[name]},
+        }
+        for name in names
+    }
+    page = Path(explore.__file__).parent / "page"
+    parts = [(page / file).read_text(encoding="utf-8").replace("export ", "") for file in ("model.js", "compute.js")]
+    parts += [f"const EXPLORERS = {json.dumps(held, separators=(',', ':'))};"]
+    return "\n".join([*parts, (DECK / "explore.js").read_text(encoding="utf-8")]).replace("</", "<\\/")
+
+
+def write_deck(number, out, sources=NOTEBOOKS, book=None):
     """Write NN_name.slides.html to a folder, which is created if needed. Returns its path.
 
-    book: the address of the book, or its folder seen from the deck's, for links from the pictures of explorers. If
-    empty, the book is where the deck is.
+    book: the address of the book, or its folder seen from the deck's ("" if both are one), for links from the pictures
+    of explorers. Without it, there are none.
 
     Raises SlidesError with a one-sentence message.
     """
