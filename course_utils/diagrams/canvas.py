@@ -210,16 +210,19 @@ class Canvas:
             x += wide + gap
         return boxes
 
-    def vector(self, x, y, cells=4, kind="vector", width=28, height=40, values=None, across=False):
+    def vector(self, x, y, cells=4, kind="vector", width=28, height=40, values=None, across=False, lined=True):
         """A vector as a small stack of cells, or a row of them (`across`). Returns its (left, top, right, bottom).
 
-        values: numbers from 0 to 1, one for each cell, drawn as darkness.
+        values: numbers from 0 to 1, one for each cell, drawn as darkness. lined=False: without lines between the cells.
         """
         self._inside((x, y), (x + width, y + height))
+        if not lined:
+            self._rectangle(float(x), float(y), width, height, self._kind(kind))
         for at in range(cells):
             wide, high = (width / cells, height) if across else (width, height / cells)
             left, top = (x + at * wide, y) if across else (x, y + at * high)
-            self._rectangle(left, top, wide, high, self._kind(kind))
+            if lined:
+                self._rectangle(left, top, wide, high, self._kind(kind))
             if values is not None:
                 opacity = round(min(1.0, max(0.0, float(values[at]))), 2)
                 self._rectangle(left, top, wide, high, f"{kind}-tip", fill_opacity=opacity)
@@ -289,6 +292,13 @@ class Canvas:
                 self.text(x + 8 * side, y, text, SMALL, anchor="start" if side > 0 else "end", quiet=True)
             else:
                 self.text(x, y - 12 * side, text, SMALL, quiet=True)
+
+    def arc(self, x0, x1, y, high, width, kind="head"):
+        """An arc over two places of the height `y`, whose middle is `high` above them: a line as wide as `width`."""
+        self._inside((x0, y), (x1, y), (x0, y - high - width / 2))
+        top = y - 4 / 3 * high
+        way = f"M{x0:.1f},{y:.1f} C{x0:.1f},{top:.1f} {x1:.1f},{top:.1f} {x1:.1f},{y:.1f}"
+        self._into.append(self._svg.Path(d=way, class_=f"{self._kind(kind)}-line", style=f"stroke-width:{width:.1f}"))
 
     def path(self, *points, text="", tip=True, **look):
         """Lines from point to point, the last of them an `arrow` with the text beside it, all with the look of one."""

@@ -3,6 +3,72 @@
 from .canvas import SMALL, Canvas
 
 
+def two_implementations(returned, shape, same):
+    """What comes back as attentions from two implementations: nothing, and a tensor for each layer.
+
+    returned: how many tensors the first one returned. shape: of those of the second, joined, (layers, heads, tokens,
+    tokens). same: whether both return the same last hidden state.
+    """
+    layers, heads, n, _ = shape
+    canvas, step = Canvas("05 two implementations", 248), 408 / layers
+    size, away = 0.44 * step, 0.48 * step / heads
+    with canvas.step():
+        canvas.box(2, 4, 70, 34, "sdpa", "layer", mono=True)
+        canvas.text(37, 50, "the default", SMALL, quiet=True)
+        canvas.arrow((72, 21), (106, 21))
+        canvas.box(108, 4, 78, 34, f"{returned} tensors", "plain", SMALL, dashed=True)
+        canvas.label(198, 21, "an empty tuple, and no error", bold=True)
+    with canvas.step():
+        canvas.box(2, 92, 70, 34, "eager", "layer", mono=True)
+        canvas.arrow((72, 109), (104, 109))
+        for layer in range(layers):
+            left, low = 108 + layer * step, 138 - size
+            for head in reversed(range(heads)):
+                canvas.box(left + head * away, low - head * away, size, size, kind="head", round_by=0)
+            canvas.text(left + 0.45 * step, 150, f"layer {layer + 1}" if layers < 8 else str(layer + 1), SMALL)
+        canvas.bracket(108, 510, 162, f"{layers} tensors, each (1, {heads}, {n}, {n})")
+        canvas.text(309, 197, "batch, heads, tokens, tokens", SMALL, quiet=True)
+    with canvas.step():
+        canvas.box(2, 214, 190, 30, "last hidden state, sdpa", "vector", SMALL)
+        canvas.text(212, 229, "=" if same else "≠", 24, bold=True)
+        canvas.box(232, 214, 190, 30, "last hidden state, eager", "vector", SMALL)
+    return canvas.finish(
+        f"Two implementations. sdpa brings {returned} tensors: an empty tuple. eager brings {layers}, one for each "
+        f"layer, each of the shape (1, {heads}, {n}, {n}), drawn as {heads} tables behind one another. The last hidden "
+        f"state is {'the same' if same else 'not the same'}."
+    )
+
+
+def arcs(tokens, weights, askers):
+    """Arcs over a sentence from a token that looks to those that it looks at, as thick as their weights in one head.
+
+    weights: (tokens, tokens), a row for each token that looks. askers: the positions of two tokens that look.
+    """
+    canvas, n = Canvas("05 arcs", 260), len(tokens)
+    step, told = 516 / n, []
+    middles = [2 + (at + 0.5) * step for at in range(n)]
+    for row, asker in enumerate(askers):
+        top, x = 82 + row * 132, middles[asker]
+        for at, token in enumerate(tokens):
+            kind = "special" if token in ("[CLS]", "[SEP]") else "token"
+            canvas.box(2 + at * step + 2, top, step - 4, 26, token, kind, SMALL, mono=True,
+                       bold=at == asker, thick=at == asker)  # fmt: skip
+        with canvas.step():
+            for at, weight in enumerate(weights[asker]):
+                wide = max(1, 15 * weight)
+                if at == asker:
+                    canvas.arc(x - 12, x + 12, top - 1, 14, wide)
+                else:
+                    canvas.arc(x, middles[at], top - 1, 12 + 58 * abs(at - asker) / max(asker, n - 1 - asker), wide)
+                canvas.text(middles[at], top + 37, f"{weight:.2f}", SMALL, bold=weight > 0.2)
+        most = max(range(n), key=lambda at: weights[asker][at])
+        told.append(f"{tokens[asker]} gives most to {tokens[most]} ({weights[asker][most]:.2f})")
+    return canvas.finish(
+        f"Arcs over the sentence {' '.join(tokens)}, from a token that looks to each that it looks at, as thick as the "
+        f"weight: {'; '.join(told)}."
+    )
+
+
 def one_table(tokens, weights, place, column):
     """A head's table without its numbers, and then the sums of its rows and of its columns.
 
@@ -89,6 +155,101 @@ def one_head(tokens, place, scores, weights, size, state):
     )
 
 
+def cut_into_heads(shape, cut, shown, state):
+    """Three maps make queries, keys and values of the vectors, and each result is cut into a sheet for every head.
+
+    shape: of the hidden state, (tokens, hidden). cut: the shape of the queries in heads, (heads, tokens, numbers).
+    shown: the head whose piece is marked. state: the number of the hidden state.
+    """
+    canvas, heads = Canvas("05 cut into heads", 236), cut[0]
+    canvas.box(2, 87, 92, 62, f"hidden\nstate {state}\n{tuple(shape)}", "vector", SMALL, round_by=0)
+    tops, wide, away = [12, 90, 168], 120, 26 / heads
+    for y, name in zip(tops, ("query", "key", "value")):
+        canvas.arrow((94, 118), (122, y + 28))
+        canvas.box(124, y + 10, 60, 36, f"{name}\nmap", "layer", SMALL)
+        canvas.arrow((184, y + 28), (208, y + 28))
+        for at in range(heads):
+            canvas.box(210 + at * wide / heads, y, wide / heads, 44, kind="head" if at == shown else "vector",
+                       round_by=0)  # fmt: skip
+        canvas.text(210 + wide / 2, y + 55, f"{tuple(shape)}", SMALL, quiet=True)
+    with canvas.step():
+        for y in tops:
+            canvas.arrow((334, y + 28), (360, y + 28))
+            for head in reversed(range(heads)):
+                kind = "head" if head == shown else "vector"
+                canvas.box(364 + head * away, y + (heads - 1 - head) * away - 8, 40, 44, kind=kind, round_by=0)
+            canvas.label(438, y + 24, f"({cut[0]}, {cut[1]}, {cut[2]})", bold=True)
+    return canvas.finish(
+        f"Hidden state {state}, of shape {tuple(shape)}, goes through a query map, a key map and a value map. Each "
+        f"result is again {tuple(shape)}, and is cut into {heads} strips, which become {heads} sheets: {tuple(cut)}."
+    )
+
+
+def score_square(tokens, queries, keys, scores, place, other, heads, same):
+    """The queries of a head times its keys, turned: a square of scores, in the place where row and column meet.
+
+    queries, keys: (tokens, numbers). scores: (tokens, tokens), divided by the root of the numbers. place, other: the
+    row and the column that are marked. heads: how many such squares a layer has. same: whether the softmax of all
+    of them is what the model returns.
+    """
+    canvas, n, size = Canvas("05 score square", 260), len(tokens), len(queries[0])
+    left, top, cell, high = 196, 92, 312 / n, 148 / n
+    most = max(abs(value) for rows in (queries, keys) for row in rows for value in row)
+    for at, (query, key, token) in enumerate(zip(queries, keys, tokens)):
+        x, y = left + at * cell, top + at * high
+        canvas.text(x + cell / 2, 8, token, SMALL, mono=True, bold=at == other)
+        canvas.text(48, y + high / 2, token, SMALL, "end", mono=True, bold=at == place)
+        canvas.vector(x + 1, 18, size, "head", cell - 2, 64, [abs(one) / most for one in key], lined=False)
+        canvas.vector(54, y + 1, size, "head", 128, high - 2, [abs(one) / most for one in query], True, lined=False)
+    canvas.box(left + other * cell + 1, 18, cell - 2, 64, kind="plain", thick=True, round_by=0)
+    canvas.box(54, top + place * high + 1, 128, high - 2, kind="plain", thick=True, round_by=0)
+    canvas.text(188, 40, f"K turned\n({size}, {n})", SMALL, "end")
+    canvas.text(118, 80, f"Q ({n}, {size})", SMALL)
+    canvas.label(2, 24, "darker:\nfarther from 0", quiet=True)
+    with canvas.step():
+        canvas.grid(left, top, scores, cell, height=high, decimals=1, shaded=False)
+        canvas.box(left + other * cell, top + place * high, cell, high, kind="plain", thick=True, round_by=0)
+        canvas.label(2, 251, f"{heads} heads at once: ({heads}, {n}, {n})", bold=True)
+    with canvas.step():
+        told = "softmax: the model's own weights" if same else "softmax: not the model's weights"
+        canvas.text(508, 251, told, SMALL, "end", kind="head")
+    return canvas.finish(
+        f"Q, {n} rows of {size} numbers, stands to the left of a square of {n} by {n} scores, and K, turned, {size} by "
+        f"{n}, above it. The row of {tokens[place]} and the column of {tokens[other]} meet in the score "
+        f"{scores[place][other]:.1f}. For {heads} heads at once, the shape is ({heads}, {n}, {n})."
+    )
+
+
+def masked_columns(tokens, weights, hidden):
+    """The weights of one head for a text with padding: the columns of padding are 0, and each row adds up to 1.
+
+    weights: (tokens, tokens), a row for each token that looks. hidden: for each token, whether it is padding.
+    """
+    canvas, n = Canvas("05 masked columns", 258), len(tokens)
+    left, top, wide, high = 52, 30, 360 / n, 184 / n
+    real = [at for at in range(n) if not hidden[at]]
+    for at, token in enumerate(tokens):
+        canvas.text(left + (at + 0.5) * wide, 16, token, SMALL, mono=True, quiet=hidden[at])
+        canvas.text(left - 6, top + (at + 0.5) * high, token, SMALL, "end", mono=True, quiet=hidden[at])
+        for other in range(n):
+            canvas.box(left + other * wide, top + at * high, wide, high, kind="plain", round_by=0)
+    with canvas.step():
+        for other in (at for at in range(n) if hidden[at]):
+            for at in range(n):
+                x, y = left + other * wide, top + at * high
+                canvas.box(x, y, wide, high, f"{weights[at][other]:g}", "padding", SMALL, round_by=0)
+        canvas.bracket(left + (real[-1] + 1) * wide, left + n * wide, top + n * high + 4, "score −∞, so weight 0")
+    with canvas.step():
+        canvas.grid(left, top, [[row[at] for at in real] for row in weights], wide, height=high)
+        for at, row in enumerate(weights):
+            canvas.label(left + n * wide + 8, top + (at + 0.5) * high, f"{sum(row):.2f}")
+        canvas.label(left + n * wide + 45, top + n * high / 2, "each row\nadds up\nto 1", kind="head")
+    return canvas.finish(
+        f"A table of {n} by {n} weights, a row for each token that looks, for {' '.join(tokens)}. The "
+        f"{sum(map(bool, hidden))} columns of padding hold 0 in every row. All rows add up to 1, also those of padding."
+    )
+
+
 def twelve_heads(shape, heads, shown, number):
     """How the heads of a layer share the vectors, and how their results are joined, mixed, added and normalised.
 
@@ -114,10 +275,11 @@ def twelve_heads(shape, heads, shown, number):
     left = 100
     cell = (490 - left) / heads
     with canvas.step():
-        for at in (0, heads - 1, shown):
-            for x in starts:
-                canvas.arrow((x + (at + 0.5) * narrow / heads, 84), (left + (at + 0.5) * cell, 114),
-                             kind="head" if at == shown else "padding", tip=at == shown, thick=at == shown)  # fmt: skip
+        middle = left + (shown + 0.5) * cell - 2
+        for x in starts:
+            canvas.arrow((x + (shown + 0.5) * narrow / heads, 84), (middle, 114), kind="head", thick=True)
+        far = middle < 270
+        canvas.text(518 if far else 2, 102, "the others likewise", SMALL, "end" if far else "start", quiet=True)
         for at in range(heads):
             canvas.box(left + at * cell, 114, cell - 4, 24, str(at), "head", SMALL, thick=at == shown)
         canvas.label(2, 126, f"{heads} heads,\n{part} each")
@@ -127,9 +289,9 @@ def twelve_heads(shape, heads, shown, number):
             canvas.arrow((middle, 138), (middle, 156), kind="head")
         strip(left - 2, 156, 490 - left, 16, shown)
         canvas.label(2, 168, f"joined\n{whole}")
-        canvas.bracket(left, 488, 176, f"{heads} x {size} = {hidden}; heads count from 0")
+        canvas.text(left + 206, 186, f"{heads} x {size} = {hidden}; heads count from 0", SMALL, quiet=True)
     with canvas.step():
-        canvas.box_from((60, 188), 10, 222, 104, 28, "output map", "layer", SMALL)
+        canvas.box_from((left + 6, 172), 10, 222, 104, 28, "output map", "layer", SMALL)
         canvas.box_from((114, 236), 196, 224, 24, 24, "+", round_by=12, over=whole)
         canvas.path((490, 16), (512, 16), (512, 206), (208, 206), (208, 224))
         canvas.box_from((220, 236), 250, 222, 100, 28, "LayerNorm", "layer", SMALL)
