@@ -7,23 +7,33 @@ import numpy as np
 from .canvas import SMALL, Canvas
 
 
-def four_vectors(vectors):
+def four_vectors(vectors, cosines=()):
     """Vectors of two whole numbers as arrows from one origin, each labelled with its numbers; the first is thick.
 
-    vectors: (n, 2).
+    vectors: (n, 2). cosines: of the first with each of the others, written under their numbers in the last step.
     """
     canvas, unit, origin = Canvas("06 four vectors", 174), 13, (240, 113)
 
+    def end_of(x, y):
+        return origin[0] + x * unit, origin[1] - y * unit
+
     def draw(x, y, **look):
-        end = (origin[0] + x * unit, origin[1] - y * unit)
+        end = end_of(x, y)
         canvas.arrow(origin, end, **look)
         canvas.text(end[0] + (9 if x > 0 else -9), end[1], f"({x:g}, {y:g})", anchor="start" if x > 0 else "end")
 
     for x, y in canvas.steps(vectors[1:]):
         draw(x, y, kind="vector")
     draw(*vectors[0], kind="sentence", thick=True)
-    names = [f"({x:g}, {y:g})" for x, y in vectors]
-    return canvas.finish(f"Arrows from one origin: {names[0]}, drawn thick, and {', '.join(names[1:])}.")
+    names, told = [f"({x:g}, {y:g})" for x, y in vectors], ""
+    if len(cosines):
+        with canvas.step():
+            for (x, y), cosine in zip(vectors[1:], cosines, strict=True):
+                across, down = end_of(x, y)
+                away, anchor = (68, "start") if x > 0 else (-68, "end")
+                canvas.text(across + away, down, f"cosine {cosine:g}", anchor=anchor, kind="sentence", bold=True)
+        told = " Cosines with the first: " + ", ".join(f"{cosine:g}" for cosine in cosines) + "."
+    return canvas.finish(f"Arrows from one origin: {names[0]}, drawn thick, and {', '.join(names[1:])}.{told}")
 
 
 def centring(loose, tight, names):
