@@ -158,3 +158,37 @@ def two_planes(in_one, in_two, names):
         f"The tokens of two sentences ({names[0]}: dots, {names[1]}: squares). In one plane for both, their means are "
         f"{told[0]} apart. In two planes, laid on one another, both means lie on the crossing of the axes: {told[1]}."
     )
+
+
+def overflow(numbers, products, lengths):
+    """The cosine of a vector with itself, once as it should be and once with products that ran over.
+
+    numbers: of the vector, a few whole numbers. products: what its type made of their squares. lengths: the product of
+    the two lengths, in a type that holds it.
+    """
+    canvas, n = Canvas("06 overflow", 232), len(numbers)
+    columns = [96, 96 + n * 76 + 24, 434]
+    for x, name in zip(columns, ("products", "their sum", "cosine")):
+        canvas.label(x, 44, name, quiet=True)
+    canvas.label(2, 14, "a, times itself", quiet=True)
+    canvas.grid(112, 2, [[f"{number:g}" for number in numbers]], 60, "vector", height=26)
+    last = []
+    for y, name, found, kind in ((58, "on paper", [number**2 for number in numbers], "sentence"),
+                                 (132, "in int8", products, "loss")):  # fmt: skip
+        with canvas.step():
+            canvas.label(2, y + 17, name, bold=True)
+            for at, product in enumerate(found):
+                canvas.box(columns[0] + at * 76, y, 68, 34, f"{product:,}", kind)
+            canvas.box_from((columns[0] + n * 76 - 6, y + 17), columns[1], y, 68, 34, f"{sum(found):,}", kind)
+            canvas.arrow((columns[1] + 68, y + 17), (columns[2] - 2, y + 17), f"/ {lengths:,.0f}")
+            last.append(f"{sum(found) / lengths:.3f}")
+            canvas.box(columns[2], y, 80, 34, last[-1], kind, bold=True)
+    with canvas.step():
+        times = (numbers[0] ** 2 - products[0]) // 256
+        canvas.label(columns[0], 204, f"int8 counts round and round in 256 steps:\n{numbers[0] ** 2:,} minus {times} "
+                     f"times 256 leaves {products[0]}", kind="loss")  # fmt: skip
+    return canvas.finish(
+        f"The cosine of a vector of {n} numbers {numbers[0]} with itself. On paper, the products are "
+        f"{numbers[0] ** 2:,} each, and the cosine is {last[0]}. In int8, of each product {products[0]} is left, and "
+        f"the cosine is {last[1]}."
+    )
