@@ -42,7 +42,9 @@ def number_figures(cells, chapter):
         if sum("data" in other for other in cell.outputs) > 1:
             raise ValueError(f"the cell {cell.id} shows a picture and something else, and each needs a cell of its own")
         alt, number = _alternative(cell.id, kind, output), number + 1
-        cell.metadata["tags"] = [*{*cell.metadata.get("tags", []), "hide-input"}]
+        tags = cell.metadata.setdefault("tags", [])
+        if not {"hide-input", "remove-input"} & {*tags}:
+            tags.append("hide-input")
         caption = cell.metadata.get("course", {}).get("caption") or SENTENCE.match(alt)[0]
         caption = re.sub(r"([\\`*_{}\[\]<>$|~#&])", r"\\\1", caption)
         cell.metadata["mystnb"] = {
