@@ -1,6 +1,418 @@
 """The diagrams of lesson 01: tokenization."""
 
+import math
+import re
+import unicodedata
+from difflib import SequenceMatcher
+
 from .canvas import SMALL, Canvas, text_width
+
+LETTER = 9  # the width of a letter in a row of letters
+
+
+def words_to_tokens(words, lines, added):
+    """The words of a sentence, and below each what it becomes, in two lines; then how many there are of each kind.
+
+    lines: for each line, [(word or "", its tokens)]; a token without a word of its own was added. added: how many
+    tokens there are of which kind, {name: count}, words first.
+    """
+    canvas = Canvas("01 words to tokens", 246)
+
+    def needed(line, spare):
+        return sum(text_width(token, SMALL, True) + spare + 2 for _, tokens in line for token in tokens) + 3 * len(line)
+
+    spare = min((512 - needed(line, 0)) / sum(len(tokens) for _, tokens in line) for line in lines)
+    for row, line in enumerate(lines):
+        y, x = 4 + 96 * row, 4
+        for word, tokens in line:
+            wides = [text_width(token, SMALL, True) + spare for token in tokens]
+            total = sum(wides) + 2 * (len(wides) - 1)
+            if word:
+                canvas.text(x + total / 2, y + 12, word, SMALL, bold=True)
+            with canvas.step():
+                if word:
+                    canvas.bracket(x + 2, x + total - 2, y + 32, below=False)
+                at = x
+                for token, wide in zip(tokens, wides):
+                    kind = "special" if token.startswith("[") else "token"
+                    canvas.box(at, y + 38, wide, 28, token, kind, SMALL, mono=True, thick=not word)
+                    at += wide + 2
+            x += total + 5
+    with canvas.step():
+        wide = (512 - 26 * len(added)) / (len(added) + 1)
+        total = sum(added.values())
+        for at, (name, count) in enumerate([*added.items(), ("tokens", total)]):
+            x = 4 + at * (wide + 26)
+            canvas.text(x + wide / 2, 206, count, 20, bold=True)
+            canvas.text(x + wide / 2, 230, name, SMALL, quiet=True)
+            if at:
+                canvas.text(x - 13, 206, "=" if at == len(added) else "+", 20)
+    told = ", ".join(f"{word or 'no word'}: {' '.join(tokens)}" for line in lines for word, tokens in line)
+    return canvas.finish(
+        f"Each of {len(words)} words with its tokens below it. {told}. In sum, "
+        f"{' and '.join(f'{count} {name}' for name, count in added.items())} make {total} tokens."
+    )
+
+
+def rows_of_table(ids, shape, continuing):
+    """Pieces of words, and the rows of the model's table that their ids name.
+
+    ids: {piece: id}. shape: of the table, (rows, numbers). continuing: how many of the pieces carry the mark.
+    """
+    canvas = Canvas("01 rows of a table", 236)
+    canvas.text(84, 14, "piece", SMALL, quiet=True)
+    canvas.text(212, 14, "id", SMALL, quiet=True)
+    canvas.text(400, 14, f"{shape[0]:,} rows of {shape[1]} numbers", SMALL, quiet=True)
+    ordered = sorted(ids.items(), key=lambda pair: pair[1])
+    step = 176 / len(ordered)
+    canvas.box(296, 28, 208, 184, kind="layer")
+    for at, (piece, number) in enumerate(ordered):
+        y = 36 + step * at + step / 2
+        canvas.box(40, y - 15, 88, 30, piece, "token", mono=True)
+        with canvas.step():
+            canvas.arrow((132, y), (184, y))
+            canvas.text(212, y, number, mono=True, bold=True)
+            canvas.arrow((240, y), (292, y))
+            canvas.vector(304, y - 11, 8, "vector", 160, 22, across=True)
+            canvas.text(484, y, "…")
+    canvas.text(400, 226, f"{continuing:,} rows are for pieces with ##", SMALL, quiet=True)
+    return canvas.finish(
+        f"A table of {shape[0]:,} rows with {shape[1]} numbers in each. "
+        + ", ".join(f"{piece} has the id {number}, its row" for piece, number in ordered)
+        + f". {continuing:,} of the rows are for pieces that continue a word."
+    )
+
+
+def framed(text, tokens, whole, ids):
+    """A text, the tokens that it is cut into, and the frame of special tokens, with the id of each.
+
+    tokens: the text's own. whole, ids: as the model gets them, special tokens included.
+    """
+    canvas = Canvas("01 framed", 210)
+    wide, gap = 92, 10
+    left = 260 - (len(whole) * wide + (len(whole) - 1) * gap) / 2
+    first = whole.index(tokens[0])
+    canvas.text(260, 20, text, 24)
+
+    def row(y, shown, names, kind=None):
+        for at in shown:
+            mark = "special" if whole[at].startswith("[") else "token"
+            canvas.box(left + at * (wide + gap), y, wide, 36, names[at], kind or mark, mono=True)
+
+    inner = range(first, first + len(tokens))
+    outer = [at for at in range(len(whole)) if at not in inner]
+    with canvas.step():
+        canvas.arrow((260, 38), (260, 64))
+        row(70, inner, whole)
+    with canvas.step():
+        row(70, outer, whole)
+    with canvas.step():
+        for at in range(len(whole)):
+            x = left + at * (wide + gap) + wide / 2
+            canvas.arrow((x, 110), (x, 138))
+        row(144, range(len(whole)), [str(number) for number in ids])
+        canvas.text(260, 197, f"{len(tokens)} words, {len(ids)} ids", SMALL, quiet=True)
+    return canvas.finish(
+        f"The text {text} is cut into {', '.join(tokens)}. With its frame it is {' '.join(whole)}, and the ids are "
+        f"{', '.join(map(str, ids))}."
+    )
+
+
+def _plain(sign):
+    """A letter in lower case and without its accent."""
+    return unicodedata.normalize("NFD", sign.lower())[0]
+
+
+def round_trip(text, back):
+    """A text and what comes back from its ids, with everything that is not the same marked and counted."""
+    marks, changes = {50: [], 112: []}, {"capital": 0, "accent": 0, "space lost": 0, "space added": 0}
+    matcher = SequenceMatcher(None, "".join(map(_plain, text)), "".join(map(_plain, back)), autojunk=False)
+    for kind, i0, i1, j0, j1 in matcher.get_opcodes():
+        if kind == "equal":
+            for i, j in zip(range(i0, i1), range(j0, j1)):
+                if text[i] != back[j]:
+                    changes["capital" if text[i].lower() == back[j] else "accent"] += 1
+                    marks[50].append(i)
+                    marks[112].append(j)
+        else:
+            changes["space lost"] += i1 - i0
+            changes["space added"] += j1 - j0
+            marks[50] += range(i0, i1)
+            marks[112] += range(j0, j1)
+    cell = 512 / max(len(text), len(back))
+    canvas = Canvas("01 round trip", 196)
+
+    def row(y, name, written):
+        canvas.label(4, y - 26, name, quiet=True)
+        for place, letter in enumerate(written):
+            if letter != " ":
+                canvas.text(4 + (place + 0.5) * cell, y, letter, SMALL, mono=True)
+
+    row(50, "into the tokenizer", text)
+    with canvas.step():
+        row(112, "back from the ids", back)
+    with canvas.step():
+        for y, written in ((50, text), (112, back)):
+            for place in marks[y]:
+                canvas.box(4 + place * cell, y - 13, cell, 26, kind="loss", round_by=2)
+                canvas.text(4 + (place + 0.5) * cell, y, written[place].strip(), SMALL, mono=True)
+        wide = 512 / len(changes)
+        for at, (name, count) in enumerate(changes.items()):
+            canvas.text(4 + wide * (at + 0.5), 154, count, 20, bold=True, kind="loss")
+            several = name.replace("space", "spaces") if "space" in name else f"{name}s"
+            canvas.text(4 + wide * (at + 0.5), 180, name if count == 1 else several, SMALL)
+    return canvas.finish(
+        f"Into the tokenizer: {text} Back from the ids: {back} Changed are "
+        + ", ".join(f"{name} {count} times" for name, count in changes.items()) + "."
+    )  # fmt: skip
+
+
+def same_or_not(pairs):
+    """Two words in each row, the pieces of each, and whether these are the same.
+
+    pairs: [((word, pieces), (word, pieces))].
+    """
+    canvas = Canvas("01 same or not", 52 * len(pairs) + 4)
+    for row, (one, other) in canvas.steps(enumerate(pairs)):
+        y, same = 4 + 52 * row, one[1] == other[1]
+        for x, way, (word, pieces) in ((54, 1, one), (466, -1, other)):
+            canvas.text(x, y + 20, word, 20)
+            canvas.arrow((x + 46 * way, y + 20), (x + 70 * way, y + 20))
+            kind = "token" if same else "loss"
+            canvas.box(130 if way > 0 else 286, y + 2, 104, 36, " ".join(pieces), kind, mono=True)
+        canvas.text(260, y + 20, "=" if same else "≠", 26, bold=True, kind=None if same else "loss")
+    told = [
+        f"{one[0]} and {other[0]} become {'the same' if one[1] == other[1] else 'different pieces'}"
+        for one, other in pairs
+    ]
+    return canvas.finish(f"Pairs of words with the pieces of each: {'; '.join(told)}.")
+
+
+def _joined(canvas, x, y, pieces, letter=LETTER, height=26, kind="token"):
+    """A word as its pieces side by side, without their marks. Returns its right end."""
+    for piece in pieces:
+        written = piece.removeprefix("##")
+        wide = len(written) * letter + 6
+        canvas.box(x, y, wide, height, written, kind, SMALL, mono=True, round_by=3)
+        x += wide
+    return x
+
+
+def cut_words(cut, unknown="[UNK]"):
+    """Words as they are cut, piece beside piece, and how many pieces each has. cut: {word: pieces}."""
+    canvas = Canvas("01 cut words", 36 * len(cut) + 6)
+    for row, (word, pieces) in enumerate(cut.items()):
+        y, lost = 6 + 36 * row, unknown in pieces
+        _joined(canvas, 8, y, [word] if lost else pieces, kind="loss" if lost else "token")
+        canvas.text(508, y + 13, unknown if lost else f"{len(pieces)} pieces", SMALL, "end", quiet=True)
+    return canvas.finish(
+        "Words cut into pieces: " + "; ".join(f"{word} is {' '.join(pieces)}" for word, pieces in cut.items()) + "."
+    )
+
+
+def counted_unknown(sources):
+    """How many tokens each source has, as bars, and how many of them are unknown.
+
+    sources: {name: (texts, tokens, unknown)}.
+    """
+    canvas = Canvas("01 counted unknown", 96 * len(sources) + 10)
+    most = max(tokens for _, tokens, _ in sources.values())
+    for row, (name, (texts, tokens, unknown)) in enumerate(sources.items()):
+        y, wide = 8 + 96 * row, 380 * tokens / most
+        canvas.label(8, y + 10, f"{texts:,} {name}: {tokens:,} tokens")
+        canvas.box(8, y + 24, wide, 46, kind="token")
+        with canvas.step():
+            share = wide * unknown / tokens
+            if share:
+                canvas.box(8 + wide - share, y + 24, share, 46, kind="loss")
+            canvas.text(8 + wide + 16, y + 47, f"{unknown} [UNK]", 20, "start", bold=True)
+    return canvas.finish(
+        "A bar of tokens for each kind of text. "
+        + " ".join(f"{texts:,} {name} have {tokens:,} tokens, {unknown} of them unknown."
+                   for name, (texts, tokens, unknown) in sources.items())
+    )  # fmt: skip
+
+
+def _smile(canvas, x, y, radius=8):
+    """An emoji that many fonts lack."""
+    canvas.circle(x, y, radius, "head")
+    for side in (-1, 1):
+        canvas.arrow((x + 3 * side, y - 4), (x + 3 * side, y - 1), tip=False)
+    canvas.arrow((x - 4.5, y + 2), (x + 4.5, y + 2), bend=3, tip=False)
+
+
+def _rune(canvas, x, y):
+    """The first letter of the runes, which many fonts lack."""
+    canvas.arrow((x - 3, y - 9), (x - 3, y + 9), tip=False)
+    for high, far in ((0, 5), (5, 8)):
+        canvas.arrow((x - 3, y + high), (x + far, y + high - 8), tip=False, bend=1)
+
+
+def _written(canvas, x, y, text):
+    """A text in type of one width, with the signs that many fonts lack drawn. Returns its right end."""
+    for sign in text:
+        if sign == "🙂":
+            _smile(canvas, x + 9, y)
+        elif sign == "ᚠ":
+            _rune(canvas, x + 6, y)
+        elif sign != " ":
+            canvas.text(x + LETTER / 2, y, sign, mono=True)
+        x += 18 if sign == "🙂" else 10
+    return x
+
+
+def unknown_words(found, unknown="[UNK]", most=5):
+    """What stands in a text, one row each, and its tokens; long runs of one letter are shortened.
+
+    found: {text: tokens}. Texts with more tokens than `most` show how many there are.
+    """
+    canvas = Canvas("01 unknown words", 42 * len(found) + 4)
+    for row, (text, tokens) in enumerate(found.items()):
+        y = 22 + 42 * row
+        many = len(text) > 20
+        right = _written(canvas, 10, y, text[:6] if many else text)
+        if many:
+            canvas.label(right + 2, y, f"… {len(text)} characters", quiet=True)
+        with canvas.step():
+            canvas.arrow((226, y), (262, y))
+            if len(tokens) > most:
+                canvas.box(272, y - 15, 110, 30, f"{len(tokens)} pieces", "token", SMALL)
+            else:
+                kinds = ["loss" if token == unknown else "token" for token in tokens]
+                canvas.tokens(272, y - 15, tokens, kinds, height=30, size=16)
+    told = [
+        f"{text if len(text) < 20 else f'{len(text)} times the letter {text[0]}'} "
+        f"becomes {' '.join(tokens) if len(tokens) <= most else f'{len(tokens)} pieces'}"
+        for text, tokens in found.items()
+    ]
+    return canvas.finish(f"Texts and their tokens: {'; '.join(told)}.")
+
+
+def one_input(comments):
+    """Two comments that become the same tokens. comments: {text: tokens}."""
+    canvas = Canvas("01 one input", 190)
+    for x, (text, tokens) in zip((10, 290), comments.items()):
+        canvas.box(x, 6, 220, 44, kind="plain")
+        _written(canvas, x + 110 - 5 * len(text) - 4, 28, text)
+        with canvas.step():
+            canvas.arrow((x + 110, 54), (x + 110, 96))
+            kinds = ["loss" if token == "[UNK]" else "token" for token in tokens]
+            wide = sum(text_width(token, 16, True) + 12 for token in tokens) + 6 * (len(tokens) - 1)
+            canvas.tokens(x + 110 - wide / 2, 102, tokens, kinds, height=34, size=16)
+    one, other = comments.values()
+    with canvas.step():
+        canvas.text(260, 119, "=" if one == other else "≠", 30, bold=True)
+        canvas.text(260, 170, "one input" if one == other else "two inputs", bold=True, kind="loss")
+    return canvas.finish(
+        f"Two comments, {' and '.join(comments)}. Their tokens are {' '.join(one)} and {' '.join(other)}: "
+        f"{'the same input' if one == other else 'two inputs'}."
+    )
+
+
+def starts_tried(word, tried):
+    """The starts of a word that are looked up, longest first, until one of them is an entry.
+
+    tried: {start: whether it is in the vocabulary}.
+    """
+    canvas = Canvas("01 starts tried", 24 * len(tried) + 4)
+    cell = 26
+
+    def row(number, start, known):
+        y = 24 * number - 21
+        canvas.text(70, y + 11, number, SMALL, "end", quiet=True)
+        canvas.box(90, y, cell * len(start), 21, kind="token" if known else "plain", thick=known)
+        for at, letter in enumerate(start):
+            canvas.text(90 + (at + 0.5) * cell, y + 11, letter, mono=True, bold=known)
+        told = "in the vocabulary" if known else "not in it"
+        canvas.text(104 + cell * len(word), y + 11, told, SMALL, "start", bold=known, quiet=not known)
+
+    (first, *between, found) = enumerate(tried.items(), start=1)
+    row(first[0], *first[1])
+    for together in (between, [found]):
+        with canvas.step():
+            for number, (start, known) in together:
+                row(number, start, known)
+    last = list(tried)[-1]
+    return canvas.finish(
+        f"{len(tried)} starts of {word}, each a letter shorter than the one before. Only the last, {last}, is in the "
+        f"vocabulary."
+    )
+
+
+def two_cutters(cut, equal, total):
+    """Some words as our function and the library cut them, and how many of all words both cut equally.
+
+    cut: {word: (our pieces, the library's)}.
+    """
+    canvas = Canvas("01 two cutters", 36 * len(cut) + 92)
+    canvas.text(116, 14, "our function", bold=True)
+    canvas.text(404, 14, "the library", bold=True)
+    for row, pair in enumerate(cut.values()):
+        y = 32 + 36 * row
+        for middle, pieces in zip((116, 404), pair):
+            wide = sum(len(piece.removeprefix("##")) * LETTER + 6 for piece in pieces)
+            _joined(canvas, middle - wide / 2, y, pieces)
+        canvas.text(260, y + 13, "=" if pair[0] == pair[1] else "≠", 20, bold=True)
+    y = 32 + 36 * len(cut)
+    canvas.text(260, y + 4, "…")
+    with canvas.step():
+        canvas.text(260, y + 38, f"{equal:,} of {total:,} words are cut equally", 20, bold=True)
+    return canvas.finish(
+        f"{', '.join(cut)}: each is drawn as our function cuts it and as the library does. Of all {total:,} words, "
+        f"{equal:,} are cut equally."
+    )
+
+
+def counted_pairs(counts, pair, total):
+    """Words as letters, with how often each occurs; then each place of one pair of neighbours, and its total.
+
+    counts: {word: count}.
+    """
+    half = math.ceil(len(counts) / 2)
+    canvas = Canvas("01 counted pairs", 40 * half + 44)
+    cell, letters, terms = 17, "".join(pair), []
+    for at, (word, count) in enumerate(counts.items()):
+        x, y = (8 if at < half else 276), 6 + 40 * (at % half)
+        canvas.text(x + 34, y + 14, count, SMALL, "end", bold=True)
+        for place, letter in enumerate(word):
+            canvas.box(x + 42 + place * cell, y, cell - 2, 28, letter, "plain", SMALL, mono=True, round_by=3)
+        starts = [found.start() for found in re.finditer(letters, word)]
+        terms += [f"{len(starts)}·{count}" if len(starts) > 1 else str(count)] * bool(starts)
+        with canvas.step():
+            for start in starts:
+                canvas.box(x + 42 + start * cell, y, 2 * cell - 2, 28, letters, "token", SMALL, True, thick=True)
+    with canvas.step():
+        canvas.text(260, 40 * half + 26, f"{' '.join(pair)}:  {' + '.join(terms)} = {total}", 20, bold=True)
+    return canvas.finish(
+        f"{len(counts)} words as letters with their counts: {', '.join(f'{w} {n}' for w, n in counts.items())}. "
+        f"The pair {' '.join(pair)} is marked. It occurs {' plus '.join(terms)} times, {total} in all."
+    )
+
+
+def merges_learned(merges):
+    """Merges in the order in which they were learned, each with its total as a bar. merges: [(pair, total)]."""
+    canvas = Canvas("01 merges learned", 31 * len(merges) + 4)
+    most = max(total for _, total in merges)
+
+    def row(number, pair, total):
+        y = 31 * number - 28
+        canvas.text(20, y + 13, number, SMALL, "end", quiet=True)
+        canvas.text(114, y + 13, "+", SMALL)
+        for x, symbol in ((32, pair[0]), (126, pair[1])):
+            canvas.box(x, y, 70, 26, symbol, "token" if len(symbol) > 1 else "plain", mono=True)
+        canvas.arrow((202, y + 13), (230, y + 13))
+        canvas.box(236, y, 70, 26, "".join(pair), "token", mono=True, thick=True)
+        wide = 150 * total / most
+        canvas.box(322, y + 3, wide, 20, kind="plain", round_by=0)
+        canvas.label(328 + wide, y + 13, total)
+
+    row(1, *merges[0])
+    for number, merge in canvas.steps(enumerate(merges[1:], start=2)):
+        row(number, *merge)
+    return canvas.finish(
+        "Merges in their order, with how often each pair occurs: "
+        + ", ".join(f"{one} and {other} to {one}{other} {total}" for (one, other), total in merges) + "."
+    )  # fmt: skip
 
 
 def path_of_a_text(text, normal, words, tokens, ids):
