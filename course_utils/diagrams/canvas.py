@@ -262,6 +262,12 @@ class Canvas:
                        for row, at in enumerate(filled))  # fmt: skip
         self._outline(way, f"{kind}-tip")
 
+    def stairs(self, x, y, widths, height, kind):
+        """Rows of different widths below each other as one shape, each `height` high, without lines between them."""
+        self._inside((x, y), (x + max(widths), y + height * len(widths)))
+        steps = " ".join(f"H{x + width:.1f} v{height:.2f}" for width in widths)
+        self._outline(f"M{x:.1f},{y:.1f} {steps} H{x:.1f} Z", self._kind(kind))
+
     def arrow(self, start, end, text="", kind="plain", bend=0, dashed=False, thick=False, tip=True, at=0.5, side=1):
         """An arrow from one place to another, with a text beside its middle, such as a shape.
 
