@@ -1,8 +1,128 @@
 """The diagrams of lesson 00: from sentences to similarities, and sums along a dimension."""
 
 import math
+import textwrap
 
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, Canvas, text_width
+
+
+def sentences_to_numbers(sentences, vectors, shown=5):
+    """Sentences, and the first numbers of the vector that each becomes. vectors: numbers (sentences, numbers)."""
+    count, numbers = len(vectors), len(vectors[0])
+    canvas = Canvas("00 sentences to numbers", 45 * count + 34)
+    cell, left = 46, 258
+    for row, (sentence, vector) in enumerate(zip(sentences, vectors)):
+        y = 3 + 45 * row
+        canvas.text(10, y + 20, row, bold=True)
+        canvas.box(22, y, 208, 41, "\n".join(textwrap.wrap(sentence, 27)), "token", SMALL)
+        with canvas.step():
+            canvas.arrow((234, y + 20), (254, y + 20))
+            values = [[float(value) for value in vector[:shown]]]
+            canvas.grid(left, y + 3, values, cell, "sentence", height=34, shaded=False)
+            canvas.text(left + cell * shown + 16, y + 20, "…")
+    with canvas.step():
+        canvas.text(left + cell * shown / 2, 45 * count + 20, f"{numbers} numbers for each", bold=True)
+    return canvas.finish(
+        f"{count} sentences, and for each the first of its {numbers} numbers, whatever its length. Sentence 0 begins "
+        f"with {', '.join(f'{float(value):.2f}' for value in vectors[0][:shown])}."
+    )
+
+
+def between_two_groups(groups, middle, cosines):
+    """Two pairs of sentences and one that stands between them, joined by lines with their cosines.
+
+    groups: two pairs of names. middle: a name. cosines: {(name, name): cosine}; thick lines are at least 0.4.
+    """
+    canvas = Canvas("00 between two groups", 236)
+    wide, tall = 116, 40
+    left, right = groups
+    places = dict(zip((*left, *right), ((6, 26), (6, 170), (398, 26), (398, 170)))) | {middle: (202, 98)}
+    told = []
+    for (one, other), cosine in cosines.items():
+        (x0, y0), (x1, y1) = places[one], places[other]
+        start, end = (x0 + wide / 2, y0 + tall / 2), (x1 + wide / 2, y1 + tall / 2)
+        canvas.arrow(start, end, tip=False, thick=cosine >= 0.4, kind="sentence" if cosine >= 0.4 else "plain")
+        at = 0.5 if x0 == x1 or middle not in (one, other) else 0.44
+        x, y = start[0] + at * (end[0] - start[0]), start[1] + at * (end[1] - start[1])
+        if x0 == x1:
+            canvas.label(x + 8, y, f"{cosine:.2f}", bold=True)
+        else:
+            canvas.text(x, y - 13, f"{cosine:.2f}", SMALL, bold=cosine >= 0.4)
+        told.append(f"{one} and {other} {cosine:.2f}")
+    for name, (x, y) in places.items():
+        canvas.box(x, y, wide, tall, name, "token", SMALL, thick=name == middle)
+    return canvas.finish(
+        f"Lines with cosines between {', '.join(places)}: {'; '.join(told)}. {middle} stands between the two groups."
+    )
+
+
+def row_without_itself(names, row, i):
+    """The row of one sentence in a table of similarities: the largest number, which is its own, and the wanted one."""
+    canvas = Canvas("00 row without itself", 186)
+    cell, left = 98, 15
+    wanted = max((at for at in range(len(row)) if at != i), key=lambda at: row[at])
+    for at, (name, value) in enumerate(zip(names, row)):
+        x = left + cell * at
+        canvas.text(x + cell / 2, 20, name, SMALL)
+        canvas.box(x, 36, cell - 6, 48, f"{value:.2f}", "sentence", 20)
+        canvas.text(x + cell / 2 - 3, 102, at, SMALL, quiet=True)
+
+    def mark(at, text, kind):
+        x = left + cell * at + cell / 2 - 3
+        canvas.arrow((x, 146), (x, 114), kind=kind, thick=True)
+        canvas.text(min(max(x, 88), 440), 164, text, kind=kind, bold=True)
+
+    with canvas.step():
+        mark(i, "argmax finds this", "loss")
+    with canvas.step():
+        canvas.box(left + cell * i, 36, cell - 6, 48, "", "padding", dashed=True)
+        canvas.text(left + cell * i + cell / 2 - 3, 60, "itself", SMALL, quiet=True)
+        mark(wanted, "wanted", "sentence")
+    return canvas.finish(
+        f"The similarities of sentence {i}: "
+        + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, row))
+        + f". The largest stands at {i}, the sentence itself. Without it, the largest is {names[wanted]}."
+    )
+
+
+def parts_of_encoder(text, pieces, layers, numbers):
+    """The two parts of an encoder: the tokenizer cuts a text into pieces, the model's layers make vectors of them."""
+    canvas = Canvas("00 parts of an encoder", 256)
+    wides = [text_width(piece, SMALL, True) + 12 for piece in pieces]
+    total, left = sum(wides) + 6 * (len(pieces) - 1), 8
+    middle = left + total / 2
+    canvas.text(middle, 14, text)
+    canvas.arrow((middle, 28), (middle, 50))
+    boxes = canvas.tokens(left, 54, pieces, "token", height=30)
+    canvas.label(left + total + 14, 69, "the tokenizer cuts")
+    with canvas.step():
+        for at in range(layers):
+            canvas.box(left, 98 + 17 * at, total, 15, kind="layer", round_by=3)
+        canvas.label(left + total + 14, 98 + 8.5 * layers, f"the model:\n{layers} layers")
+    with canvas.step():
+        for x0, _, x1, _ in boxes:
+            canvas.vector((x0 + x1) / 2 - 12, 106 + 17 * layers, 4, "vector", 24, 44)
+        canvas.label(left + total + 14, 128 + 17 * layers, f"{numbers} numbers\nfor each piece")
+    return canvas.finish(
+        f"The text {text} is cut by the tokenizer into {len(pieces)} pieces. The model has {layers} layers, and makes "
+        f"{numbers} numbers for each piece."
+    )
+
+
+def ways_to_name(ways):
+    """How a model is named, and what is loaded. ways: [(what is given, what is loaded, remark)]."""
+    canvas = Canvas("00 ways to name", 74 * len(ways) + 6)
+    for row, (given, loaded, remark) in canvas.steps(enumerate(ways)):
+        y = 6 + 74 * row
+        canvas.box(6, y + 6, 232, 44, given, "plain", SMALL, mono=True)
+        canvas.arrow((244, y + 28), (284, y + 28))
+        canvas.box(290, y, 222, 40, loaded, "layer")
+        canvas.text(401, y + 53, remark, SMALL, quiet=True)
+    return canvas.finish(
+        "Ways to name a model: "
+        + "; ".join(f"{given} loads {loaded}, {remark}" for given, loaded, remark in ways)
+        + "."
+    )
 
 
 def sentences_to_similarities(shape):
