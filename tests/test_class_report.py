@@ -331,18 +331,18 @@ def test_slides_are_numbered_as_in_the_deck():
     deck = render(NOTEBOOKS / "04_pooling.ipynb")
     slides = deck.split("<section class=")[1:]
     place = place_of("04-mean-pool")
-    assert (place.number, place.deck) == (9, "04_pooling.slides.html#/8") and "What if padding counts?" in slides[8]
+    assert (place.number, place.deck) == (8, "04_pooling.slides.html#/7") and "What if padding counts?" in slides[7]
     assert (
-        "Nothing fails, nothing warns" in slides[10] and "hash: true" in deck and "hashOneBasedIndex: true" not in deck
+        "Nothing fails, nothing warns" in slides[9] and "hash: true" in deck and "hashOneBasedIndex: true" not in deck
     )
 
 
 def test_places_are_those_that_exercises_and_mistakes_name():
-    assert place_of("04-mean-pool", "slide-broadcast").number == 7
+    assert place_of("04-mean-pool", "slide-broadcast").number == 6
     assert place_of("04-mean-pool", "slide-broadcast").section == "The average, with the mask"
     shares = place_of("00-shares")
     assert shares.page.startswith("00_start_here_further_tensors.html#")
-    assert shares.deck == "04_pooling.slides.html#/6" and shares.slide == "Shapes are lined up from the right"
+    assert shares.deck == "04_pooling.slides.html#/5" and shares.slide == "Now fast: vectors times mask"
     for unknown in (("04-no-such",), ("99-x",), ("", "x"), ("04-mean-pool", "no-such-cell")):
         assert place_of(*unknown) is None
 
@@ -352,10 +352,10 @@ def test_links_lead_to_the_book_and_the_decks(tmp_path):
         return {value for name, value in page(tmp_path, [learner("a")], **more).attributes if name == "href"}
 
     own = {"summary.html", "#04-mean-pool"}
-    assert links() == own | {"04_pooling.slides.html#/8", "04_pooling.html#what-if-padding-counts"}
+    assert links() == own | {"04_pooling.slides.html#/7", "04_pooling.html#what-if-padding-counts"}
     found = links(book="https://example.org/book/", decks="../decks")
     assert found == own | {
-        "../decks/04_pooling.slides.html#/8",
+        "../decks/04_pooling.slides.html#/7",
         "https://example.org/book/04_pooling.html#what-if-padding-counts",
     }
     for address in ("", "https://example.org/a", "../decks", "decks", "/home/me/decks"):

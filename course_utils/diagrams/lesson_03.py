@@ -3,6 +3,45 @@
 from .canvas import SMALL, Canvas
 
 
+def returned(mask, hidden, sentences=False):
+    """What the encoder returns for a padded batch: a vector for each place, and with `sentences` one for each sentence.
+
+    mask: 1 or 0 for each place, a list for each sentence. hidden: how many numbers a vector has.
+    """
+    canvas, places = Canvas("03 returned", 220), len(mask[0])
+    cell = (342 if sentences else 420) / places
+    left, top = 94, 30
+    for row, marks in enumerate(mask):
+        y = top + 72 * row
+        canvas.text(left - 8, y + 26, f"sentence {row + 1}", SMALL, "end")
+        for at, counts in enumerate(marks):
+            canvas.vector(left + at * cell, y, 4, "vector" if counts else "padding", cell - 4, 52)
+    bottom, right = top + 72 * len(mask) - 20, left + places * cell - 4
+    canvas.bracket(left, right, bottom + 6, f"{places} places each, {hidden} numbers in a vector")
+    shape = (len(mask), places, hidden)
+    canvas.text((left + right) / 2, 14, f"{'last_hidden_state ' * sentences}{shape}", SMALL, mono=True, bold=True)
+    if sentences:
+        with canvas.step():
+            for row in range(len(mask)):
+                canvas.vector(right + 44, top + 72 * row, 4, "sentence", cell - 4, 52)
+            canvas.text(right + 44 + cell / 2 - 2, bottom + 42, f"pooler_output\n({len(mask)}, {hidden})", SMALL,
+                        mono=True, bold=True)  # fmt: skip
+    else:
+        with canvas.step():
+            real = " and ".join(str(sum(marks)) for marks in mask)
+            canvas.vector(left, bottom + 34, 2, "vector", 20, 20)
+            canvas.label(left + 28, bottom + 44, f"real tokens: {real}")
+            canvas.vector(left + 200, bottom + 34, 2, "padding", 20, 20)
+            padding = sum(len(marks) - sum(marks) for marks in mask)
+            canvas.label(left + 228, bottom + 44, f"vectors at padding: {padding}")
+    return canvas.finish(
+        f"Rows of vectors, one row for each of {len(mask)} sentences, {places} vectors in each row, with {hidden} "
+        f"numbers each. Real tokens: {', '.join(str(sum(marks)) for marks in mask)}; the rest is padding."
+        + " Beside them, the second output: one vector for each sentence."
+        * sentences
+    )
+
+
 def encoder_stack(shape, layers):
     """The encoder from ids to last_hidden_state, with the hidden state after each part.
 

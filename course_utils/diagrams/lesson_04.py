@@ -3,7 +3,7 @@
 import math
 from contextlib import nullcontext
 
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, Canvas, text_width
 
 
 def three_poolings(tokens, mask, values):
@@ -41,6 +41,152 @@ def three_poolings(tokens, mask, values):
         f"The {len(tokens)} tokens of a padded sentence, each with its vector. [CLS] pooling takes the first vector. "
         "Mean pooling takes the mean, and maximum pooling the largest value of each coordinate, over the "
         f"{len(counted)} tokens that the mask counts. Each gives one vector."
+    )
+
+
+def coordinate_by_coordinate(tokens, mask, values):
+    """The mean and the maximum of each coordinate, over the tokens that count, with the numbers themselves.
+
+    tokens, mask, values: as in `three_poolings`; values of four coordinates fill the drawing.
+    """
+    columns = values.T.tolist()
+    canvas, cell, high, left, top = Canvas("04 coordinate by coordinate", 60 + 38 * len(columns)), 47, 38, 18, 44
+    for at, (token, counts) in enumerate(zip(tokens, mask)):
+        canvas.tokens(left + cell * at + 1, 8, [token], None if counts else "padding", cell - 2, gap=0)
+        numbers = [[f"{row[at]:.2f}"] for row in columns]
+        canvas.grid(left + cell * at, top, numbers, cell, "vector" if counts else "padding", height=high)
+    kept = [[value for value, counts in zip(row, mask) if counts] for row in columns]
+    pooled = {"mean": [sum(row) / len(row) for row in kept], "max": [max(row) for row in kept]}
+    start = left + cell * len(tokens)
+    for at, (name, numbers) in canvas.steps(enumerate(pooled.items())):
+        x = start + 14 + at * (cell + 14)
+        canvas.text(x + cell / 2, 22, name, bold=True, kind="sentence")
+        canvas.grid(x, top, [[f"{value:.2f}"] for value in numbers], cell, "sentence", height=high)
+        for row, most in enumerate(pooled["max"] if name == "max" else ()):
+            place = next(at for at, value in enumerate(columns[row]) if value == most and mask[at])
+            canvas.box(left + cell * place, top + high * row, cell, high, f"{most:.2f}", "sentence", SMALL, thick=True,
+                       round_by=0)  # fmt: skip
+    told = "; ".join(f"mean {mean:.2f}, maximum {most:.2f}" for mean, most in zip(*pooled.values()))
+    return canvas.finish(
+        f"Numbers of {len(tokens)} tokens, {len(columns)} coordinates for each. Of each row, over the {len(kept[0])} "
+        f"tokens that count, the mean and the largest value are taken, which is marked. Row by row: {told}."
+    )
+
+
+def _names(canvas, places, words, taken):
+    """Write each word beside its place, where it covers nothing; a word that finds no room is left out."""
+    taken = [*taken, *((x - 6, y - 6, x + 6, y + 6) for x, y in places)]
+    for (x, y), word in zip(places, words):
+        wide = text_width(word, SMALL) + 2
+        for left, middle in ((x + 9, y), (x - 9 - wide, y), (x - wide / 2, y - 15), (x - wide / 2, y + 15)):
+            box = (left, middle - 8, left + wide, middle + 8)
+            inside = box[0] > 0 and box[1] > 0 and box[2] < canvas.width and box[3] < canvas.height - 18
+            if inside and not any(
+                box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
+            ):
+                canvas.label(left, middle, word)
+                taken.append(box)
+                break
+
+
+def centre_of_gravity(points, shares, tokens, counted=None):
+    """The vectors of a sentence as points in a plane, with their mean, and how padding that counts pulls it away.
+
+    points: (n, 2), along the two main directions, the real tokens first. shares: of the spread, along the two.
+    tokens: the real ones. counted: {how many points count: cosine to the mean of the real ones}, each in a step.
+    """
+    counted, real = counted or {}, len(tokens)
+    tall = 250 if counted else 240
+    canvas = Canvas("04 centre of gravity", tall)
+    points = points[:, ::-1] if counted else points  # the main direction upwards: the padding lies below the tokens
+    wide = 340 if counted else 490
+    low, high = points.min(axis=0), points.max(axis=0)
+    unit = min((wide - 40) / (high - low)[0], (tall - 60) / (high - low)[1])
+    up = 1 if not counted or points[:real, 1].mean() > points[real:, 1].mean() else -1
+
+    def place(point):
+        x, y = (point - (low + high) / 2) * unit
+        return float(wide / 2 + 10 + x), float((tall - 20) / 2 - up * y)
+
+    at = [place(point) for point in points]
+    middles = {count: place(points[:count].mean(axis=0)) for count in (real, *counted)}
+    x0, y0 = middles[real]
+    for x, y in at[:real]:
+        canvas.circle(x, y, 6, "vector")
+    if not counted:
+        _names(canvas, at[:real], tokens, [(x0 - 16, y0 - 16, x0 + 16, y0 + 16)])
+        with canvas.step():
+            for x, y in at:
+                canvas.arrow((x, y), (x0, y0), kind="sentence", tip=False)
+            canvas.circle(x0, y0, 11, "sentence", "dot")
+            canvas.label(wide - 90, 24, "their mean", kind="sentence", bold=True)
+            canvas.circle(wide - 106, 24, 11, "sentence", "dot")
+    else:
+        canvas.circle(x0, y0, 9, "sentence", "dot")
+        canvas.circle(wide + 16, 22, 9, "sentence", "dot")
+        canvas.label(6, min(y for _, y in at[:real]) + 30, "real tokens", kind="vector")
+        canvas.label(wide + 34, 22, f"mean of {real} tokens", kind="sentence", bold=True)
+    before, (x_end, y_end) = real, at[-1]
+    for number, (count, cosine) in canvas.steps(enumerate(counted.items(), start=1)):
+        for x, y in at[before:count]:
+            canvas.circle(x, y, 6, "padding")
+        if before == real:
+            canvas.text(x_end - 32, y_end, "padding", SMALL, "end", kind="padding")
+        canvas.arrow(middles[before], middles[count], kind="loss", tip=False, thick=True)
+        canvas.circle(*middles[count], 9, "loss", "dot")
+        canvas.label(middles[count][0] + 13, middles[count][1], f"+ {count - real}", kind="loss")
+        canvas.circle(wide + 16, 22 + 50 * number, 9, "loss", "dot")
+        canvas.label(wide + 34, 22 + 50 * number, f"+ {count - real} padding:\ncosine {cosine:.2f}", kind="loss")
+        before = count
+    across, along = ("second", "first") if counted else ("first", "second")
+    across_share, along_share = (shares[1], shares[0]) if counted else (shares[0], shares[1])
+    canvas.text(260, tall - 10, f"across: {across} main direction, {across_share:.0%} of the spread; "
+                f"upwards: {along}, {along_share:.0%}", SMALL, quiet=True)  # fmt: skip
+    told = ", ".join(f"with {count - real} it has a cosine of {cosine:.2f}" for count, cosine in counted.items())
+    return canvas.finish(
+        f"Points in a plane: the vectors of {real} real tokens, and their mean in the middle of them"
+        + (f". Padding lies apart, and the more of it counts, the further the mean moves to it: {told}" * bool(counted))
+        + "."
+    )
+
+
+def masked_mean(mask, values, equal):
+    """Each vector of a padded sentence times its mask value, the sum of the products, and the division.
+
+    mask: 1 or 0 for each token. values: a few coordinates of each vector, (tokens, coordinates).
+    equal: whether the result is the mean that a loop finds.
+    """
+    canvas, real, rows = Canvas("04 masked mean", 232), sum(mask), values.tolist()
+    low, high = float(values.min()), float(values.max())
+
+    def shades(row):
+        return [(value - low) / (high - low) for value in row]
+
+    left, gap = 76, 26
+    for y, name in ((32, "vectors"), (78, "mask"), (122, "product")):
+        canvas.text(left - 8, y, name, SMALL, "end")
+    for at, (counts, row) in enumerate(zip(mask, rows)):
+        x = left + at * gap
+        canvas.vector(x, 8, len(row), "vector" if counts else "padding", 20, 48, values=shades(row))
+        canvas.text(x + 10, 78, counts, bold=not counts, kind=None if counts else "loss")
+        if counts:
+            canvas.vector(x, 98, len(row), "vector", 20, 48, values=shades(row))
+        else:
+            canvas.box(x, 98, 20, 48, 0, "padding", SMALL, dashed=True, round_by=0)
+    right, total = left + gap * len(mask) - 6, [sum(row[at] for row, counts in zip(rows, mask) if counts)
+                                                for at in range(len(rows[0]))]  # fmt: skip
+    with canvas.step():
+        canvas.bracket(left, right, 152)
+        canvas.text(left - 8, 196, "add up", SMALL, "end", bold=True)
+        canvas.box(left, 178, 72, 36, "sum", "vector")
+    with canvas.step():
+        canvas.arrow((left + 74, 196), (left + 204, 196), f"divide by {real}")
+        canvas.vector(left + 206, 172, len(total), "sentence", 28, 48, values=shades([one / real for one in total]))
+        canvas.label(left + 244, 196, f"{'=' if equal else '≠'} the slow loop's mean", kind="sentence", bold=True)
+    return canvas.finish(
+        f"Vectors of {len(mask)} tokens, below them the mask with {real} ones and {len(mask) - real} zeros, and below "
+        f"that the products: at padding only zeros. The products are added up, and the sum is divided by {real}. The "
+        f"result is {'' if equal else 'not '}the mean of the loop."
     )
 
 
@@ -101,6 +247,85 @@ def number_line(real, padded):
         f"A number line for one coordinate. The {len(real)} real tokens lie below 0, and the largest of them is "
         f"{max(real):.3f}. Padding times 0 lies at 0, to the right of all of them. As minus infinity it lies to the "
         f"left of every number."
+    )
+
+
+def zero_wins(wins):
+    """A square for each coordinate, marked where the zero of padding is larger than all real tokens."""
+    canvas, columns = Canvas("04 zero wins", 236), 32
+    cell = 500 / columns
+    for at, lost in enumerate(wins):
+        x, y = 10 + at % columns * cell, 8 + at // columns * cell
+        canvas.box(x, y, cell - 2.5, cell - 2.5, kind="loss" if lost else "vector", round_by=2, thick=lost)
+    canvas.box(20, 212, 13, 13, kind="vector", round_by=2)
+    canvas.label(40, 218, f"a real token wins: {len(wins) - sum(wins)}")
+    canvas.box(260, 212, 13, 13, kind="loss", round_by=2, thick=True)
+    canvas.label(280, 218, f"the zero of padding wins: {sum(wins)}", kind="loss", bold=True)
+    return canvas.finish(
+        f"A square for each of the {len(wins)} coordinates. In {sum(wins)} of them, marked, the zero of padding is "
+        f"larger than the values of all real tokens, and becomes the maximum."
+    )
+
+
+def library_chain(modules, pooling, shapes, equal):
+    """The library's modules as a chain, the lesson's own calls below them, and whether both give the same vectors.
+
+    modules: their names. pooling: the name of the mode. shapes: of what leaves each module, or a short text.
+    equal: whether the vectors agree.
+    """
+    ours = ("model(...)", "mean_pool(...)", "normalise(...)")
+    canvas, gap = Canvas("04 library chain", 244), 514 / len(modules)
+    wide = gap - 42
+    for y, names, title in ((30, modules, "Sentence Transformers"), (150, ours, "our own lines")):
+        with nullcontext() if y == 30 else canvas.step():
+            canvas.label(6, y - 16, title, bold=True)
+            for at, (name, shape) in enumerate(zip(names, shapes, strict=True)):
+                x, kind = 6 + gap * at, "layer" if at == 0 else "sentence"
+                under = f"\n({pooling})" if y == 30 and name == "Pooling" else ""
+                canvas.box(x, y, wide, 46, f"{name}{under}", kind, SMALL, mono=y > 30)
+                if at + 1 < len(modules):
+                    canvas.arrow((x + wide + 3, y + 23), (x + gap - 3, y + 23))
+                canvas.text(x + wide / 2, y + 62, shape, SMALL, quiet=True)
+    with canvas.step():
+        x = 6 + gap * (len(modules) - 1) + wide + 6
+        canvas.text(x + 14, 113, "=" if equal else "≠", 30, kind="sentence" if equal else "loss", bold=True)
+        canvas.path((x, 53), (x + 14, 53), (x + 14, 92), tip=False)
+        canvas.path((x, 173), (x + 14, 173), (x + 14, 134), tip=False)
+    return canvas.finish(
+        f"A chain of boxes, {', '.join(modules)}, with the pooling {pooling}. Below it the lesson's own calls, "
+        f"{', '.join(ours)}. The vectors at the ends are {'equal' if equal else 'not equal'}."
+    )
+
+
+def unit_circle(lengths, cosine):
+    """Two vectors in the plane that holds both, at their true angle, and each divided by its length.
+
+    lengths: of the two vectors. cosine: of the angle between them.
+    """
+    canvas, angle = Canvas("04 unit circle", 240), math.acos(cosine)
+    unit = min(340 / max(lengths), 190 / (lengths[0] * math.sin(angle)))
+    x, y, turns = 20, 214, (angle, 0.0)
+
+    def end(length, turn):
+        return x + unit * length * math.cos(turn), y - unit * length * math.sin(turn)
+
+    for name, length, turn in zip("uv", lengths, turns):
+        canvas.arrow((x, y), end(length, turn), kind="vector", thick=True)
+        tip = end(length, turn)
+        canvas.label(tip[0] + 8, tip[1], f"{name}, length {length:.1f}", kind="vector", bold=True)
+    with canvas.step():
+        around = [end(1, angle * at / 12) for at in range(13)]
+        canvas.path(*around, tip=False, dashed=True)
+        for turn in turns:
+            canvas.arrow((x, y), end(1, turn), kind="sentence", thick=True)
+        canvas.label(around[3][0] + 16, y - 50, "both divided by their length", kind="sentence", bold=True)
+    with canvas.step():
+        text = f"product of the two = cosine = {cosine:.3f}"
+        canvas.label(around[3][0] + 16, y - 24, text, kind="sentence", bold=True)
+    return canvas.finish(
+        f"Two arrows from one point, with lengths {lengths[0]:.1f} and {lengths[1]:.1f} and an angle of "
+        f"{math.degrees(angle):.0f} degrees between them. Divided by their lengths, both end on a circle of radius 1, "
+        f"at the same angle. The product of the two is then the cosine, {cosine:.3f}."
     )
 
 
