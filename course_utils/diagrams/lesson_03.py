@@ -1,5 +1,7 @@
 """The diagrams of lesson 03: contextual vectors."""
 
+import textwrap
+
 from .canvas import SMALL, Canvas
 
 
@@ -21,11 +23,13 @@ def returned(mask, hidden, sentences=False):
     shape = (len(mask), places, hidden)
     canvas.text((left + right) / 2, 14, f"{'last_hidden_state ' * sentences}{shape}", SMALL, mono=True, bold=True)
     if sentences:
+        canvas.vector(left, bottom + 36, 2, "padding", 20, 20)
+        canvas.label(left + 28, bottom + 46, "padding")
         with canvas.step():
             for row in range(len(mask)):
                 canvas.vector(right + 44, top + 72 * row, 4, "sentence", cell - 4, 52)
-            canvas.text(right + 44 + cell / 2 - 2, bottom + 42, f"pooler_output\n({len(mask)}, {hidden})", SMALL,
-                        mono=True, bold=True)  # fmt: skip
+            name = f"pooler_output\n({len(mask)}, {hidden})"
+            canvas.text(516, bottom + 46, name, SMALL, "end", mono=True, bold=True)
     else:
         with canvas.step():
             real = " and ".join(str(sum(marks)) for marks in mask)
@@ -81,6 +85,93 @@ def encoder_stack(shape, layers):
         f"state 0, without context. {layers} layers stand above. The output of layer k is hidden state k, and that of "
         f"layer {layers} is last_hidden_state. All {rows} hidden states have the shape {tuple(shape)}."
     )
+
+
+def two_modes(runs, agreement):
+    """One vector from two runs of the same batch, in training mode and in evaluation mode.
+
+    runs: {mode: the first numbers of a token's vector, in two runs}. agreement: {mode: mean cosine of two runs}.
+    """
+    canvas, told = Canvas("03 two modes", 80 + 76 * len(runs)), []
+    numbers = [value for pair in runs.values() for row in pair for value in row]
+    low, high = min(numbers), max(numbers)
+    canvas.text(239, 14, "run 1", SMALL, quiet=True)
+    canvas.text(441, 14, "run 2", SMALL, quiet=True)
+    for at, (mode, pair) in canvas.steps(enumerate(runs.items())):
+        y, equal = 30 + 76 * at, agreement[mode] > 0.999
+        canvas.label(6, y + 12, f"model.{mode}()", mono=True, bold=True)
+        canvas.label(6, y + 32, f"dropout: {'on' if mode == 'train' else 'off'}", quiet=True)
+        for x, row in zip((166, 368), pair):
+            shades = [(value - low) / (high - low) for value in row]
+            canvas.vector(x, y, len(row), "vector", 146, 32, values=shades, across=True)
+        kind = "sentence" if equal else "loss"
+        canvas.text(340, y + 16, "=" if equal else "≠", 24, kind=kind, bold=True)
+        canvas.text(340, y + 48, f"mean cosine {agreement[mode]:.1f}", SMALL, kind=kind, bold=True)
+        told.append(f"in {mode} mode {'equal' if equal else 'different'}, mean cosine {agreement[mode]:.1f}")
+    with canvas.step():
+        y = 48 + 76 * len(runs)
+        canvas.label(6, y, "Gradients have a switch of their own:")
+        canvas.label(290, y, "torch.inference_mode()", mono=True, bold=True)
+    return canvas.finish(
+        f"The vector of one token in two runs of the same batch: {', and '.join(told)}. The memory for gradients has a "
+        "switch of its own, torch.inference_mode()."
+    )
+
+
+def same_word(sentences, word, pairs):
+    """A word at its position in sentences, one below the other, and how alike its vectors are in each pair of rows.
+
+    sentences: their tokens. pairs: for rows 0 and 1, for 1 and 2 and so on, the cosines in hidden state 0 and after
+    layer 1, and whether the vectors are identical in hidden state 0.
+    """
+    canvas, wide = Canvas("03 same word", 44 + 72 * len(sentences)), 510 / max(map(len, sentences))
+    canvas.label(6, 12, "tokens, by position", quiet=True)
+    places = [tokens.index(word) for tokens in sentences]
+    for row, (tokens, place) in enumerate(zip(sentences, places)):
+        canvas.tokens(6, 28 + 82 * row, tokens, width=wide - 5, gap=5)
+        canvas.box(6 + wide * place, 28 + 82 * row, wide - 5, 28, kind="token", thick=True)
+        canvas.text(6 + wide * place + wide / 2 - 2, 42 + 82 * row, word, SMALL, mono=True, bold=True)
+    for row, (first, second, identical) in canvas.steps(enumerate(pairs)):
+        top, bottom = ((6 + wide * (places[row + at] + 0.5) - 2, 28 + 82 * row + y) for at, y in ((0, 30), (1, 80)))
+        kind = "sentence" if identical else "loss"
+        canvas.arrow(top, bottom, kind=kind, tip=False, thick=True)
+        said = f"hidden state 0: {first:.3f}{', identical' * identical}\nafter layer 1: {second:.3f}"
+        canvas.label(top[0] + 0.85 * (bottom[0] - top[0]) + 16, 28 + 82 * row + 55, said, kind=kind)
+    told = "; ".join(
+        f"rows {row + 1} and {row + 2}: cosine {first:.3f} in hidden state 0, {'' if same else 'not '}identical, "
+        f"and {second:.3f} after layer 1" for row, (first, second, same) in enumerate(pairs)
+    )  # fmt: skip
+    return canvas.finish(
+        f"Tokens of {len(sentences)} sentences with {word} at positions {', '.join(map(str, places))}. The vectors of "
+        f"{word} in {told}."
+    )
+
+
+def three_uses(uses, senses):
+    """Sentences with one word as the corners of a triangle, and whether the word has the same sense in two of them.
+
+    uses: {name: sentence}, three of them. senses: of the three.
+    """
+    canvas, names = Canvas("03 three uses", 254), list(uses)
+    corners = ((6, 18), (294, 18), (150, 172))
+    boxes = []
+    for name, (x, y) in zip(names, corners):
+        boxes.append(canvas.box(x, y, 220, 76, textwrap.fill(uses[name], 28), "plain", SMALL))
+        canvas.text(x + 110, y - 10, name, SMALL, bold=True)
+    ends = {(0, 1): ((228, 56), (292, 56)), (0, 2): ((90, 96), (196, 154)), (1, 2): ((430, 96), (324, 154))}
+    with canvas.step():
+        for (one, other), (start, end) in ends.items():
+            same = senses[one] == senses[other]
+            canvas.arrow(start, end, kind="sentence" if same else "loss", tip=False, thick=True)
+            said, kind = ("same sense", "sentence") if same else ("different senses", "loss")
+            x, y, anchor = {1: (260, 112, "middle"), 2: (8, 148, "start"), 3: (512, 148, "end")}[one + other]
+            canvas.text(x, y, said, SMALL, anchor, kind=kind, bold=True)
+    told = "; ".join(f"{name}: {sentence}" for name, sentence in uses.items())
+    pairs = ", ".join(
+        f"{names[one]} and {names[other]} {'the same' if senses[one] == senses[other] else 'different senses'}"
+        for one, other in ends
+    )
+    return canvas.finish(f"Three sentences as the corners of a triangle. {told} Its sides: {pairs}.")
 
 
 def embedding_sum(tokens):
