@@ -125,7 +125,7 @@ def test_every_planted_misunderstanding_is_found_with_its_count(invented, tmp_pa
     told = ["17 of 57: Each vector's similarity", "14 of 57: They average over all", "12 of 55: They set the weights"]
     assert [plan.index(one) for one in told] == sorted(plan.index(one) for one in told)
     assert "31 of 60 learners have at least one of them" in plan
-    assert "slide 9 of deck 04, “What if padding counts?”; section “What if padding counts?” of lesson 04" in plan
+    assert "slide 8 of deck 04, “What if padding counts?”; section “What if padding counts?” of lesson 04" in plan
     assert "Ask A sentence of 13 tokens is padded up to 256." in plan, "the question of that slide"
     assert "Person" not in shown.source and "s001" not in shown.source
     write_table(tmp_path / "class.csv", *class_report.table(found))

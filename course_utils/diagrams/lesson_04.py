@@ -50,7 +50,7 @@ def coordinate_by_coordinate(tokens, mask, values):
     tokens, mask, values: as in `three_poolings`; values of four coordinates fill the drawing.
     """
     columns = values.T.tolist()
-    canvas, cell, high, left, top = Canvas("04 coordinate by coordinate", 60 + 38 * len(columns)), 47, 38, 18, 44
+    canvas, cell, high, left, top = Canvas("04 coordinate by coordinate", 56 + 48 * len(columns)), 47, 48, 18, 44
     for at, (token, counts) in enumerate(zip(tokens, mask)):
         canvas.tokens(left + cell * at + 1, 8, [token], None if counts else "padding", cell - 2, gap=0)
         numbers = [[f"{row[at]:.2f}"] for row in columns]
@@ -162,17 +162,17 @@ def masked_mean(mask, values, equal):
     def shades(row):
         return [(value - low) / (high - low) for value in row]
 
-    left, gap = 76, 26
+    left, gap = 76, 442 / len(mask)
     for y, name in ((32, "vectors"), (78, "mask"), (122, "product")):
         canvas.text(left - 8, y, name, SMALL, "end")
     for at, (counts, row) in enumerate(zip(mask, rows)):
         x = left + at * gap
-        canvas.vector(x, 8, len(row), "vector" if counts else "padding", 20, 48, values=shades(row))
-        canvas.text(x + 10, 78, counts, bold=not counts, kind=None if counts else "loss")
+        canvas.vector(x, 8, len(row), "vector" if counts else "padding", gap - 6, 48, values=shades(row))
+        canvas.text(x + gap / 2 - 3, 78, counts, bold=not counts, kind=None if counts else "loss")
         if counts:
-            canvas.vector(x, 98, len(row), "vector", 20, 48, values=shades(row))
+            canvas.vector(x, 98, len(row), "vector", gap - 6, 48, values=shades(row))
         else:
-            canvas.box(x, 98, 20, 48, 0, "padding", SMALL, dashed=True, round_by=0)
+            canvas.box(x, 98, gap - 6, 48, 0, "padding", SMALL, dashed=True, round_by=0)
     right, total = left + gap * len(mask) - 6, [sum(row[at] for row, counts in zip(rows, mask) if counts)
                                                 for at in range(len(rows[0]))]  # fmt: skip
     with canvas.step():
@@ -252,7 +252,7 @@ def number_line(real, padded):
 
 def zero_wins(wins):
     """A square for each coordinate, marked where the zero of padding is larger than all real tokens."""
-    canvas, columns = Canvas("04 zero wins", 236), 32
+    canvas, columns = Canvas("04 zero wins", 236), math.ceil((len(wins) * 500 / 195) ** 0.5)
     cell = 500 / columns
     for at, lost in enumerate(wins):
         x, y = 10 + at % columns * cell, 8 + at // columns * cell
@@ -303,7 +303,7 @@ def unit_circle(lengths, cosine):
     lengths: of the two vectors. cosine: of the angle between them.
     """
     canvas, angle = Canvas("04 unit circle", 240), math.acos(cosine)
-    unit = min(340 / max(lengths), 190 / (lengths[0] * math.sin(angle)))
+    unit = min(340 / max(lengths), 190 / (lengths[0] * max(math.sin(angle), 0.1)))
     x, y, turns = 20, 214, (angle, 0.0)
 
     def end(length, turn):
