@@ -1,8 +1,133 @@
-"""The diagrams of lesson 12: a long text in windows, the gain of a list, and a search in two stages."""
+"""The diagrams of lesson 12: pages and a query, a long text in windows, rankings, the gain of a list, two stages."""
 
 from math import log2
 
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, Canvas, text_width
+
+
+def pages_and_reader(packages, words, tokens, read, whole):
+    """The pages of a collection by package, and the mean page beside what the encoder reads, true to scale.
+
+    packages: {name: number of pages}. words, tokens: of a page, in the mean. read: tokens that the encoder reads.
+    whole: the share of pages that it reads whole.
+    """
+    canvas = Canvas("12 pages and reader", 226)
+    total, x, wide = sum(packages.values()), 12, 496
+    canvas.label(12, 14, f"{total:,} pages", quiet=True)
+    for name, count in packages.items():
+        canvas.box(x, 26, wide * count / total, 34, f"{name} {count}", "token", SMALL)
+        x += wide * count / total
+    with canvas.step():
+        canvas.label(12, 92, f"a page, in the mean: {words:,.0f} words, or {tokens:,.0f} tokens", quiet=True)
+        canvas.box(12, 104, wide, 40, kind="token", round_by=0)
+    with canvas.step():
+        canvas.box(12, 104, wide * read / tokens, 40, f"{read} tokens", "sentence", round_by=0, thick=True)
+        canvas.text(12 + wide * read / tokens / 2, 160, "read", SMALL, kind="sentence", bold=True)
+        canvas.text(12 + wide * (1 + read / tokens) / 2, 160, "never seen", SMALL, quiet=True)
+    with canvas.step():
+        canvas.text(260, 204, f"{whole:.0%} of the pages fit whole", bold=True)
+    told = ", ".join(f"{name} {count}" for name, count in packages.items())
+    return canvas.finish(
+        f"A collection of {total:,} pages: {told}. In the mean a page has {words:,.0f} words, or {tokens:,.0f} tokens, "
+        f"drawn as a bar. The encoder reads {read} tokens, the first part of the bar, and {whole:.0%} of the pages fit "
+        "whole."
+    )
+
+
+def _shortened(text, width):
+    """The text, cut at a word so that it is no wider, in units of the drawing."""
+    words = text.split()
+    while text_width(" ".join(words), SMALL) > width:
+        words.pop()
+    return " ".join(words) + " …" * (len(words) < len(text.split()))
+
+
+def query_and_pages(query, names, firsts, grades):
+    """A query over a few pages, each with its first words, and how a person graded them: 2, 1 or 0.
+
+    names: of the pages. firsts: the first sentence of each.
+    """
+    canvas = Canvas("12 query and pages", 62 + 38 * len(names))
+    canvas.box(8, 8, 504, 34, query, "token", bold=True)
+    canvas.label(414, 56, "grade", quiet=True)
+    rows = list(zip(range(68, 400, 38), names, firsts, grades))
+    for y, name, first, _ in rows:
+        canvas.box(8, y, 394, 30, kind="plain")
+        canvas.label(16, y + 15, name, bold=True)
+        canvas.label(142, y + 15, _shortened(first, 236))
+    with canvas.step():
+        for y, _, _, grade in rows:
+            meaning = ("0  neither", "1  helps", "2  answers")[grade]
+            kind = "sentence" if grade else "plain"
+            canvas.box(414, y, 98, 30, meaning, kind, SMALL, bold=grade == 2, thick=grade == 2)
+    told = "; ".join(f"{name} ({first}): {grade}" for _, name, first, grade in rows)
+    return canvas.finish(f"The query: {query}. Pages with their first words and the grade that a person gave: {told}.")
+
+
+def word_shares(names, ranks, words, shares):
+    """What each word of a query adds to the score of each page: a row per page, a column per word, and the sums.
+
+    ranks: of the pages. words: those of the query that add something. shares: numbers (pages, words).
+    """
+    canvas = Canvas("12 word shares", 36 + 40 * len(names))
+    wide = 396 / (len(words) + 1)
+    for at, word in enumerate([*words, "sum"]):
+        canvas.text(120 + wide * (at + 0.5), 14, word, SMALL)
+    for row, (name, rank) in enumerate(zip(names, ranks)):
+        canvas.label(2, 50 + 40 * row, f"{name}\nrank {rank:,}")
+    shown = [[float(share) if share > 0.005 else "" for share in row] for row in shares]
+    with canvas.step():
+        most = max(max(row) for row in shares)
+        for row, values in enumerate(shown):
+            canvas.grid(120, 30 + 40 * row, [values], wide, "token", height=40, most=most)
+    with canvas.step():
+        for row, values in enumerate(shares):
+            canvas.box(120 + wide * len(words), 30 + 40 * row, wide, 40, f"{sum(values):.2f}", "sentence", bold=True,
+                       round_by=0)  # fmt: skip
+    told = "; ".join(
+        f"{name}, rank {rank:,}: "
+        + ", ".join(f"{word} {share:.2f}" for word, share in zip(words, row) if share > 0.005)
+        + f", in all {sum(row):.2f}"
+        for name, rank, row in zip(names, ranks, shares)
+    )
+    return canvas.finish(f"What each word of the question adds to the score of {len(names)} pages. {told}.")
+
+
+def through_rankings(names, grades, rankings, gains=None):
+    """A few pages as cards, in the order of each of some rankings; lines show where a card moves.
+
+    grades: 2, 1 or 0 for each page. rankings: {name of the search: rank of each page}, from left to right. gains: for
+    each search the nDCG of its whole list.
+    """
+    canvas = Canvas("12 through rankings", 256)
+    across, high, top = 512 / len(rankings), 36, 40
+    wide = min(170, across - 14)
+    middles = [4 + across * (at + 0.5) for at in range(len(rankings))]
+    before = None
+    for middle, (search, ranks), gain in canvas.steps(zip(middles, rankings.items(), gains or [None] * len(rankings))):
+        canvas.text(middle, 10, search, bold=True)
+        if gain is not None:
+            canvas.text(middle, 28, f"nDCG {gain:.2f}", SMALL, quiet=True)
+        order = sorted(range(len(names)), key=lambda at: ranks[at])
+        places = {at: top + row * (high + 3) for row, at in enumerate(order)}
+        for at, y in places.items():
+            good = grades[at] > 0
+            kind = "sentence" if good else "plain"
+            if before:
+                start = (middle - across + wide / 2, before[at] + high / 2)
+                canvas.arrow(start, (middle - wide / 2, y + high / 2), kind=kind, tip=False, thick=good)
+        for at, y in places.items():
+            kind = "sentence" if grades[at] else "plain"
+            text = f"{names[at]}\nrank {ranks[at]:,}"
+            canvas.box(middle - wide / 2, y, wide, high, text, kind, SMALL, bold=grades[at] == 2, thick=grades[at] == 2)
+        before = places
+    canvas.text(260, 247, "green: helps (grade 1); bold green: answers the query (grade 2)", SMALL, quiet=True)
+    told = "; ".join(
+        f"{search}: " + ", ".join(f"{name} {rank:,}" for rank, name in sorted(zip(ranks, names)))
+        for search, ranks in rankings.items()
+    )
+    graded = ", ".join(f"{name} {grade}" for name, grade in zip(names, grades))
+    return canvas.finish(f"Ranks of {len(names)} pages in {len(rankings)} rankings. {told}. Their grades: {graded}.")
 
 
 def text_in_windows(words, size, cosines):
