@@ -1,4 +1,6 @@
-"""The diagrams of lesson 13: fewer numbers, fewer bits, a second look, and a walk over a graph."""
+"""The diagrams of lesson 13: bytes to scale, fewer numbers, fewer bits, a second look, and a walk over a graph."""
+
+from math import log2
 
 from .canvas import SMALL, Canvas
 
@@ -82,43 +84,149 @@ def second_look(n, short, candidates, long, k):
     )
 
 
+def memory_to_scale(counts, each, laptop=16e9):
+    """The memory of collections of some sizes as bars, true to scale, beside that of a laptop.
+
+    counts: numbers of texts, rising. each: bytes of a vector. laptop: bytes.
+    """
+    canvas = Canvas("13 memory to scale", 68 + 58 * len(counts))
+    unit = 504 / (counts[-1] * each)
+    bottom = 34 + 58 * len(counts)
+    canvas.arrow((8 + unit * laptop, bottom), (8 + unit * laptop, 8), tip=False, dashed=True)
+    canvas.label(14 + unit * laptop, 14, f"a laptop: {laptop / 1e9:.0f} GB", quiet=True)
+    for row, count in canvas.steps(enumerate(counts)):
+        y, size = 32 + 58 * row, count * each
+        canvas.box(8, y + 24, unit * size, 24, kind="sentence", round_by=0)
+        canvas.label(max(14 + unit * laptop, 16), y + 12, f"{count:,} texts: {size / 1e9:,.1f} GB", bold=True)
+    canvas.label(8, bottom + 18, f"{each:,.0f} bytes a text; the bars are true to scale", quiet=True)
+    told = ", ".join(f"{count:,} texts {count * each / 1e9:,.1f} GB" for count in counts)
+    return canvas.finish(
+        f"Bars, true to scale, for the memory of collections of {each:,.0f} bytes a text: {told}. A dashed line marks "
+        f"the {laptop / 1e9:.0f} GB of a laptop."
+    )
+
+
+def bytes_to_scale(sizes):
+    """Vectors of different sizes as bars, true to scale, and how many of the smallest fit into the largest.
+
+    sizes: {what is stored: bytes}, from large to small.
+    """
+    largest, smallest = max(sizes.values()), min(sizes.values())
+    canvas = Canvas("13 bytes to scale", 64 * len(sizes) + 40)
+    for row, (name, size) in canvas.steps(enumerate(sizes.items())):
+        y = 4 + 64 * row
+        canvas.label(4, y + 10, f"{name}: {size:,} bytes", bold=True)
+        canvas.box(4, y + 22, 512 * size / largest, 30, kind="sentence", round_by=0)
+    with canvas.step():
+        times = largest // smallest
+        for at in range(1, times):
+            x = 4 + 512 * at / times
+            canvas.arrow((x, 26), (x, 56), kind="sentence", tip=False)
+        canvas.text(260, 64 * len(sizes) + 22, f"{times} of the smallest fit into the largest", bold=True)
+    told = ", ".join(f"{name} {size:,} bytes" for name, size in sizes.items())
+    return canvas.finish(f"Bars, true to scale: {told}. {times} of the smallest fit into the largest.")
+
+
+def bytes_and_recall(ways, least, looks):
+    """Ways to make vectors small in one plane: bytes of a vector, doubling, and recall of the ten nearest.
+
+    ways: {name: [(bytes, recall), ...]}, joined by lines. looks: of the `least` bytes: {what is done:
+    recall}, joined by an arrow upwards.
+    """
+    canvas = Canvas("13 bytes and recall", 258)
+    sizes = sorted({size for places in ways.values() for size, _ in places})
+    most, highest = sizes[-1], max(places[-2][1] for places in ways.values() if len(places) > 1)
+
+    def at(size, recall):
+        return 64 + 416 * log2(size / least) / log2(most / least), 216 - 176 * recall
+
+    for level in (0, 0.5, 1):
+        y = at(least, level)[1]
+        canvas.text(46, y, f"{level:g}", SMALL, "end", quiet=True)
+        canvas.arrow((52, y), (500, y), kind="padding", tip=False, dashed=level > 0)
+    canvas.label(4, 14, "recall", quiet=True)
+    for size in (least, *sizes):
+        canvas.text(at(size, 0)[0], 230, f"{size:,}", SMALL, quiet=True)
+    canvas.text(270, 249, "bytes of a vector", SMALL, quiet=True)
+    for name, places in canvas.steps(ways.items()):
+        kind = "vector" if len(places) > 1 else "sentence"
+        dots = [at(*place) for place in places]
+        for start, end in zip(dots, dots[1:]):
+            canvas.arrow(start, end, kind=kind, tip=False)
+        for x, y in dots:
+            canvas.circle(x, y, 5, kind, look="dot")
+        if len(dots) > 1 and places[-2][1] == highest:
+            canvas.text(dots[-2][0] - 14, dots[-2][1] - 6, name, SMALL, "end", kind=kind)
+        elif len(dots) > 1:
+            canvas.label(dots[1][0] + 10, dots[1][1] + 12, name, kind=kind)
+        else:
+            canvas.text(min(dots[0][0], 466), dots[0][1] - 18, name, SMALL, kind=kind)
+    with canvas.step():
+        spots = [at(least, recall) for recall in looks.values()]
+        for start, end in zip(spots, spots[1:]):
+            canvas.arrow(start, (end[0], end[1] + 5), kind="loss", thick=True)
+        for (x, y), name in zip(spots, looks):
+            canvas.circle(x, y, 5, "loss", look="dot")
+            canvas.label(x + 12, y, name, kind="loss")
+    told = "; ".join(
+        f"{name}: " + ", ".join(f"{recall:.2f} with {size:,}" for size, recall in places)
+        for name, places in ways.items()
+    )
+    again = ", ".join(f"{name} {recall:.2f}" for name, recall in looks.items())
+    return canvas.finish(f"Recall of the ten nearest by the bytes of a vector. {told}. With {least} bytes: {again}.")
+
+
 def walk_down(points, layers, paths, target, nearest):
-    """A walk over a graph of two layers: the few points above, then all below.
+    """A walk over a graph of two layers, one above the other: the few points above, then all below.
+
+    What the walk compares is lit, and counted.
 
     points: (n, 2) numbers. layers: two graphs, {place: places that it is linked to}, the sparse one first. paths: the
     places visited in each. target: the point that is searched for, and `nearest` the place nearest to it.
     """
     canvas = Canvas("13 walk down", 258)
     spans = [(min(axis), max(axis) - min(axis)) for axis in zip(*points, target)]
+    floors = (14, 62), (100, 118)  # top and depth of each layer
+    lean = 70  # how far the back of a layer stands to the right of its front
 
-    def at(point, left, width):
-        x, y = ((value - least) / wide for value, (least, wide) in zip(point, spans))
-        return float(left + width * x), float(226 - 188 * y)
+    def at(point, top, depth):
+        across, deep = ((value - least) / wide for value, (least, wide) in zip(point, spans))
+        across, deep = 0.03 + 0.94 * across, 0.06 + 0.88 * deep
+        return 90 + (420 - lean) * across + lean * deep, float(top + depth * (1 - deep))
 
-    places = (14, 146), (186, 320)  # left and width: all points need more room than a few
-    for number, (graph, path, place) in enumerate(zip(layers, paths, places)):
-        name = f"above: {len(graph)} points" if number == 0 else f"below: all {len(graph)}"
-        canvas.text(place[0] + place[1] / 2, 14, name, SMALL, bold=True)
+    lit = [{other for one in path for other in (one, *graph[one])} for graph, path in zip(layers, paths)]
+    for graph, (top, depth), name in zip(layers, floors, ("above", "below")):
+        corners = [(90, top + depth), (90 + lean, top), (510, top), (510 - lean, top + depth), (90, top + depth)]
+        canvas.path(*corners, tip=False, kind="padding")
+        canvas.label(4, top + depth / 2, f"{name}:\n{len(graph)} points", bold=True)
         for one, others in graph.items():
             for other in others:
                 if one < other or one not in graph[other]:
-                    canvas.arrow(at(points[one], *place), at(points[other], *place), tip=False)
+                    canvas.arrow(at(points[one], top, depth), at(points[other], top, depth), tip=False, kind="padding")
         for one in graph:
-            canvas.circle(*at(points[one], *place), 3, "vector", look="dot")
-        x, y = at(target, *place)
-        canvas.circle(x, y, 6, "loss", thick=True)
+            canvas.circle(*at(points[one], top, depth), 3, "padding", look="dot")
+        canvas.circle(*at(target, top, depth), 6, "loss", thick=True)
+    for number, (path, place) in enumerate(zip(paths, floors)):
         with canvas.step():
+            for one in sorted(lit[number]):
+                canvas.circle(*at(points[one], *place), 4, "vector", look="dot")
             for one, other in zip(path, path[1:]):
                 canvas.arrow(at(points[one], *place), at(points[other], *place), kind="sentence", thick=True, tip=False)
                 canvas.circle(*at(points[other], *place), 4, "sentence", look="dot")
             canvas.circle(*at(points[path[0]], *place), 6, "sentence", look="ring", thick=True)
             canvas.circle(*at(points[path[-1]], *place), 6, "sentence", look="dot")
-    caption = "orange: what is searched for; green: the walk, from its ring to its large dot"
-    canvas.text(260, 248, caption, SMALL, quiet=True)
+            if number == 0:
+                start, end = (at(points[path[-1]], *floor) for floor in floors)
+                canvas.arrow(start, (end[0], end[1] - 7), kind="sentence", dashed=True, thick=True)
+    with canvas.step():
+        compared = len(lit[0] | lit[1])
+        canvas.text(260, 232, f"compared: {compared} of {len(points)}", bold=True)
+    canvas.text(260, 250, "orange: searched for; green: the walk; blue: compared on the way", SMALL, quiet=True)
     steps = [" to ".join(map(str, path)) for path in paths]
     end = "the nearest of all" if paths[1][-1] == nearest else f"not the nearest, which is {nearest}"
     return canvas.finish(
-        f"Two graphs of the same points: above only {len(layers[0])} of them, with long links, below all "
-        f"{len(layers[1])}, with short ones. The walk above visits the places {steps[0]}, where no neighbour is "
-        f"nearer to what is searched for. There it goes down, and visits {steps[1]}: {end}."
+        f"Two graphs of the same points, one above the other: above only {len(layers[0])} of them, with long links, "
+        f"below all {len(layers[1])}, with short ones. The walk above visits the places {steps[0]}, where no neighbour "
+        f"is nearer to what is searched for. A dashed line leads down from there, and the walk visits {steps[1]}: "
+        f"{end}. Compared on the way, and lit: {compared} of {len(points)}."
     )
