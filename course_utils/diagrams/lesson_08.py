@@ -1,9 +1,104 @@
 """The diagrams of lesson 08: from pairs of sentences to one number, and how sure that number is."""
 
+import textwrap
+
 import numpy as np
 
 from ..evaluation import ranks, spearman
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, Canvas, text_width
+
+
+def pairs_with_scores(rows, meanings):
+    """A pair of sentences for each score, and what the score means; the scores come one at a time.
+
+    rows: (score, one sentence, the other). meanings: {score: a few words}.
+    """
+    canvas = Canvas("08 pairs with scores", 8 + 41 * len(rows))
+    for at, (_, one, other) in enumerate(rows):
+        canvas.box(4, 4 + 41 * at, 340, 37, kind="token")
+        canvas.label(12, 22.5 + 41 * at, f"{one}\n{other}")
+    for at, (score, _, _) in canvas.steps(enumerate(rows)):
+        canvas.box(352, 4 + 41 * at, 32, 37, f"{score:g}", "sentence", bold=True)
+        canvas.label(392, 22.5 + 41 * at, textwrap.fill(meanings[score], 16))
+    told = "; ".join(f"{score:g}, {meanings[score]}: {one} / {other}" for score, one, other in rows)
+    return canvas.finish(f"Pairs of sentences, one for each score. {told}")
+
+
+def _points(canvas, xs, ys, place, kind="vector", radius=2):
+    """Points in a frame (left, right, top, bottom), with their axes. Returns a function from values to places."""
+    left, right, top, bottom = place
+    (x0, x1), (y0, y1) = ((min(values), max(values)) for values in (xs, ys))
+
+    def at(x, y):
+        return left + (right - left) * (x - x0) / (x1 - x0), bottom - (bottom - top) * (y - y0) / (y1 - y0)
+
+    canvas.path((left - 8, top - 6), (left - 8, bottom + 8), (right + 6, bottom + 8), tip=False)
+    for x, y in zip(xs, ys):
+        canvas.circle(*map(float, at(x, y)), radius, kind, look="dot")
+    return at
+
+
+def two_scales(scores, columns, correlations):
+    """The same pairs with their values on two scales, and two correlations with the scores for each.
+
+    columns: {name of the scale: values}. correlations: for each scale {name: value}.
+    """
+    canvas = Canvas("08 two scales", 256)
+    for number, (name, values) in canvas.steps(enumerate(columns.items())):
+        left = 62 + 240 * number
+        _points(canvas, values, scores, (left, left + 202, 14, 150))
+        canvas.text(left + 101, 174, name, SMALL)
+    for level in (0, 5):
+        canvas.text(46, 150 - 136 * level / 5, level, SMALL, "end", quiet=True)
+    canvas.text(46, 82, "score", SMALL, "end", quiet=True)
+    for row, name in canvas.steps(enumerate(correlations[0])):
+        for number, of_scale in enumerate(correlations):
+            same = len({f"{each[name]:.3f}" for each in correlations}) == 1
+            canvas.text(163 + 240 * number, 206 + 30 * row, f"{name} {of_scale[name]:.3f}", bold=True,
+                        kind="sentence" if same else "loss")  # fmt: skip
+    told = "; ".join(
+        f"{scale}: " + ", ".join(f"{name} {value:.3f}" for name, value in of_scale.items())
+        for scale, of_scale in zip(columns, correlations)
+    )
+    return canvas.finish(f"{len(scores)} pairs by score, on two scales of the same order. {told}.")
+
+
+def score_and_cosine(scores, cosines, pairs, over, under):
+    """Each pair as a point by its score and its cosine; a few are named: far too high, and far too low.
+
+    pairs: (one sentence, the other) for each. over, under: places of those to name.
+    """
+    canvas = Canvas("08 score and cosine", 258)
+    frame = (60, 500, 68, 212)
+    spread = [float(score) + 0.028 * (place % 11 - 5) for place, score in enumerate(scores)]
+    at = _points(canvas, spread, cosines, frame)
+    for score in range(6):
+        canvas.text(at(score, 0)[0], 230, score, SMALL, quiet=True)
+    for cosine in (0, 0.5, 1):
+        canvas.text(46, at(0, cosine)[1], f"{cosine:g}", SMALL, "end", quiet=True)
+    canvas.text(500, 248, "score of the person", SMALL, "end", quiet=True)
+    canvas.label(4, 40, "cosine", quiet=True)
+    top = 2
+    for place in canvas.steps(over):
+        x, y = map(float, at(spread[place], cosines[place]))
+        text = " / ".join(pairs[place])
+        if text_width(text, SMALL) > 280:
+            text = "\n".join(pairs[place])
+        middle = top + 8.5 * (1 + text.count("\n"))
+        canvas.arrow((226, middle), (x + 3, y - 4), kind="loss", tip=False)
+        canvas.circle(x, y, 5, "loss", look="dot")
+        canvas.label(232, middle, text, kind="loss", bold=True)
+        top = 2 * middle - top + 3
+    for row, place in canvas.steps(enumerate(under)):
+        x, y = map(float, at(spread[place], cosines[place]))
+        canvas.arrow((x, 180.0 + 34 * row), (x, y + 5), kind="loss", tip=False)
+        canvas.circle(x, y, 5, "loss", look="dot")
+        canvas.text(512, 196 + 34 * row, "\n".join(pairs[place]), SMALL, "end", kind="loss")
+    told = [f"{' / '.join(pairs[at])} (score {scores[at]:g}, cosine {cosines[at]:.2f})" for at in (*over, *under)]
+    return canvas.finish(
+        f"{len(scores)} pairs by the person's score and by their cosine. Named: {'; '.join(told[: len(over)])} far too "
+        f"high; {'; '.join(told[len(over) :])} far too low."
+    )
 
 
 def two_orders(names, scores, cosines):
@@ -107,27 +202,29 @@ def four_outcomes(labels, values, threshold):
     wide = 330 / (bins.max() + 1)
     tallest = max(np.bincount(bins[labels == label]).max() for label in (1, 0))
     cut = 95 - first * wide
-    canvas.label(4, 66, "similar", bold=True)
-    canvas.label(4, 178, "not similar", bold=True)
+    canvas.label(4, 66, "similar", bold=True, kind="sentence")
+    canvas.label(4, 178, "not similar", bold=True, kind="loss")
     for label, base, way in ((1, 116, -1), (0, 130, 1)):
         for place, count in enumerate(np.bincount(bins[labels == label], minlength=bins.max() + 1)):
             if count:
                 tall = 78 * count / tallest
-                kind = "sentence" if label == (place + first >= 0) else "loss"
+                right = label == (place + first >= 0)
+                kind = ("loss", "sentence")[label] if right else "plain"
                 top = base if way > 0 else base - tall
-                canvas.box(95 + place * wide + 1, top, wide - 2, tall, kind=kind, round_by=0)
+                canvas.box(95 + place * wide + 1, top, wide - 2, tall, kind=kind, round_by=0, dashed=not right)
     canvas.text(98, 123, f"{values.min():.2f}", SMALL, "end", quiet=True)
     canvas.label(428, 123, f"cosine {values.max():.2f}", quiet=True)
     with canvas.step():
         canvas.arrow((cut, 232), (cut, 16), tip=False, dashed=True)
         canvas.text(cut, 241, f"threshold {threshold:.2f}", SMALL)
+        canvas.text(512, 241, "hollow: wrong", SMALL, "end", quiet=True)
     for label, y in canvas.steps(((1, 18), (0, 216))):
         for side, x in ((0, cut - 10), (1, cut + 10)):
             text = f"{names[label, side]}: {counts[label, side]}"
-            kind = "sentence" if label == side else "loss"
-            canvas.text(x, y, text, 16, "start" if side else "end", kind=kind, bold=True)
+            kind = ("loss", "sentence")[label]
+            canvas.text(x, y, text, 16, "start" if side else "end", kind=kind, bold=label == side)
     return canvas.finish(
-        f"Bars count pairs by cosine, similar ones upwards and others downwards. A threshold of {threshold:.2f} cuts "
-        f"them into four kinds: {counts[1, 1]} similar pairs are found and {counts[1, 0]} missed; of the others, "
-        f"{counts[0, 1]} are false alarms and {counts[0, 0]} are left out."
+        "Bars count pairs by cosine, similar ones upwards and others downwards; hollow ones are on the wrong side. A "
+        f"threshold of {threshold:.2f} cuts them into four kinds: {counts[1, 1]} similar pairs are found and "
+        f"{counts[1, 0]} missed; of the others, {counts[0, 1]} are false alarms and {counts[0, 0]} are left out."
     )
