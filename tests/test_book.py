@@ -394,17 +394,17 @@ def test_a_view_follows_dark_mode(site, open_page):
 @needs_chromium
 def test_a_figure_opens_in_full_size(site, open_page):
     page = go(open_page, site, VIEWS)
-    figure = page.locator("figure.png").first
+    figure = page.locator("figure.diagram").first
     button = figure.get_by_role("button", name="Enlarge Figure 5a.")
     button.focus()
     page.keyboard.press("Enter")
     full = page.locator("dialog.full-size")
     assert full.is_visible() and full.get_attribute("aria-label").startswith("Figure 5a.")
-    assert full.locator("img").bounding_box()["width"] > figure.locator("img").bounding_box()["width"]
+    assert full.locator("svg").bounding_box()["width"] > figure.locator("svg").bounding_box()["width"]
     keep(page, "book_full_size")
     page.keyboard.press("Escape")
     assert not full.is_visible() and button.evaluate("thing => thing === document.activeElement")
-    figure.locator("img").click()
+    figure.locator("svg").click()
     assert full.is_visible()
     full.get_by_role("button", name="Close").click()
     assert not full.is_visible()

@@ -237,6 +237,10 @@ def test_a_difference_that_could_be_0_is_hollow_and_no_dot_hides_another(monkeyp
     plots.dots("ab", {"one": [-1, 1]}, "t", "x", ALT, intervals={"one": ([-2, 0.5], [0, 2])})
     (dots,) = (shape for shape in axes()[0].collections if shape.get_gid() == "dots")
     assert [tuple(colour) == (1, 1, 1, 1) for colour in dots.get_facecolors()] == [True, False]
+    close_to_0 = kept(monkeypatch)
+    plots.dots("ab", {"one": [0.5, 1]}, "t", "x", ALT, intervals={"one": ([-0.1, 0.5], [1, 2])})
+    (dots,) = (shape for shape in close_to_0()[0].collections if shape.get_gid() == "dots")
+    assert [tuple(colour) == (1, 1, 1, 1) for colour in dots.get_facecolors()] == [True, False]
     figure = plots.dots("ab", {"one": [0, 1], "two": [0, 2]}, "t", "x", ALT)
     one, two = (shape.get_offsets() for shape in axes()[0].collections if shape.get_gid() == "dots")
     assert one[0, 1] < two[0, 1] and one[1, 1] == two[1, 1] == 1

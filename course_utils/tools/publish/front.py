@@ -19,9 +19,9 @@ def _count(number, thing):
 
 
 def _art(name, notebook, folder):
-    """The picture of a card as Markdown: the lesson's first diagram, else its first picture, else its number.
+    """The picture of a card as Markdown: the lesson's first drawing, else its first picture, else its number.
 
-    A diagram stands in the page, without what is written for screen readers: the card's link says enough. A picture is
+    A drawing stands in the page, without what is written for screen readers: the card's link says enough. A picture is
     written to the folder, as small as it is shown.
     """
     import PIL.Image
@@ -29,9 +29,8 @@ def _art(name, notebook, folder):
     outputs = [output for cell in notebook.cells if "mystnb" in cell.metadata for output in cell.outputs]
     shown = [output.data for output in outputs if "data" in output]
     for data in shown:
-        if "image/png" not in data:
-            drawing = DRAWING.search(data["text/html"])[0]
-            return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing))
+        if drawing := DRAWING.search(data.get("text/html", "")):
+            return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
     for data in shown:
         picture = PIL.Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("RGB")
         picture.thumbnail((WIDTH, WIDTH))

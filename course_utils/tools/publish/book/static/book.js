@@ -53,14 +53,14 @@ if (sections) {
   document.querySelector("button.primary-toggle")?.addEventListener("click", () => requestAnimationFrame(show));
 }
 
-// The keyboard reaches a formula that is too wide and scrolls; the theme sees to listings and tables.
+// The keyboard reaches a formula or a drawing that is too wide and scrolls; the theme sees to listings and tables.
 const formulas = new ResizeObserver(entries =>
   entries.forEach(({target}) => {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
     else target.removeAttribute("tabindex");
   }),
 );
-document.querySelectorAll(".formula").forEach(formula => formulas.observe(formula));
+document.querySelectorAll(".formula, .bd-article .cu-diagram").forEach(formula => formulas.observe(formula));
 
 // On paper, quizzes and solutions stand open, and the page is light.
 let theme;
