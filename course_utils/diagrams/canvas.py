@@ -15,6 +15,7 @@ from .._support.colours import DARK, FONTS, INK, QUIET
 
 WIDTH = 520
 TEXT, SMALL = 16, 14  # heights of type, in units; nothing is smaller
+DARKEST = 0.45  # how far a shade covers the fill of its box or cell: never darker, so the text stays legible
 # Each kind of thing: its fill and its line, in light and in dark mode. The hues are those of Okabe and Ito (2008),
 # "Color Universal Design", which stay apart under the common colour-vision deficiencies.
 KINDS = {
@@ -169,11 +170,17 @@ class Canvas:
         self.text(x, y, text, SMALL, "start", **look)
 
     def box(self, x, y, width, height, text="", kind="plain", size=TEXT, mono=False, bold=False, dashed=False,
-            thick=False, round_by=5):  # fmt: skip
-        """A box with its text in the middle. Returns its (left, top, right, bottom)."""
+            thick=False, round_by=5, shade=0):  # fmt: skip
+        """A box with its text in the middle. Returns its (left, top, right, bottom).
+
+        shade: from 0 to 1, drawn as darkness.
+        """
         self._inside((x, y), (x + width, y + height))
         classes = self._kind(kind) + " dashed" * dashed + " thick" * thick
         self._rectangle(float(x), float(y), width, height, classes, rx=round_by)
+        if shade:
+            share = round(DARKEST * min(1.0, max(0.0, float(shade))), 2)
+            self._rectangle(float(x), float(y), width, height, f"{kind}-tip", rx=round_by, fill_opacity=share)
         for line in str(text).split("\n"):
             if text_width(line, size, mono) > width:
                 self._refuse(f"{line!r} is wider than its box of {width:g}")
@@ -195,18 +202,20 @@ class Canvas:
         classes = self._kind(kind) + ending + " dashed" * dashed + " thick" * thick
         self._add("Circle", float(x), float(y), float(radius), classes=classes)
 
-    def tokens(self, x, y, tokens, kinds=None, width=None, height=28, gap=6, size=SMALL):
+    def tokens(self, x, y, tokens, kinds=None, width=None, height=28, gap=6, size=SMALL, shades=None):
         """A row of tokens. Special tokens, [MASK] and [PAD] look different by themselves. Returns their boxes.
 
         kinds: one kind for all, or one for each. width: of each token; without it, each is as wide as its text.
+        shades: for each, as in `box`.
         """
         by_name = {"[CLS]": "special", "[SEP]": "special", "[MASK]": "masked", "[PAD]": "padding"}
         if kinds is None:
             kinds = [by_name.get(token, "token") for token in tokens]
         boxes = []
-        for token, kind in zip(tokens, [kinds] * len(tokens) if isinstance(kinds, str) else kinds, strict=True):
-            wide = width or text_width(token, size, True) + 12
-            boxes.append(self.box(x, y, wide, height, token, kind, size, mono=True, dashed=kind == "padding"))
+        kinds, shades = [kinds] * len(tokens) if isinstance(kinds, str) else kinds, shades or [0] * len(tokens)
+        for token, kind, shade in zip(tokens, kinds, shades, strict=True):
+            wide, dashed = width or text_width(token, size, True) + 12, kind == "padding"
+            boxes.append(self.box(x, y, wide, height, token, kind, size, mono=True, dashed=dashed, shade=shade))
             x += wide + gap
         return boxes
 
@@ -246,7 +255,7 @@ class Canvas:
                 self._inside((left + cell, top + height))
                 self._rectangle(left, top, cell, height, self._kind(kind))
                 if shaded and not isinstance(value, str):
-                    share = round(0.45 * abs(value) / most, 2)  # never darker: the text stays legible
+                    share = round(DARKEST * abs(value) / most, 2)
                     self._rectangle(left, top, cell, height, f"{kind}-tip", fill_opacity=share)
                 if text_width(written, size) > cell:
                     self._refuse(f"{written!r} is wider than its cell of {cell:g}")

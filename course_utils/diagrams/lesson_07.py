@@ -177,3 +177,188 @@ def interventions(tokens, place, mask, word, bits):
         f"bits. With the lines from {tokens[place]} to the mask cut, here dashed, {bits[2]:.1f} bits: it still reaches "
         "the other tokens, and these reach the mask."
     )
+
+
+def logits_of_all_places(tokens, pieces, logits, vocabulary, mask):
+    """A row of logits for each token, with the columns of a few pieces; then the row that we read.
+
+    logits: numbers (tokens, pieces). vocabulary: how many columns there are in all. mask: the row of the [MASK].
+    """
+    canvas, high, left, wide = Canvas("07 all places", 254), 25, 84, 58
+    most, right = max(map(max, logits)), 84 + len(pieces) * wide
+    for at, token in enumerate(tokens):
+        canvas.tokens(8, 26 + at * high, [token], width=66, height=high - 3)
+    with canvas.step():
+        for at, piece in enumerate(pieces):
+            canvas.text(left + (at + 0.5) * wide, 12, piece, SMALL, mono=True)
+        canvas.label(right + 4, 12, f"… {vocabulary:,}", quiet=True)
+        for at, row in enumerate(logits):
+            for place, value in enumerate(row):
+                look = {"kind": "masked" if at == mask else "vector", "shade": max(0, value) / most, "round_by": 0}
+                number = f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
+                canvas.box(left + place * wide, 26 + at * high, wide, high - 3, number, size=SMALL, **look)
+            canvas.label(right + 10, 25 + (at + 0.5) * high, "…", quiet=True)
+    with canvas.step():
+        canvas.box(2, 22 + mask * high, right + 40, high + 5, thick=True)
+    told = "; ".join(f"{piece} {value:.1f}" for piece, value in zip(pieces, logits[mask]))
+    return canvas.finish(
+        f"A table with a row for each of the {len(tokens)} tokens {' '.join(tokens)} and a column for each of "
+        f"{vocabulary:,} pieces, of which {len(pieces)} are shown. A frame marks the row of the [MASK]: {told}."
+    )
+
+
+def shares_of_the_whole(tokens, words, probabilities, other, vocabulary):
+    """The probability of a few words at a [MASK], as parts of the whole: the first ones, another one, and all the rest.
+
+    words, probabilities: the most probable, in order. other: a word and its probability. vocabulary: of all pieces.
+    """
+    canvas, left, wide, told = Canvas("07 shares of the whole", 258), 116, 340, []
+    middle = (canvas.width - sum(text_width(token, SMALL, True) + 18 for token in tokens) + 6) / 2
+    canvas.tokens(middle, 4, tokens)
+    rest = 1 - sum(probabilities) - other[1]
+    rows = [*zip(words, probabilities), other, (f"{vocabulary - len(words) - 1:,} others", rest)]
+    for at, (word, probability) in enumerate(rows):
+        y = 46 + at * 30
+        if at >= len(words):
+            with canvas.step():
+                _share(canvas, left, y, wide, word, probability, kind="padding" if at > len(words) else "masked")
+        else:
+            told.append((y, word, probability))
+    with canvas.step():
+        for y, word, probability in told:
+            _share(canvas, left, y, wide, word, probability)
+    first = ", ".join(f"{word} {probability:.2f}" for word, probability in zip(words, probabilities))
+    return canvas.finish(
+        f"Bars for the pieces at the [MASK] of {' '.join(tokens)}, each as a part of the whole: {first}. The word "
+        f"{other[0]} has {other[1]:.4f}, and all other pieces have {rest:.2f} together."
+    )
+
+
+def _share(canvas, left, y, wide, word, probability, kind="masked"):
+    canvas.text(left - 8, y + 11, word, SMALL, "end", mono=kind == "masked", quiet=kind != "masked")
+    canvas.box(left, y, wide, 22, round_by=0)
+    canvas.box(left, y, max(1, wide * probability), 22, kind=kind, shade=1, round_by=0)
+    canvas.label(left + wide + 8, y + 11, f"{probability:.2f}" if probability > 0.005 else f"{probability:.4f}")
+
+
+def first_candidates(rows, together):
+    """Sentences with a gap, and the most probable pieces for it, darker for more probable.
+
+    rows: {text with [MASK]: (pieces, probabilities)}. together: whether all appear with one key press, or one by one.
+    """
+    canvas, high, wide = Canvas("07 candidates", 8 + 48 * len(rows)), 48, 74
+    count = len(next(iter(rows.values()))[0])
+    left = canvas.width - count * wide - 2
+    for at, text in enumerate(rows):
+        canvas.text(left - 10, 27 + at * high, text.replace("[MASK]", "___"), SMALL, "end")
+
+    def boxes(at, pieces, probabilities):
+        for place, (piece, probability) in enumerate(zip(pieces, probabilities)):
+            look = {"kind": "masked", "size": SMALL, "shade": probability, "bold": place == 0}
+            canvas.box(left + place * wide, 8 + at * high, wide - 4, high - 8, f"{piece}\n{probability:.2f}", **look)
+
+    if together:
+        with canvas.step():
+            for at, found in enumerate(rows.values()):
+                boxes(at, *found)
+    else:
+        for at, found in canvas.steps(enumerate(rows.values())):
+            boxes(at, *found)
+    told = "; ".join(
+        f"{text} " + ", ".join(f"{piece} {probability:.2f}" for piece, probability in zip(*found))
+        for text, found in rows.items()
+    )
+    return canvas.finish(f"Sentences with the {count} most probable pieces at the [MASK]: {told}.")
+
+
+def _places(canvas, tokens, between, least=41):
+    """Where tokens stand that fill lines which lie `between` apart: (left, top, width) for each."""
+    left, top = 8, 8
+    for token in tokens:
+        wide = max(text_width(token, SMALL, True) + 8, least)
+        if left + wide > canvas.width:
+            left, top = 8, top + between
+        yield left, top, wide
+        left += wide + 4
+
+
+def chosen_by_draws(tokens, draws, share, special):
+    """The tokens of a sentence with the number drawn for each; those below `share` are chosen, and become masks.
+
+    special: for each token, whether it is a special one, which is never chosen. Numbers are cut off after two decimals,
+    so none that is below `share` looks as if it were not.
+    """
+    canvas = Canvas("07 draws", 250)
+    places, chosen = [*_places(canvas, tokens, 128)], []
+    for token, (left, top, wide) in zip(tokens, places):
+        canvas.tokens(left, top, [token], width=wide)
+    with canvas.step():
+        for draw, never, (left, top, wide) in zip(draws, special, places, strict=True):
+            low = draw < share and not never
+            canvas.text(left + wide / 2, top + 44, f"{int(100 * draw) / 100:.2f}", SMALL, bold=low, quiet=not low,
+                        kind="masked" if low else None)  # fmt: skip
+    with canvas.step():
+        for token, draw, never, (left, top, wide) in zip(tokens, draws, special, places):
+            if draw < share and not never:
+                chosen.append(token)
+                canvas.arrow((left + wide / 2, top + 56), (left + wide / 2, top + 72), kind="masked")
+                width = text_width("[MASK]", SMALL, True) + 4
+                canvas.tokens(left + wide / 2 - width / 2, top + 73, ["[MASK]"], width=width)
+    with canvas.step():
+        canvas.text(512, 244, f"{len(chosen)} of {len(tokens) - sum(special)}", anchor="end", bold=True, kind="masked")
+    return canvas.finish(
+        f"The tokens {' '.join(tokens)}, each with a number drawn from 0 to 1. {len(chosen)} are below {share}, and "
+        f"their tokens become masks: {', '.join(chosen)}. Special tokens are never chosen."
+    )
+
+
+def surprising_tokens(tokens, bits):
+    """A sentence whose tokens are darker the more bits each costs, with the number of bits below it.
+
+    bits: the surprisal of each token when it alone is hidden.
+    """
+    canvas, most = Canvas("07 surprising tokens", 184), max(bits)
+    places = [*_places(canvas, tokens, 100, least=46)]
+    for token, (left, top, wide) in zip(tokens, places):
+        canvas.tokens(left, top, [token], width=wide, height=40)
+    with canvas.step():
+        for token, number, (left, top, wide) in zip(tokens, bits, places, strict=True):
+            canvas.tokens(left, top, [token], "loss", width=wide, height=40, shades=[number / most])
+            canvas.text(left + wide / 2, top + 58, f"{round(number, 1) + 0.0:.1f}", kind="loss", bold=True)
+        left, top, wide = places[-1]
+        canvas.text(left + wide + 8, top + 58, "bits", anchor="start", kind="loss")
+    told = ", ".join(f"{token} {number:.1f}" for token, number in zip(tokens, bits))
+    return canvas.finish(f"A sentence whose tokens are darker the more bits each costs when it is hidden: {told}.")
+
+
+def attention_and_effect(tokens, attention, hidden, cut):
+    """For each token, to the left the attention it gets from the mask, to the right what its loss costs in bits.
+
+    hidden, cut: how many bits more the prediction costs with the token hidden, or with the mask's view of it cut.
+    """
+    canvas, high, left = Canvas("07 attention and effect", 260), 23, 152
+    canvas.text(left - 4, 12, "attention it gets", SMALL, "end", kind="head")
+    for at, (token, weight) in enumerate(zip(tokens, attention)):
+        y = 28 + at * high
+        canvas.tokens(left, y, [token], width=84, height=high - 3)
+        long = max(1, 100 * weight / max(attention))
+        canvas.box(left - 4 - long, y + 3, long, high - 9, kind="head", shade=1, round_by=0)
+        canvas.text(left - 8 - long, y + 10, f"{weight:.2f}", SMALL, "end")
+    for title, values, x in canvas.steps((("hidden: bits more", hidden, 242), ("cut: bits more", cut, 396))):
+        canvas.label(x, 12, title, kind="loss")
+        for at, value in enumerate(values):
+            y = 28 + at * high
+            long = 100 * value / max(*hidden, *cut)
+            if value:
+                canvas.box(x, y + 3, long, high - 9, kind="loss", shade=1, round_by=0)
+                canvas.label(x + long + 5, y + 10, f"{value:.1f}", kind="loss", bold=True)
+            else:
+                canvas.label(x, y + 10, "0", quiet=True)
+    told = "; ".join(
+        f"{token} {weight:.2f}, {one:.1f} and {other:.1f}"
+        for token, weight, one, other in zip(tokens, attention, hidden, cut)
+    )
+    return canvas.finish(
+        f"For each token its mean attention from the mask, and the bits more when it is hidden and when it is cut off: "
+        f"{told}."
+    )
