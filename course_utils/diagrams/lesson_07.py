@@ -353,7 +353,7 @@ def attention_and_effect(tokens, attention, hidden, cut):
                 canvas.box(x, y + 3, long, high - 9, kind="loss", shade=1, round_by=0)
                 canvas.label(x + long + 5, y + 10, f"{value:.1f}", kind="loss", bold=True)
             else:
-                canvas.label(x, y + 10, "0", quiet=True)
+                canvas.label(x, y + 10, "0.0", quiet=True)
     told = "; ".join(
         f"{token} {weight:.2f}, {one:.1f} and {other:.1f}"
         for token, weight, one, other in zip(tokens, attention, hidden, cut)

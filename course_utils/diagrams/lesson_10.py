@@ -1,6 +1,8 @@
-"""The diagrams of lesson 10: what is trained, the rate, kinds of mistakes, pairs."""
+"""The diagrams of lesson 10: data and features, what is trained, losses, the rate, kinds of mistakes, pairs."""
 
-from .canvas import SMALL, Canvas
+from contextlib import nullcontext
+
+from .canvas import SMALL, Canvas, text_width
 
 
 def frozen_and_trained(encoder, regression, head, hidden=384):
@@ -126,4 +128,212 @@ def pair_classifiers(tokens, segments, hidden):
         f"the mean of each is a vector of {hidden}, u and v, and a head reads u, v and |u - v|, {3 * hidden:,} "
         f"numbers. The cross-encoder reads one input of {len(tokens)} tokens with the token_type_ids 0 and 1; every "
         f"token looks at both sentences, and a head reads the {hidden} numbers of [CLS]. Both heads give 2 logits."
+    )
+
+
+def _lines_of(text, width, size=SMALL):
+    """The words of a text in lines that are at most `width` wide."""
+    lines = [""]
+    for word in text.split():
+        if text_width(f"{lines[-1]} {word}", size) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def one_sentence_of_a_review(sentence, label):
+    """A review with its label, of which we see a single sentence. label: 1 if the review was favourable, else 0."""
+    canvas, lines = Canvas("10 one sentence", 220), _lines_of(sentence, 270)
+    canvas.text(8, 16, "the review", anchor="start")
+    canvas.box(8, 34, 152, 176)
+    for at in range(7):
+        canvas.box(20, 48 + at * 22, 128 - 40 * (at == 6), 12, kind="token" if at == 3 else "padding", round_by=2)
+    canvas.arrow((150, 120), (206, 120))
+    height = 20 * len(lines) + 24
+    canvas.box(208, 120 - height / 2, 304, height, kind="token")
+    canvas.text(360, 120, "\n".join(lines), SMALL)
+    with canvas.step():
+        canvas.box(100, 2, 60, 28, f"label {label}", "sentence" if label else "loss", SMALL, thick=True)
+        canvas.text(360, 206, "The label belongs to the whole review.", SMALL, quiet=True)
+    return canvas.finish(f"A review with the label {label}, and the one sentence of it that we see: {sentence}")
+
+
+def random_split(beginning, copies, training, test):
+    """Rows cut at random into two parts, with one text that stands in two rows and so in both parts.
+
+    beginning: the first words of such a text. copies: how many texts of the test part are in the training part, too.
+    training, test: how many rows each part has.
+    """
+    canvas, twins, right = Canvas("10 random split", 258, gap=2), (1, 4), ((0, 1, 3, 5), (2, 4))
+    canvas.text(94, 12, f"{training + test:,} reviews", SMALL)
+    for at in range(6):
+        twin = at in twins
+        canvas.box(8, 28 + at * 35, 172, 28, beginning if twin else "", "masked" if twin else "token", SMALL)
+    for name, number, rows, top in (("training", training, right[0], 28), ("test", test, right[1], 176)):
+        with canvas.step():
+            canvas.text(424, top - 14, f"{name}: {number:,}", SMALL, bold=True)
+            for at, row in enumerate(rows):
+                twin, y = row in twins, top + at * 29
+                canvas.arrow((182, 42 + row * 35), (332, y + 12), kind="masked" if twin else "plain")
+                canvas.box(334, y, 178, 24, beginning if twin else "", "masked" if twin else "token", SMALL)
+    with canvas.step():
+        canvas.text(512, 247, f"in both parts: {copies} of {test:,}", anchor="end", bold=True, kind="masked")
+    return canvas.finish(
+        f"{training + test:,} reviews are cut at random into {training:,} for training and {test:,} for the test. A "
+        f"text that begins with {beginning} stands in two rows, and so in both parts. {copies} of the {test:,} test "
+        "texts are in the training part, too."
+    )
+
+
+def three_parts(sizes, decides):
+    """The sentences cut into three parts, and what each part decides. sizes, decides: {name of the part: ...}."""
+    canvas, left, whole, told = Canvas("10 three parts", 214), 8, sum(sizes.values()), []
+    kinds, gap = ("token", "head", "sentence"), 4
+    for at, (name, size) in enumerate(sizes.items()):
+        wide, middle = (504 - 2 * gap) * size / whole, 90 + 170 * at
+        canvas.box(left, 8, wide, 48, kind=kinds[at], thick=True)
+        with canvas.step():
+            canvas.path((left + wide / 2, 56), (middle, 98), tip=True)
+            canvas.box(middle - 80, 100, 160, 52, f"{name}\n{size:,}", kinds[at], bold=True)
+            words = "\n".join(_lines_of(decides[name], 156))
+            canvas.text(middle, 182, words, SMALL, quiet=decides[name].startswith("nothing"))
+        left += wide + gap
+        told.append(f"{name} with {size:,} sentences decides: {decides[name]}")
+    return canvas.finish(f"A bar cut into three parts as large as they are. {'; '.join(told)}.")
+
+
+def numbers_for_a_sentence(lengths, knows, examples):
+    """How many numbers each kind of features has for one sentence, as bars, beside the number of labelled sentences.
+
+    lengths: {features: how many numbers}. knows: for each, what they know.
+    """
+    canvas, left, told = Canvas("10 numbers for a sentence", 250, gap=2), 158, []
+    most, reach = max(lengths.values()), 220
+    for (name, length), words in zip(lengths.items(), knows, strict=True):
+        y = 8 + 46 * len(told)
+        canvas.text(left - 10, y + 17, "\n".join(_lines_of(name, 140)), SMALL, "end")
+        with canvas.step():
+            canvas.box(left, y, max(2, reach * length / most), 18, kind="vector", shade=1, round_by=0)
+            canvas.label(left + reach * length / most + 8, y + 9, f"{length:,} numbers", bold=True)
+            canvas.label(left, y + 29, words, quiet=True)
+        told.append(f"{name} {length:,} ({words})")
+    y = 8 + 46 * len(told) + 6
+    with canvas.step():
+        canvas.text(left - 10, y + 9, "to learn from", SMALL, "end", kind="loss")
+        canvas.box(left, y, reach * examples / most, 18, kind="loss", shade=1, round_by=0)
+        canvas.label(left + reach * examples / most + 8, y + 9, f"{examples} sentences", kind="loss", bold=True)
+    return canvas.finish(
+        f"Bars for the numbers that describe one sentence: {'; '.join(told)}. For comparison, a bar for the {examples} "
+        "sentences to learn from."
+    )
+
+
+def gradients_kept(batches=3):
+    """What the gradient holds after each batch, if it is never cleared, and if it is cleared before each batch."""
+    canvas, wide = Canvas("10 gradients kept", 112), 124
+    for at in range(batches):
+        canvas.text(200 + at * wide, 12, f"after batch {at + 1}", SMALL, quiet=True)
+    for row, (name, first) in enumerate((("not cleared", 0), ("cleared", None))):
+        y = 28 + row * 44
+        canvas.text(136, y + 16, name, SMALL, "end", bold=True)
+        for at in range(batches):
+            held = range(0 if first == 0 else at, at + 1)
+            for place, batch in enumerate(held):
+                canvas.box(146 + at * wide + place * 36, y, 34, 32, f"g{batch + 1}", "loss", SMALL, round_by=0)
+    return canvas.finish(
+        f"What the gradient holds after each of {batches} batches. Not cleared: the sum of the gradients of all "
+        "batches so far. Cleared: the gradient of this batch only."
+    )
+
+
+def same_numbers(names, blocks):
+    """Blocks of numbers of two origins, darker for larger; then a sign between each two that says if they agree.
+
+    names: of the two origins. blocks: {heading: (kind, by how much two numbers may differ, decimals, numbers,
+    other numbers)}.
+    """
+    canvas, told = Canvas("10 same numbers", 256), []
+    signs = []
+    for place, (heading, (kind, near, decimals, first, second)) in enumerate(blocks.items()):
+        top, wide, most = 4 + 130 * place, 424 / len(first), max(*first, *second)
+        canvas.label(92, top + 10, heading, quiet=True)
+        for row, (name, values) in enumerate(zip(names, (first, second), strict=True)):
+            y = top + 24 + row * 54
+            canvas.text(84, y + 15, name, SMALL, "end")
+            for at, value in enumerate(values):
+                look = {"size": SMALL, "shade": value / most, "round_by": 0}
+                canvas.box(92 + at * wide, y, wide - 3, 30, f"{value:.{decimals}f}", kind, **look)
+        equal = [abs(one - other) <= near for one, other in zip(first, second, strict=True)]
+        signs += [(90.5 + (at + 0.5) * wide, top + 66, agree) for at, agree in enumerate(equal)]
+        told.append(
+            f"{heading}, {', '.join(f'{value:.{decimals}f}' for value in first)}: {sum(equal)} of {len(equal)} agree"
+        )
+    with canvas.step():
+        for x, y, agree in signs:
+            canvas.text(x, y, "=" if agree else "≠", 18, bold=True)
+    return canvas.finish(f"Numbers of {names[0]} above those of {names[1]}. {'; '.join(told)}.")
+
+
+def space_before_and_after(before, after, labels, names):
+    """Sentences as points, before and after a training: those that it learned from, and below them new ones.
+
+    before, after: for each of the two groups, points (n, 2); each column has its own plane. labels: of each group, 0 or
+    1. names: of the groups.
+    """
+    canvas, wide, high = Canvas("10 space", 260), 206, 104
+    for column, (title, groups) in enumerate((("before", before), ("after", after))):
+        x, told = 96 + column * 212, [point for points in groups for point in points]
+        across, up = (max(abs(float(point[way])) for point in told) for way in (0, 1))
+        scale = min((wide / 2 - 7) / across, (high / 2 - 7) / up)
+        with canvas.step() if column else nullcontext():
+            canvas.text(x + wide / 2, 10, title, bold=True)
+            for row, (points, group) in enumerate(zip(groups, labels, strict=True)):
+                y = 22 + row * 110
+                canvas.box(x, y, wide, high)
+                for (right, top), label in zip(points, group, strict=True):
+                    place = x + wide / 2 + float(right) * scale, y + high / 2 - float(top) * scale
+                    canvas.circle(*place, 4, "sentence" if label else "loss", "dot" if label else "ring")
+    for row, (name, group) in enumerate(zip(names, labels)):
+        canvas.text(46, 74 + row * 110, "\n".join(_lines_of(f"{len(group)} {name}", 84)), SMALL)
+    canvas.circle(250, 250, 4, "sentence", "dot")
+    canvas.label(260, 250, "favourable")
+    canvas.circle(368, 250, 4, "loss", "ring")
+    canvas.label(378, 250, "not favourable")
+    return canvas.finish(
+        f"Two planes with a point for each sentence, before and after training: {len(labels[0])} {names[0]}, below "
+        f"them {len(labels[1])} {names[1]}. Full points are favourable, rings are not."
+    )
+
+
+def chosen_rate(losses, shares, tested):
+    """For each learning rate the training loss and the share right on the validation part; then which one is chosen.
+
+    losses, shares: {rate: ...}. tested: the share right on the test part, at the chosen rate.
+    """
+    canvas, wide, left = Canvas("10 chosen rate", 252), 84, 100
+    best, low, high = max(shares, key=shares.get), min(shares.values()) - 0.01, max(shares.values())
+    for row, name in ((20, "learning\nrate"), (76, "training\nloss"), (164, "accuracy on\nvalidation")):
+        canvas.text(left - 8, row, name, SMALL, "end")
+    for at, rate in enumerate(losses):
+        canvas.text(left + (at + 0.5) * wide, 20, f"{rate:g}", bold=True)
+    with canvas.step():
+        for at, loss in enumerate(losses.values()):
+            tall = max(1, 44 * loss / max(losses.values()))
+            canvas.box(left + at * wide + 24, 88 - tall, 36, tall, kind="loss", shade=1, round_by=0)
+            canvas.text(left + (at + 0.5) * wide, 98, f"{loss:.2f}", SMALL, kind="loss")
+    with canvas.step():
+        heights = [178 - 52 * (share - low) / (high - low) for share in shares.values()]
+        places = [(left + (at + 0.5) * wide, y) for at, y in enumerate(heights)]
+        canvas.path(*places, tip=False, kind="head")
+        for (x, y), share in zip(places, shares.values()):
+            canvas.circle(x, y, 5, "head", "dot")
+            canvas.text(x, 191, f"{share:.3f}", SMALL, kind="head")
+    with canvas.step():
+        x = left + list(shares).index(best) * wide
+        canvas.box(x + 4, 4, wide - 8, 198, thick=True)
+        canvas.box_from((x + wide / 2, 202), x - 38, 220, 160, 28, f"test part: {tested:.2f}", "sentence", bold=True)
+    told = "; ".join(f"{rate:g}: loss {losses[rate]:.2f}, validation {share:.3f}" for rate, share in shares.items())
+    return canvas.finish(
+        f"Five learning rates: {told}. A frame marks {best:g}, which the validation part chooses; on the test "
+        f"part it is right on {tested:.2f}."
     )
