@@ -3,7 +3,9 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from course_utils.diagrams import canvas
 from course_utils.diagrams.canvas import Canvas, DiagramError
@@ -23,6 +25,8 @@ def test_text_and_lines_can_be_read_on_every_kind(kind, mode):
     fill = paper if fill == "none" else fill
     assert contrast(canvas.INK[mode], fill) >= 4.5 and contrast(canvas.QUIET[mode], paper) >= 4.5
     assert contrast(line, paper) >= 4.5 and contrast(line, fill) >= 3
+    shade = (1 - canvas.DARKEST) * np.array(to_rgb(fill)) + canvas.DARKEST * np.array(to_rgb(line))
+    assert contrast(canvas.INK[mode], tuple(shade)) >= 4.5
 
 
 def drawn():

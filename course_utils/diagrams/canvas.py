@@ -15,7 +15,7 @@ from .._support.colours import DARK, FONTS, INK, QUIET
 
 WIDTH = 520
 TEXT, SMALL = 16, 14  # heights of type, in units; nothing is smaller
-DARKEST = 0.45  # how far a shade covers the fill of its box or cell: never darker, so the text stays legible
+DARKEST = 0.33  # the strongest shade of a cell or box: text on it can be read in both modes
 # Each kind of thing: its fill and its line, in light and in dark mode. The hues are those of Okabe and Ito (2008),
 # "Color Universal Design", which stay apart under the common colour-vision deficiencies.
 KINDS = {
