@@ -626,6 +626,36 @@ def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(pa
         page.wait_for_function(LINE, arg="Tokens")
 
 
+MOVED = """() => document.getAnimations().map(one => one.effect.target.closest("[data-explorer-view]")
+    ?.dataset.explorerView).filter(Boolean).length"""
+
+
+@needs_chromium
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, motion):
+    with served(page_of_all) as address, chromium() as open_page:
+        page = open_page(1280)
+        page.emulate_media(reduced_motion=motion)
+        page.goto(f"{address}/01_explorers.html")
+        page.click("#explore-losses button.explore")
+        settled(page, "Losses")
+        before = page.locator("[data-explorer-view=Losses] .cu-line").inner_text()
+        assert page.evaluate(MOVED) == 0, "the first answer comes from nowhere"
+        # asked as soon as the new answer stands there
+        moved = page.evaluate(
+            """async ([before, moved]) => {
+                const view = document.querySelector("[data-explorer-view=Losses]");
+                const line = view.querySelector(".cu-line"), field = view.querySelector("input[type=range]");
+                field.value = 3;
+                field.dispatchEvent(new Event("input", {bubbles: true}));
+                while (line.textContent === before) await new Promise(requestAnimationFrame);
+                return eval(moved)();
+            }""",
+            [before, MOVED],
+        )
+        assert (moved > 3) is (motion == "no-preference")
+
+
 @pytest.mark.nightly
 @needs_chromium
 def test_two_tabs_answer_each_for_itself(page_of_all):
