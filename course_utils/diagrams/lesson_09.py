@@ -1,6 +1,8 @@
 """The diagrams of lesson 09: a sentence encoder as a chain of modules, two ways to compare, and a search."""
 
-from .canvas import SMALL, Canvas
+import textwrap
+
+from .canvas import SMALL, Canvas, text_width
 
 
 def three_modules(texts, mask, shapes):
@@ -44,6 +46,53 @@ def three_modules(texts, mask, shapes):
         f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and encoder, Pooling, which "
         f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {', '.join(sizes)}."
     )
+
+
+def two_chains(chains):
+    """Chains of three modules that differ in their pooling: whether each gives the loaded model's vectors.
+
+    chains: {pooling: (equal to the loaded model, cosine of the first two texts)}.
+    """
+    canvas, told = Canvas("09 two chains", 8 + 104 * len(chains), gap=2), []
+    rows = [(52 + 104 * at, pooling, *values) for at, (pooling, values) in enumerate(chains.items())]
+    for y, pooling, *_ in rows:
+        canvas.box(4, y - 24, 96, 48, "Transformer", "layer", SMALL)
+        canvas.box_from((100, y), 118, y - 24, 78, 48, f"Pooling\n{pooling}", "layer", SMALL, thick=True)
+        canvas.box_from((196, y), 214, y - 24, 82, 48, "Normalize", "layer", SMALL)
+        canvas.arrow((296, y), (312, y))
+        canvas.vector(314, y - 10, width=52, height=20, kind="sentence", across=True)
+    for y, pooling, equal, _ in canvas.steps(rows):
+        canvas.text(386, y, "=" if equal else "≠", 24, kind="sentence" if equal else "loss", bold=True)
+        canvas.box(406, y - 24, 110, 48, "the loaded\nmodel's vector", "sentence", SMALL)
+        told.append(f"with {pooling}, {'equal' if equal else 'not equal'}")
+    with canvas.step():
+        for y, _, _, cosine in rows:
+            canvas.text(516, y + 42, f"cosine of text 1 and text 2: {cosine:.2f}", SMALL, "end", bold=True)
+    cosines = ", ".join(f"{cosine:.2f} with {pooling}" for _, pooling, _, cosine in rows)
+    return canvas.finish(
+        f"Chains of Transformer, Pooling and Normalize that differ in the pooling. Compared with the loaded model's "
+        f"vectors: {'; '.join(told)}. The cosine of the first two texts is {cosines}."
+    )
+
+
+def which_two(texts, cosines):
+    """Three texts, each joined with the two others by a line with their cosine; the highest one is thick.
+
+    cosines: of all texts with all, (3, 3).
+    """
+    canvas = Canvas("09 which two", 236)
+    tops, wide = ((2, 14), (302, 14), (152, 190)), 216
+    for (x, y), text in zip(tops, texts):
+        canvas.box(x, y, wide, 36, text, "token", SMALL)
+    places = {(0, 1): ((218, 32), (302, 32)), (0, 2): ((120, 50), (218, 190)), (1, 2): ((400, 50), (302, 190))}
+    labels = {(0, 1): (260, 14), (0, 2): (134, 122), (1, 2): (386, 122)}
+    values = {pair: float(cosines[pair[0]][pair[1]]) for pair in places}
+    for pair in canvas.steps(places):
+        high = values[pair] == max(values.values())
+        canvas.arrow(*places[pair], kind="sentence" if high else "plain", tip=False, thick=high)
+        canvas.text(*labels[pair], f"{values[pair]:.2f}", kind="sentence" if high else None, bold=high)
+    told = "; ".join(f"{texts[one]!r} and {texts[other]!r}, {value:.2f}" for (one, other), value in values.items())
+    return canvas.finish(f"Three texts, and a line with a cosine between any two of them: {told}.")
 
 
 def two_ways(lengths, both):
@@ -141,3 +190,115 @@ def retrieve_and_rerank(sentences, candidates):
         f"{sentences:,} cosines, which leave {candidates} candidates. The cross-encoder reads each of them with the "
         f"question, in {candidates} passes, and puts them in order."
     )
+
+
+def hours_and_seconds(hours, seconds):
+    """A long time in cells of one hour each, beside a short one at the same scale: for pairs, and one by one."""
+    canvas, cell = Canvas("09 hours and seconds", 252), 36
+    canvas.label(6, 12, f"one pass per pair: about {hours} hours, a cell for each", bold=True)
+    for at in range(hours):
+        canvas.box(6 + at % 14 * cell, 28 + at // 14 * 34, cell, 34, kind="layer", round_by=0)
+    y = 28 + 34 * -(-hours // 14) + 14
+    canvas.box(6, y, cell, 34, kind="plain", round_by=0)
+    canvas.arrow((6.6, y), (6.6, y + 34), kind="sentence", tip=False, thick=True)
+    canvas.label(54, y + 8, f"one pass each: about {seconds} seconds,", bold=True)
+    canvas.label(54, y + 28, f"at this scale 1/{3600 / seconds:,.0f} of a cell", quiet=True)
+    return canvas.finish(
+        f"Times to scale. The {hours} hours of one pass per pair are {hours} cells. The {seconds} seconds of one pass "
+        f"each are 1/{3600 / seconds:,.0f} of one such cell, a line at its edge."
+    )
+
+
+def tokens_by_area(each, pairs):
+    """The tokens of one pass each and of one pass per pair, as squares whose areas are to scale."""
+    canvas, side = Canvas("09 tokens by area", 252), 236
+    small = side * (each / pairs) ** 0.5
+    canvas.box(6, 244 - small, small, small, kind="sentence", round_by=0)
+    canvas.arrow((270, 214), (6 + small + 4, 244 - small / 2), kind="sentence")
+    canvas.label(276, 204, "one pass each", bold=True)
+    canvas.label(276, 226, f"{each:,} tokens")
+    with canvas.step():
+        canvas.box(6 + small + 8, 8, side, side, kind="layer", round_by=0)
+        canvas.arrow((270, 214), (6 + small + 4, 244 - small / 2), kind="sentence")
+        canvas.label(276, 28, "one pass per pair", bold=True)
+        canvas.label(276, 50, f"{pairs:,} tokens")
+    with canvas.step():
+        canvas.text(276, 122, f"{pairs / each:,.0f} times", 26, "start", bold=True)
+        canvas.label(276, 148, "as many tokens, as much area")
+    return canvas.finish(
+        f"Squares whose areas are to scale. One pass each reads {each:,} tokens, a square so small that it is a dot. "
+        f"One pass per pair reads {pairs:,}, {pairs / each:,.0f} times as many."
+    )
+
+
+def one_reading(pairs):
+    """Pairs of texts of which the tokenizer makes the same tokens. pairs: [(one, other, tokens, cosine)]."""
+    canvas, told = Canvas("09 one reading", 118 * len(pairs)), []
+    rows = [(6 + 118 * at, *pair) for at, pair in enumerate(pairs)]
+    for y, one, other, *_ in rows:
+        canvas.box(4, y, 226, 32, one, "plain", SMALL, mono=True)
+        canvas.box(290, y, 226, 32, other, "plain", SMALL, mono=True)
+    for y, one, other, tokens, cosine in canvas.steps(rows):
+        long = sum(text_width(token, SMALL, True) + 12 for token in tokens) + 6 * (len(tokens) - 1)
+        left = 260 - long / 2
+        canvas.arrow((117, y + 32), (max(left + 20, 160), y + 62))
+        canvas.arrow((403, y + 32), (min(left + long - 20, 360), y + 62))
+        canvas.tokens(left, y + 64, tokens)
+        canvas.text(516, y + 78, f"{cosine:.3f}", anchor="end", kind="sentence", bold=True)
+        told.append(f"{one!r} and {other!r} become {' '.join(tokens)}, with a cosine of {cosine:.3f}")
+    return canvas.finish(f"Pairs of different texts with the same tokens. {'; '.join(told)}.")
+
+
+def pairs_with_cosines(pairs):
+    """Pairs of texts, joined by a line with their cosine, the nearest pair above. pairs: [(one, other, cosine)]."""
+    canvas = Canvas("09 pairs with cosines", 56 * len(pairs))
+    rows = [(6 + 56 * at, *pair) for at, pair in enumerate(pairs)]
+    for y, one, other, _ in rows:
+        canvas.box(4, y, 210, 36, one, "token", SMALL)
+        canvas.box(306, y, 210, 36, other, "token", SMALL)
+    for y, *_, cosine in canvas.steps(rows):
+        canvas.arrow((214, y + 24), (306, y + 24), tip=False, kind="sentence", thick=True)
+        canvas.text(260, y + 8, f"{cosine:.3f}", kind="sentence", bold=True)
+    told = "; ".join(f"{one!r} and {other!r}, {cosine:.3f}" for one, other, cosine in pairs)
+    return canvas.finish(f"Pairs of texts with their cosines, the nearest pair first: {told}.")
+
+
+def highest_of_a_table(cosines, itself):
+    """All cosines of a few texts, the highest ones framed. itself: whether argmax finds a text beside itself."""
+    count, cell, high, left, top = len(cosines), 62, 36, 76, 28
+    canvas = Canvas("09 highest of a table", top + high * count + 8)
+    for at in range(count):
+        canvas.text(left + (at + 0.5) * cell, 14, f"text {at + 1}", SMALL, quiet=True)
+        canvas.text(left - 8, top + (at + 0.5) * high, f"text {at + 1}", SMALL, "end", quiet=True)
+    canvas.grid(left, top, cosines, cell, "sentence", height=high, size=16)
+    most = max(map(max, cosines))
+    with canvas.step():
+        for row, values in enumerate(cosines):
+            for column, value in enumerate(values):
+                if value > most - 1e-4:  # equal, but for the last digits
+                    x, y = left + column * cell, top + row * high
+                    corners = (x, y), (x + cell, y), (x + cell, y + high), (x, y + high), (x, y)
+                    canvas.path(*corners, tip=False, kind="loss", thick=True)
+        canvas.label(left + count * cell + 24, top + 18, "argmax finds one of these:", bold=True)
+        remark = "a text beside itself" if itself else "a pair of texts"
+        canvas.label(left + count * cell + 24, top + 42, f"{remark}, {most:.2f}", kind="loss", bold=True)
+    return canvas.finish(
+        f"A table of the cosines of {count} texts with each other. The highest value, {most:.2f}, is framed wherever "
+        f"it stands. What argmax finds there is {remark}."
+    )
+
+
+def asked_and_found(rows):
+    """Questions, and the nearest text to each with its cosine. rows: [(question, text, cosine)]."""
+    canvas = Canvas("09 asked and found", 24 + 68 * len(rows))
+    canvas.label(6, 10, "asked", quiet=True)
+    canvas.label(292, 10, "the nearest of all", quiet=True)
+    placed = [(26 + 68 * at, *row) for at, row in enumerate(rows)]
+    for y, question, *_ in placed:
+        canvas.box(4, y, 216, 50, textwrap.fill(question, 25), "token", SMALL)
+    for y, _, text, cosine in canvas.steps(placed):
+        canvas.arrow((220, y + 32), (288, y + 32), kind="sentence", thick=True)
+        canvas.text(252, y + 14, f"{cosine:.2f}", kind="sentence", bold=True)
+        canvas.box(290, y, 226, 50, textwrap.fill(text, 31), "token", SMALL)
+    told = "; ".join(f"{question!r} finds {text!r} with {cosine:.2f}" for question, text, cosine in rows)
+    return canvas.finish(f"Questions with the nearest text that a search found, and its cosine: {told}.")
