@@ -1,8 +1,8 @@
-"""The diagrams of lesson 11: one encoder for three texts, margins, in-batch negatives, ten losses, and collapse."""
+"""The diagrams of lesson 11: triplets and their parts, data and losses, margins, a training, ten losses, collapse."""
 
 import math
 
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, Canvas, text_width
 
 
 def one_encoder(anchor, positive, negative, near, far):
@@ -28,6 +28,48 @@ def one_encoder(anchor, positive, negative, near, far):
         f"{positive!r}, and the negative, {negative!r}. The cosine of anchor and positive is {near:.2f}, that of "
         f"anchor and negative {far:.2f}."
     )
+
+
+def parts_by_construction(parts):
+    """The parts of a data set, none of which shares a construction with another.
+
+    parts: {name: (number of triplets, names of its constructions)}: trained on, decided with, reported on.
+    """
+    kinds, told, y, placed = ("layer", "token", "sentence"), [], 6, []
+    for (name, (count, constructions)), kind in zip(parts.items(), kinds):
+        x, top = 118, y
+        for construction in constructions:
+            wide = text_width(construction, SMALL) + 18
+            if x + wide > 518:
+                x, y = 118, y + 29
+            placed.append((x, y, wide, construction, kind))
+            x += wide + 6
+        told.append((name, count, (top + y + 25) / 2, kind, constructions))
+        y += 43
+    canvas = Canvas("11 parts by construction", y - 12)
+    for name, count, middle, kind, _ in canvas.steps(told):
+        canvas.text(4, middle, f"{name}\n{count} triplets", SMALL, "start", kind=kind, bold=True)
+        for x, top, wide, construction, own in placed:
+            if own == kind:
+                canvas.box(x, top, wide, 25, construction, own, SMALL)
+    words = "; ".join(f"{name}, {count} triplets: {', '.join(them)}" for name, count, _, _, them in told)
+    return canvas.finish(f"Three parts of triplets. Each way of denying stands in one of them only. {words}.")
+
+
+def data_and_losses(rows):
+    """Shapes of data, each with losses that fit. rows: [(the columns of the data, losses)]."""
+    canvas = Canvas("11 data and losses", 24 + 44 * len(rows))
+    canvas.label(4, 10, "you have", quiet=True)
+    canvas.label(290, 10, "losses that fit", quiet=True)
+    kinds = {"score": "plain", "class": "plain", "0 or 1": "plain", "negative": "loss", "positive": "sentence"}
+    for at, (columns, losses) in canvas.steps(enumerate(rows)):
+        y = 24 + 44 * at
+        for place, column in enumerate(columns):
+            canvas.box(4 + 84 * place, y, 78, 34, column, kinds.get(column, "token"), SMALL)
+        canvas.arrow((84 * len(columns), y + 17), (286, y + 17))
+        canvas.box(288, y, 228, 34, losses, "loss", SMALL)
+    told = "; ".join(f"{', '.join(columns)}: {losses}" for columns, losses in rows)
+    return canvas.finish(f"Shapes of data, one in each row, with the losses that fit. {told}.")
 
 
 def margin_ring(near, far, margin):
@@ -64,6 +106,64 @@ def margin_ring(near, far, margin):
     return canvas.finish(
         f"An anchor, a positive at distance {near:g} on a circle around it, and a dashed ring one margin further out, "
         f"at {near + margin:g}. A negative beyond the ring costs nothing, one inside it what is missing: {told}."
+    )
+
+
+def steps_and_epochs(steps, before, after):
+    """The steps of a training, in epochs, and the share of right triplets in the development part after each.
+
+    before: that share before the training. after: one for each epoch.
+    """
+    epochs = len(after)
+    canvas, each, left = Canvas("11 steps and epochs", 206), steps // epochs, 40
+    wide = (456 - 10 * (epochs - 1)) / steps
+    for at in range(steps):
+        canvas.box(left + at * wide + at // each * 10, 46, wide - 3, 32, kind="layer", round_by=2)
+    for epoch in range(epochs):
+        middle = left + (epoch + 0.5) * each * wide + epoch * 10
+        canvas.text(middle, 26, f"epoch {epoch + 1}", SMALL, quiet=True)
+    with canvas.step():
+        canvas.arrow((left - 8, 84), (left - 8, 124))
+        canvas.text(left - 8, 144, f"{before:.1f}", 22, bold=True, kind="sentence")
+        canvas.text(260, 190, "right in the development part, before and after each epoch", SMALL, quiet=True)
+    for epoch, share in canvas.steps(enumerate(after)):
+        end = left + (epoch + 1) * each * wide + epoch * 10 - 8
+        canvas.arrow((end, 84), (end, 124))
+        canvas.text(end, 144, f"{share:.1f}", 22, bold=True, kind="sentence")
+    told = ", ".join(f"{share:.1f}" for share in after)
+    return canvas.finish(
+        f"A training of {steps} steps in {epochs} epochs of {each}. Of the development part, {before:.1f} was right "
+        f"before, and after the epochs {told}."
+    )
+
+
+def moved_triplet(texts, before, after, margin):
+    """A triplet before and after a training: how far its positive and its negative are from its anchor.
+
+    texts: anchor, positive, negative. before, after: the distances of positive and negative. margin: of the loss.
+    """
+    canvas = Canvas("11 moved triplet", 258)
+    unit = min(84 / (max(before[0], after[0]) + margin), 120 / max(before[1], after[1]))
+    for x, title, (near, far) in canvas.steps(((120, "before", before), (390, "after", after))):
+        y = 106
+        canvas.text(x, 8, f"{title}: {near:g} and {far:g}", SMALL, bold=True)
+        canvas.circle(x, y, unit * near, "sentence", look="ring")
+        canvas.circle(x, y, unit * (near + margin), "loss", dashed=True, look="ring")
+        for distance, kind, way in ((near, "sentence", -1), (far, "loss", 1)):
+            end = (x + way * unit * distance * 0.8, y - unit * distance * 0.6)
+            canvas.arrow((x, y), end, kind=kind, tip=False, thick=True)
+            canvas.circle(*end, 6, kind, look="dot")
+        canvas.circle(x, y, 6, "vector", look="dot")
+    for at, (text, kind) in enumerate(zip(texts, ("vector", "sentence", "loss"))):
+        canvas.circle(14, 208 + 21 * at, 5, kind, look="dot")
+        name = ("anchor", "positive", "negative")[at]
+        canvas.label(28, 208 + 21 * at, f"{name}: {text}")
+    canvas.label(366, 250, "dashed: the margin", kind="loss")
+    numbers = [" and ".join(f"{one:g}" for one in pair) for pair in (before, after)]
+    return canvas.finish(
+        f"The anchor {texts[0]!r} with its positive {texts[1]!r} and its negative {texts[2]!r}, as distances, 1 minus "
+        f"the cosine. Before the training they are {numbers[0]}, after it {numbers[1]}. A dashed ring lies a margin "
+        f"of {margin:g} beyond the positive."
     )
 
 
