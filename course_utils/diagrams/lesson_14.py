@@ -176,6 +176,6 @@ def report_page(title, rows):
     canvas.text(14, 18, title, anchor="start", bold=True)
     for at, (name, words) in canvas.steps(enumerate(rows.items())):
         canvas.label(14, 44 + 24 * at, name, bold=True, kind="sentence")
-        canvas.label(122, 44 + 24 * at, words)
+        canvas.label(128, 44 + 24 * at, words)
     told = " ".join(f"{name}: {words}." for name, words in rows.items())
     return canvas.finish(f"One page, a report with the title {title!r}. {told}")
