@@ -136,7 +136,7 @@ def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, 
     return Figure(figure, alt)
 
 
-def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None, limits=(None, None), row=0.34):
+def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None, limits=(None, None), row=None):
     """Draw a row per name, with one dot per entry of `series` (a dictionary from label to one value per name).
 
     intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot. Without any, a grey
@@ -150,6 +150,7 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
     panels, intervals = panels or {title: len(names)}, intervals or {}
     if sum(panels.values()) != len(names):
         raise ValueError(f"the panels have {sum(panels.values())} rows, the names are {len(names)}")
+    row = row or (0.34 if len(names) <= 8 else 0.27)
     height = 1 + 0.3 * (len(panels) + (len(series) > 1)) + row * len(names)
     kind = {"label": "panel"} if len(panels) > 1 else {}
     ratios = {"height_ratios": list(panels.values())}
@@ -273,7 +274,7 @@ def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbe
     longest = max((len(line) for name in names for line in name.splitlines()), default=0)
     steep = longest > (5 if len(columns) > 8 else 12)
     width = 0.62 if steep else max(0.62, 0.12 * longest)
-    height = 0.36 if len(rows) < 10 else 0.3
+    height = 0.36 if len(rows) < 10 else 0.26
     figure, axes = _axes(title, xlabel, ylabel, (2.2 + width * len(columns), 1.3 + height * len(rows)))
     low, high = (given if given is not None else end for given, end in zip(limits, (matrix.min(), matrix.max())))
     signed = low < 0 < high
