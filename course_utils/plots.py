@@ -274,7 +274,7 @@ def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbe
     longest = max((len(line) for name in names for line in name.splitlines()), default=0)
     steep = longest > (5 if len(columns) > 8 else 12)
     width = 0.62 if steep else max(0.62, 0.12 * longest)
-    height = 0.36 if len(rows) < 10 else 0.26
+    height = 0.36 if len(rows) < 10 else 0.24
     figure, axes = _axes(title, xlabel, ylabel, (2.2 + width * len(columns), 1.3 + height * len(rows)))
     low, high = (given if given is not None else end for given, end in zip(limits, (matrix.min(), matrix.max())))
     signed = low < 0 < high
