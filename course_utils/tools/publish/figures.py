@@ -52,8 +52,11 @@ def number_figures(cells, chapter):
             "figure": {"caption": f"**Figure {chapter}.{number}.** {caption}", "name": f"figure-{chapter}-{number}",
                        "classes": kind},
         }  # fmt: skip
-        if kind == "diagram":  # it stands in the book's own figure
-            output.data["text/html"] = DIAGRAM.sub(r'<div \1class="cu-diagram">\2</div>', output.data["text/html"])
+        if kind == "diagram":  # it stands in the book's own figure, which is told how wide it is drawn
+            wide = re.search(r'viewBox="0 0 ([\d.]+)', output.data["text/html"])
+            style = f' style="--wide:{wide[1]}"' if wide else ""
+            as_box = rf'<div \1class="cu-diagram"{style}>\2</div>'
+            output.data["text/html"] = DIAGRAM.sub(as_box, output.data["text/html"])
 
 
 def _alternative(name, kind, output):
