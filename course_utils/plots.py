@@ -159,14 +159,14 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
     shifts = np.linspace(-0.4, 0.4, len(series)) * (1 - 1 / len(series))
     covering = np.ptp(values, axis=0) < 0.01 * np.ptp(values)  # dots at one place: the last would hide the others
     shifts = shifts[:, None] * (covering | bool(intervals))
-    lowest = min([values.min(), *(np.min(low) for low, _ in intervals.values())])
+    ends = np.concatenate([values.ravel(), *(np.ravel(interval) for interval in intervals.values())])
     first, hollow = 0, []
     for axes, (heading, count) in zip(grid[:, 0], panels.items()):
         part, at = slice(first, first + count), np.arange(count)
         first += count
         if not intervals:
             axes.hlines(at, values[:, part].min(axis=0), values[:, part].max(axis=0), color=GREY, linewidth=1)
-        if lowest < 0 < values.max():
+        if ends.min() < 0 < ends.max():
             axes.vlines(0, -0.5, count - 0.5, color=GREY, linewidth=1)
         for (label, shown), marker, shift in zip(zip(series, values), itertools.cycle(MARKERS), shifts[:, part]):
             shape = axes.scatter(shown[part], at + shift, s=45, marker=marker, label=label, gid="dots", zorder=3)
@@ -174,7 +174,7 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
                 low, high = np.asarray(intervals[label], dtype=float)[:, part]
                 colour = shape.get_facecolor()
                 axes.hlines(at + shift, low, high, color=colour, label=f"_{label}", gid="interval x")
-                if lowest < 0:
+                if ends.min() < 0:
                     hollow.append((shape, np.where(((low <= 0) & (high >= 0))[:, None], 1.0, colour)))
         axes.set(title=heading, ylim=(count - 0.5, -0.5))
         axes.set_yticks(at, list(names)[part])
