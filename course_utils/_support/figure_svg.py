@@ -4,6 +4,7 @@ import functools
 import html
 import io
 import re
+import zlib
 
 from .colours import DARK, FONTS, GREY, GRID, INK, PAPER, QUIET, readable
 
@@ -40,6 +41,7 @@ def svg_of(figure, alt):
     drawing = buffer.getvalue()
     size = re.search(r'viewBox="([^"]+)"', drawing)[1]
     drawing = _smaller(drawing[drawing.index("</style>") :].partition("</defs>")[2].rpartition("</svg>")[0])
+    drawing = _named_anew(drawing, f"f{zlib.crc32(alt.encode()):08x}")
     palette = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
     drawing, style = _following_the_mode(drawing, _variables(palette))
     return (
@@ -62,6 +64,13 @@ def _smaller(drawing):
     while (fewer := re.sub(r"<g>\s*</g>", "", drawing)) != drawing:
         drawing = fewer
     return drawing
+
+
+def _named_anew(drawing, prefix):
+    """The drawing with names that depend on the picture's text alone, and not on its last digits as matplotlib's do."""
+    numbers = {name: f"{prefix}-{at}" for at, name in enumerate(dict.fromkeys(NAMES.findall(drawing)))}
+    drawing = re.sub(r' id="([^"]*)"', lambda one: f' id="{numbers[one[1]]}"', drawing)
+    return NAMES.sub(lambda one: one[0].replace(one[1], numbers[one[1]]), drawing)
 
 
 def _shorter(tag):
