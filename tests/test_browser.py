@@ -170,9 +170,9 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
     red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")  # JupyterLab shows errors and warnings here
     assert red.count() == 0, red.all_text_contents()
 
-    picture = page.locator(".jp-OutputArea-output img").first
+    picture = page.locator(".jp-OutputArea-output svg.cu-plot").first
     bring_into_view(page, picture)
-    page.wait_for_function("image => image.complete && image.naturalWidth > 300", arg=picture.element_handle())
+    assert picture.bounding_box()["width"] > 300 and picture.locator("text").count() > 5
     keep(page, "lesson_00_picture")
 
     bring_into_view(page, page.locator(".jp-OutputArea-output", has_text="not there yet").first)
