@@ -12,7 +12,7 @@ import numpy as np
 
 from ._support.colours import GREY, GRID, HEAT, INK, ink_on
 from ._support.colours import contrast as contrast
-from ._support.figures import Figure, label_ends, label_point, name_points
+from ._support.figures import Figure, label_ends, label_point, name_points, references
 
 STYLE = {
     "figure.figsize": (7, 3.6),
@@ -22,6 +22,7 @@ STYLE = {
     "axes.spines.right": False,
     "axes.titlelocation": "left",
     "axes.titlesize": "medium",
+    "axes.titleweight": "bold",
     "font.size": 12,
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK[0]),
     "text.parse_math": False,  # a "$" in a token is literal
@@ -51,10 +52,13 @@ def _axes(title, xlabel, ylabel, size=None):
     return figure, axes
 
 
-def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spread=None):
+def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spread=None, lead=None, marks=None):
     """Draw one line per entry of `series` (a dictionary from label to values), labelled at its right end.
 
     A line ends where its last values are missing (nan).
+
+    lead: the labels that the title speaks of; the other lines are grey.
+    marks: values to compare with, a dictionary from words to heights, as dashed lines.
 
     doubling: use a logarithmic axis of base 2, with a tick at each x.
     spread: for some labels, the (lowest, highest) values, drawn as a band around the line.
@@ -62,6 +66,8 @@ def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spr
     figure, axes = _axes(title, xlabel, ylabel)
     for (label, values), marker in zip(series.items(), itertools.cycle(MARKERS)):
         (line,) = axes.plot(list(x), np.asarray(values, dtype=float), marker=marker, label=label)
+        if lead and label not in lead:
+            line.set(color=GREY, alpha=0.55, zorder=1)
         if spread and label in spread:
             low, high = np.asarray(spread[label], dtype=float)
             axes.fill_between(list(x), low, high, color=line.get_color(), alpha=0.12, linewidth=0, label=f"_{label}")
@@ -73,6 +79,7 @@ def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spr
     if len(series) > 1:
         ends = [line.get_xydata()[np.isfinite(line.get_ydata())][-1] for line in axes.lines]
         label_ends(axes, [(line.get_label(), end, line.get_color()) for line, end in zip(axes.lines, ends)])
+    references(axes, marks, "y")
     return Figure(figure, alt)
 
 
@@ -101,11 +108,12 @@ def roc(curves, title="", alt="", xlabel="share of negatives that pass", ylabel=
     return Figure(figure, alt)
 
 
-def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, stacked=False):
+def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, stacked=False, marks=None):
     """Draw grouped bars for each name; `series` is a dictionary from label to one value per name.
 
     intervals: for some labels, the (lowest, highest) values, drawn as a line over each bar.
     stacked: draw each name's values on one another, as shares of their sum, with the shares written into them.
+    marks: values to compare with, a dictionary from words to heights, as dashed lines.
     """
     figure, axes = _axes(title, xlabel, ylabel)
     values = np.array([list(row) for row in series.values()], dtype=float)
@@ -133,19 +141,36 @@ def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, 
         label_ends(axes, ends)
     elif len(series) > 1:
         axes.legend(frameon=False)
+    references(axes, marks, "y")
     return Figure(figure, alt)
 
 
-def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None, limits=(None, None), row=None):
+def dots(
+    names,
+    series,
+    title="",
+    xlabel="",
+    alt="",
+    intervals=None,
+    panels=None,
+    limits=(None, None),
+    row=None,
+    lead=None,
+    marks=None,
+    hollow=True,
+):
     """Draw a row per name, with one dot per entry of `series` (a dictionary from label to one value per name).
 
     intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot. Without any, a grey
-    line joins the dots of a row: before and after. Where something lies below 0, as among differences, a dot is hollow
-    if its interval holds 0.
+    line joins the dots of a row: before and after.
+    hollow: whether a dot is hollow if its interval holds 0, where something lies below 0, as among differences.
     panels: a dictionary from a panel's title to the number of its rows; the panels stand below each other.
     limits: the ends of the axis of values; an end that is None follows the values. row: the height of a row, in inches.
+    lead: the names that the title speaks of; the other rows are grey.
+    marks: values to compare with, a dictionary from words to values, as dashed lines; the words stand above the rows.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.colors import to_rgba
 
     panels, intervals = panels or {title: len(names)}, intervals or {}
     if sum(panels.values()) != len(names):
@@ -160,7 +185,7 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
     covering = np.ptp(values, axis=0) < 0.01 * np.ptp(values)  # dots at one place: the last would hide the others
     shifts = shifts[:, None] * (covering | bool(intervals))
     ends = np.concatenate([values.ravel(), *(np.ravel(interval) for interval in intervals.values())])
-    first, hollow = 0, []
+    first, empty = 0, []
     for axes, (heading, count) in zip(grid[:, 0], panels.items()):
         part, at = slice(first, first + count), np.arange(count)
         first += count
@@ -170,23 +195,29 @@ def dots(names, series, title="", xlabel="", alt="", intervals=None, panels=None
             axes.vlines(0, -0.5, count - 0.5, color=GREY, linewidth=1)
         for (label, shown), marker, shift in zip(zip(series, values), itertools.cycle(MARKERS), shifts[:, part]):
             shape = axes.scatter(shown[part], at + shift, s=45, marker=marker, label=label, gid="dots", zorder=3)
+            named = np.isin(list(names)[part], names if lead is None else lead)
+            colour = np.where(named[:, None], shape.get_facecolor(), to_rgba(GREY))
+            shape.set(facecolor=colour)
             if label in intervals:
                 low, high = np.asarray(intervals[label], dtype=float)[:, part]
-                colour = shape.get_facecolor()
                 axes.hlines(at + shift, low, high, color=colour, label=f"_{label}", gid="interval x")
-                if ends.min() < 0:
-                    hollow.append((shape, np.where(((low <= 0) & (high >= 0))[:, None], 1.0, colour)))
-        axes.set(title=heading, ylim=(count - 0.5, -0.5))
+                if ends.min() < 0 and hollow:
+                    empty.append((shape, np.where(((low <= 0) & (high >= 0))[:, None], 1.0, colour)))
+        axes.set_ylim(count - 0.5, -0.5)
+        axes.set_title(heading, pad=20 if marks and first == count else None)
         axes.set_yticks(at, list(names)[part])
         axes.grid(axis="y", color=GRID[0], linewidth=0.8)
         axes.set_axisbelow(True)
+        references(axes, marks if first == count else None, "x")
+    if any(np.any(colours == 1.0) for _, colours in empty):
+        xlabel += "\nhollow: the interval holds 0, no clear difference"
     axes.set_xlabel(xlabel)
     axes.set_xlim(*limits)  # of all panels, and after all are drawn: it fixes the ends that are None too
     if len(panels) > 1:
-        figure.suptitle(title, x=0.01, ha="left", fontsize="medium")
+        figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
     if len(series) > 1:
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(series), frameon=False)
-    for shape, colours in hollow:  # after the legend, whose dots stay filled
+    for shape, colours in empty:  # after the legend, whose dots stay filled
         shape.set(edgecolor=shape.get_facecolor(), facecolor=colours, linewidth=1.5)
     return Figure(figure, alt)
 

@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 
-from .colours import GREY, readable
+from .colours import GREY, INK, readable
 from .figure_svg import svg_of
 
 
@@ -37,7 +37,7 @@ def drawn(figure, decimals=3):
                 steps = x[np.searchsorted(y, np.linspace(0, 1, 21) - 1e-9)]
                 text.append(f"distribution {line.get_label()}: {len(x) - 1} values, by twentieths {numbers(steps)}")
             else:
-                text.append(f"line {line.get_label()}: x {numbers(x)} | y {numbers(y)}")
+                text.append(f"line {line.get_label().removeprefix('_')}: x {numbers(x)} | y {numbers(y)}")
         for bars in axes.containers:
             if isinstance(bars, BarContainer):
                 text.append(f"bars {bars.get_label()}: {numbers([bar.get_height() for bar in bars])}")
@@ -106,6 +106,19 @@ def label_point(axes, label, point, colour):
     text = axes.annotate(textwrap.fill(label, 22), point, (8, 0), textcoords="offset points", va="center")
     text.set(color=readable(colour), path_effects=[withStroke(linewidth=3, foreground="white")])
     return text
+
+
+def references(axes, marks, along):
+    """Draw a thin dashed line at each value of `marks`, a dictionary from its words, across the axis `along`."""
+    for words, value in (marks or {}).items():
+        draw = axes.axvline if along == "x" else axes.axhline
+        draw(value, color=GREY, linewidth=1.2, linestyle="--", label=f"_{words}", zorder=1)
+        if along == "x":
+            at, frame, side = (value, 1), axes.get_xaxis_transform(), {"ha": "center"}
+        else:
+            at, frame, side = (0, value), axes.get_yaxis_transform(), {"ha": "left"}
+        style = {"xycoords": frame, "textcoords": "offset points", "color": INK[0], "va": "bottom"}
+        axes.annotate(words, at, (0, 3) if along == "x" else (3, 1), **side, **style)
 
 
 def label_ends(axes, ends):
