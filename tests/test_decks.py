@@ -358,9 +358,9 @@ def test_the_title_slide_shows_where_the_lesson_stands(tmp_path):
 
 def test_an_optional_slide_has_no_minutes_and_the_notes_say_how_to_pass_over_it(tmp_path):
     cells = [slide("# A"), slide("## One"), slide("### Two", tags=["optional"]), slide("### Three", tags=["optional"])]
-    text = render(lesson(tmp_path, *cells, slide("### Four"), plan("| One | 7 |", 7)))
-    assert re.findall(r'<section class="(.+?)" data-timing="(\d+)">', text) == [
-        ("title", "60"), ("opening", "180"), ("plain optional", "0"), ("plain optional", "0"), ("plain", "180")
+    text = render(lesson(tmp_path, *cells, slide("### Four" + " word" * 42), plan("| One | 7 |", 7)))
+    assert re.findall(r'<section class="(.+?)" data-timing="(\d+)">', text) == [  # twice the words, twice the time
+        ("title", "105"), ("opening", "105"), ("plain optional", "0"), ("plain optional", "0"), ("plain", "210")
     ]  # fmt: skip
     assert text.count("What follows is optional") == 1 and text.count("This slide is optional") == 2
     assert text.count("To pass over it: G, 5, Enter.") == 3

@@ -289,3 +289,25 @@ def test_fewer_colours_change_no_colour_that_is_seen():
     shown = np.array(picture.convert("RGB")).reshape(-1, 3)
     for colour in ("white", INK[0], *seaborn.color_palette(plots.PALETTE)[:3]):
         assert np.abs(shown - 255 * np.array(to_rgb(colour))).max(axis=1).min() <= 2
+
+
+def test_what_the_title_speaks_of_is_in_colour_and_references_have_words(monkeypatch):
+    from matplotlib.colors import to_rgba
+
+    axes, grey = kept(monkeypatch), to_rgba(plots.GREY)
+    look = {"intervals": {"one": ([-2, 0.5, 1], [0, 2, 3])}, "lead": ["b"], "marks": {"chance": 0.5}}
+    figure = plots.dots("abc", {"one": [-1, 1, 2]}, "t", "x", ALT, **look)
+    (shown,) = axes()
+    (dots,) = (shape for shape in shown.collections if shape.get_gid() == "dots")
+    assert [tuple(colour) == grey for colour in dots.get_edgecolors()] == [True, False, True]
+    assert figure.data[0] == "line chance: x 0.500 0.500 | y 0 1" and "chance" in figure.svg
+    assert shown.get_xlabel().endswith("hollow: the interval holds 0, no clear difference")
+    plots.dots("abc", {"one": [-1, 1, 2]}, "t", "x", ALT, **look, hollow=False)
+    (shown,) = axes()
+    (dots,) = (shape for shape in shown.collections if shape.get_gid() == "dots")
+    assert shown.get_xlabel() == "x" and not any(tuple(face) == (1, 1, 1, 1) for face in dots.get_facecolors())
+    plots.lines([1, 2], {"one": [1, 2], "two": [2, 3]}, "t", alt=ALT, lead=["two"], marks={"half": 1.5})
+    one, two, half = axes()[0].lines
+    assert one.get_color() == plots.GREY != two.get_color() and list(half.get_ydata()) == [1.5, 1.5]
+    assert "half" in plots.bars("ab", {"one": [1, 2]}, alt=ALT, marks={"half": 1.5}).svg
+    axes()

@@ -32,6 +32,7 @@ SIGN = '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" {}>{}</
 STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"'
 EXPLORER = re.compile(r'data-explorer="(\w+)"')
 ALONE = {"merges": (), "threshold": ("pairs",), "losses": (), "hybrid": ("docs",)}  # explorers that need no encoder
+WORDS_IN_A_LOOK = 40  # a room looks at a slide for as long as 40 words take to say
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 
 
@@ -84,7 +85,7 @@ def deck_cells(notebook, page="", lesson=""):
     """
     rows, total = timing(notebook)
     optional = ["optional" in cell.metadata.get("tags", []) for cell in notebook.cells if _slide_type(cell) == "slide"]
-    cells, number, start = [], 0, 0
+    cells, number, start, opening = [], 0, 0, None
     for cell in notebook.cells:
         kind = _slide_type(cell)
         if kind in ("", "skip"):
@@ -92,6 +93,8 @@ def deck_cells(notebook, page="", lesson=""):
         heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
         level = len(heading[1]) if heading else 3
         cell.metadata["deck"] = _how_shown(cell, kind, level, opens=kind == "slide" or not cells)
+        opening = cell if cell.metadata.deck["opens"] else opening
+        opening.metadata.deck["words"] += len(cell.source.split()) if cell.cell_type == "markdown" else 0
         _prepare(cell, page)
         cells.append(cell)
         if kind != "slide":
@@ -124,7 +127,7 @@ def _how_shown(cell, kind, level, opens):
     shown = {"input": "slide-output" not in tags, "output": "slide-input" not in tags, "reveal": "reveal" in tags}
     shown |= {"columns": "slide-columns" in tags, "optional": kind == "slide" and "optional" in tags}
     place = {1: "title", 2: "opening"}.get(level, "plain")
-    return {"type": kind, "kind": place, "opens": opens, "closes": False, **shown}
+    return {"type": kind, "kind": place, "opens": opens, "closes": False, "words": 0, **shown}
 
 
 def _prepare(cell, page):
@@ -144,7 +147,10 @@ def _prepare(cell, page):
 
 
 def _spread_minutes(slides, rows):
-    """Give each slide its seconds of its section's minutes; what comes before the first section is part of these."""
+    """Give each slide its seconds of its section's minutes, by the words that are read and said, and a pause to look.
+
+    What comes before the first section is part of the first section's minutes.
+    """
     sections, opened = [[]], False
     for slide in slides:
         if slide.metadata.deck["kind"] == "opening":
@@ -153,13 +159,13 @@ def _spread_minutes(slides, rows):
             opened = True
         sections[-1].append(slide)
     for (name, minutes), section in zip(rows, sections, strict=True):
-        # a title is read out, other slides are talked about
-        parts = [0 if slide.metadata.deck["optional"] else 1 if slide is slides[0] else 3 for slide in section]
+        decks = [slide.metadata.deck for slide in section]
+        parts = [0 if deck["optional"] else WORDS_IN_A_LOOK + deck["words"] for deck in decks]
         if not any(parts):
             raise ValueError(f"all slides of its section {name!r} are optional")
-        for place, slide in enumerate(section):
+        for place, deck in enumerate(decks):
             ends = [60 * minutes * sum(parts[:count]) // sum(parts) for count in (place, place + 1)]
-            slide.metadata.deck["seconds"] = ends[1] - ends[0]
+            deck["seconds"] = ends[1] - ends[0]
 
 
 def _handing_keys_on(view):
