@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 
+from ._support.colours import ATTENTION as ATTENTION
 from ._support.colours import GREY, GRID, HEAT, INK, ink_on
 from ._support.colours import contrast as contrast
 from ._support.figures import Figure, label_ends, label_point, name_points, references
@@ -292,10 +293,11 @@ def histogram(series, edges, title="", xlabel="", alt="", ylabel="share of value
     return Figure(figure, alt)
 
 
-def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbers=True, limits=(None, None)):
+def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbers=True, limits=(None, None), hue=HEAT):
     """Draw a grid of cells, darker for larger; `numbers` writes the value into each cell (two decimals, or whole).
 
-    Where values or limits go below 0 and above it, red is above 0, blue below, and white is 0.
+    Where values or limits go below 0 and above it, red is above 0, blue below, and white is 0; else `hue` is the
+    darkest colour: `ATTENTION` for the weights of a head.
     """
     import seaborn
 
@@ -309,7 +311,7 @@ def heatmap(matrix, rows, columns, title="", alt="", xlabel="", ylabel="", numbe
     figure, axes = _axes(title, xlabel, ylabel, (2.2 + width * len(columns), 1.3 + height * len(rows)))
     low, high = (given if given is not None else end for given, end in zip(limits, (matrix.min(), matrix.max())))
     signed = low < 0 < high
-    colours = seaborn.color_palette("vlag", as_cmap=True) if signed else seaborn.light_palette(HEAT, as_cmap=True)
+    colours = seaborn.color_palette("vlag", as_cmap=True) if signed else seaborn.light_palette(hue, as_cmap=True)
     seaborn.heatmap(
         matrix,
         ax=axes,
