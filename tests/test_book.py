@@ -20,6 +20,7 @@ from course_utils.exercises import all_exercises
 from course_utils.tools.grading.class_report import place_of
 from course_utils.tools.publish import book
 from course_utils.tools.publish.listings import hang, kind_of, set_listings
+from course_utils.tools.publish.slides import explorer_pages
 
 from .browser import chromium, keep, needs_chromium
 
@@ -159,6 +160,12 @@ def go(open_page, site, name):
     page = open_page()
     page.goto((site / f"{name}.html").as_uri())
     return page
+
+
+def test_what_the_decks_link_to_is_there(pages):
+    for address in explorer_pages("").values():
+        name, _, place = address.partition(".html#")
+        assert name not in pages or pages[name].find(id=place), address
 
 
 def test_every_lesson_and_nothing_for_instructors(names, pages):

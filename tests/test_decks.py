@@ -331,8 +331,10 @@ def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
     drawn = new_output("display_data", {"text/html": '<figure data-explorer="one_head"></figure>'})
     cell = new_code_cell("1", outputs=[drawn], metadata={"slideshow": {"slide_type": "-"}, "tags": ["slide-output"]})
     path = lesson(tmp_path, slide("# A"), slide("## One"), cell, plan())
+    further = new_notebook(cells=[new_code_cell("1", id="explore-one-head")])
+    nbformat.write(further, tmp_path / "05_x_further.ipynb")
     for book, start in (("", ""), ("../book/", "../book/"), ("https://a.org/b", "https://a.org/b/")):
-        assert f'href="{start}05_x.html#explore-one-head"' in render(path, book)
+        assert f'href="{start}05_x_further.html#explore-one-head"' in render(path, book)
     for book in ("javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"):
         with pytest.raises(SlidesError, match="--book must be an address"):
             render(path, book)

@@ -97,6 +97,7 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
       : `${Math.ceil(megabytes)} MB, once; what you type stays on this device. The model is a compressed copy: last digits may differ.`;
   const box = document.createElement("div");
   box.className = "explore-start";
+  picture.removeAttribute("id"); // the link leads to the button
   box.id = mark(name);
   note.setAttribute("role", "status");
   box.append(button, note);

@@ -232,13 +232,18 @@ def _add_explorers(site, say):
     if not pages:
         return
     say("Preparing the explorers.")
+    attribute = EXPLORER
     try:
         write_explorers(site / "_static" / "explore")
     except ExplorersError as error:
         say(f"{error} The book shows their pictures.")
-        for page in pages:
-            text = page.read_text(encoding="utf-8").replace(EXPLORER, " data-picture-of=")
-            page.write_text(text, encoding="utf-8")
+        attribute = " data-picture-of="
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for name in set(re.findall(f'{EXPLORER}"(\\w+)"', text)):  # decks link to it, also where no script runs
+            place = f' id="explore-{name.replace("_", "-")}"{attribute}"{name}"'
+            text = text.replace(f'{EXPLORER}"{name}"', place, 1)
+        page.write_text(text.replace(EXPLORER, attribute), encoding="utf-8")
 
 
 def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):

@@ -77,10 +77,23 @@ def timing(notebook):
     return rows, int(total[1])
 
 
-def deck_cells(notebook, page="", lesson=""):
+def explorer_pages(book, sources=NOTEBOOKS):
+    """The addresses of all explorers in the book, by their names.
+
+    book: its address or folder; a lesson's explorer stands in a cell named after it, mostly in a further part.
+    """
+    folder = f"{book.rstrip('/')}/" if book else ""
+    return {
+        name.replace("-", "_"): f"{folder}{path.stem}.html#explore-{name}"
+        for path in parts(sources).values()
+        for name in re.findall(r'"id": "explore-([\w-]+)"', path.read_text(encoding="utf-8"))
+    }
+
+
+def deck_cells(notebook, pages=None, lesson=""):
     """The cells of a lesson on slides or in speaker notes, each with `metadata.deck`, which the template reads.
 
-    page: the address of the lesson in the book, for links from the pictures of explorers; without one, no links.
+    pages: what `explorer_pages` returns, for links from the pictures of explorers; without it, no links.
     lesson: its number, such as "05": the title slide shows where it stands on the map of the course.
     """
     rows, total = timing(notebook)
@@ -95,7 +108,7 @@ def deck_cells(notebook, page="", lesson=""):
         cell.metadata["deck"] = _how_shown(cell, kind, level, opens=kind == "slide" or not cells)
         opening = cell if cell.metadata.deck["opens"] else opening
         opening.metadata.deck["words"] += len(cell.source.split()) if cell.cell_type == "markdown" else 0
-        _prepare(cell, page)
+        _prepare(cell, pages or {})
         cells.append(cell)
         if kind != "slide":
             continue
@@ -130,7 +143,7 @@ def _how_shown(cell, kind, level, opens):
     return {"type": kind, "kind": place, "opens": opens, "closes": False, "words": 0, **shown}
 
 
-def _prepare(cell, page):
+def _prepare(cell, pages):
     """Change what a cell shows: formulas, the marks of a solution, attention views, pictures of explorers."""
     if cell.cell_type == "markdown":
         cell.source = with_mathml(cell.source)
@@ -140,8 +153,8 @@ def _prepare(cell, page):
         shown = output.get("data", {}).get("text/html", "")
         if "</iframe>" in shown:
             output.data["text/html"] = _handing_keys_on(shown)
-        elif page and (explorer := EXPLORER.search(shown)):
-            target = html.escape(f"{page}#explore-{explorer[1].replace('_', '-')}")
+        elif (explorer := EXPLORER.search(shown)) and explorer[1] in pages:
+            target = html.escape(pages[explorer[1]])
             link = f'<a href="{target}" target="_blank" rel="noopener">Try it in the book</a>'
             output.data["text/html"] = f'{shown}<p class="explore-link">{link}</p>'
 
@@ -231,8 +244,8 @@ def render(path, book=None):
         if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
             raise ValueError('it has no slide tags: no cell has slideshow.slide_type "slide" in its metadata')
         minutes = timing(notebook)[1]
-        page = "" if book is None else f"{book and book.rstrip('/') + '/'}{path.stem}.html"
-        notebook.cells = deck_cells(notebook, page, path.stem[:2])
+        pages = {} if book is None else explorer_pages(book, path.parent)
+        notebook.cells = deck_cells(notebook, pages, path.stem[:2])
     except ValueError as error:
         raise SlidesError(f"{path.name}: {error}.") from None
     reveal = Path(package.submodule_search_locations[0]) / "_static" / "revealjs"
