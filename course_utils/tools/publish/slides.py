@@ -83,10 +83,12 @@ def explorer_pages(book, sources=NOTEBOOKS):
     book: its address or folder; a lesson's explorer stands in a cell named after it, mostly in a further part.
     """
     folder = f"{book.rstrip('/')}/" if book else ""
+    known = {path.stem for path in Path(explore.__file__).parent.glob("*.js")}
     return {
         name.replace("-", "_"): f"{folder}{path.stem}.html#explore-{name}"
         for path in parts(sources).values()
         for name in re.findall(r'"id": "explore-([\w-]+)"', path.read_text(encoding="utf-8"))
+        if name.replace("-", "_") in known
     }
 
 
