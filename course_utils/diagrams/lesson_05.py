@@ -3,39 +3,36 @@
 from .canvas import SMALL, Canvas
 
 
-def two_implementations(returned, shape, same):
+def two_implementations(returned, shape):
     """What comes back as attentions from two implementations: nothing, and a tensor for each layer.
 
     returned: how many tensors the first one returned. shape: of those of the second, joined, (layers, heads, tokens,
-    tokens). same: whether both return the same last hidden state.
+    tokens).
     """
     layers, heads, n, _ = shape
-    canvas, step = Canvas("05 two implementations", 248), 408 / layers
+    canvas, step = Canvas("05 two implementations", 240), 408 / layers
     size, away = 0.44 * step, 0.48 * step / heads
     with canvas.step():
-        canvas.box(2, 4, 70, 34, "sdpa", "layer", mono=True)
-        canvas.text(37, 50, "the default", SMALL, quiet=True)
-        canvas.arrow((72, 21), (106, 21))
-        canvas.box(108, 4, 78, 34, f"{returned} tensors", "plain", SMALL, dashed=True)
-        canvas.label(198, 21, "an empty tuple, and no error", bold=True)
+        canvas.box(2, 4, 78, 34, "default", "layer", SMALL)
+        canvas.arrow((80, 21), (106, 21))
+        canvas.box(108, 4, 90, 34, f"{returned} tensors", "loss", bold=True, dashed=True)
+        canvas.label(210, 21, "an empty tuple, and no error", kind="loss")
     with canvas.step():
-        canvas.box(2, 92, 70, 34, "eager", "layer", mono=True)
-        canvas.arrow((72, 109), (104, 109))
+        canvas.arrow((41, 38), (41, 112))
+        canvas.label(56, 66, 'model.set_attn_implementation("eager")', mono=True, bold=True)
+        canvas.box(2, 114, 78, 34, "eager", "layer", SMALL)
+        canvas.arrow((80, 131), (104, 131))
         for layer in range(layers):
-            left, low = 108 + layer * step, 138 - size
+            left, low = 108 + layer * step, 158 - size
             for head in reversed(range(heads)):
                 canvas.box(left + head * away, low - head * away, size, size, kind="head", round_by=0)
-            canvas.text(left + 0.45 * step, 150, f"layer {layer + 1}" if layers < 8 else str(layer + 1), SMALL)
-        canvas.bracket(108, 510, 162, f"{layers} tensors, each (1, {heads}, {n}, {n})")
-        canvas.text(309, 197, "batch, heads, tokens, tokens", SMALL, quiet=True)
-    with canvas.step():
-        canvas.box(2, 214, 190, 30, "last hidden state, sdpa", "vector", SMALL)
-        canvas.text(212, 229, "=" if same else "≠", 24, bold=True)
-        canvas.box(232, 214, 190, 30, "last hidden state, eager", "vector", SMALL)
+            canvas.text(left + 0.45 * step, 170, f"layer {layer + 1}" if layers < 8 else str(layer + 1), SMALL)
+        canvas.bracket(108, 510, 182)
+        canvas.text(309, 204, f"{layers} tensors, one per layer: (1, {heads}, {n}, {n})", bold=True, kind="head")
+        canvas.text(309, 226, "texts, heads, tokens, tokens", SMALL, quiet=True)
     return canvas.finish(
-        f"Two implementations. sdpa brings {returned} tensors: an empty tuple. eager brings {layers}, one for each "
-        f"layer, each of the shape (1, {heads}, {n}, {n}), drawn as {heads} tables behind one another. The last hidden "
-        f"state is {'the same' if same else 'not the same'}."
+        f"Two implementations. The default brings {returned} tensors: an empty tuple. eager brings {layers}, one for "
+        f"each layer, each of the shape (1, {heads}, {n}, {n}), drawn as {heads} tables behind one another."
     )
 
 
@@ -48,20 +45,23 @@ def arcs(tokens, weights, askers):
     step, told = 516 / n, []
     middles = [2 + (at + 0.5) * step for at in range(n)]
     for row, asker in enumerate(askers):
-        top, x = 82 + row * 132, middles[asker]
+        top, x = 83 + row * 132, middles[asker]
+        most = max(range(n), key=lambda at: weights[asker][at])
         for at, token in enumerate(tokens):
             kind = "special" if token in ("[CLS]", "[SEP]") else "token"
-            canvas.box(2 + at * step + 2, top, step - 4, 26, token, kind, SMALL, mono=True,
+            canvas.box(2 + at * step + 2, top, step - 4, 24, token, kind, SMALL, mono=True,
                        bold=at == asker, thick=at == asker)  # fmt: skip
         with canvas.step():
-            for at, weight in enumerate(weights[asker]):
-                wide = max(1, 15 * weight)
+            for at in sorted(range(n), key=lambda at: weights[asker][at]):
+                wide, kind = max(1, 15 * weights[asker][at]), "head" if at == most else "plain"
                 if at == asker:
-                    canvas.arc(x - 12, x + 12, top - 1, 14, wide)
+                    canvas.arc(x - 12, x + 12, top - 1, 14, wide, kind)
                 else:
-                    canvas.arc(x, middles[at], top - 1, 12 + 58 * abs(at - asker) / max(asker, n - 1 - asker), wide)
-                canvas.text(middles[at], top + 37, f"{weight:.2f}", SMALL, bold=weight > 0.2)
-        most = max(range(n), key=lambda at: weights[asker][at])
+                    high = 12 + 38 * abs(at - asker) / max(asker, n - 1 - asker)
+                    canvas.arc(x, middles[at], top - 1, high, wide, kind)
+            for at, weight in enumerate(weights[asker]):
+                canvas.text(middles[at], top + 34, f"{weight:.2f}", SMALL, bold=at == most, quiet=at != most)
+            canvas.text(260, top - 74, f"“{tokens[asker]}” looks most at “{tokens[most]}”", bold=True, kind="head")
         told.append(f"{tokens[asker]} gives most to {tokens[most]} ({weights[asker][most]:.2f})")
     return canvas.finish(
         f"Arcs over the sentence {' '.join(tokens)}, from a token that looks to each that it looks at, as thick as the "
@@ -75,31 +75,96 @@ def one_table(tokens, weights, place, column):
     weights: (tokens, tokens), a row for each token that looks. place: the row that is marked. column: the column that
     is marked.
     """
-    canvas, n = Canvas("05 one table", 260), len(tokens)
-    left, top, wide, high = 100, 34, min(38, 304 // n), min(22, 176 // n)
+    canvas, n = Canvas("05 one table", 256), len(tokens)
+    left, top, wide, high = 112, 46, min(38, 304 // n), min(20, 160 // n)
     right, low = left + n * wide, top + n * high
     columns, rows = [sum(column) for column in zip(*weights)], [sum(row) for row in weights]
     for at, token in enumerate(tokens):
-        canvas.text(left + (at + 0.5) * wide, top - 12, token, SMALL, mono=True, bold=at == column)
-        canvas.text(left - 8, top + (at + 0.5) * high, token, SMALL, "end", mono=True, bold=at == place)
+        canvas.text(left + (at + 0.5) * wide, top - 12, token, SMALL, bold=at == column)
+        canvas.text(left - 8, top + (at + 0.5) * high, token, SMALL, "end", bold=at == place)
         for other in range(n):
             marked = "head" if at == place else "loss" if other == column else "plain"
             canvas.box(left + other * wide, top + at * high, wide, high, kind=marked, round_by=0)
     canvas.label(2, top + (place + 0.5) * high, "who\nlooks", kind="head")
-    canvas.text(left + (column + 0.5) * wide, 8, "looked at", SMALL, kind="loss")
+    canvas.text(left + n * wide / 2, 10, "what is looked at", SMALL, kind="loss")
     with canvas.step():
         for at, total in enumerate(rows):
-            canvas.label(right + 8, top + (at + 0.5) * high, f"{total:.2f}", bold=at == place)
-        canvas.label(right + 47, low - n * high / 2, "each row\nadds up\nto 1", kind="head")
+            canvas.label(right + 6, top + (at + 0.5) * high, f"{total:.2f}", bold=at == place, kind="head")
+        canvas.label(right + 50, low - n * high / 2, "rows:\nall 1", kind="head", bold=True)
     with canvas.step():
         for at, total in enumerate(columns):
-            canvas.text(left + (at + 0.5) * wide, low + 14, f"{total:.2f}", SMALL, bold=at == column)
-        canvas.text(left + n * wide / 2, low + 36, "what each token gets from all", SMALL, kind="loss")
+            canvas.text(left + (at + 0.5) * wide, low + 14, f"{total:.2f}", SMALL, bold=at == column, kind="loss")
+        told = f"columns: from {min(columns):.2f} to {max(columns):.2f}"
+        canvas.text(left + n * wide / 2, low + 38, told, SMALL, kind="loss", bold=True)
     most = max(range(n), key=lambda at: columns[at])
     return canvas.finish(
         f"A table of {n} by {n} cells, a row for each token that looks and a column for each that is looked at. The "
         f"row of {tokens[place]} and the column of {tokens[column]} are marked. All rows add up to 1. The sums of the "
         f"columns reach from {min(columns):.2f} to {columns[most]:.2f}, which is that of {tokens[most]}."
+    )
+
+
+def scores_to_weights(tokens, place, scores, weights, pair, size):
+    """The scores of one token that looks, and what softmax makes of two of them.
+
+    place: the position of the token that looks. scores, weights: its row of each. pair: the positions of two scores.
+    size: the numbers of a query and of a key.
+    """
+    canvas, n = Canvas("05 scores to weights", 222), len(tokens)
+    left, step = 92, 426 / n
+    less, more = pair
+    for at, token in enumerate(tokens):
+        x = left + at * step
+        canvas.text(x + step / 2, 62, token, SMALL, mono=True, bold=at in pair)
+        canvas.box(x, 76, step, 30, f"{scores[at]:.1f}", "head" if at in pair else "plain", bold=at in pair, round_by=0)
+    canvas.box(2, 4, 78, 28, tokens[place], "token", SMALL, mono=True, bold=True, thick=True)
+    canvas.label(92, 18, f"looks: its query times the key of each token, / √{size}")
+    canvas.label(2, 91, "scores")
+    with canvas.step():
+        canvas.arrow((40, 106), (40, 136), "softmax")
+        canvas.label(2, 153, "weights")
+        for at in range(n):
+            x, marked = left + at * step, at in pair
+            canvas.box(x, 138, step, 30, f"{weights[at]:.2f}", "head" if marked else "plain", bold=marked, round_by=0)
+        ahead, times = scores[more] - scores[less], weights[more] / weights[less]
+        told = f"{ahead:.1f} more in score, {times:.0f} times the weight"
+        canvas.text(left + n * step / 2, 198, told, bold=True, kind="head")
+    return canvas.finish(
+        f"The scores of the token {tokens[place]} and the weights that softmax makes of them. "
+        f"{tokens[more]} has a score of {scores[more]:.1f}, {tokens[less]} of {scores[less]:.1f}; their weights are "
+        f"{weights[more]:.2f} and {weights[less]:.2f}: {told}."
+    )
+
+
+def what_arrives(tokens, place, weights, size):
+    """The values of all tokens, each times its weight, add up to what one token receives.
+
+    place: the position of the token that looks. weights: its row. size: the numbers of a value.
+    """
+    canvas, n = Canvas("05 what arrives", 250), len(tokens)
+    left, step = 78, 440 / n
+    middles = [left + (at + 0.5) * step for at in range(n)]
+    most = max(range(n), key=lambda at: weights[at])
+    canvas.label(2, 40, "values")
+    for at, (x, token) in enumerate(zip(middles, tokens)):
+        canvas.text(x, 12, token, SMALL, mono=True, bold=at == most)
+        canvas.vector(x - 21, 28, kind="head" if at == most else "plain", width=42, height=24, across=True)
+    end = left + n * step / 2
+    with canvas.step():
+        canvas.label(2, 72, "times\nweight")
+        for at, (x, weight) in enumerate(zip(middles, weights)):
+            canvas.text(x, 74, f"{weight:.2f}", SMALL, bold=at == most, quiet=at != most)
+            canvas.arrow((x, 88), (end, 150), kind="head" if at == most else "plain", tip=False, thick=at == most,
+                         dashed=weight < 0.05)  # fmt: skip
+    with canvas.step():
+        canvas.label(2, 166, f"{tokens[place]}\nreceives")
+        canvas.vector(end - 60, 152, kind="head", width=120, height=28, across=True)
+        canvas.label(end + 70, 166, f"{size} numbers", bold=True)
+        told = f"mostly the value of “{tokens[most]}”, with a weight of {weights[most]:.2f}"
+        canvas.text(end, 214, told, bold=True, kind="head")
+    return canvas.finish(
+        f"Each of {n} tokens has a value of {size} numbers. Times the weights of {tokens[place]}, they add up to "
+        f"{size} numbers, what {tokens[place]} receives: {told}."
     )
 
 
@@ -161,7 +226,7 @@ def cut_into_heads(shape, cut, shown, state):
     shape: of the hidden state, (tokens, hidden). cut: the shape of the queries in heads, (heads, tokens, numbers).
     shown: the head whose piece is marked. state: the number of the hidden state.
     """
-    canvas, heads = Canvas("05 cut into heads", 236), cut[0]
+    canvas, heads = Canvas("05 cut into heads", 258), cut[0]
     canvas.box(2, 87, 92, 62, f"hidden\nstate {state}\n{tuple(shape)}", "vector", SMALL, round_by=0)
     tops, wide, away = [12, 90, 168], 120, 26 / heads
     for y, name in zip(tops, ("query", "key", "value")):
@@ -178,45 +243,79 @@ def cut_into_heads(shape, cut, shown, state):
             for head in reversed(range(heads)):
                 kind = "head" if head == shown else "vector"
                 canvas.box(364 + head * away, y + (heads - 1 - head) * away - 8, 40, 44, kind=kind, round_by=0)
-            canvas.label(438, y + 24, f"({cut[0]}, {cut[1]}, {cut[2]})", bold=True)
+            canvas.label(438, y + 24, f"({cut[0]}, {cut[1]}, {cut[2]})")
+        canvas.text(260, 248, f"{shape[1]} numbers = {heads} heads × {cut[2]}", bold=True, kind="head")
     return canvas.finish(
         f"Hidden state {state}, of shape {tuple(shape)}, goes through a query map, a key map and a value map. Each "
         f"result is again {tuple(shape)}, and is cut into {heads} strips, which become {heads} sheets: {tuple(cut)}."
     )
 
 
-def score_square(tokens, queries, keys, scores, place, other, heads, same):
+def score_square(tokens, shape, scores, place, other):
     """The queries of a head times its keys, turned: a square of scores, in the place where row and column meet.
 
-    queries, keys: (tokens, numbers). scores: (tokens, tokens), divided by the root of the numbers. place, other: the
-    row and the column that are marked. heads: how many such squares a layer has. same: whether the softmax of all
-    of them is what the model returns.
+    shape: of the queries of all heads, (heads, tokens, numbers). scores: (tokens, tokens), divided by the root of the
+    numbers. place, other: the row and the column that are marked.
     """
-    canvas, n, size = Canvas("05 score square", 260), len(tokens), len(queries[0])
-    left, top, cell, high = 196, 92, 312 / n, 148 / n
-    most = max(abs(value) for rows in (queries, keys) for row in rows for value in row)
-    for at, (query, key, token) in enumerate(zip(queries, keys, tokens)):
-        x, y = left + at * cell, top + at * high
-        canvas.text(x + cell / 2, 8, token, SMALL, mono=True, bold=at == other)
-        canvas.text(48, y + high / 2, token, SMALL, "end", mono=True, bold=at == place)
-        canvas.vector(x + 1, 18, size, "head", cell - 2, 64, [abs(one) / most for one in key], lined=False)
-        canvas.vector(54, y + 1, size, "head", 128, high - 2, [abs(one) / most for one in query], True, lined=False)
-    canvas.box(left + other * cell + 1, 18, cell - 2, 64, kind="plain", thick=True, round_by=0)
-    canvas.box(54, top + place * high + 1, 128, high - 2, kind="plain", thick=True, round_by=0)
-    canvas.text(188, 40, f"K turned\n({size}, {n})", SMALL, "end")
-    canvas.text(118, 80, f"Q ({n}, {size})", SMALL)
-    canvas.label(2, 24, "darker:\nfarther from 0", quiet=True)
+    canvas, (heads, n, size) = Canvas("05 score square", 258), shape
+    left, top, cell, high = 232, 92, 204 / n, 136 / n
+    for at, token in enumerate(tokens):
+        x, y, row, column = left + at * cell, top + at * high, at == place, at == other
+        canvas.box(x, 24, cell, 60, kind="head" if column else "plain", round_by=0)
+        canvas.box(52, y, 160, high, kind="head" if row else "plain", round_by=0)
+        if row:
+            canvas.text(44, y + high / 2, token, SMALL, "end", mono=True, bold=True)
+        if column:
+            canvas.text(x + cell / 2, 12, token, SMALL, mono=True, bold=True)
+    canvas.label(left + n * cell + 8, 54, f"K turned\n({size}, {n})")
+    canvas.text(132, top + n * high + 14, f"Q ({n}, {size})", SMALL)
     with canvas.step():
-        canvas.grid(left, top, scores, cell, height=high, decimals=1, shaded=False)
-        canvas.box(left + other * cell, top + place * high, cell, high, kind="plain", thick=True, round_by=0)
-        canvas.label(2, 251, f"{heads} heads at once: ({heads}, {n}, {n})", bold=True)
+        for at in range(n):
+            for column in range(n):
+                if (at, column) != (place, other):
+                    canvas.box(left + column * cell, top + at * high, cell, high, kind="plain", round_by=0)
+        x, y = left + other * cell, top + place * high
+        canvas.box(x - 8, y - 4, cell + 16, high + 8, f"{scores[place][other]:.1f}", "head", bold=True, thick=True)
+        canvas.text(left + n * cell / 2, top + n * high + 14, f"scores ({n}, {n})", SMALL)
+        canvas.text(112, 44, "one row × one column\n= one score", bold=True, kind="head")
     with canvas.step():
-        told = "softmax: the model's own weights" if same else "softmax: not the model's weights"
-        canvas.text(508, 251, told, SMALL, "end", kind="head")
+        canvas.label(left + n * cell + 8, top + n * high / 2, f"{heads} heads:\n({heads}, {n}, {n})", bold=True)
     return canvas.finish(
         f"Q, {n} rows of {size} numbers, stands to the left of a square of {n} by {n} scores, and K, turned, {size} by "
         f"{n}, above it. The row of {tokens[place]} and the column of {tokens[other]} meet in the score "
         f"{scores[place][other]:.1f}. For {heads} heads at once, the shape is ({heads}, {n}, {n})."
+    )
+
+
+def weights_times_values(tokens, shape, place, shown):
+    """The weights of a head times its values, and the results of all heads side by side.
+
+    shape: of the values, (heads, tokens, numbers). place: the row that is marked. shown: the head that is drawn.
+    """
+    canvas, (heads, n, size) = Canvas("05 weights times values", 244), shape
+    high = 96 / n
+    for left, wide, name in ((52, 96, f"weights ({n}, {n})"), (196, 120, f"values ({n}, {size})")):
+        for at in range(n):
+            kind = "head" if at == place and left == 52 else "plain"
+            canvas.box(left, 8 + at * high, wide, high, kind=kind, round_by=0)
+        canvas.text(left + wide / 2, 120, name, SMALL)
+    canvas.text(44, 8 + (place + 0.5) * high, tokens[place], SMALL, "end", mono=True, bold=True)
+    canvas.text(172, 56, "×", 24, bold=True)
+    with canvas.step():
+        canvas.text(340, 56, "=", 24, bold=True)
+        for at in range(n):
+            canvas.box(364, 8 + at * high, 120, high, kind="head" if at == place else "plain", round_by=0)
+        canvas.text(424, 120, f"one head ({n}, {size})", SMALL, bold=True)
+    with canvas.step():
+        cell = 432 / heads
+        canvas.arrow((424, 132), (52 + (shown + 0.5) * cell, 152), kind="head")
+        for at in range(heads):
+            canvas.box(52 + at * cell, 154, cell, 44, kind="head" if at == shown else "plain", round_by=0)
+        told = f"{heads} heads × {size} numbers: ({n}, {heads * size})"
+        canvas.text(268, 220, told, bold=True, kind="head")
+    return canvas.finish(
+        f"The weights of a head, ({n}, {n}), times its values, ({n}, {size}), are what its tokens receive, "
+        f"({n}, {size}). The results of all heads stand side by side: {told}."
     )
 
 
@@ -237,13 +336,17 @@ def masked_columns(tokens, weights, hidden):
         for other in (at for at in range(n) if hidden[at]):
             for at in range(n):
                 x, y = left + other * wide, top + at * high
-                canvas.box(x, y, wide, high, f"{weights[at][other]:g}", "padding", SMALL, round_by=0)
-        canvas.bracket(left + (real[-1] + 1) * wide, left + n * wide, top + n * high + 4, "score −∞, so weight 0")
+                canvas.box(x, y, wide, high, f"{weights[at][other]:g}", "loss", SMALL, bold=True, round_by=0)
+        canvas.bracket(left + (real[-1] + 1) * wide, left + n * wide, top + n * high + 4)
+        middle = left + (real[-1] + 1 + n) * wide / 2
+        canvas.text(middle, top + n * high + 24, "no token looks at padding", bold=True, kind="loss")
     with canvas.step():
-        canvas.grid(left, top, [[row[at] for at in real] for row in weights], wide, height=high)
         for at, row in enumerate(weights):
+            for other in real:
+                x, y = left + other * wide, top + at * high
+                canvas.box(x, y, wide, high, f"{row[other]:.2f}", "plain", SMALL, round_by=0)
             canvas.label(left + n * wide + 8, top + (at + 0.5) * high, f"{sum(row):.2f}")
-        canvas.label(left + n * wide + 45, top + n * high / 2, "each row\nadds up\nto 1", kind="head")
+        canvas.label(left + n * wide + 45, top + n * high / 2, "each row\nstill adds\nup to 1", kind="head")
     return canvas.finish(
         f"A table of {n} by {n} weights, a row for each token that looks, for {' '.join(tokens)}. The "
         f"{sum(map(bool, hidden))} columns of padding hold 0 in every row. All rows add up to 1, also those of padding."
@@ -351,24 +454,25 @@ def one_layer(shape, wide, number):
 
 def score_cells(tokens):
     """Which cells of a head's table its scores read: the token itself, the one before, the one after, [CLS]."""
-    canvas, n, cell = Canvas("05 score cells", 182), len(tokens), 112 / len(tokens)
-    scores = {"itself": 0, "the one before": -1, "the one after": 1, "[CLS]": None}
+    canvas, n, cell = Canvas("05 score cells", 222), len(tokens), 112 / len(tokens)
+    scores = {"itself": 0, "token before": -1, "token after": 1, "[CLS]": None}
     for at, (name, away) in canvas.steps(enumerate(scores.items())):
         left = 20 + at * 128
-        canvas.text(left + 56, 12, name)
+        canvas.text(left + 56, 12, name, bold=True, kind="head")
         for row in range(n):
             for column in range(n):
                 words = 0 < row < n - 1 and 0 < column < n - 1
                 read = words and column - row == away or away is None and column == 0 < row < n - 1
-                canvas.box(left + column * cell, 26 + row * cell, cell, cell, kind="head" if read else "plain",
-                           thick=read, round_by=0)  # fmt: skip
-    canvas.text(260, 152, "rows: who looks · columns: what is looked at", SMALL, quiet=True)
-    canvas.text(260, 169, "the first and the last are [CLS] and [SEP]", SMALL, quiet=True)
+                canvas.box(left + column * cell, 28 + row * cell, cell, cell, kind="head" if read else "plain",
+                           shade=1 if read else 0, round_by=0)  # fmt: skip
+        canvas.arrow((left + 56, 142), (left + 56, 162))
+        canvas.box(left + 16, 164, 80, 26, "mean", "head", SMALL)
+    canvas.text(260, 208, f"each head gets {len(scores)} scores, one for each pattern", SMALL, bold=True)
     return canvas.finish(
         f"Four tables of {n} by {n} cells, a row for each token that looks and a column for each that is looked at. "
-        "The score for the token itself reads the diagonal, that for the one before the cells one place below it, that "
-        "for the one after the cells one place above it, each without [CLS] and [SEP]; that for [CLS] reads the first "
-        "column in the rows of the words."
+        "The score for the token itself is the mean of the diagonal, that for the one before the mean of the cells one "
+        "place below it, that for the one after of the cells one place above it, each without [CLS] and [SEP]; that "
+        "for [CLS] is the mean of the first column in the rows of the words."
     )
 
 
@@ -378,48 +482,48 @@ def patching(tokens, others, place, state, layers):
     tokens, others: of the target and of the source. place: the position of the vector that is replaced. state: the
     hidden state where it is replaced. layers: how many the model has.
     """
-    canvas, n = Canvas("05 patching", 256), len(tokens)
-    left, step, cell = 100, min(48, 288 / layers), 72 / len(tokens)
-    wide, top, low = min(22, 2 * step / 3), 20, 138
-    end = left + layers * step + wide
+    canvas, n, left, wide = Canvas("05 patching", 256), len(tokens), 186, 30
+    top, low, cell = 8, 122, 80 / n
+    before = f"layers\n1 to {state}" if state > 1 else "layer 1" if state else "embed-\ndings"
+    after = "last\nlayer" if state == layers - 1 else "other\nlayers"
 
-    def run(y, name, token):
-        canvas.text(2, y + 20, name, anchor="start", bold=True)
-        canvas.tokens(2, y + 36, [token], "token", width=58)
+    def run(y, name, token, kind):
+        canvas.text(36, y + 24, name, SMALL, quiet=True)
+        canvas.tokens(2, y + 34, [token], "token", width=68)
+        canvas.arrow((70, y + 48), (90, y + 48))
+        canvas.box(92, y + 20, 66, 56, before, "layer", SMALL)
+        canvas.arrow((158, y + 48), (left - 2, y + 48))
+        for at in range(n):
+            marked = at == place
+            canvas.box(left, y + 8 + at * cell, wide, cell, kind=kind if marked else "plain", round_by=0)
 
-    def states(y, numbers, kind="vector"):
-        for number in numbers:
-            x = left + number * step
-            if number:
-                canvas.arrow((x - step + wide, y + 36), (x, y + 36))
-            for at in range(n):
-                canvas.box(x, y + at * cell, wide, cell, kind=kind, round_by=0)
-
-    run(top, "source", others[place])
-    states(top, range(layers + 1))
-    run(low, "target", tokens[place])
-    states(low, range(state + 1))
-    for number in range(0, layers + 1, 1 if step > 20 else 2):
-        canvas.text(left + number * step + wide / 2, low + 84, str(number), SMALL, quiet=True)
-    canvas.label(2, low + 84, "hidden state", quiet=True)
+    run(top, "source", others[place], "loss")
+    run(low, "target", tokens[place], "vector")
+    canvas.text(left + wide / 2, low + 104, str(state), SMALL, quiet=True)
+    canvas.label(92, low + 104, "hidden state", quiet=True)
     with canvas.step():
-        x, height = left + state * step, (place + 0.5) * cell
-        canvas.box(x, low + place * cell, wide, cell, kind="loss", round_by=0, thick=True)
-        canvas.box(x, top + place * cell, wide, cell, kind="vector", round_by=0, thick=True)
-        canvas.arrow((x + wide, top + height), (x + wide, low + height), kind="loss", thick=True, bend=-12)
-        away, anchor = (x + wide + 18, "start") if state < layers / 2 else (x + 8, "end")
-        canvas.text(away, 115, f"one vector: {others[place]} for {tokens[place]}", SMALL, anchor, "loss")
+        height = 8 + (place + 0.5) * cell
+        canvas.box(left, low + 8 + place * cell, wide, cell, kind="loss", round_by=0, thick=True)
+        canvas.box(left, top + 8 + place * cell, wide, cell, kind="loss", round_by=0, thick=True)
+        canvas.arrow((left + wide, top + height), (left + wide, low + height), kind="loss", thick=True, bend=-16)
+        canvas.label(
+            left + wide + 28, 92, f"replace one vector: {others[place]} for {tokens[place]}", kind="loss", bold=True
+        )
     with canvas.step():
-        states(low, range(state + 1, layers + 1), "loss")
+        canvas.arrow((left + wide, low + 48), (246, low + 48))
+        canvas.box(248, low + 20, 62, 56, after, "layer", SMALL)
+        canvas.arrow((310, low + 48), (334, low + 48))
+        for at in range(n):
+            canvas.box(336, low + 8 + at * cell, wide, cell, kind="plain", round_by=0)
+        canvas.text(336 + wide / 2, low + 104, str(layers), SMALL, quiet=True)
     with canvas.step():
-        canvas.arrow((end, low + 36), (end + 14, low + 36))
-        canvas.vector(end + 14, low + 12, kind="sentence", width=22, height=48)
-        canvas.text(end + 25, low - 10, "mean: patched", SMALL, kind="sentence")
-    with canvas.step():
-        canvas.vector(end + 74, low + 12, kind="sentence", width=22, height=48)
-        canvas.text(518, low + 74, "not patched", SMALL, "end", kind="sentence")
-        canvas.arrow((end + 36, low + 36), (end + 74, low + 36), kind="loss", tip=False, dashed=True)
-        canvas.text(518, low + 106, "how far apart are the two means?", SMALL, "end", "loss")
+        canvas.arrow((366, low + 48), (406, low + 48))
+        canvas.text(420, low + 14, "mean", SMALL, kind="sentence")
+        canvas.text(518, low + 14, "before", SMALL, "end", quiet=True)
+        canvas.vector(408, low + 24, kind="sentence", width=24, height=48)
+        canvas.arrow((432, low + 48), (486, low + 48), kind="loss", tip=False, dashed=True)
+        canvas.vector(486, low + 24, kind="plain", width=24, height=48)
+        canvas.text(518, low + 86, "how far moved?", SMALL, "end", "loss", bold=True)
     return canvas.finish(
         f"Two runs through {layers} layers, of {n} tokens each: the source with {others[place]}, the target with "
         f"{tokens[place]}. In one hidden state of the target, only the vector of {tokens[place]} is replaced by that "
