@@ -52,10 +52,10 @@ def order_of_work():
     return canvas.finish(f"Six boxes in a chain, the order of work: {told}.")
 
 
-def read_and_cut(lengths, limit, cut, windows):
+def read_and_cut(lengths, limit, cut):
     """Texts from the shortest to the longest, in tokens, and how much of each the encoder reads.
 
-    limit: tokens that the encoder reads. cut: how many texts are longer, in words. windows: the same of windows.
+    limit: tokens that the encoder reads. cut: how many texts are longer, in words.
     """
     canvas, floor, high, every = Canvas("14 read and cut", 250), 222, 200, max(1, len(lengths) // 44)
     some = sorted(lengths)[::every]
@@ -69,12 +69,10 @@ def read_and_cut(lengths, limit, cut, windows):
     canvas.text(260, 238, f"every {every}th text; bars end at {most:,} tokens", SMALL, quiet=True)
     canvas.label(14, 160, f"{limit} tokens are read", kind="token", bold=True)
     with canvas.step():
-        canvas.label(14, 36, f"cut off: {cut}", bold=True)
-    with canvas.step():
-        canvas.label(14, 62, f"cut off: {windows}", bold=True)
+        canvas.text(14, 40, f"{cut}\nare cut off", anchor="start", bold=True, kind="loss")
     return canvas.finish(
         f"Bars, one for every {every}th text by length in tokens. What lies beyond {limit} tokens is grey: it is not "
-        f"read. Cut off are {cut}, and {windows}."
+        f"read. Cut off are {cut}."
     )
 
 
@@ -105,16 +103,16 @@ def failed_query(query, found, wanted, value):
 
     found: [(name, cosine, grade)]. wanted: (rank, name, cosine, grade). value: the nDCG of the list.
     """
-    canvas = Canvas("14 failed query", 88 + 30 * len(found) + 22)
+    canvas = Canvas("14 failed query", 88 + 30 * len(found) + 54)
     canvas.box(4, 4, 512, 32, query, "token")
-    for x, heading in ((24, "rank"), (170, "text"), (326, "cosine"), (392, "grade")):
+    for x, heading in ((24, "rank"), (170, "text"), (326, "cosine"), (420, "grade, 0 to 2")):
         canvas.text(x, 50, heading, SMALL, quiet=True)
 
     def row(y, rank, name, cosine, grade):
         canvas.text(24, y + 12, rank, bold=True)
         canvas.box(60, y, 230, 25, name, "sentence" if grade else "plain", SMALL)
         canvas.text(326, y + 12, f"{cosine:.2f}")
-        canvas.text(392, y + 12, grade, bold=True, kind="sentence" if grade else "loss")
+        canvas.text(420, y + 12, grade, bold=True, kind="sentence" if grade else "loss")
 
     with canvas.step():
         for at, result in enumerate(found):
@@ -123,7 +121,7 @@ def failed_query(query, found, wanted, value):
         bottom = 62 + 30 * len(found)
         canvas.text(24, bottom + 4, "⋮")
         row(bottom + 18, *wanted)
-        canvas.text(516, bottom + 30, f"nDCG {value:.2f}", SMALL, "end", kind="loss", bold=True)
+        canvas.text(260, bottom + 66, f"the wanted text has rank {wanted[0]}", bold=True, kind="loss")
     told = ", ".join(f"{name} {cosine:.2f} (grade {grade})" for name, cosine, grade in found)
     return canvas.finish(
         f"The query {query!r} finds {told}. The text that answers it, {wanted[1]}, has rank {wanted[0]}; the nDCG of "
@@ -131,18 +129,18 @@ def failed_query(query, found, wanted, value):
     )
 
 
-def scores_and_thresholds(groups, thresholds):
-    """The highest cosines of kinds of queries, and how many of each are shown at two thresholds.
+def scores_and_threshold(groups, threshold):
+    """The highest cosines of kinds of queries, and how many of each are shown with a threshold.
 
     groups: {kind of query: its highest cosines}, the kind to be shown first.
     """
-    canvas = Canvas("14 scores and thresholds", 64 + 58 * len(groups))
+    canvas = Canvas("14 scores and threshold", 86 + 58 * len(groups))
     values = [value for group in groups.values() for value in group]
     low, high = min(values), max(values)
     kinds = ["sentence"] + ["loss"] * (len(groups) - 1)
 
     def place(value):
-        return 122 + 236 * (value - low) / (high - low)
+        return 152 + 260 * (value - low) / (high - low)
 
     for at, ((name, group), kind) in enumerate(zip(groups.items(), kinds)):
         y, placed = 64 + 58 * at, []
@@ -153,29 +151,32 @@ def scores_and_thresholds(groups, thresholds):
             placed.append((x, shift))
             canvas.circle(x, y + shift, 4, kind)
     bottom = 64 + 58 * len(groups) - 14
-    canvas.text(122, bottom + 2, f"{low:.2f}", SMALL, quiet=True)
-    canvas.text(358, bottom + 2, f"cosine {high:.2f}", SMALL, "end", quiet=True)
-    told = []
-    for column, threshold in canvas.steps(zip((410, 484), thresholds)):
+    canvas.text(152, bottom + 2, f"{low:.2f}", SMALL, quiet=True)
+    canvas.text(412, bottom + 2, f"cosine {high:.2f}", SMALL, "end", quiet=True)
+    shown = [sum(value >= threshold for value in group) for group in groups.values()]
+    first, *others = map(len, groups.values())
+    told = f"{first - shown[0] or 'no'} answers lost, {sum(shown[1:])} of {sum(others)} useless results shown"
+    with canvas.step():
         canvas.arrow((place(threshold), bottom - 12), (place(threshold), 26), tip=False, dashed=True, thick=True)
-        canvas.text(place(threshold), 12, f"{threshold:.2f}", SMALL, bold=True)
-        canvas.text(column, 12, f"{threshold:.2f}", SMALL, bold=True)
-        canvas.text(column, 30, "shows", SMALL, quiet=True)
-        shown = [sum(value >= threshold for value in group) for group in groups.values()]
+        canvas.text(place(threshold), 12, f"{threshold:.2f}", bold=True)
+        canvas.text(474, 20, "shown", SMALL, quiet=True)
         for at, (count, group, kind) in enumerate(zip(shown, groups.values(), kinds)):
-            canvas.text(column, 64 + 58 * at, f"{count} of {len(group)}", SMALL, kind=kind, bold=True)
-        counts = ", ".join(f"{count} of {len(group)} {name}" for count, (name, group) in zip(shown, groups.items()))
-        told.append(f"at {threshold:.2f} are shown {counts}")
-    return canvas.finish(f"Dots, one for each query at its highest cosine, in {len(groups)} rows. {'; '.join(told)}.")
+            canvas.text(474, 64 + 58 * at, f"{count} of {len(group)}", kind=kind, bold=True)
+        canvas.text(260, bottom + 26, told, bold=True, kind="loss")
+    counts = ", ".join(f"{count} of {len(group)} {name}" for count, (name, group) in zip(shown, groups.items()))
+    return canvas.finish(
+        f"Dots, one for each query at its highest cosine, in {len(groups)} rows. At {threshold:.2f} are shown "
+        f"{counts}: {told}."
+    )
 
 
 def report_page(title, rows):
     """A report on one page. rows: {what the line is about: what it says}."""
-    canvas = Canvas("14 report page", 40 + 24 * len(rows))
-    canvas.box(2, 2, 516, 36 + 24 * len(rows), kind="plain", round_by=3)
-    canvas.text(14, 18, title, anchor="start", bold=True)
+    canvas = Canvas("14 report page", 48 + 40 * len(rows))
+    canvas.box(2, 2, 516, 44 + 40 * len(rows), kind="plain", round_by=3)
+    canvas.text(14, 24, title, anchor="start", bold=True)
     for at, (name, words) in canvas.steps(enumerate(rows.items())):
-        canvas.label(14, 44 + 24 * at, name, bold=True, kind="sentence")
-        canvas.label(128, 44 + 24 * at, words)
+        canvas.text(14, 62 + 40 * at, name, anchor="start", bold=True, kind="sentence")
+        canvas.text(112, 62 + 40 * at, words, anchor="start")
     told = " ".join(f"{name}: {words}." for name, words in rows.items())
     return canvas.finish(f"One page, a report with the title {title!r}. {told}")
