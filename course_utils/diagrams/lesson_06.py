@@ -12,7 +12,7 @@ def four_vectors(vectors, cosines=()):
 
     vectors: (n, 2). cosines: of the first with each of the others, written under their numbers in the last step.
     """
-    canvas, unit, origin = Canvas("06 four vectors", 174), 13, (240, 113)
+    canvas, unit, origin = Canvas("06 four vectors", 198), 13, (240, 113)
 
     def end_of(x, y):
         return origin[0] + x * unit, origin[1] - y * unit
@@ -30,8 +30,10 @@ def four_vectors(vectors, cosines=()):
         with canvas.step():
             for (x, y), cosine in zip(vectors[1:], cosines, strict=True):
                 across, down = end_of(x, y)
-                away, anchor = (68, "start") if x > 0 else (-68, "end")
+                away, anchor = (68, "start") if x > 0 else (-72, "end")
                 canvas.text(across + away, down, f"cosine {cosine:g}", anchor=anchor, kind="sentence", bold=True)
+                means = {1: "same direction", 0: "right angle", -1: "opposite"}.get(round(cosine, 6), "")
+                canvas.text(across + away, down + 20, means, SMALL, anchor, kind="sentence")
         told = " Cosines with the first: " + ", ".join(f"{cosine:g}" for cosine in cosines) + "."
     return canvas.finish(f"Arrows from one origin: {names[0]}, drawn thick, and {', '.join(names[1:])}.{told}")
 
@@ -44,7 +46,6 @@ def centring(loose, tight, names):
     loose, tight: (n, hidden), rows of length 1; every sixth is drawn. names: of the two spaces.
     """
     canvas, unit, base = Canvas("06 centring", 260), 150, 214
-    canvas.text(177, 34, "shadows in a plane, so shorter than 1", SMALL, quiet=True)
 
     def seen(rows):
         """The length of m, and each row along m and on the two axes."""
@@ -58,23 +59,21 @@ def centring(loose, tight, names):
     told = []
     for x, name, rows in ((90, names[0], loose), (264, names[1], tight)):
         length, up, across = seen(rows)
-        canvas.text(x, 12, f"{name}, from zero", SMALL, bold=True)
-        canvas.arrow((x - 76, base - unit), (x + 76, base - unit), tip=False, dashed=True)
-        canvas.label(x - 74, base - unit - 11, "length 1", quiet=True)
+        canvas.text(x, 12, name, bold=True)
         for high, (wide, _) in zip(up, across):
             canvas.arrow((x, base), (x + unit * wide, base - unit * high), kind="vector")
         canvas.arrow((x, base), (x, base - unit * length), kind="loss", thick=True)
-        canvas.text(x, base + 16, f"m has the length {length:.2f}", SMALL, kind="loss")
-        canvas.text(x, base + 36, f"its square: {length**2:.2f}", SMALL, kind="loss")
+        canvas.text(x, base + 16, f"mean m: length {length:.2f}", SMALL, kind="loss")
+        canvas.text(x, base + 36, "one direction" if length > 0.9 else "many directions", bold=True)
         told.append(f"{name} {length:.2f}")
     with canvas.step():
         unit, middle = 74 / np.linalg.norm(across, axis=1).max(), (438, 126)
-        canvas.text(middle[0], 12, "GloVe, from m", SMALL, bold=True)
+        canvas.text(middle[0], 12, f"{names[1]}, minus m", bold=True)
         for wide, high in across:
             canvas.arrow(middle, (middle[0] + unit * wide, middle[1] - unit * high), kind="vector")
         canvas.circle(*middle, 4, "loss", "dot")
-        canvas.text(middle[0], base + 16, "zero moved to m,", SMALL, quiet=True)
-        canvas.text(middle[0], base + 36, f"{unit / 150:.1f} times as large", SMALL, quiet=True)
+        canvas.text(middle[0], base + 16, "seen from m", SMALL, kind="loss")
+        canvas.text(middle[0], base + 36, "many directions", bold=True)
     return canvas.finish(
         f"Two bundles of arrows from zero, with their mean vectors m. Their lengths: {', '.join(told)}. Drawn "
         "are shadows in a plane, so all arrows are shorter than 1. The arrows of "
@@ -99,20 +98,22 @@ def beside_the_plane(tokens, vectors, points, named):
     canvas.arrow((left, base), (510, base))
     canvas.text(500, base + 34, "distance from the middle, in the plane", SMALL, "end", quiet=True)
     for x, _ in spots:
-        canvas.circle(x, base, 4, "vector", "dot")
+        canvas.circle(x, base, 4, "plain", "dot")
+    nearest = int(inside.argmin())
     with canvas.step():
         canvas.label(left - 90, 12, "↑ out of the plane", quiet=True)
-        for token, (x, y) in zip(tokens, spots):
-            canvas.circle(x, y, 4, "vector", "dot")
+        for at, (token, (x, y)) in enumerate(zip(tokens, spots)):
+            canvas.circle(x, y, 4, "loss" if at == nearest else "plain", "dot")
             if token in named:
                 canvas.arrow((x, base), (x, y), tip=False, dashed=True)
-                canvas.label(x + 10, y, token, mono=True)
+                canvas.label(x + 10, y, token, mono=True, bold=at == nearest, quiet=at != nearest)
         rest = [at for at, token in enumerate(tokens) if token not in named]
         if rest:
             x, y = max(spots[at][0] for at in rest), np.mean([spots[at][1] for at in rest])
-            canvas.label(x + 10, y, "\n".join(tokens[at] for at in rest), mono=True)
-    nearest = int(inside.argmin())
+            canvas.label(x + 10, y, "\n".join(tokens[at] for at in rest), mono=True, quiet=True)
     with canvas.step():
+        found = f"near in the plane, far in {np.shape(vectors)[1]} dimensions"
+        canvas.text(512, 12, found, SMALL, "end", bold=True, kind="loss")
         x, y = spots[nearest]
         canvas.arrow((left, base), (x, base), kind="loss", thick=True, tip=False)
         canvas.arrow((left, base), (x, y), kind="loss", thick=True, tip=False)
@@ -134,7 +135,7 @@ def two_planes(in_one, in_two, names):
     """
     canvas = Canvas("06 two planes", 258)
     unit, told = 92 / max(np.abs(points).max() for points in (*in_one, *in_two)), []
-    for x, title, sets in ((130, "one plane for both", in_one), (390, "two planes, laid on one another", in_two)):
+    for x, title, sets in ((130, "one plane for both", in_one), (390, "a plane for each", in_two)):
         canvas.text(x, 12, title, SMALL, bold=True)
         canvas.arrow((x - 100, 138), (x + 100, 138), tip=False, dashed=True)
         canvas.arrow((x, 46), (x, 230), tip=False, dashed=True)
@@ -148,7 +149,8 @@ def two_planes(in_one, in_two, names):
             canvas.box(means[1][0] - 10, means[1][1] - 10, 20, 20, kind="sentence", thick=True, round_by=0)
             canvas.circle(*means[0], 7, "sentence", "dot")
             between = abs(math.dist(*means) / unit)
-            canvas.text(x, 246, f"the means are {between:.2f} apart", kind="sentence")
+            canvas.text(x, 246, f"means {between:.2f} apart{', always' if between < 0.005 else ''}", kind="sentence",
+                        bold=True)  # fmt: skip
             told.append(f"{between:.2f}")
     canvas.text(246, 34, names[0], SMALL, "end")
     canvas.circle(254, 34, 4, "vector", "dot")
@@ -184,11 +186,44 @@ def overflow(numbers, products, lengths):
             last.append(f"{sum(found) / lengths:.3f}")
             canvas.box(columns[2], y, 80, 34, last[-1], kind, bold=True)
     with canvas.step():
-        times = (numbers[0] ** 2 - products[0]) // 256
-        canvas.label(columns[0], 204, f"int8 counts round and round in 256 steps:\n{numbers[0] ** 2:,} minus {times} "
-                     f"times 256 leaves {products[0]}", kind="loss")  # fmt: skip
+        canvas.label(columns[0], 204, f"int8 has room for 127 at most: of {numbers[0] ** 2:,}\n{products[0]} is left, "
+                     "so a does not even resemble itself", bold=True, kind="loss")  # fmt: skip
     return canvas.finish(
         f"The cosine of a vector of {n} numbers {numbers[0]} with itself. On paper, the products are "
         f"{numbers[0] ** 2:,} each, and the cosine is {last[0]}. In int8, of each product {products[0]} is left, and "
         f"the cosine is {last[1]}."
+    )
+
+
+def cosines_to_check(rows, ways, cosines, right):
+    """The cosines of a few pairs of vectors by several ways to compute them; what is wrong is in the colour of errors.
+
+    rows: what is odd about each pair. ways: names. cosines: (rows, ways), nan where there is no number.
+    right: for each pair, the cosine on paper, or nan where there is none.
+    """
+    canvas, wide, high, told = Canvas("06 cosines to check", 76 + 56 * len(rows)), 96, 44, []
+    left, top = canvas.width - 2 - len(ways) * (wide + 6), 40
+    canvas.text(left - 52, 16, "on paper", SMALL, bold=True)
+    for at, way in enumerate(ways):
+        canvas.text(left + at * (wide + 6) + wide / 2, 16, way, SMALL, bold=True)
+    for at, (row, true) in enumerate(zip(rows, right, strict=True)):
+        middle = top + at * 56 + high / 2
+        canvas.label(2, middle, row)
+        canvas.text(left - 52, middle, "none" if np.isnan(true) else f"{true:.2f}", bold=True, kind="sentence")
+    with canvas.step():
+        for at, (row, found, true) in enumerate(zip(rows, cosines, right, strict=True)):
+            for place, value in enumerate(found):
+                fine = abs(value - true) < 0.005
+                kind = "sentence" if fine else "plain" if np.isnan(true) else "loss"
+                written = "NaN" if np.isnan(value) else f"{abs(value):.2f}"
+                canvas.box(left + place * (wide + 6), top + at * 56, wide, high, written, kind, bold=kind == "loss")
+            told.append(f"{row}: " + ", ".join(f"{value:.2f}" for value in found))
+        wrong = sum(not abs(value - true) < 0.005 for found, true in zip(cosines, right) if not np.isnan(true)
+                    for value in found)  # fmt: skip
+        found = f"orange: {wrong} wrong cosines, and no error message\n(NaN: not a number)"
+        canvas.text(canvas.width - 2, top + len(rows) * 56 + 14, found, SMALL, "end", bold=True, kind="loss")
+    return canvas.finish(
+        f"The cosines of {len(rows)} pairs of vectors, by {', '.join(ways)}. {'; '.join(told)}. On paper: "
+        + ", ".join("none" if np.isnan(true) else f"{true:.2f}" for true in right)
+        + f". {wrong} cosines are wrong."
     )
