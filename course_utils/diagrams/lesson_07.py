@@ -96,13 +96,14 @@ def masked_loss(tokens, labels, losses):
             canvas.text(left + wide / 2, y + 42, label, SMALL, bold=True, kind="loss")
             asked.append((left + wide / 2, y + 56))
         left += wide + 4
+    canvas.text(512, y + 66, "−100: not asked", SMALL, "end", quiet=True)
     with canvas.step():
         for (x, top), loss in zip(asked, losses, strict=True):
             canvas.box(x - 13, top, 26, max(1, 40 * loss / most), kind="loss", round_by=0)
             canvas.text(x, top + 10 + 40 * loss / most, f"{loss:.2f}", SMALL, kind="loss")
     with canvas.step():
         mean = sum(losses) / len(losses)
-        canvas.text(512, y + 90, f"mean: {mean:.2f}", anchor="end", bold=True, kind="loss")
+        canvas.text(512, y + 90, f"mean of {len(losses)}: {mean:.2f}", anchor="end", bold=True, kind="loss")
     asked = ", ".join(f"{label} {loss:.2f}" for label, loss in zip([one for one in labels if one != -100], losses))
     return canvas.finish(
         f"The sentence {' '.join(tokens)} with a label under each token: -100, except under the chosen ones. Their "
@@ -169,13 +170,18 @@ def interventions(tokens, place, mask, word, bits):
                     gone = panel == 2 and at == place and end[0] == middles[mask]
                     canvas.arrow((x, start), end, tip=False, kind="padding" if gone else "head", dashed=gone)
         with canvas.step():
-            canvas.text(left + across / 2, 225, f"surprisal of “{word}”", SMALL, kind="loss")
-            canvas.text(left + across / 2, 246, f"{value:.1f} bits", kind="loss", bold=True)
+            if panel == 2:  # the way round
+                via = next(at for at in range(len(tokens)) if at not in (place, mask))
+                canvas.arrow((middles[place], 184), (middles[via], 132), tip=False, kind="loss", thick=True)
+                canvas.arrow((middles[via], 104), (middles[mask], 62), tip=False, kind="loss", thick=True)
+            how = ("", f"“{tokens[place]}” is gone", f"“{tokens[place]}” gets through")[panel]
+            canvas.text(left + across / 2, 226, how, SMALL)
+            canvas.text(left + across / 2, 247, f"“{word}”: {value:.1f} bits", kind="loss", bold=True)
     return canvas.finish(
         f"Three times the tokens {', '.join(tokens)} under two layers, whose lines lead to the vector at the mask. "
         f"{word} costs {bits[0]:.1f} bits. With {tokens[place]} hidden, replaced by a [MASK], {bits[1]:.1f} "
-        f"bits. With the lines from {tokens[place]} to the mask cut, here dashed, {bits[2]:.1f} bits: it still reaches "
-        "the other tokens, and these reach the mask."
+        f"bits. With the lines from {tokens[place]} to the mask cut, here dashed, {bits[2]:.1f} bits: it still gets "
+        "through, over the other tokens, whose lines are thick."
     )
 
 
@@ -199,11 +205,13 @@ def logits_of_all_places(tokens, pieces, logits, vocabulary, mask):
                 canvas.box(left + place * wide, 26 + at * high, wide, high - 3, number, size=SMALL, **look)
             canvas.label(right + 10, 25 + (at + 0.5) * high, "…", quiet=True)
     with canvas.step():
-        canvas.box(2, 22 + mask * high, right + 40, high + 5, thick=True)
+        canvas.box(2, 22 + mask * high, right + 32, high + 5, thick=True)
+        canvas.label(right + 40, 25 + (mask + 0.5) * high, "← only this row\nfills the gap", kind="loss", bold=True)
     told = "; ".join(f"{piece} {value:.1f}" for piece, value in zip(pieces, logits[mask]))
     return canvas.finish(
         f"A table with a row for each of the {len(tokens)} tokens {' '.join(tokens)} and a column for each of "
-        f"{vocabulary:,} pieces, of which {len(pieces)} are shown. A frame marks the row of the [MASK]: {told}."
+        f"{vocabulary:,} pieces, of which {len(pieces)} are shown. A frame marks the row of the [MASK], the only "
+        f"one that fills the gap: {told}."
     )
 
 
@@ -212,21 +220,19 @@ def shares_of_the_whole(tokens, words, probabilities, other, vocabulary):
 
     words, probabilities: the most probable, in order. other: a word and its probability. vocabulary: of all pieces.
     """
-    canvas, left, wide, told = Canvas("07 shares of the whole", 258), 116, 340, []
+    canvas, left, wide = Canvas("07 shares of the whole", 236), 116, 340
     middle = (canvas.width - sum(text_width(token, SMALL, True) + 18 for token in tokens) + 6) / 2
     canvas.tokens(middle, 4, tokens)
     rest = 1 - sum(probabilities) - other[1]
     rows = [*zip(words, probabilities), other, (f"{vocabulary - len(words) - 1:,} others", rest)]
-    for at, (word, probability) in enumerate(rows):
-        y = 46 + at * 30
-        if at >= len(words):
-            with canvas.step():
-                _share(canvas, left, y, wide, word, probability, kind="padding" if at > len(words) else "masked")
-        else:
-            told.append((y, word, probability))
-    with canvas.step():
-        for y, word, probability in told:
-            _share(canvas, left, y, wide, word, probability)
+    for places in (range(len(words)), [len(words)], [len(words) + 1]):
+        with canvas.step():
+            for at in places:
+                kind = "padding" if at > len(words) else "masked"
+                _share(canvas, left, 46 + at * 30, wide, *rows[at], kind=kind)
+            if at > len(words):
+                found = f"the first has {probabilities[0]:.2f}: the model is not sure"
+                canvas.text(left + wide / 2, 66 + len(rows) * 30, found, bold=True, kind="loss")
     first = ", ".join(f"{word} {probability:.2f}" for word, probability in zip(words, probabilities))
     return canvas.finish(
         f"Bars for the pieces at the [MASK] of {' '.join(tokens)}, each as a part of the whole: {first}. The word "
@@ -241,12 +247,13 @@ def _share(canvas, left, y, wide, word, probability, kind="masked"):
     canvas.label(left + wide + 8, y + 11, f"{probability:.2f}" if probability > 0.005 else f"{probability:.4f}")
 
 
-def first_candidates(rows, together):
+def first_candidates(rows, together, found):
     """Sentences with a gap, and the most probable pieces for it, darker for more probable.
 
     rows: {text with [MASK]: (pieces, probabilities)}. together: whether all appear with one key press, or one by one.
+    found: what they show, written below them with the last key press.
     """
-    canvas, high, wide = Canvas("07 candidates", 8 + 48 * len(rows)), 48, 74
+    canvas, high, wide = Canvas("07 candidates", 40 + 48 * len(rows)), 48, 74
     count = len(next(iter(rows.values()))[0])
     left = canvas.width - count * wide - 2
     for at, text in enumerate(rows):
@@ -259,16 +266,18 @@ def first_candidates(rows, together):
 
     if together:
         with canvas.step():
-            for at, found in enumerate(rows.values()):
-                boxes(at, *found)
+            for at, guesses in enumerate(rows.values()):
+                boxes(at, *guesses)
     else:
-        for at, found in canvas.steps(enumerate(rows.values())):
-            boxes(at, *found)
+        for at, guesses in canvas.steps(enumerate(rows.values())):
+            boxes(at, *guesses)
+    with canvas.step():
+        canvas.text(canvas.width - 4, 24 + len(rows) * high, found, anchor="end", bold=True, kind="masked")
     told = "; ".join(
-        f"{text} " + ", ".join(f"{piece} {probability:.2f}" for piece, probability in zip(*found))
-        for text, found in rows.items()
+        f"{text} " + ", ".join(f"{piece} {probability:.2f}" for piece, probability in zip(*guesses))
+        for text, guesses in rows.items()
     )
-    return canvas.finish(f"Sentences with the {count} most probable pieces at the [MASK]: {told}.")
+    return canvas.finish(f"Sentences with the {count} most probable pieces at the [MASK]: {told}. {found}.")
 
 
 def _places(canvas, tokens, between, least=41):
@@ -288,7 +297,7 @@ def chosen_by_draws(tokens, draws, share, special):
     special: for each token, whether it is a special one, which is never chosen. Numbers are cut off after two decimals,
     so none that is below `share` looks as if it were not.
     """
-    canvas = Canvas("07 draws", 250)
+    canvas = Canvas("07 draws", 260)
     places, chosen = [*_places(canvas, tokens, 128)], []
     for token, (left, top, wide) in zip(tokens, places):
         canvas.tokens(left, top, [token], width=wide)
@@ -297,6 +306,7 @@ def chosen_by_draws(tokens, draws, share, special):
             low = draw < share and not never
             canvas.text(left + wide / 2, top + 44, f"{int(100 * draw) / 100:.2f}", SMALL, bold=low, quiet=not low,
                         kind="masked" if low else None)  # fmt: skip
+        canvas.label(8, 251, f"a random number for each; below {share}: chosen", kind="masked")
     with canvas.step():
         for token, draw, never, (left, top, wide) in zip(tokens, draws, special, places):
             if draw < share and not never:
@@ -305,7 +315,8 @@ def chosen_by_draws(tokens, draws, share, special):
                 width = text_width("[MASK]", SMALL, True) + 4
                 canvas.tokens(left + wide / 2 - width / 2, top + 73, ["[MASK]"], width=width)
     with canvas.step():
-        canvas.text(512, 244, f"{len(chosen)} of {len(tokens) - sum(special)}", anchor="end", bold=True, kind="masked")
+        count = f"{len(chosen)} of {len(tokens) - sum(special)} chosen"
+        canvas.text(512, 250, count, anchor="end", bold=True, kind="masked")
     return canvas.finish(
         f"The tokens {' '.join(tokens)}, each with a number drawn from 0 to 1. {len(chosen)} are below {share}, and "
         f"their tokens become masks: {', '.join(chosen)}. Special tokens are never chosen."
@@ -313,52 +324,85 @@ def chosen_by_draws(tokens, draws, share, special):
 
 
 def surprising_tokens(tokens, bits):
-    """A sentence whose tokens are darker the more bits each costs, with the number of bits below it.
+    """A sentence with a bar over each token, as high as the bits that it costs; the three highest are in colour.
 
     bits: the surprisal of each token when it alone is hidden.
     """
-    canvas, most = Canvas("07 surprising tokens", 184), max(bits)
-    places = [*_places(canvas, tokens, 100, least=46)]
-    for token, (left, top, wide) in zip(tokens, places):
-        canvas.tokens(left, top, [token], width=wide, height=40)
+    canvas, base = Canvas("07 surprising tokens", 222), 184
+    widths = [max(text_width(token, SMALL, True) + 8, 46) for token in tokens]
+    most = sorted(sorted(range(len(tokens)), key=lambda at: -bits[at])[:3])
+    names = [tokens[at] for at in most]
+    found, left = f"{names[0]}, {names[1]} and {names[2]} cost most bits", (520 - sum(widths)) / 2
+    left -= 2 * (len(tokens) - 1)
+    middles = []
+    for token, wide in zip(tokens, widths):
+        canvas.tokens(left, base, [token], width=wide, height=34)
+        middles.append(left + wide / 2)
+        left += wide + 4
     with canvas.step():
-        for token, number, (left, top, wide) in zip(tokens, bits, places, strict=True):
-            canvas.tokens(left, top, [token], "loss", width=wide, height=40, shades=[number / most])
-            canvas.text(left + wide / 2, top + 58, f"{round(number, 1) + 0.0:.1f}", kind="loss", bold=True)
-        left, top, wide = places[-1]
-        canvas.text(left + wide + 8, top + 58, "bits", anchor="start", kind="loss")
+        canvas.text(260, 12, found, bold=True, kind="loss")
+        for at, (x, number) in enumerate(zip(middles, bits, strict=True)):
+            bar, kind = max(1, 112 * number / max(bits)), "loss" if at in most else "plain"
+            written = f"{round(number, 1) + 0.0:.1f}"
+            canvas.box(x - 14, base - 6 - bar, 28, bar, kind=kind, shade=at in most, round_by=0)
+            canvas.text(x, base - 17 - bar, written, kind=kind, bold=at in most)
     told = ", ".join(f"{token} {number:.1f}" for token, number in zip(tokens, bits))
-    return canvas.finish(f"A sentence whose tokens are darker the more bits each costs when it is hidden: {told}.")
+    return canvas.finish(f"A bar over each token, the bits that it costs when it is hidden: {told}. {found}.")
 
 
-def attention_and_effect(tokens, attention, hidden, cut):
-    """For each token, to the left the attention it gets from the mask, to the right what its loss costs in bits.
+def attention_and_effect(tokens, attention, hidden):
+    """For each token, to the left the attention it gets from the mask, to the right what hiding it costs, in bits.
 
-    hidden, cut: how many bits more the prediction costs with the token hidden, or with the mask's view of it cut.
+    hidden: how many bits more the prediction costs with the token hidden. The longest bar of each side is in colour.
     """
-    canvas, high, left = Canvas("07 attention and effect", 260), 23, 152
+    canvas, high, left = Canvas("07 attention and effect", 256), 38, 206
+    most, worst = max(attention), max(hidden)
+    seen, felt = tokens[attention.index(most)], tokens[hidden.index(worst)]
     canvas.text(left - 4, 12, "attention it gets", SMALL, "end", kind="head")
     for at, (token, weight) in enumerate(zip(tokens, attention)):
         y = 28 + at * high
-        canvas.tokens(left, y, [token], width=84, height=high - 3)
-        long = max(1, 100 * weight / max(attention))
-        canvas.box(left - 4 - long, y + 3, long, high - 9, kind="head", shade=1, round_by=0)
-        canvas.text(left - 8 - long, y + 10, f"{weight:.2f}", SMALL, "end")
-    for title, values, x in canvas.steps((("hidden: bits more", hidden, 242), ("cut: bits more", cut, 396))):
-        canvas.label(x, 12, title, kind="loss")
-        for at, value in enumerate(values):
-            y = 28 + at * high
-            long = 100 * value / max(*hidden, *cut)
-            if value:
-                canvas.box(x, y + 3, long, high - 9, kind="loss", shade=1, round_by=0)
-                canvas.label(x + long + 5, y + 10, f"{value:.1f}", kind="loss", bold=True)
-            else:
-                canvas.label(x, y + 10, "0.0", quiet=True)
-    told = "; ".join(
-        f"{token} {weight:.2f}, {one:.1f} and {other:.1f}"
-        for token, weight, one, other in zip(tokens, attention, hidden, cut)
-    )
+        canvas.tokens(left, y, [token], width=84, height=high - 6)
+        long = max(1, 140 * weight / most)
+        canvas.box(left - 4 - long, y + 4, long, high - 14, kind="head" if weight == most else "plain",
+                   shade=float(weight == most), round_by=0)  # fmt: skip
+        canvas.text(left - 8 - long, y + 16, f"{weight:.2f}", SMALL, "end", bold=weight == most)
+    with canvas.step():
+        x = left + 94
+        canvas.label(x, 12, "when hidden: bits more", kind="loss")
+        for at, value in enumerate(hidden):
+            y, long = 28 + at * high, max(1, 140 * value / worst)
+            canvas.box(x, y + 4, long, high - 14, kind="loss" if value == worst else "plain",
+                       shade=float(value == worst), round_by=0)  # fmt: skip
+            canvas.label(x + long + 5, y + 16, f"{value + 0.0:.1f}", bold=value == worst)
+        found = f"{seen} gets most attention, hiding “{felt}” costs most"
+        canvas.text(260, 28 + len(tokens) * high + 16, found, bold=True, kind="loss")
+    told = "; ".join(f"{token} {weight:.2f} and {one:.1f}" for token, weight, one in zip(tokens, attention, hidden))
     return canvas.finish(
-        f"For each token its mean attention from the mask, and the bits more when it is hidden and when it is cut off: "
-        f"{told}."
+        f"For each token its mean attention from the mask, and the bits more when it is hidden: {told}. {found}."
+    )
+
+
+def one_table_twice(place, size, vocabulary):
+    """The way of a token through the model, which uses one table twice: to read pieces, and to score them.
+
+    place: the token, such as [MASK]. size: of a vector. vocabulary: how many rows the table has.
+    """
+    canvas, y, high = Canvas("07 one table twice", 184), 36, 84
+    middle = y + high / 2
+    canvas.tokens(2, middle - 14, [place], width=66)
+    canvas.text(143, y - 18, "looked up", SMALL, quiet=True)
+    canvas.box_from((68, middle), 90, y, 106, high, "word\nembeddings", "layer", thick=True)
+    canvas.box_from((196, middle), 218, y + 12, 66, high - 24, "layers", "layer")
+    with canvas.step():
+        canvas.text(359, y - 18, f"× {vocabulary:,} rows", SMALL, quiet=True)
+        canvas.box_from((284, middle), 306, y, 106, high, kind="layer", thick=True)
+        canvas.arrow((412, middle), (436, middle))
+        canvas.text(478, middle, f"{vocabulary:,}\nlogits", bold=True, kind="loss")
+    with canvas.step():
+        canvas.text(359, middle, "word\nembeddings")
+        canvas.path((143, y + high + 4), (143, 148), (359, 148), (359, y + high + 4), kind="layer", dashed=True)
+        canvas.text(251, 168, "one table, used at both ends", bold=True, kind="layer")
+    return canvas.finish(
+        f"{place} is looked up in the table of word embeddings and goes through the layers to a vector ({size},). The "
+        f"same table, whose {vocabulary:,} rows are multiplied with that vector, gives {vocabulary:,} logits."
     )
