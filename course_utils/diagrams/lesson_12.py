@@ -1,5 +1,6 @@
 """The diagrams of lesson 12: pages and a query, a long text in windows, rankings, the gain of a list, two stages."""
 
+from contextlib import nullcontext
 from math import log2
 
 from .canvas import SMALL, Canvas, text_width
@@ -34,100 +35,172 @@ def pages_and_reader(packages, words, tokens, read, whole):
     )
 
 
-def _shortened(text, width):
-    """The text, cut at a word so that it is no wider, in units of the drawing."""
-    words = text.split()
-    while text_width(" ".join(words), SMALL) > width:
-        words.pop()
-    return " ".join(words) + " …" * (len(words) < len(text.split()))
+def _in_two_lines(text, width):
+    """The text in at most two lines of this width, in units of the drawing; what does not fit is left out, with a …."""
+    lines, rest = [], text.split()
+    while rest and len(lines) < 2:
+        line = [rest.pop(0)]
+        while rest and text_width(" ".join([*line, rest[0]]), SMALL) <= width:
+            line.append(rest.pop(0))
+        lines.append(" ".join(line))
+    return "\n".join(lines) + " …" * bool(rest)
 
 
-def query_and_pages(query, names, firsts, grades):
-    """A query over a few pages, each with its first words, and how a person graded them: 2, 1 or 0.
+def query_and_pages(query, names, firsts, grades, found):
+    """A query over a few pages, each with its first sentence, and how a person graded them: 2, 1 or 0.
 
-    names: of the pages. firsts: the first sentence of each.
+    names: of the pages. firsts: the first sentence of each. found: what the grades show, in a sentence.
     """
-    canvas = Canvas("12 query and pages", 62 + 38 * len(names))
-    canvas.box(8, 8, 504, 34, query, "token", bold=True)
-    canvas.label(414, 56, "grade", quiet=True)
-    rows = list(zip(range(68, 400, 38), names, firsts, grades))
+    canvas = Canvas("12 query and pages", 58 + 40 * len(names))
+    canvas.box(4, 2, 512, 28, query, "token", bold=True)
+    rows = list(zip(range(36, 400, 39), names, firsts, grades))
     for y, name, first, _ in rows:
-        canvas.box(8, y, 394, 30, kind="plain")
-        canvas.label(16, y + 15, name, bold=True)
-        canvas.label(142, y + 15, _shortened(first, 236))
+        canvas.box(4, y, 410, 35, kind="plain")
+        canvas.label(10, y + 17.5, name, bold=True)
+        canvas.label(138, y + 17.5, _in_two_lines(first, 270))
     with canvas.step():
         for y, _, _, grade in rows:
-            meaning = ("0  neither", "1  helps", "2  answers")[grade]
+            meaning = ("0: neither", "1: helps", "2: answers")[grade]
             kind = "sentence" if grade else "plain"
-            canvas.box(414, y, 98, 30, meaning, kind, SMALL, bold=grade == 2, thick=grade == 2)
+            canvas.box(420, y, 98, 35, meaning, kind, SMALL, bold=grade == 2, thick=grade == 2)
+    with canvas.step():
+        canvas.text(260, 48 + 40 * len(names), found, bold=True, kind="sentence")
     told = "; ".join(f"{name} ({first}): {grade}" for _, name, first, grade in rows)
-    return canvas.finish(f"The query: {query}. Pages with their first words and the grade that a person gave: {told}.")
-
-
-def word_shares(names, ranks, words, shares):
-    """What each word of a query adds to the score of each page: a row per page, a column per word, and the sums.
-
-    ranks: of the pages. words: those of the query that add something. shares: numbers (pages, words).
-    """
-    canvas = Canvas("12 word shares", 36 + 40 * len(names))
-    wide = 396 / (len(words) + 1)
-    for at, word in enumerate([*words, "sum"]):
-        canvas.text(120 + wide * (at + 0.5), 14, word, SMALL)
-    for row, (name, rank) in enumerate(zip(names, ranks)):
-        canvas.label(2, 50 + 40 * row, f"{name}\nrank {rank:,}")
-    shown = [[float(share) if share > 0.005 else "" for share in row] for row in shares]
-    with canvas.step():
-        most = max(max(row) for row in shares)
-        for row, values in enumerate(shown):
-            canvas.grid(120, 30 + 40 * row, [values], wide, "token", height=40, most=most)
-    with canvas.step():
-        for row, values in enumerate(shares):
-            canvas.box(120 + wide * len(words), 30 + 40 * row, wide, 40, f"{sum(values):.2f}", "sentence", bold=True,
-                       round_by=0)  # fmt: skip
-    told = "; ".join(
-        f"{name}, rank {rank:,}: "
-        + ", ".join(f"{word} {share:.2f}" for word, share in zip(words, row) if share > 0.005)
-        + f", in all {sum(row):.2f}"
-        for name, rank, row in zip(names, ranks, shares)
+    return canvas.finish(
+        f"The query: {query}. Pages with their first sentence and the grade that a person gave: {told}. {found}."
     )
-    return canvas.finish(f"What each word of the question adds to the score of {len(names)} pages. {told}.")
 
 
-def through_rankings(names, grades, rankings, gains=None):
-    """A few pages as cards, in the order of each of some rankings; lines show where a card moves.
+def word_shares(names, ranks, word, of_word, sums, found):
+    """The score of each page as a bar, and in it the part that one word of the query adds.
 
-    grades: 2, 1 or 0 for each page. rankings: {name of the search: rank of each page}, from left to right. gains: for
-    each search the nDCG of its whole list.
+    ranks: of the pages. word: of the query. of_word: what it adds to each page. sums: the scores. found: what the
+    bars show, in a sentence.
     """
-    canvas = Canvas("12 through rankings", 256)
-    across, high, top = 512 / len(rankings), 36, 40
-    wide = min(170, across - 14)
-    middles = [4 + across * (at + 0.5) for at in range(len(rankings))]
+    canvas = Canvas("12 word shares", 34 + 42 * len(names))
+    unit, left, rows = 320 / max(sums), 128, [34 + 42 * at for at in range(len(names))]
+    for y, name, rank in zip(rows, names, ranks):
+        canvas.label(2, y + 17, f"{name}\nrank {rank:,}", bold=False)
+    with canvas.step():
+        for y, total in zip(rows, sums):
+            canvas.box(left, y + 3, max(2, unit * total), 28, kind="padding", round_by=0)
+            canvas.label(left + unit * total + 8, y + 17, f"{total:.2f}", bold=True)
+    with canvas.step():
+        canvas.text(260, 14, found, bold=True, kind="masked")
+        for y, part in zip(rows, of_word):
+            if part > 0.005:
+                words = f"{word} {part:.2f}"
+                inside = words if text_width(words, SMALL) < unit * part else f"{part:.2f}"
+                canvas.box(left, y + 3, unit * part, 28, inside, "masked", SMALL, bold=True, round_by=0, thick=True)
+    told = "; ".join(
+        f"{name}, rank {rank:,}: {part:.2f} of {total:.2f}"
+        for name, rank, part, total in zip(names, ranks, of_word, sums)
+    )
+    return canvas.finish(
+        f"The scores of {len(names)} pages as bars, and in them what the word {word} adds. {told}. {found}."
+    )
+
+
+def kinds_of_query(kinds, examples, values, intervals, measure):
+    """A few kinds of query, each with an example, and then how well a search answers them, as bars from 0 to 1.
+
+    values: of each kind, with their intervals, (lowest, highest). measure: the name of what the bars show.
+    """
+    canvas, left, wide = Canvas("12 kinds of query", 52 + 50 * len(kinds)), 8, 440
+    rows = [26 + 50 * at for at in range(len(kinds))]
+    for y, kind, example in zip(rows, kinds, examples):
+        canvas.label(left, y + 9, f"{kind}:", bold=True)
+        canvas.label(left + text_width(kind, SMALL) * 1.12 + 14, y + 9, f"“{example}”")
+    with canvas.step():
+        for at, y in enumerate(rows):
+            look = "sentence" if at == 0 else "masked" if at == len(rows) - 1 else "padding"
+            canvas.box(left, y + 20, wide * values[at], 22, kind=look, round_by=0, thick=look != "padding")
+            low, high = (left + wide * end for end in intervals[at])
+            canvas.arrow((low, y + 31), (high, y + 31), tip=False, thick=True)
+            canvas.label(max(high, left + wide * values[at]) + 6, y + 31, f"{values[at]:.2f}", bold=True)
+        foot = rows[-1] + 60
+        for end in (0, 1):
+            canvas.text(left + wide * end, foot, end, SMALL, quiet=True)
+        canvas.text(left + wide / 2, foot, measure, SMALL, quiet=True)
+    with canvas.step():
+        words = f"Best for {kinds[0]} ({values[0]:.2f}), worst for {kinds[-1]} ({values[-1]:.2f})"
+        canvas.text(260, 10, words, bold=True)
+    told = "; ".join(
+        f"{kind} ({example}): {value:.2f} ({low:.2f} to {high:.2f})"
+        for kind, example, value, (low, high) in zip(kinds, examples, values, intervals)
+    )
+    return canvas.finish(f"{measure} of {len(kinds)} kinds of query, each with an example, the best first: {told}.")
+
+
+def through_rankings(names, grades, rankings, found):
+    """A few pages as cards, in the order of two rankings; lines show where a card moves.
+
+    grades: 2, 1 or 0 for each page. rankings: {name of the search: rank of each page}, from left to right. found: what
+    the two show, in a sentence.
+    """
+    canvas, wide, high, top = Canvas("12 through rankings", 250), 192, 31, 24
+    canvas.box(4, 207, 20, 14, kind="sentence", thick=True)
+    canvas.label(30, 214, "answers")
+    canvas.box(100, 207, 20, 14, kind="sentence")
+    canvas.label(126, 214, "helps")
+    canvas.box(178, 207, 20, 14)
+    canvas.label(204, 214, "neither; the other pages are not drawn")
     before = None
-    for middle, (search, ranks), gain in canvas.steps(zip(middles, rankings.items(), gains or [None] * len(rankings))):
-        canvas.text(middle, 10, search, bold=True)
-        if gain is not None:
-            canvas.text(middle, 28, f"nDCG {gain:.2f}", SMALL, quiet=True)
+    for middle, (search, ranks) in canvas.steps(zip((106, 414), rankings.items())):
+        canvas.text(middle, 10, f"rank {search}", bold=True)
         order = sorted(range(len(names)), key=lambda at: ranks[at])
-        places = {at: top + row * (high + 3) for row, at in enumerate(order)}
-        for at, y in places.items():
-            good = grades[at] > 0
-            kind = "sentence" if good else "plain"
+        places = {at: top + row * (high + 4) for row, at in enumerate(order)}
+        for at in sorted(places, key=lambda at: grades[at]):
+            y, good = places[at], grades[at] > 0
             if before:
-                start = (middle - across + wide / 2, before[at] + high / 2)
+                start = (106 + wide / 2, before[at] + high / 2)
+                kind = "sentence" if good else "plain"
                 canvas.arrow(start, (middle - wide / 2, y + high / 2), kind=kind, tip=False, thick=good)
-        for at, y in places.items():
-            kind = "sentence" if grades[at] else "plain"
-            text = f"{names[at]}\nrank {ranks[at]:,}"
+            text = f"{names[at]}: {ranks[at]:,}"
+            kind = "sentence" if good else "plain"
             canvas.box(middle - wide / 2, y, wide, high, text, kind, SMALL, bold=grades[at] == 2, thick=grades[at] == 2)
         before = places
-    canvas.text(260, 247, "green: helps (grade 1); bold green: answers the query (grade 2)", SMALL, quiet=True)
+    with canvas.step():
+        canvas.text(260, 238, found, bold=True, kind="sentence")
     told = "; ".join(
         f"{search}: " + ", ".join(f"{name} {rank:,}" for rank, name in sorted(zip(ranks, names)))
         for search, ranks in rankings.items()
     )
     graded = ", ".join(f"{name} {grade}" for name, grade in zip(names, grades))
-    return canvas.finish(f"Ranks of {len(names)} pages in {len(rankings)} rankings. {told}. Their grades: {graded}.")
+    return canvas.finish(
+        f"Ranks of {len(names)} pages in {len(rankings)} rankings. {told}. Their grades: {graded}. {found}."
+    )
+
+
+def rank_by_rank(names, grades, rankings, first, found):
+    """The ranks of a few pages in some rankings, one press for each: good pages are green among the `first` places.
+
+    names, grades, rankings, found: as in `through_rankings`.
+    """
+    canvas, left = Canvas("12 rank by rank", 96 + 46 * len(names)), 140
+    wide = (516 - left) / len(rankings)
+    rows = [34 + 46 * at for at in range(len(names))]
+    for y, name, grade in zip(rows, names, grades):
+        canvas.label(2, y + 21, f"{name}\n{('neither', 'helps', 'answers')[grade]}", bold=grade == 2)
+    for at, (search, ranks) in enumerate(canvas.steps(rankings.items())):
+        x = left + at * wide
+        canvas.text(x + wide / 2, 16, search, SMALL, bold=True)
+        for y, rank, grade in zip(rows, ranks, grades):
+            kind = "sentence" if grade and rank <= first else "padding" if rank > first else "plain"
+            canvas.box(x + 3, y, wide - 6, 40, f"{rank:,}", kind, bold=grade > 0, thick=grade == 2 and rank <= first)
+    foot = rows[-1] + 46
+    canvas.box(left + 3, foot + 4, 20, 14, kind="sentence")
+    canvas.label(left + 29, foot + 11, f"good, in the first {first}")
+    canvas.box(left + 203, foot + 4, 20, 14, kind="padding")
+    canvas.label(left + 229, foot + 11, "further down")
+    with canvas.step():
+        canvas.text(260, foot + 36, found, bold=True, kind="sentence")
+    told = "; ".join(
+        f"{name} ({('neither', 'helps', 'answers')[grade]}): "
+        + ", ".join(f"{search} {ranks[at]:,}" for search, ranks in rankings.items())
+        for at, (name, grade) in enumerate(zip(names, grades))
+    )
+    return canvas.finish(f"Ranks of {len(names)} pages in {len(rankings)} rankings. {told}. {found}.")
 
 
 def text_in_windows(words, size, cosines):
@@ -199,6 +272,40 @@ def gain_of_a_list(found, graded):
         f"A list of results with the grades {', '.join(map(str, found))}. Each grade is divided by log2(1 + rank), and "
         f"the sum is {one:.2f}. The best possible list has the grades {', '.join(map(str, ideal))} and the sum "
         f"{other:.2f}. The quotient, {one / other:.2f}, is the nDCG of the list."
+    )
+
+
+def gain_as_bars(found, graded):
+    """What a list gains and what the best possible list gains, as bars in one scale; their quotient is nDCG.
+
+    found, graded: as in `gain_of_a_list`.
+    """
+    canvas, left = Canvas("12 gain as bars", 240), 8
+    lists = (("found", found, "token"), ("best possible", sorted(graded, reverse=True)[: len(found)], "sentence"))
+    sums = [sum(grade / log2(1 + rank) for rank, grade in enumerate(one, start=1)) for _, one, _ in lists]
+    unit = 504 / max(sums)
+    for at, (name, one, kind) in enumerate(lists):
+        y, x = 4 + 102 * at, left
+        with nullcontext() if at == 0 else canvas.step():
+            canvas.label(left, y + 14, name, bold=True)
+            for rank, grade in enumerate(one, start=1):
+                canvas.box(74 + 60 * rank, y, 52, 28, grade, kind if grade else "plain", bold=grade > 0)
+        with canvas.step():
+            for rank, grade in enumerate(one, start=1):
+                if grade:
+                    gain = grade / log2(1 + rank)
+                    canvas.box(x, y + 38, unit * gain, 30, f"{gain:.2f}", kind, SMALL, round_by=0)
+                    x += unit * gain
+            canvas.text(512, y + 14, f"sum {sums[at]:.2f}", SMALL, "end", bold=True)
+            if at == 0:
+                words = f"a 2 at rank 1 counts 2.00, at rank 2 only {2 / log2(3):.2f}"
+                canvas.label(left, y + 84, words, quiet=True)
+    with canvas.step():
+        words = f"nDCG: {sums[0]:.2f} of {sums[1]:.2f} is {sums[0] / sums[1]:.2f}"
+        canvas.text(260, 222, words, 20, bold=True, kind="sentence")
+    return canvas.finish(
+        f"Two lists of grades as bars in one scale. Found: {', '.join(map(str, found))}, sum {sums[0]:.2f}. Best "
+        f"possible: {', '.join(map(str, lists[1][1]))}, sum {sums[1]:.2f}. nDCG is {sums[0] / sums[1]:.2f}."
     )
 
 
