@@ -61,9 +61,18 @@ def rate_over_steps(rates, warmup):
         canvas.bracket(places[start][0] + 3, places[end][0] - 3, bottom + 28, words)
         canvas.text(places[end][0], bottom + 14, end, SMALL)
     canvas.text(left + 4, bottom + 14, "step 0", SMALL)
+    halves = [at for at, rate in enumerate(rates) if abs(rate - max(rates) / 2) < 1e-6 * max(rates)]
+    with canvas.step():
+        canvas.arrow((left, bottom - 70), (left + 446, bottom - 70), kind="loss", dashed=True, tip=False)
+        canvas.text(left - 8, bottom - 70, "half", SMALL, "end", kind="loss")
+        for at in halves:
+            canvas.circle(*places[at], 6, "loss", "dot")
+        words = f"half of the peak at steps {' and '.join(map(str, halves))}"
+        canvas.text(514, 12, words, SMALL, "end", kind="loss", bold=True)
     return canvas.finish(
         f"The learning rate over {last} steps. It rises in a straight line from 0 to {max(rates):g} at step {warmup}, "
-        f"then falls in a straight line to 0 at step {last}."
+        f"then falls in a straight line to 0 at step {last}. It is half of that at steps "
+        f"{' and '.join(map(str, halves))}."
     )
 
 
@@ -143,19 +152,25 @@ def _lines_of(text, width, size=SMALL):
 
 def one_sentence_of_a_review(sentence, label):
     """A review with its label, of which we see a single sentence. label: 1 if the review was favourable, else 0."""
-    canvas, lines = Canvas("10 one sentence", 220), _lines_of(sentence, 270)
-    canvas.text(8, 16, "the review", anchor="start")
-    canvas.box(8, 34, 152, 176)
-    for at in range(7):
-        canvas.box(20, 48 + at * 22, 128 - 40 * (at == 6), 12, kind="token" if at == 3 else "padding", round_by=2)
-    canvas.arrow((150, 120), (206, 120))
+    canvas, lines = Canvas("10 one sentence", 240), _lines_of(sentence, 270)
+    canvas.text(84, 46, "the whole review", SMALL, quiet=True)
+    canvas.text(360, 46, "one sentence of it: all that we see", SMALL, quiet=True)
+    canvas.box(8, 60, 152, 128)
+    for at in range(5):
+        canvas.box(20, 72 + at * 22, 128 - 40 * (at == 4), 12, kind="token" if at == 2 else "padding", round_by=2)
+    canvas.arrow((150, 122), (206, 122))
     height = 20 * len(lines) + 24
-    canvas.box(208, 120 - height / 2, 304, height, kind="token")
-    canvas.text(360, 120, "\n".join(lines), SMALL)
+    canvas.box(208, 122 - height / 2, 304, height, kind="token")
+    canvas.text(360, 122, "\n".join(lines), SMALL)
     with canvas.step():
-        canvas.box(100, 2, 60, 28, f"label {label}", "sentence" if label else "loss", SMALL, thick=True)
-        canvas.text(360, 206, "The label belongs to the whole review.", SMALL, quiet=True)
-    return canvas.finish(f"A review with the label {label}, and the one sentence of it that we see: {sentence}")
+        canvas.text(260, 14, "The label is that of the whole review, not of the sentence", bold=True, kind="loss")
+        canvas.arrow((84, 188), (84, 204), kind="loss", tip=False, thick=True)
+        words = f"label {label}: the review was {'' if label else 'not '}favourable"
+        canvas.box(8, 204, 320, 30, words, "sentence" if label else "loss", SMALL, bold=True, thick=True)
+    return canvas.finish(
+        f"A review with the label {label}, and the one sentence of it that we see: {sentence} The label is that of the "
+        "whole review."
+    )
 
 
 def random_split(beginning, copies, training, test):
@@ -221,7 +236,8 @@ def numbers_for_a_sentence(lengths, knows, examples):
     with canvas.step():
         canvas.text(left - 10, y + 9, "to learn from", SMALL, "end", kind="loss")
         canvas.box(left, y, reach * examples / most, 18, kind="loss", shade=1, round_by=0)
-        canvas.label(left + reach * examples / most + 8, y + 9, f"{examples} sentences", kind="loss", bold=True)
+        words = f"{examples} sentences, but {most:,} numbers"
+        canvas.label(left + reach * examples / most + 8, y + 9, words, kind="loss", bold=True)
     return canvas.finish(
         f"Bars for the numbers that describe one sentence: {'; '.join(told)}. For comparison, a bar for the {examples} "
         "sentences to learn from."
@@ -253,7 +269,7 @@ def same_numbers(names, blocks):
     other numbers)}.
     """
     canvas, told = Canvas("10 same numbers", 256), []
-    signs = []
+    signs, counted = [], []
     for place, (heading, (kind, near, decimals, first, second)) in enumerate(blocks.items()):
         top, wide, most = 4 + 130 * place, 424 / len(first), max(*first, *second)
         canvas.label(92, top + 10, heading, quiet=True)
@@ -265,20 +281,23 @@ def same_numbers(names, blocks):
                 canvas.box(92 + at * wide, y, wide - 3, 30, f"{value:.{decimals}f}", kind, **look)
         equal = [abs(one - other) <= near for one, other in zip(first, second, strict=True)]
         signs += [(90.5 + (at + 0.5) * wide, top + 66, agree) for at, agree in enumerate(equal)]
+        counted.append((top + 10, f"{sum(equal)} of {len(equal)} equal"))
         told.append(
             f"{heading}, {', '.join(f'{value:.{decimals}f}' for value in first)}: {sum(equal)} of {len(equal)} agree"
         )
     with canvas.step():
         for x, y, agree in signs:
             canvas.text(x, y, "=" if agree else "≠", 18, bold=True)
+        for y, words in counted:
+            canvas.text(513, y, words, SMALL, "end", bold=True)
     return canvas.finish(f"Numbers of {names[0]} above those of {names[1]}. {'; '.join(told)}.")
 
 
-def space_before_and_after(before, after, labels, names):
+def space_before_and_after(before, after, labels, names, found):
     """Sentences as points, before and after a training: those that it learned from, and below them new ones.
 
     before, after: for each of the two groups, points (n, 2); each column has its own plane. labels: of each group, 0 or
-    1. names: of the groups.
+    1. names: of the groups. found: what became of each group, in a word or two.
     """
     canvas, wide, high = Canvas("10 space", 260), 206, 104
     for column, (title, groups) in enumerate((("before", before), ("after", after))):
@@ -294,14 +313,18 @@ def space_before_and_after(before, after, labels, names):
                     place = x + wide / 2 + float(right) * scale, y + high / 2 - float(top) * scale
                     canvas.circle(*place, 4, "sentence" if label else "loss", "dot" if label else "ring")
     for row, (name, group) in enumerate(zip(names, labels)):
-        canvas.text(46, 74 + row * 110, "\n".join(_lines_of(f"{len(group)} {name}", 84)), SMALL)
+        canvas.text(46, 58 + row * 110, "\n".join(_lines_of(f"{len(group)} {name}", 84)), SMALL)
+    with canvas.step():
+        for row, words in enumerate(found):
+            canvas.text(46, 104 + row * 110, "\n".join(_lines_of(words, 84)), SMALL, bold=True, kind="layer")
     canvas.circle(250, 250, 4, "sentence", "dot")
     canvas.label(260, 250, "favourable")
     canvas.circle(368, 250, 4, "loss", "ring")
     canvas.label(378, 250, "not favourable")
     return canvas.finish(
         f"Two planes with a point for each sentence, before and after training: {len(labels[0])} {names[0]}, below "
-        f"them {len(labels[1])} {names[1]}. Full points are favourable, rings are not."
+        f"them {len(labels[1])} {names[1]}. Full points are favourable, rings are not. After the training: {found[0]} "
+        f"above, {found[1]} below."
     )
 
 
@@ -331,7 +354,8 @@ def chosen_rate(losses, shares, tested):
     with canvas.step():
         x = left + list(shares).index(best) * wide
         canvas.box(x + 4, 4, wide - 8, 198, thick=True)
-        canvas.box_from((x + wide / 2, 202), x - 38, 220, 160, 28, f"test part: {tested:.2f}", "sentence", bold=True)
+        words = f"report: {tested:.2f}, on the test part"
+        canvas.box_from((x + wide / 2, 202), x - 38, 220, 280, 28, words, "sentence", bold=True)
     told = "; ".join(f"{rate:g}: loss {losses[rate]:.2f}, validation {share:.3f}" for rate, share in shares.items())
     return canvas.finish(
         f"Five learning rates: {told}. A frame marks {best:g}, which the validation part chooses; on the test "
