@@ -13,13 +13,15 @@ def pairs_with_scores(rows, meanings):
 
     rows: (score, one sentence, the other). meanings: {score: a few words}.
     """
-    canvas = Canvas("08 pairs with scores", 8 + 41 * len(rows))
+    canvas = Canvas("08 pairs with scores", 24 + 40 * len(rows))
+    canvas.label(4, 10, "a pair of sentences", quiet=True)
+    canvas.label(352, 10, "one person's score", bold=True, kind="sentence")
     for at, (_, one, other) in enumerate(rows):
-        canvas.box(4, 4 + 41 * at, 340, 37, kind="token")
-        canvas.label(12, 22.5 + 41 * at, f"{one}\n{other}")
+        canvas.box(4, 22 + 40 * at, 340, 37, kind="token")
+        canvas.label(12, 40.5 + 40 * at, f"{one}\n{other}")
     for at, (score, _, _) in canvas.steps(enumerate(rows)):
-        canvas.box(352, 4 + 41 * at, 32, 37, f"{score:g}", "sentence", bold=True)
-        canvas.label(392, 22.5 + 41 * at, textwrap.fill(meanings[score], 16))
+        canvas.box(352, 22 + 40 * at, 32, 37, f"{score:g}", "sentence", bold=True)
+        canvas.label(392, 40.5 + 40 * at, textwrap.fill(meanings[score], 16))
     told = "; ".join(f"{score:g}, {meanings[score]}: {one} / {other}" for score, one, other in rows)
     return canvas.finish(f"Pairs of sentences, one for each score. {told}")
 
@@ -52,10 +54,13 @@ def two_scales(scores, columns, correlations):
         canvas.text(46, 150 - 136 * level / 5, level, SMALL, "end", quiet=True)
     canvas.text(46, 82, "score", SMALL, "end", quiet=True)
     for row, name in canvas.steps(enumerate(correlations[0])):
-        for number, of_scale in enumerate(correlations):
-            same = len({f"{each[name]:.3f}" for each in correlations}) == 1
-            canvas.text(163 + 240 * number, 206 + 30 * row, f"{name} {of_scale[name]:.3f}", bold=True,
-                        kind="sentence" if same else "loss")  # fmt: skip
+        old, new = (f"{of_scale[name]:.3f}" for of_scale in correlations)
+        kind, verdict = ("sentence", "stays") if old == new else ("loss", "falls" if new < old else "rises")
+        y = 206 + 34 * row
+        for number, value in enumerate((old, new)):
+            canvas.text(130 + 290 * number, y, f"{name} {value}", bold=True, kind=kind)
+        canvas.arrow((214, y), (336, y), kind=kind, thick=True)
+        canvas.text(275, y - 13, verdict, SMALL, kind=kind, bold=True)
     told = "; ".join(
         f"{scale}: " + ", ".join(f"{name} {value:.3f}" for name, value in of_scale.items())
         for scale, of_scale in zip(columns, correlations)
@@ -68,18 +73,20 @@ def score_and_cosine(scores, cosines, pairs, over, under):
 
     pairs: (one sentence, the other) for each. over, under: places of those to name.
     """
-    canvas = Canvas("08 score and cosine", 258)
-    frame = (60, 500, 68, 212)
+    canvas = Canvas("08 score and cosine", 282)
+    frame = (60, 500, 72, 224)
     spread = [float(score) + 0.028 * (place % 11 - 5) for place, score in enumerate(scores)]
-    at = _points(canvas, spread, cosines, frame)
+    at = _points(canvas, spread, cosines, frame, "padding")
     for score in range(6):
-        canvas.text(at(score, 0)[0], 230, score, SMALL, quiet=True)
+        canvas.text(at(score, 0)[0], 243, score, SMALL, quiet=True)
     for cosine in (0, 0.5, 1):
         canvas.text(46, at(0, cosine)[1], f"{cosine:g}", SMALL, "end", quiet=True)
-    canvas.text(500, 248, "score of the person", SMALL, "end", quiet=True)
-    canvas.label(4, 40, "cosine", quiet=True)
+    canvas.text(500, 262, "score of the person", SMALL, "end", quiet=True)
+    canvas.label(4, 46, "cosine", quiet=True)
     top = 2
-    for place in canvas.steps(over):
+    for number, place in canvas.steps(enumerate(over)):
+        if not number:
+            canvas.text(134, 18, "same words:\ntoo high", bold=True, kind="loss")
         x, y = map(float, at(spread[place], cosines[place]))
         text = " / ".join(pairs[place])
         if text_width(text, SMALL) > 280:
@@ -91,9 +98,11 @@ def score_and_cosine(scores, cosines, pairs, over, under):
         top = 2 * middle - top + 3
     for row, place in canvas.steps(enumerate(under)):
         x, y = map(float, at(spread[place], cosines[place]))
-        canvas.arrow((x, 180.0 + 34 * row), (x, y + 5), kind="loss", tip=False)
-        canvas.circle(x, y, 5, "loss", look="dot")
-        canvas.text(512, 196 + 34 * row, "\n".join(pairs[place]), SMALL, "end", kind="loss")
+        canvas.arrow((x, 193.0 + 34 * row), (x, y + 5), kind="vector", tip=False)
+        canvas.circle(x, y, 5, "vector", look="dot")
+        canvas.text(512, 209 + 34 * row, "\n".join(pairs[place]), SMALL, "end", kind="vector", bold=True)
+        if not row:
+            canvas.text(62, 266, "other words: too low", anchor="start", bold=True, kind="vector")
     told = [f"{' / '.join(pairs[at])} (score {scores[at]:g}, cosine {cosines[at]:.2f})" for at in (*over, *under)]
     return canvas.finish(
         f"{len(scores)} pairs by the person's score and by their cosine. Named: {'; '.join(told[: len(over)])} far too "
@@ -107,32 +116,36 @@ def two_orders(names, scores, cosines):
     names: a short text for each pair. scores, cosines: numbers (pairs,). Equal ones share the mean of their ranks.
     """
     left, right = ranks(scores), ranks(cosines)
-    canvas = Canvas("08 two orders", 60 + 27 * len(names))
+    canvas, worst = Canvas("08 two orders", 66 + 27 * len(names)), int(np.argmax(np.abs(left - right)))
     by_score, by_cosine = np.argsort(scores, kind="stable"), np.argsort(cosines, kind="stable")
-    headings = ((4, "first sentence of the pair"), (288, "score"), (342, "cosine"), (398, "rank"), (500, "rank"))
+    headings = ((4, "first sentence of the pair"), (284, "score"), (338, "cosine"), (398, "rank by\nscore"),
+                (490, "rank by\ncosine"))  # fmt: skip
     for x, heading in headings:
-        canvas.text(x, 12, heading, SMALL, "start" if x == 4 else "middle", quiet=True)
-    heights = {row: 40 + 27 * at for at, row in enumerate(by_score)}
+        canvas.text(x, 18, heading, SMALL, "start" if x == 4 else "middle", quiet=True)
+    heights = {row: 52 + 27 * at for at, row in enumerate(by_score)}
     for row, y in heights.items():
         canvas.label(4, y, names[row])
-        canvas.text(288, y, f"{scores[row]:.1f}", SMALL)
+        canvas.text(284, y, f"{scores[row]:.1f}", SMALL)
     with canvas.step():
         for row, y in heights.items():
             canvas.box(382, y - 11, 32, 22, f"{left[row]:g}", "token", size=SMALL)
     with canvas.step():
         for at, row in enumerate(by_cosine):
-            y = 40 + 27 * at
+            y = 52 + 27 * at
             canvas.box(484, y - 11, 32, 22, f"{right[row]:g}", "sentence", size=SMALL)
-            canvas.text(342, heights[row], f"{cosines[row]:.2f}", SMALL)
+            canvas.text(338, heights[row], f"{cosines[row]:.2f}", SMALL)
     with canvas.step():
         for at, row in enumerate(by_cosine):
-            canvas.arrow((414, heights[row]), (484, 40 + 27 * at), tip=False)
-        canvas.text(516, 46 + 27 * len(names), f"Spearman of these: {spearman(scores, cosines):.2f}", SMALL, "end")
+            kind = "loss" if row == worst else "padding"
+            canvas.arrow((414, heights[row]), (484, 52 + 27 * at), kind=kind, thick=bool(row == worst), tip=False)
+        moved = f"{names[worst].rstrip('.')}: from {left[worst]:g} to {right[worst]:g}"
+        canvas.text(516, 54 + 27 * len(names), moved, SMALL, "end", bold=True, kind="loss")
     told = ", ".join(f"{names[row]} {left[row]:g} and {right[row]:g}" for row in by_score)
     return canvas.finish(
         f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {told}. Equal scores share "
         "a rank. A line joins the two places of a pair; lines that cross are pairs in another "
-        f"order. Spearman's correlation of these is {spearman(scores, cosines):.2f}."
+        f"order. The two ranks differ most for {names[worst]} Spearman's correlation of these is "
+        f"{spearman(scores, cosines):.2f}."
     )
 
 
@@ -184,7 +197,9 @@ def _histogram(canvas, values, middle, interval, left=280, right=512, floor=204,
     canvas.text((left + right) / 2, 14, f"{len(values):,} resamples", SMALL)
     canvas.arrow((at(middle), floor), (at(middle), 44), tip=False, dashed=True)
     canvas.text(at(middle), 34, f"all pairs: {middle:.2f}", SMALL)
-    canvas.bracket(at(interval[0]), at(interval[1]), floor + 4, f"95%: {interval[0]:.2f} to {interval[1]:.2f}")
+    canvas.bracket(at(interval[0]), at(interval[1]), floor + 4)
+    words = f"95 of 100: {interval[0]:.2f} to {interval[1]:.2f}"
+    canvas.text((at(interval[0]) + at(interval[1])) / 2, floor + 26, words, bold=True, kind="sentence")
 
 
 def four_outcomes(labels, values, threshold):
@@ -196,7 +211,7 @@ def four_outcomes(labels, values, threshold):
     above = values >= threshold
     counts = {(label, side): int(((labels == label) & (above == side)).sum()) for label in (1, 0) for side in (1, 0)}
     names = {(1, 1): "found", (1, 0): "missed", (0, 1): "false alarms", (0, 0): "left out"}
-    canvas = Canvas("08 four outcomes", 250)
+    canvas = Canvas("08 four outcomes", 276)
     first = int(np.floor((values.min() - threshold) / 0.1))
     bins = np.floor(np.round((values - threshold) / 0.1, 6)).astype(int) - first
     wide = 330 / (bins.max() + 1)
@@ -217,12 +232,14 @@ def four_outcomes(labels, values, threshold):
     with canvas.step():
         canvas.arrow((cut, 232), (cut, 16), tip=False, dashed=True)
         canvas.text(cut, 241, f"threshold {threshold:.2f}", SMALL)
-        canvas.text(512, 241, "hollow: wrong", SMALL, "end", quiet=True)
     for label, y in canvas.steps(((1, 18), (0, 216))):
         for side, x in ((0, cut - 10), (1, cut + 10)):
             text = f"{names[label, side]}: {counts[label, side]}"
             kind = ("loss", "sentence")[label]
             canvas.text(x, y, text, 16, "start" if side else "end", kind=kind, bold=label == side)
+        if not label:
+            words = f"dashed: the mistakes, {counts[1, 0]} missed and {counts[0, 1]} false alarms"
+            canvas.text(260, 265, words, bold=True)
     return canvas.finish(
         "Bars count pairs by cosine, similar ones upwards and others downwards; hollow ones are on the wrong side. A "
         f"threshold of {threshold:.2f} cuts them into four kinds: {counts[1, 1]} similar pairs are found and "
