@@ -11,7 +11,7 @@ def one_encoder(anchor, positive, negative, near, far):
     near, far: the cosines of the anchor to the positive and to the negative.
     """
     canvas = Canvas("11 one encoder", 234)
-    texts = {"positive": positive, "anchor": anchor, "negative": negative}
+    texts = {"positive: a paraphrase": positive, "anchor": anchor, "negative: a denial": negative}
     for at, (name, text) in enumerate(texts.items()):
         middle = 48 + at * 74
         canvas.label(6, middle - 30, name, quiet=True)
@@ -21,8 +21,11 @@ def one_encoder(anchor, positive, negative, near, far):
         canvas.vector(376, middle - 18, kind="sentence", width=26, height=36)
     canvas.box(254, 24, 98, 196, "encoder\n\nthe same\nweights\nthree times", "layer", SMALL, thick=True)
     for middle, value in canvas.steps(((85, near), (159, far))):
-        canvas.arrow((406, middle - 32), (406, middle + 32), kind="sentence", tip=False, thick=True)
-        canvas.text(416, middle, f"cosine {value:.2f}", anchor="start", bold=value == max(near, far))
+        nearer = bool(value == max(near, far))
+        kind = "loss" if nearer else "padding"
+        canvas.arrow((406, middle - 32), (406, middle + 32), kind=kind, tip=False, thick=True)
+        words = f"cosine {value:.2f}" + "\nnearer" * nearer
+        canvas.text(416, middle, words, anchor="start", bold=nearer, kind=kind)
     return canvas.finish(
         f"Three texts pass through one encoder with the same weights: the anchor, {anchor!r}, the positive, "
         f"{positive!r}, and the negative, {negative!r}. The cosine of anchor and positive is {near:.2f}, that of "
@@ -35,7 +38,7 @@ def parts_by_construction(parts):
 
     parts: {name: (number of triplets, names of its constructions)}: trained on, decided with, reported on.
     """
-    kinds, told, y, placed = ("layer", "token", "sentence"), [], 6, []
+    kinds, told, y, placed = ("layer", "token", "sentence"), [], 32, []
     for (name, (count, constructions)), kind in zip(parts.items(), kinds):
         x, top = 118, y
         for construction in constructions:
@@ -47,6 +50,7 @@ def parts_by_construction(parts):
         told.append((name, count, (top + y + 25) / 2, kind, constructions))
         y += 43
     canvas = Canvas("11 parts by construction", y - 12)
+    canvas.text(260, 11, "Each way of denying stands in one part only", bold=True)
     for name, count, middle, kind, _ in canvas.steps(told):
         canvas.text(4, middle, f"{name}\n{count} triplets", SMALL, "start", kind=kind, bold=True)
         for x, top, wide, construction, own in placed:
@@ -57,17 +61,19 @@ def parts_by_construction(parts):
 
 
 def data_and_losses(rows):
-    """Shapes of data, each with losses that fit. rows: [(the columns of the data, losses)]."""
+    """Shapes of data, each with losses that fit. rows: [(the columns of the data, losses)], ours last."""
     canvas = Canvas("11 data and losses", 24 + 44 * len(rows))
     canvas.label(4, 10, "you have", quiet=True)
     canvas.label(290, 10, "losses that fit", quiet=True)
     kinds = {"score": "plain", "class": "plain", "0 or 1": "plain", "negative": "loss", "positive": "sentence"}
     for at, (columns, losses) in canvas.steps(enumerate(rows)):
         y = 24 + 44 * at
+        ours = at == len(rows) - 1
         for place, column in enumerate(columns):
-            canvas.box(4 + 84 * place, y, 78, 34, column, kinds.get(column, "token"), SMALL)
-        canvas.arrow((84 * len(columns), y + 17), (286, y + 17))
-        canvas.box(288, y, 228, 34, losses, "loss", SMALL)
+            canvas.box(4 + 84 * place, y, 78, 34, column, kinds.get(column, "token") if ours else "plain", SMALL)
+        canvas.arrow((84 * len(columns), y + 17), (286, y + 17), kind="loss" if ours else "plain", thick=ours)
+        losses = f"ours: {losses}" if ours else losses
+        canvas.box(288, y, 228, 34, losses, "loss" if ours else "plain", SMALL, bold=ours, thick=ours)
     told = "; ".join(f"{', '.join(columns)}: {losses}" for columns, losses in rows)
     return canvas.finish(f"Shapes of data, one in each row, with the losses that fit. {told}.")
 
@@ -101,7 +107,10 @@ def margin_ring(near, far, margin):
         canvas.circle(across, down, 6, "loss")
         canvas.text(across + right, down + below, f"n{at + 1}", SMALL)
         canvas.text(290, 112 + at * 42, f"n{at + 1}: far = {distance:g}", anchor="start")
-        canvas.text(420, 112 + at * 42, f"costs {cost:g}", anchor="start", bold=True)
+        kind = "loss" if cost else "sentence"
+        canvas.text(420, 112 + at * 42, f"costs {cost:g}", anchor="start", bold=True, kind=kind)
+        if at == len(far) - 1:
+            canvas.label(290, 240, "Beyond the ring: no cost", bold=True, kind="sentence")
     told = "; ".join(f"at {distance:g} it costs {cost:g}" for distance, cost in zip(far, costs))
     return canvas.finish(
         f"An anchor, a positive at distance {near:g} on a circle around it, and a dashed ring one margin further out, "
@@ -115,7 +124,7 @@ def steps_and_epochs(steps, before, after):
     before: that share before the training. after: one for each epoch.
     """
     epochs = len(after)
-    canvas, each, left = Canvas("11 steps and epochs", 206), steps // epochs, 40
+    canvas, each, left = Canvas("11 steps and epochs", 226), steps // epochs, 40
     wide = (456 - 10 * (epochs - 1)) / steps
     for at in range(steps):
         canvas.box(left + at * wide + at // each * 10, 46, wide - 3, 32, kind="layer", round_by=2)
@@ -124,12 +133,14 @@ def steps_and_epochs(steps, before, after):
         canvas.text(middle, 26, f"epoch {epoch + 1}", SMALL, quiet=True)
     with canvas.step():
         canvas.arrow((left - 8, 84), (left - 8, 124))
-        canvas.text(left - 8, 144, f"{before:.1f}", 22, bold=True, kind="sentence")
-        canvas.text(260, 190, "right in the development part, before and after each epoch", SMALL, quiet=True)
+        canvas.text(left - 8, 144, f"{before:.1f}", 22, bold=True, kind="padding")
+        canvas.text(260, 178, "share right of the triplets that decide", SMALL, quiet=True)
     for epoch, share in canvas.steps(enumerate(after)):
         end = left + (epoch + 1) * each * wide + epoch * 10 - 8
         canvas.arrow((end, 84), (end, 124))
-        canvas.text(end, 144, f"{share:.1f}", 22, bold=True, kind="sentence")
+        canvas.text(end, 144, f"{share:.1f}", 22, bold=True, kind="padding" if epoch else "sentence")
+        if epoch == epochs - 1 and round(after[0], 1) == round(after[-1], 1):
+            canvas.text(260, 208, f"The first {each} steps bring all of the gain", bold=True, kind="sentence")
     told = ", ".join(f"{share:.1f}" for share in after)
     return canvas.finish(
         f"A training of {steps} steps in {epochs} epochs of {each}. Of the development part, {before:.1f} was right "
@@ -142,23 +153,24 @@ def moved_triplet(texts, before, after, margin):
 
     texts: anchor, positive, negative. before, after: the distances of positive and negative. margin: of the loss.
     """
-    canvas = Canvas("11 moved triplet", 258)
+    canvas = Canvas("11 moved triplet", 276)
     unit = min(84 / (max(before[0], after[0]) + margin), 120 / max(before[1], after[1]))
     for x, title, (near, far) in canvas.steps(((120, "before", before), (390, "after", after))):
-        y = 106
-        canvas.text(x, 8, f"{title}: {near:g} and {far:g}", SMALL, bold=True)
+        y, kind = 124, "loss" if far < near else "sentence"
+        words = f"{title}: the denial is {'nearer' if far < near else 'farther'}\ndenial {far:g}, paraphrase {near:g}"
+        canvas.text(x, 16, words, SMALL, bold=True, kind=kind)
         canvas.circle(x, y, unit * near, "sentence", look="ring")
-        canvas.circle(x, y, unit * (near + margin), "loss", dashed=True, look="ring")
+        canvas.circle(x, y, unit * (near + margin), "padding", dashed=True, look="ring")
         for distance, kind, way in ((near, "sentence", -1), (far, "loss", 1)):
             end = (x + way * unit * distance * 0.8, y - unit * distance * 0.6)
             canvas.arrow((x, y), end, kind=kind, tip=False, thick=True)
             canvas.circle(*end, 6, kind, look="dot")
         canvas.circle(x, y, 6, "vector", look="dot")
     for at, (text, kind) in enumerate(zip(texts, ("vector", "sentence", "loss"))):
-        canvas.circle(14, 208 + 21 * at, 5, kind, look="dot")
-        name = ("anchor", "positive", "negative")[at]
-        canvas.label(28, 208 + 21 * at, f"{name}: {text}")
-    canvas.label(366, 250, "dashed: the margin", kind="loss")
+        canvas.circle(14, 226 + 21 * at, 5, kind, look="dot")
+        name = ("anchor", "paraphrase", "denial")[at]
+        canvas.label(28, 226 + 21 * at, f"{name}: {text}")
+    canvas.label(366, 268, "dashed: the margin", quiet=True)
     numbers = [" and ".join(f"{one:g}" for one in pair) for pair in (before, after)]
     return canvas.finish(
         f"The anchor {texts[0]!r} with its positive {texts[1]!r} and its negative {texts[2]!r}, as distances, 1 minus "
@@ -278,15 +290,18 @@ def collapse(cosines, count=7):
 
     cosines: {name: mean cosine of unrelated texts}, at most three.
     """
-    canvas = Canvas("11 collapse", 216)
+    canvas = Canvas("11 collapse", 244)
     for at, (name, cosine) in canvas.steps(enumerate(cosines.items())):
         x, y, radius = 88 + at * 172, 80, 72
         canvas.circle(x, y, radius, look="ring", dashed=True)
         for angle in _fan(float(cosine), count):
             end = (x + (radius - 4) * math.sin(angle), y - (radius - 4) * math.cos(angle))
-            canvas.arrow((x, y), end, kind="sentence")
+            canvas.arrow((x, y), end, kind="loss" if at == len(cosines) - 1 else "padding")
+        last = at == len(cosines) - 1
         canvas.text(x, 172, f"mean cosine {float(cosine):.2f}", SMALL, bold=True)
-        canvas.text(x, 198, name, SMALL, quiet=True)
+        canvas.text(x, 196, name, SMALL, quiet=True)
+        if last and cosine > 0.8:
+            canvas.text(260, 228, "Unrelated reviews end up pointing the same way", bold=True, kind="loss")
     told = "; ".join(f"{name}, {float(cosine):.2f}" for name, cosine in cosines.items())
     return canvas.finish(
         f"Fans of {count} arrows, drawn so that their mean cosine is the one measured for unrelated texts: {told}. "
