@@ -10,7 +10,7 @@ def returned(mask, hidden, sentences=False):
 
     mask: 1 or 0 for each place, a list for each sentence. hidden: how many numbers a vector has.
     """
-    canvas, places = Canvas("03 returned", 220), len(mask[0])
+    canvas, places = Canvas("03 returned", 250 if sentences else 220), len(mask[0])
     cell = (342 if sentences else 420) / places
     left, top = 94, 30
     for row, marks in enumerate(mask):
@@ -30,6 +30,7 @@ def returned(mask, hidden, sentences=False):
                 canvas.vector(right + 44, top + 72 * row, 4, "sentence", cell - 4, 52)
             name = f"pooler_output\n({len(mask)}, {hidden})"
             canvas.text(516, bottom + 46, name, SMALL, "end", mono=True, bold=True)
+            canvas.text(260, bottom + 84, "Two: a vector for each token, and one for each sentence", bold=True)
     else:
         with canvas.step():
             real = " and ".join(str(sum(marks)) for marks in mask)
@@ -79,7 +80,7 @@ def encoder_stack(shape, layers):
         canvas.text(36, row(layers) + 12, "last", SMALL, kind="vector", bold=True)
         canvas.text(36, row(0) + 12, "no\ncontext", SMALL, quiet=True)
         canvas.arrow((36, row(0) - 14), (36, row(layers) + 26), kind="vector")
-        canvas.bracket(266, 340, row(0) + 25, f"each {tuple(shape)}")
+        canvas.label(266, 34 * rows + 18, f"{rows} tensors, each {tuple(shape)}", bold=True)
     return canvas.finish(
         f"The encoder as a stack. Ids of shape {tuple(shape[:2])} enter the embeddings below, whose output is hidden "
         f"state 0, without context. {layers} layers stand above. The output of layer k is hidden state k, and that of "
@@ -108,38 +109,38 @@ def two_modes(runs, agreement):
         canvas.text(340, y + 16, "=" if equal else "≠", 24, kind=kind, bold=True)
         canvas.text(340, y + 48, f"mean cosine {agreement[mode]:.1f}", SMALL, kind=kind, bold=True)
         told.append(f"in {mode} mode {'equal' if equal else 'different'}, mean cosine {agreement[mode]:.1f}")
+    same = [mode for mode in runs if agreement[mode] > 0.999]
     with canvas.step():
-        y = 48 + 76 * len(runs)
-        canvas.label(6, y, "Gradients have a switch of their own:")
-        canvas.label(290, y, "torch.inference_mode()", mono=True, bold=True)
+        canvas.text(260, 48 + 76 * len(runs), f"Both runs agree only in {' and '.join(same)} mode.", bold=True)
     return canvas.finish(
-        f"The vector of one token in two runs of the same batch: {', and '.join(told)}. The memory for gradients has a "
-        "switch of its own, torch.inference_mode()."
+        f"The vector of one token in two runs of the same batch: {', and '.join(told)}. Both runs agree only in "
+        f"{' and '.join(same)} mode."
     )
 
 
 def same_word(sentences, word, pairs):
     """A word at its position in sentences, one below the other, and how alike its vectors are in each pair of rows.
 
-    sentences: their tokens. pairs: for rows 0 and 1, for 1 and 2 and so on, the cosines in hidden state 0 and after
-    layer 1, and whether the vectors are identical in hidden state 0.
+    sentences: their tokens. pairs: for rows 0 and 1, for 1 and 2 and so on, the cosine in hidden state 0, and whether
+    the vectors are identical there.
     """
     canvas, wide = Canvas("03 same word", 44 + 72 * len(sentences)), 510 / max(map(len, sentences))
-    canvas.label(6, 12, "tokens, by position", quiet=True)
+    canvas.label(6, 12, f"cosine of the two vectors of {word} in hidden state 0", quiet=True)
     places = [tokens.index(word) for tokens in sentences]
     for row, (tokens, place) in enumerate(zip(sentences, places)):
         canvas.tokens(6, 28 + 82 * row, tokens, width=wide - 5, gap=5)
         canvas.box(6 + wide * place, 28 + 82 * row, wide - 5, 28, kind="token", thick=True)
         canvas.text(6 + wide * place + wide / 2 - 2, 42 + 82 * row, word, SMALL, mono=True, bold=True)
-    for row, (first, second, identical) in canvas.steps(enumerate(pairs)):
+    for row, (cosine, identical) in canvas.steps(enumerate(pairs)):
         top, bottom = ((6 + wide * (places[row + at] + 0.5) - 2, 28 + 82 * row + y) for at, y in ((0, 30), (1, 80)))
         kind = "sentence" if identical else "loss"
         canvas.arrow(top, bottom, kind=kind, tip=False, thick=True)
-        said = f"hidden state 0: {first:.3f}{', identical' * identical}\nafter layer 1: {second:.3f}"
-        canvas.label(top[0] + 0.85 * (bottom[0] - top[0]) + 16, 28 + 82 * row + 55, said, kind=kind)
+        where = "same position" if places[row] == places[row + 1] else "other position"
+        said = f"{where}:\n{cosine:.3f}, {'identical' if identical else 'not identical'}"
+        canvas.label(top[0] + 0.85 * (bottom[0] - top[0]) + 16, 28 + 82 * row + 55, said, kind=kind, bold=True)
     told = "; ".join(
-        f"rows {row + 1} and {row + 2}: cosine {first:.3f} in hidden state 0, {'' if same else 'not '}identical, "
-        f"and {second:.3f} after layer 1" for row, (first, second, same) in enumerate(pairs)
+        f"rows {row + 1} and {row + 2}: cosine {cosine:.3f} in hidden state 0, {'' if same else 'not '}identical"
+        for row, (cosine, same) in enumerate(pairs)
     )  # fmt: skip
     return canvas.finish(
         f"Tokens of {len(sentences)} sentences with {word} at positions {', '.join(map(str, places))}. The vectors of "
@@ -176,7 +177,7 @@ def three_uses(uses, senses):
 
 def embedding_sum(tokens):
     """Hidden state 0 of a sentence: the rows of three tables, added up and normalised for each token."""
-    canvas = Canvas("03 embedding sum", 250)
+    canvas = Canvas("03 embedding sum", 260)
     left, gap = 92, 3
     wide = (520 - 6 - left) / len(tokens) - gap
     rows = {"piece": tokens, "+ position": range(len(tokens)), "+ segment": [0] * len(tokens)}
@@ -191,6 +192,7 @@ def embedding_sum(tokens):
             canvas.vector(x - 14, 192)
         canvas.box(left, 138, 514 - gap - left, 28, "LayerNorm, for each token alone", "layer")
         canvas.text(left - 8, 212, "hidden\nstate 0", SMALL, "end")
+        canvas.text((left + 514) / 2, 250, "each token alone, without its neighbours", bold=True, kind="vector")
     return canvas.finish(
         f"For each of the {len(tokens)} tokens, the row of its piece, the row of its position and the row of its "
         "segment are added. LayerNorm then works on each sum alone, and the result is hidden state 0. No arrow leads "
@@ -222,7 +224,8 @@ def words_and_pieces(tokens, word_ids, shown):
     with canvas.step():
         canvas.arrow((middle, 160), (middle, 184), "mean", kind="vector")
         canvas.vector(middle - 14, 188)
-        canvas.text(middle + 22, 208, f"the vector of word {longest}", anchor="start")
+        said = f"one vector for word {longest}:\nthe mean of {len(lefts)}"
+        canvas.text(middle + 22, 208, said, anchor="start", bold=True)
     said = [tokens[position] for position in shown if word_ids[position] == longest]
     return canvas.finish(
         f"The tokens at positions {shown[0]} to {shown[-1]}, with their vectors and the number of the word that each "
@@ -248,15 +251,17 @@ def within_and_between(cosines, senses):
         canvas.text(92 + cell * (other + 0.5), 16, label.split()[0][:1] + label.split()[1], SMALL, quiet=True)
     x = 92 + cell * (n - 1) + 16
     with canvas.step():
-        for at, (name, kind, same) in enumerate((("within", "sentence", True), ("between", "loss", False))):
-            canvas.box(x, 60 + 44 * at, 22, 22, kind=kind)
+        means = []
+        for at, (name, kind, same) in enumerate((("same sense", "sentence", True), ("other sense", "loss", False))):
+            canvas.box(x, 40 + 48 * at, 22, 22, kind=kind)
             picked = [float(cosines[i][j]) for i in range(n) for j in range(i) if (senses[i] == senses[j]) is same]
-            canvas.label(x + 30, 71 + 44 * at, f"{name}\n{sum(picked) / len(picked):.3f}")
-        canvas.label(x, 158, "gap: their\ndifference", quiet=True)
+            means.append(sum(picked) / len(picked))
+            canvas.label(x + 30, 51 + 48 * at, f"{name}:\nmean {means[-1]:.2f}", kind=kind, bold=True)
+        canvas.label(x, 150, f"the sense gap:\n{means[0]:.3f} - {means[1]:.3f}\n= {means[0] - means[1]:.3f}", bold=True)
     canvas.label(x, 30 * n + 22, f"{n} uses, last layer", quiet=True)
     return canvas.finish(
-        f"The cosines of all pairs of {n} sentences: those of the same sense, within, and those of different senses, "
-        "between. The mean within minus the mean between is the sense gap."
+        f"The cosines of all pairs of {n} sentences. Those of the same sense have the mean {means[0]:.3f}, those of "
+        f"different senses {means[1]:.3f}. The difference of the two is the sense gap, {means[0] - means[1]:.3f}."
     )
 
 
@@ -281,8 +286,10 @@ def patching(host, donor, place, donor_place, layer, layers):
     with canvas.step():
         donor_x, host_x = 6 + (donor_place + 0.5) * 236 / len(donor), 276 + (place + 0.5) * 236 / len(host)
         canvas.arrow((donor_x, 144), (host_x, 144), kind="masked", bend=16, thick=True)
+        canvas.text(206, 177, "copied over", SMALL, kind="masked", bold=True)
     with canvas.step():
-        canvas.label(402, 77, "read the host's\nother words", quiet=True)
+        canvas.label(402, 77, "layers read the\nhost's words", quiet=True)
+        canvas.text(512, 12, "donor or host?", SMALL, "end", kind="masked", bold=True)
     return canvas.finish(
         f"Two runs of the encoder. The vector of the word in hidden state {layer} of the donor is put in place of the "
         f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's "
