@@ -50,7 +50,8 @@ def coordinate_by_coordinate(tokens, mask, values):
     tokens, mask, values: as in `three_poolings`; values of four coordinates fill the drawing.
     """
     columns = values.T.tolist()
-    canvas, cell, high, left, top = Canvas("04 coordinate by coordinate", 56 + 48 * len(columns)), 47, 48, 18, 44
+    canvas, high, left, top = Canvas("04 coordinate by coordinate", 68 + 46 * len(columns)), 46, 4, 44
+    cell = min(52, 480 / (len(tokens) + 2))
     for at, (token, counts) in enumerate(zip(tokens, mask)):
         canvas.tokens(left + cell * at + 1, 8, [token], None if counts else "padding", cell - 2, gap=0)
         numbers = [[f"{row[at]:.2f}"] for row in columns]
@@ -66,6 +67,9 @@ def coordinate_by_coordinate(tokens, mask, values):
             place = next(at for at, value in enumerate(columns[row]) if value == most and mask[at])
             canvas.box(left + cell * place, top + high * row, cell, high, f"{most:.2f}", "sentence", SMALL, thick=True,
                        round_by=0)  # fmt: skip
+        said = "the maximum takes one" if name == "max" else f"the mean mixes all {sum(map(int, mask))}"
+        at_end = {"x": start + 2 * cell + 28, "anchor": "end"} if name == "max" else {"x": left, "anchor": "start"}
+        canvas.text(y=top + high * len(columns) + 14, text=said, size=SMALL, kind="sentence", bold=True, **at_end)
     told = "; ".join(f"mean {mean:.2f}, maximum {most:.2f}" for mean, most in zip(*pooled.values()))
     return canvas.finish(
         f"Numbers of {len(tokens)} tokens, {len(columns)} coordinates for each. Of each row, over the {len(kept[0])} "
@@ -73,18 +77,22 @@ def coordinate_by_coordinate(tokens, mask, values):
     )
 
 
-def _names(canvas, places, words, taken):
-    """Write each word beside its place, where it covers nothing; a word that finds no room is left out."""
-    taken = [*taken, *((x - 6, y - 6, x + 6, y + 6) for x, y in places)]
+def _names(canvas, places, words, middle):
+    """Write each word beside its place, where it covers no place and no line to the middle, or leave it out."""
+    taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in places]
+    for x, y in places:
+        far = [(x + (middle[0] - x) * at / 40, y + (middle[1] - y) * at / 40) for at in range(41)]
+        taken += [(a - 2, b - 2, a + 2, b + 2) for a, b in far]
     for (x, y), word in zip(places, words):
         wide = text_width(word, SMALL) + 2
-        for left, middle in ((x + 9, y), (x - 9 - wide, y), (x - wide / 2, y - 15), (x - wide / 2, y + 15)):
-            box = (left, middle - 8, left + wide, middle + 8)
+        sides = (x + 11, y), (x - 11 - wide, y), (x - wide / 2, y - 17), (x - wide / 2, y + 17)
+        for left, height in sides:
+            box = (left, height - 8, left + wide, height + 8)
             inside = box[0] > 0 and box[1] > 0 and box[2] < canvas.width and box[3] < canvas.height - 18
             if inside and not any(
                 box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
             ):
-                canvas.label(left, middle, word)
+                canvas.label(left, height, word)
                 taken.append(box)
                 break
 
@@ -96,17 +104,17 @@ def centre_of_gravity(points, shares, tokens, counted=None):
     tokens: the real ones. counted: {how many points count: cosine to the mean of the real ones}, each in a step.
     """
     counted, real = counted or {}, len(tokens)
-    tall = 250 if counted else 240
+    tall, area = (250, 230) if counted else (260, 208)  # of the drawing, and of the points in it
     canvas = Canvas("04 centre of gravity", tall)
     points = points[:, ::-1] if counted else points  # the main direction upwards: the padding lies below the tokens
     wide = 340 if counted else 490
     low, high = points.min(axis=0), points.max(axis=0)
-    unit = min((wide - 40) / (high - low)[0], (tall - 60) / (high - low)[1])
+    unit = min((wide - 40) / (high - low)[0], (area - 40) / (high - low)[1])
     up = 1 if not counted or points[:real, 1].mean() > points[real:, 1].mean() else -1
 
     def place(point):
         x, y = (point - (low + high) / 2) * unit
-        return float(wide / 2 + 10 + x), float((tall - 20) / 2 - up * y)
+        return float(wide / 2 + 10 + x), float(area / 2 - up * y)
 
     at = [place(point) for point in points]
     middles = {count: place(points[:count].mean(axis=0)) for count in (real, *counted)}
@@ -114,13 +122,13 @@ def centre_of_gravity(points, shares, tokens, counted=None):
     for x, y in at[:real]:
         canvas.circle(x, y, 6, "vector")
     if not counted:
-        _names(canvas, at[:real], tokens, [(x0 - 16, y0 - 16, x0 + 16, y0 + 16)])
+        _names(canvas, at[:real], tokens, (x0, y0))
         with canvas.step():
             for x, y in at:
                 canvas.arrow((x, y), (x0, y0), kind="sentence", tip=False)
             canvas.circle(x0, y0, 11, "sentence", "dot")
-            canvas.label(wide - 90, 24, "their mean", kind="sentence", bold=True)
-            canvas.circle(wide - 106, 24, 11, "sentence", "dot")
+            canvas.label(160, area + 16, "their mean lies in the middle", kind="sentence", bold=True)
+            canvas.circle(142, area + 16, 9, "sentence", "dot")
     else:
         canvas.circle(x0, y0, 9, "sentence", "dot")
         canvas.circle(wide + 16, 22, 9, "sentence", "dot")
@@ -138,10 +146,8 @@ def centre_of_gravity(points, shares, tokens, counted=None):
         canvas.circle(wide + 16, 22 + 50 * number, 9, "loss", "dot")
         canvas.label(wide + 34, 22 + 50 * number, f"+ {count - real} padding:\ncosine {cosine:.2f}", kind="loss")
         before = count
-    across, along = ("second", "first") if counted else ("first", "second")
-    across_share, along_share = (shares[1], shares[0]) if counted else (shares[0], shares[1])
-    canvas.text(260, tall - 10, f"across: {across} main direction, {across_share:.0%} of the spread; "
-                f"upwards: {along}, {along_share:.0%}", SMALL, quiet=True)  # fmt: skip
+    flat = f"the vectors pressed flat: {shares[0] + shares[1]:.0%} of their spread is seen"
+    canvas.text(260, tall - 10, flat, SMALL, quiet=True)
     told = ", ".join(f"with {count - real} it has a cosine of {cosine:.2f}" for count, cosine in counted.items())
     return canvas.finish(
         f"Points in a plane: the vectors of {real} real tokens, and their mean in the middle of them"
