@@ -203,14 +203,15 @@ def dots(
                 low, high = np.asarray(intervals[label], dtype=float)[:, part]
                 axes.hlines(at + shift, low, high, color=colour, label=f"_{label}", gid="interval x")
                 if ends.min() < 0 and hollow:
-                    empty.append((shape, np.where(((low <= 0) & (high >= 0))[:, None], 1.0, colour)))
+                    unclear = (low <= 0) & (high >= 0)
+                    empty.append((shape, np.where(unclear[:, None], 1.0, colour), unclear.any()))
         axes.set_ylim(count - 0.5, -0.5)
         axes.set_title(heading, pad=20 if marks and first == count else None)
         axes.set_yticks(at, list(names)[part])
         axes.grid(axis="y", color=GRID[0], linewidth=0.8)
         axes.set_axisbelow(True)
         references(axes, marks if first == count else None, "x")
-    if any(np.any(colours == 1.0) for _, colours in empty):
+    if any(some for *_, some in empty):
         xlabel += "\nhollow: the interval holds 0, no clear difference"
     axes.set_xlabel(xlabel)
     axes.set_xlim(*limits)  # of all panels, and after all are drawn: it fixes the ends that are None too
@@ -218,7 +219,7 @@ def dots(
         figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
     if len(series) > 1:
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(series), frameon=False)
-    for shape, colours in empty:  # after the legend, whose dots stay filled
+    for shape, colours, _ in empty:  # after the legend, whose dots stay filled
         shape.set(edgecolor=shape.get_facecolor(), facecolor=colours, linewidth=1.5)
     return Figure(figure, alt)
 

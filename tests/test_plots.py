@@ -302,6 +302,8 @@ def test_what_the_title_speaks_of_is_in_colour_and_references_have_words(monkeyp
     assert [tuple(colour) == grey for colour in dots.get_edgecolors()] == [True, False, True]
     assert figure.data[0] == "line chance: x 0.500 0.500 | y 0 1" and "chance" in figure.svg
     assert shown.get_xlabel().endswith("hollow: the interval holds 0, no clear difference")
+    plots.dots("ab", {"one": [-1, 1]}, "t", "x", ALT, intervals={"one": ([-2, 0.5], [-1, 2])})
+    assert axes()[0].get_xlabel() == "x", "none is hollow"
     plots.dots("abc", {"one": [-1, 1, 2]}, "t", "x", ALT, **look, hollow=False)
     (shown,) = axes()
     (dots,) = (shape for shape in shown.collections if shape.get_gid() == "dots")
