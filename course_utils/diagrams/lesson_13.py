@@ -1,7 +1,5 @@
 """The diagrams of lesson 13: bytes to scale, fewer numbers, fewer bits, a second look, and a walk over a graph."""
 
-from math import log2
-
 from .canvas import SMALL, Canvas
 
 
@@ -42,14 +40,14 @@ def eight_bits(low, high, value, step):
     with canvas.step():
         canvas.circle(x, 80, 7, "vector", look="dot")
         canvas.text(x, 48, f"{value:.3f}", SMALL, mono=True, kind="vector")
-        canvas.text(x, 26, "value", SMALL, quiet=True)
+        canvas.text(x, 26, f"value, {place} steps above low", SMALL, kind="vector")
     with canvas.step():
         canvas.arrow((x, 90), (x, 118), kind="sentence")
-        canvas.box(x - 92, 120, 184, 30, f"{place} steps - 128 = {place - 128}", "sentence", size=SMALL)
+        canvas.box(x - 92, 120, 184, 30, f"stored: {place} - 128 = {place - 128}", "sentence", size=SMALL, bold=True)
     with canvas.step():
         back = low + (place + 0.5) * step
         canvas.text(x, 168, f"decoded: {back:.3f}, the middle of its step", SMALL)
-        canvas.text(x, 190, f"a step is {step:.4f} wide", SMALL, quiet=True)
+        canvas.text(x, 190, f"a step is {step:.4f} long", SMALL, quiet=True)
     return canvas.finish(
         f"The range of one dimension, from {low:.3f} to {high:.3f}, is cut into 255 steps of {step:.4f}. The value "
         f"{value:.3f} lies {place} whole steps above the lowest, so it is stored as {place} - 128 = {place - 128}, in "
@@ -69,18 +67,19 @@ def second_look(n, short, candidates, long, k):
 
     stage(30, 60, 8, f"all {n:,}", f"{short} bytes each\nin memory", "vector")
     with canvas.step():
-        canvas.arrow((98, 66), (172, 66), "Hamming")
+        canvas.arrow((98, 66), (172, 66), "by bits")
         stage(180, 150, 4, f"{candidates} candidates", f"{long:,} bytes each\non a disk, perhaps", "sentence")
     with canvas.step():
         canvas.arrow((338, 66), (402, 66), "cosine")
         stage(410, 96, 2, f"best {k}", "the answer", "sentence")
+    read, whole = (n * short + candidates * long) / 1000, n * long / 1000
     with canvas.step():
-        read = (n * short + candidates * long) / 1000
-        canvas.text(260, 214, f"read: {n:,} x {short} + {candidates} x {long:,} bytes = {read:,.0f} kB", SMALL)
+        canvas.text(260, 214, f"read: {read:,.0f} kB instead of {whole:,.0f} kB", bold=True)
     return canvas.finish(
         f"A search in two stages. First the binary vectors of all {n:,} texts, {short} bytes each, are compared by "
         f"Hamming distance. The {candidates} nearest are candidates: only their whole vectors, {long:,} bytes each, "
-        f"are read and compared by cosine, and the best {k} of them are the answer. Read in all: {read:,.0f} kB."
+        f"are read and compared by cosine, and the best {k} of them are the answer. Read in all: {read:,.0f} kB, "
+        f"instead of {whole:,.0f} kB for all whole vectors."
     )
 
 
@@ -96,8 +95,10 @@ def memory_to_scale(counts, each, laptop=16e9):
     canvas.label(14 + unit * laptop, 14, f"a laptop: {laptop / 1e9:.0f} GB", quiet=True)
     for row, count in canvas.steps(enumerate(counts)):
         y, size = 32 + 58 * row, count * each
-        canvas.box(8, y + 24, unit * size, 24, kind="sentence", round_by=0)
-        canvas.label(max(14 + unit * laptop, 16), y + 12, f"{count:,} texts: {size / 1e9:,.1f} GB", bold=True)
+        fits = ("fits", "sentence") if size <= laptop else ("does not fit", "loss")
+        canvas.box(8, y + 24, unit * size, 24, kind=fits[1], round_by=0)
+        said = f"{count:,} texts: {size / 1e9:,.1f} GB, {fits[0]}"
+        canvas.label(max(14 + unit * laptop, 16), y + 12, said, bold=True, kind=fits[1])
     canvas.label(8, bottom + 18, f"{each:,.0f} bytes a text; the bars are true to scale", quiet=True)
     told = ", ".join(f"{count:,} texts {count * each / 1e9:,.1f} GB" for count in counts)
     return canvas.finish(
@@ -127,57 +128,8 @@ def bytes_to_scale(sizes):
     return canvas.finish(f"Bars, true to scale: {told}. {times} of the smallest fit into the largest.")
 
 
-def bytes_and_recall(ways, least, looks):
-    """Ways to make vectors small in one plane: bytes of a vector, doubling, and recall of the ten nearest.
-
-    ways: {name: [(bytes, recall), ...]}, joined by lines. looks: of the `least` bytes: {what is done:
-    recall}, joined by an arrow upwards.
-    """
-    canvas = Canvas("13 bytes and recall", 258)
-    sizes = sorted({size for places in ways.values() for size, _ in places})
-    most, highest = sizes[-1], max(places[-2][1] for places in ways.values() if len(places) > 1)
-
-    def at(size, recall):
-        return 64 + 416 * log2(size / least) / log2(most / least), 216 - 176 * recall
-
-    for level in (0, 0.5, 1):
-        y = at(least, level)[1]
-        canvas.text(46, y, f"{level:g}", SMALL, "end", quiet=True)
-        canvas.arrow((52, y), (500, y), kind="padding", tip=False, dashed=level > 0)
-    canvas.label(4, 14, "recall", quiet=True)
-    for size in (least, *sizes):
-        canvas.text(at(size, 0)[0], 230, f"{size:,}", SMALL, quiet=True)
-    canvas.text(270, 249, "bytes of a vector", SMALL, quiet=True)
-    for name, places in canvas.steps(ways.items()):
-        kind = "vector" if len(places) > 1 else "sentence"
-        dots = [at(*place) for place in places]
-        for start, end in zip(dots, dots[1:]):
-            canvas.arrow(start, end, kind=kind, tip=False)
-        for x, y in dots:
-            canvas.circle(x, y, 5, kind, look="dot")
-        if len(dots) > 1 and places[-2][1] == highest:
-            canvas.text(dots[-2][0] - 14, dots[-2][1] - 6, name, SMALL, "end", kind=kind)
-        elif len(dots) > 1:
-            canvas.label(dots[1][0] + 10, dots[1][1] + 12, name, kind=kind)
-        else:
-            canvas.text(min(dots[0][0], 466), dots[0][1] - 18, name, SMALL, kind=kind)
-    with canvas.step():
-        spots = [at(least, recall) for recall in looks.values()]
-        for start, end in zip(spots, spots[1:]):
-            canvas.arrow(start, (end[0], end[1] + 5), kind="loss", thick=True)
-        for (x, y), name in zip(spots, looks):
-            canvas.circle(x, y, 5, "loss", look="dot")
-            canvas.label(x + 12, y, name, kind="loss")
-    told = "; ".join(
-        f"{name}: " + ", ".join(f"{recall:.2f} with {size:,}" for size, recall in places)
-        for name, places in ways.items()
-    )
-    again = ", ".join(f"{name} {recall:.2f}" for name, recall in looks.items())
-    return canvas.finish(f"Recall of the ten nearest by the bytes of a vector. {told}. With {least} bytes: {again}.")
-
-
 def walk_down(points, layers, paths, target, nearest):
-    """A walk over a graph of two layers, one above the other: the few points above, then all below.
+    """A walk over a graph of two layers, one beside the other: the few points of the upper one, then all of the lower.
 
     What the walk compares is lit, and counted.
 
@@ -186,47 +138,43 @@ def walk_down(points, layers, paths, target, nearest):
     """
     canvas = Canvas("13 walk down", 258)
     spans = [(min(axis), max(axis) - min(axis)) for axis in zip(*points, target)]
-    floors = (14, 62), (100, 118)  # top and depth of each layer
-    lean = 70  # how far the back of a layer stands to the right of its front
+    floors = (2, 200), (216, 302)  # left end and width of each layer
+    top, deep = 26, 156
 
-    def at(point, top, depth):
-        across, deep = ((value - least) / wide for value, (least, wide) in zip(point, spans))
-        across, deep = 0.03 + 0.94 * across, 0.06 + 0.88 * deep
-        return 90 + (420 - lean) * across + lean * deep, float(top + depth * (1 - deep))
+    def at(point, left, wide):
+        across, down = ((value - least) / span for value, (least, span) in zip(point, spans))
+        return left + 12 + (wide - 24) * across, float(top + 12 + (deep - 24) * (1 - down))
 
     lit = [{other for one in path for other in (one, *graph[one])} for graph, path in zip(layers, paths)]
-    for graph, (top, depth), name in zip(layers, floors, ("above", "below")):
-        corners = [(90, top + depth), (90 + lean, top), (510, top), (510 - lean, top + depth), (90, top + depth)]
-        canvas.path(*corners, tip=False, kind="padding")
-        canvas.label(4, top + depth / 2, f"{name}:\n{len(graph)} points", bold=True)
+    for graph, floor, name in zip(layers, floors, ("upper graph", "lower graph")):
+        canvas.box(floor[0], top, floor[1], deep, round_by=4)
+        canvas.label(floor[0], 12, f"{name}: {len(graph)} points", bold=True)
         for one, others in graph.items():
             for other in others:
                 if one < other or one not in graph[other]:
-                    canvas.arrow(at(points[one], top, depth), at(points[other], top, depth), tip=False, kind="padding")
+                    canvas.arrow(at(points[one], *floor), at(points[other], *floor), tip=False, kind="padding")
         for one in graph:
-            canvas.circle(*at(points[one], top, depth), 3, "padding", look="dot")
-        canvas.circle(*at(target, top, depth), 6, "loss", thick=True)
-    for number, (path, place) in enumerate(zip(paths, floors)):
+            canvas.circle(*at(points[one], *floor), 3, "padding", look="dot")
+        canvas.circle(*at(target, *floor), 7, "loss", look="ring", thick=True)
+    for number, (path, floor) in enumerate(zip(paths, floors)):
         with canvas.step():
             for one in sorted(lit[number]):
-                canvas.circle(*at(points[one], *place), 4, "vector", look="dot")
+                canvas.circle(*at(points[one], *floor), 4, "vector", look="dot")
             for one, other in zip(path, path[1:]):
-                canvas.arrow(at(points[one], *place), at(points[other], *place), kind="sentence", thick=True, tip=False)
-                canvas.circle(*at(points[other], *place), 4, "sentence", look="dot")
-            canvas.circle(*at(points[path[0]], *place), 6, "sentence", look="ring", thick=True)
-            canvas.circle(*at(points[path[-1]], *place), 6, "sentence", look="dot")
-            if number == 0:
-                start, end = (at(points[path[-1]], *floor) for floor in floors)
-                canvas.arrow(start, (end[0], end[1] - 7), kind="sentence", dashed=True, thick=True)
+                canvas.arrow(at(points[one], *floor), at(points[other], *floor), kind="sentence", thick=True)
+            canvas.circle(*at(points[path[0]], *floor), 6, "sentence", look="dot")
+    shown = {"searched for": "loss", "the walk": "sentence", "compared on the way": "vector"}
+    for x, (name, kind) in zip((2, 134, 236), shown.items()):
+        canvas.circle(x + 8, 198, 6, kind, look="ring" if kind == "loss" else "dot", thick=kind == "loss")
+        canvas.label(x + 22, 198, name, kind=kind)
     with canvas.step():
-        compared = len(lit[0] | lit[1])
-        canvas.text(260, 232, f"compared: {compared} of {len(points)}", bold=True)
-    canvas.text(260, 250, "orange: searched for; green: the walk; blue: compared on the way", SMALL, quiet=True)
+        compared, found = len(lit[0] | lit[1]), "the nearest" if paths[1][-1] == nearest else "not the nearest"
+        canvas.text(260, 236, f"found: {found}, with {compared} of {len(points)} points compared", bold=True)
     steps = [" to ".join(map(str, path)) for path in paths]
     end = "the nearest of all" if paths[1][-1] == nearest else f"not the nearest, which is {nearest}"
     return canvas.finish(
-        f"Two graphs of the same points, one above the other: above only {len(layers[0])} of them, with long links, "
-        f"below all {len(layers[1])}, with short ones. The walk above visits the places {steps[0]}, where no neighbour "
-        f"is nearer to what is searched for. A dashed line leads down from there, and the walk visits {steps[1]}: "
-        f"{end}. Compared on the way, and lit: {compared} of {len(points)}."
+        f"Two graphs of the same points, side by side: the upper has only {len(layers[0])} of them, with long links, "
+        f"the lower all {len(layers[1])}, with short ones. The walk in the upper visits the places {steps[0]}, where "
+        f"no neighbour is nearer to what is searched for. It goes on in the lower, and visits {steps[1]}: {end}. "
+        f"Compared on the way, and lit: {compared} of {len(points)}."
     )
