@@ -33,7 +33,7 @@ def between_two_groups(groups, middle, cosines):
 
     groups: two pairs of names. middle: a name. cosines: {(name, name): cosine}; thick lines are at least 0.4.
     """
-    canvas = Canvas("00 between two groups", 236)
+    canvas = Canvas("00 between two groups", 254)
     wide, tall = 116, 40
     left, right = groups
     places = dict(zip((*left, *right), ((6, 26), (6, 170), (398, 26), (398, 170)))) | {middle: (202, 98)}
@@ -51,6 +51,7 @@ def between_two_groups(groups, middle, cosines):
         told.append(f"{one} and {other} {cosine:.2f}")
     for name, (x, y) in places.items():
         canvas.box(x, y, wide, tall, name, "token", SMALL, thick=name == middle)
+    canvas.text(260, 240, f"{middle}: near to both groups (green: 0.4 or more)", SMALL, kind="sentence", bold=True)
     return canvas.finish(
         f"Lines with cosines between {', '.join(places)}: {'; '.join(told)}. {middle} stands between the two groups."
     )
@@ -158,7 +159,7 @@ def angles(pairs):
 
     pairs: {(name, name): cosine}.
     """
-    canvas = Canvas("00 angles", 214)
+    canvas = Canvas("00 angles", 238)
     wide, told = canvas.width / len(pairs), []
     for at, ((one, other), cosine) in enumerate(pairs.items()):
         angle = math.acos(cosine)
@@ -174,6 +175,7 @@ def angles(pairs):
         canvas.text(x + 44 * math.cos(angle / 2), y - 44 * math.sin(angle / 2), f"{math.degrees(angle):.0f}°", SMALL)
         canvas.text(x + long / 2, y + 42, f"cosine {cosine:.2f}", bold=True)
         told.append(f"{one} and {other}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
+    canvas.text(260, 226, "the smaller the angle, the more alike", bold=True, kind="sentence")
     return canvas.finish(f"Two arrows of length 1 for each pair of sentences, at their angle: {'; '.join(told)}.")
 
 
