@@ -23,21 +23,22 @@ def words_to_tokens(words, lines, added):
 
     spare = min((512 - needed(line, 0)) / sum(len(tokens) for _, tokens in line) for line in lines)
     for row, line in enumerate(lines):
-        y, x = 4 + 96 * row, 4
+        y, x, placed = 4 + 96 * row, 4, []
         for word, tokens in line:
             wides = [text_width(token, SMALL, True) + spare for token in tokens]
             total = sum(wides) + 2 * (len(wides) - 1)
             if word:
                 canvas.text(x + total / 2, y + 12, word, SMALL, bold=True)
-            with canvas.step():
+            placed.append((x, total, word, zip(tokens, wides)))
+            x += total + 5
+        with canvas.step():
+            for at, total, word, pieces in placed:
                 if word:
-                    canvas.bracket(x + 2, x + total - 2, y + 32, below=False)
-                at = x
-                for token, wide in zip(tokens, wides):
+                    canvas.bracket(at + 2, at + total - 2, y + 32, below=False)
+                for token, wide in pieces:
                     kind = "special" if token.startswith("[") else "token"
                     canvas.box(at, y + 38, wide, 28, token, kind, SMALL, mono=True, thick=not word)
                     at += wide + 2
-            x += total + 5
     with canvas.step():
         wide = (512 - 26 * len(added)) / (len(added) + 1)
         total = sum(added.values())
@@ -55,7 +56,7 @@ def words_to_tokens(words, lines, added):
 
 
 def rows_of_table(ids, shape, continuing):
-    """Pieces of words, and the rows of the model's table that their ids name.
+    """Pieces of words, and the rows of the model's table that their ids name; a pair that only the mark tells apart.
 
     ids: {piece: id}. shape: of the table, (rows, numbers). continuing: how many of the pieces carry the mark.
     """
@@ -65,17 +66,21 @@ def rows_of_table(ids, shape, continuing):
     canvas.text(400, 14, f"{shape[0]:,} rows of {shape[1]} numbers", SMALL, quiet=True)
     ordered = sorted(ids.items(), key=lambda pair: pair[1])
     step = 176 / len(ordered)
+    twins = [piece for piece in ids if f"##{piece.removeprefix('##')}" in ids and piece.removeprefix("##") in ids]
     canvas.box(296, 28, 208, 184, kind="layer")
     for at, (piece, number) in enumerate(ordered):
         y = 36 + step * at + step / 2
-        canvas.box(40, y - 15, 88, 30, piece, "token", mono=True)
+        canvas.box(40, y - 15, 88, 30, piece, "token", mono=True, thick=piece in twins, bold=piece in twins)
         with canvas.step():
             canvas.arrow((132, y), (184, y))
-            canvas.text(212, y, number, mono=True, bold=True)
+            canvas.text(212, y, number, mono=True, bold=piece in twins)
             canvas.arrow((240, y), (292, y))
             canvas.vector(304, y - 11, 8, "vector", 160, 22, across=True)
             canvas.text(484, y, "…")
-    canvas.text(400, 226, f"{continuing:,} rows are for pieces with ##", SMALL, quiet=True)
+    if twins:
+        with canvas.step():
+            canvas.text(260, 228, f"{' and '.join(twins)}: {len({ids[twin] for twin in twins})} ids, so "
+                                  f"{len({ids[twin] for twin in twins})} rows", bold=True)  # fmt: skip
     return canvas.finish(
         f"A table of {shape[0]:,} rows with {shape[1]} numbers in each. "
         + ", ".join(f"{piece} has the id {number}, its row" for piece, number in ordered)
@@ -199,12 +204,18 @@ def _joined(canvas, x, y, pieces, letter=LETTER, height=26, kind="token"):
 
 
 def cut_words(cut, unknown="[UNK]"):
-    """Words as they are cut, piece beside piece, and how many pieces each has. cut: {word: pieces}."""
-    canvas = Canvas("01 cut words", 36 * len(cut) + 6)
+    """Words as they are cut, piece beside piece, how many pieces each has, and how many words are unknown.
+
+    cut: {word: pieces}.
+    """
+    canvas = Canvas("01 cut words", 36 * len(cut) + 42)
     for row, (word, pieces) in enumerate(cut.items()):
         y, lost = 6 + 36 * row, unknown in pieces
         _joined(canvas, 8, y, [word] if lost else pieces, kind="loss" if lost else "token")
         canvas.text(508, y + 13, unknown if lost else f"{len(pieces)} pieces", SMALL, "end", quiet=True)
+    count = sum(unknown in pieces for pieces in cut.values())
+    told = f"{count or 'None'} of them {'are' if count > 1 else 'is'} {unknown}: known pieces spell every word"
+    canvas.text(260, 36 * len(cut) + 26, told if not count else f"{count} of {len(cut)} become {unknown}", bold=True)
     return canvas.finish(
         "Words cut into pieces: " + "; ".join(f"{word} is {' '.join(pieces)}" for word, pieces in cut.items()) + "."
     )
@@ -241,51 +252,52 @@ def _smile(canvas, x, y, radius=8):
     canvas.arrow((x - 4.5, y + 2), (x + 4.5, y + 2), bend=3, tip=False)
 
 
-def _rune(canvas, x, y):
-    """The first letter of the runes, which many fonts lack."""
-    canvas.arrow((x - 3, y - 9), (x - 3, y + 9), tip=False)
-    for high, far in ((0, 5), (5, 8)):
-        canvas.arrow((x - 3, y + high), (x + far, y + high - 8), tip=False, bend=1)
-
-
 def _written(canvas, x, y, text):
     """A text in type of one width, with the signs that many fonts lack drawn. Returns its right end."""
     for sign in text:
         if sign == "🙂":
             _smile(canvas, x + 9, y)
-        elif sign == "ᚠ":
-            _rune(canvas, x + 6, y)
         elif sign != " ":
             canvas.text(x + LETTER / 2, y, sign, mono=True)
         x += 18 if sign == "🙂" else 10
     return x
 
 
-def unknown_words(found, unknown="[UNK]", most=5):
-    """What stands in a text, one row each, and its tokens; long runs of one letter are shortened.
+def unknown_words(found, unknown="[UNK]", longest=100):
+    """What stands in a text, one row each, its tokens, and in words what made a word of it unknown.
 
-    found: {text: tokens}. Texts with more tokens than `most` show how many there are.
+    found: {text: tokens}. longest: how many characters a word may have. Long runs of one letter are shortened.
     """
-    canvas = Canvas("01 unknown words", 42 * len(found) + 4)
+    canvas = Canvas("01 unknown words", 58 * len(found) + 4)
     for row, (text, tokens) in enumerate(found.items()):
-        y = 22 + 42 * row
-        many = len(text) > 20
-        right = _written(canvas, 10, y, text[:6] if many else text)
+        y, many = 28 + 58 * row, len(text) > 20
         if many:
-            canvas.label(right + 2, y, f"… {len(text)} characters", quiet=True)
+            canvas.text(10, y, f"{text[0]} × {len(text)}", anchor="start", mono=True)
+        else:
+            _written(canvas, 10, y, text)
         with canvas.step():
-            canvas.arrow((226, y), (262, y))
-            if len(tokens) > most:
-                canvas.box(272, y - 15, 110, 30, f"{len(tokens)} pieces", "token", SMALL)
+            canvas.arrow((96, y), (126, y))
+            if len(tokens) > 5:
+                canvas.box(136, y - 15, 116, 30, f"{len(tokens)} pieces", "token", SMALL)
             else:
                 kinds = ["loss" if token == unknown else "token" for token in tokens]
-                canvas.tokens(272, y - 15, tokens, kinds, height=30, size=16)
+                canvas.tokens(136, y - 15, tokens, kinds, height=30, size=16)
+            long, alone = any(len(word) > longest for word in text.split()), tokens == [unknown]
+            if alone:
+                sign = "one sign that the vocabulary\nlacks costs the whole word"
+                cause = f"too long: a word of more\nthan {longest} characters" if long else sign
+                canvas.label(276, y, cause, kind="loss", bold=True)
+            else:
+                canvas.label(276, y, "the sign alone is lost" if unknown in tokens else "nothing is lost", quiet=True)
     told = [
         f"{text if len(text) < 20 else f'{len(text)} times the letter {text[0]}'} "
-        f"becomes {' '.join(tokens) if len(tokens) <= most else f'{len(tokens)} pieces'}"
+        f"becomes {' '.join(tokens) if len(tokens) <= 5 else f'{len(tokens)} pieces'}"
         for text, tokens in found.items()
     ]
-    return canvas.finish(f"Texts and their tokens: {'; '.join(told)}.")
+    return canvas.finish(
+        f"Texts and their tokens: {'; '.join(told)}. Two causes: a sign that the vocabulary lacks, or more than "
+        f"{longest} characters."
+    )
 
 
 def one_input(comments):
@@ -378,33 +390,42 @@ def counted_pairs(counts, pair, total):
             canvas.box(x + 42 + place * cell, y, cell - 2, 28, letter, "plain", SMALL, mono=True, round_by=3)
         starts = [found.start() for found in re.finditer(letters, word)]
         terms += [f"{len(starts)}·{count}" if len(starts) > 1 else str(count)] * bool(starts)
-        with canvas.step():
-            for start in starts:
-                canvas.box(x + 42 + start * cell, y, 2 * cell - 2, 28, letters, "token", SMALL, True, thick=True)
+        for together in [starts] * bool(starts):
+            with canvas.step():
+                for start in together:
+                    canvas.box(x + 42 + start * cell, y, 2 * cell - 2, 28, letters, "token", SMALL, True, thick=True)
     with canvas.step():
-        canvas.text(260, 40 * half + 26, f"{' '.join(pair)}:  {' + '.join(terms)} = {total}", 20, bold=True)
+        canvas.text(260, 40 * half + 26, f"most often {' '.join(pair)}:  {' + '.join(terms)} = {total}", 20, bold=True)
     return canvas.finish(
         f"{len(counts)} words as letters with their counts: {', '.join(f'{w} {n}' for w, n in counts.items())}. "
         f"The pair {' '.join(pair)} is marked. It occurs {' plus '.join(terms)} times, {total} in all."
     )
 
 
-def merges_learned(merges):
-    """Merges in the order in which they were learned, each with its total as a bar. merges: [(pair, total)]."""
-    canvas = Canvas("01 merges learned", 31 * len(merges) + 4)
+def merges_learned(merges, ending):
+    """Merges in the order in which they were learned, each with its total as a bar; one new piece is marked.
+
+    merges: [(pair, total)]. ending: the piece that is marked.
+    """
+    canvas = Canvas("01 merges learned", 31 * len(merges) + 30)
     most = max(total for _, total in merges)
+    for x, name in ((114, "the most frequent pair"), (271, "new piece")):
+        canvas.text(x, 12, name, SMALL, quiet=True)
+    canvas.label(322, 12, "times it occurs", quiet=True)
 
     def row(number, pair, total):
-        y = 31 * number - 28
+        y, marked = 31 * number - 4, "".join(pair) == ending
         canvas.text(20, y + 13, number, SMALL, "end", quiet=True)
         canvas.text(114, y + 13, "+", SMALL)
         for x, symbol in ((32, pair[0]), (126, pair[1])):
             canvas.box(x, y, 70, 26, symbol, "token" if len(symbol) > 1 else "plain", mono=True)
         canvas.arrow((202, y + 13), (230, y + 13))
-        canvas.box(236, y, 70, 26, "".join(pair), "token", mono=True, thick=True)
-        wide = 150 * total / most
+        canvas.box(236, y, 70, 26, "".join(pair), "loss" if marked else "token", mono=True, thick=marked, bold=marked)
+        wide = 90 * total / most
         canvas.box(322, y + 3, wide, 20, kind="plain", round_by=0)
         canvas.label(328 + wide, y + 13, total)
+        if marked:
+            canvas.label(366 + wide, y + 13, "an ending", kind="loss", bold=True)
 
     row(1, *merges[0])
     for number, merge in canvas.steps(enumerate(merges[1:], start=2)):
@@ -429,14 +450,16 @@ def path_of_a_text(text, normal, words, tokens, ids):
         canvas.arrow((300, y - 22), (300, y - 3))
         canvas.text(10, y - 13, names[0], anchor="start", bold=True)
         canvas.label(10, y + 6, names[1], quiet=True)
+        lost = names[2] != "nothing lost"
+        canvas.text(516, y + 14, names[2], SMALL, "end", kind="loss" if lost else None, bold=lost, quiet=not lost)
 
-    row(54, [normal], "plain", ("normalise", "lower case, no accents"))
+    row(54, [normal], "plain", ("normalise", "lower case, no accents", "capitals and\naccents lost"))
     with canvas.step():
-        row(108, words, "plain", ("split", "spaces, punctuation"))
+        row(108, words, "plain", ("split", "spaces, punctuation", "spaces lost"))
     with canvas.step():
-        row(162, tokens, "token", ("cut", "WordPiece"))
+        row(162, tokens, "token", ("cut", "WordPiece", "nothing lost"))
     with canvas.step():
-        row(216, ids, "token", ("look up", "row numbers"))
+        row(216, ids, "token", ("look up", "row numbers", "nothing lost"))
     return canvas.finish(
         f"The text {text} on its way to ids. Normalised it is {normal}; split, {' '.join(words)}; cut into pieces, "
         f"{' '.join(tokens)}; looked up, {' '.join(map(str, ids))}. What normalising and splitting throw away, no "
@@ -485,7 +508,7 @@ def merges_of(word, merges):
             rows.append((f"{number}: {pair[0]} + {pair[1]}", joined))
         symbols = joined
     cell = 380 / len(word)
-    canvas = Canvas("01 merges", 44 * len(rows) + 6)
+    canvas = Canvas("01 merges", 44 * len(rows) + 34)
     for row, (name, parts) in canvas.steps(enumerate(rows)):
         y, x = 6 + 44 * row, 120
         canvas.text(110, y + 15, name, SMALL, "end", quiet=True)
@@ -493,6 +516,9 @@ def merges_of(word, merges):
             wide = len(part) * cell
             canvas.box(x, y, wide - 4, 30, part, "token" if len(part) > 1 else "plain", mono=True)
             x += wide
+    with canvas.step():
+        told = f"{len(word)} letters are now {len(symbols)} pieces"
+        canvas.text(120 + 190, 44 * len(rows) + 20, told, bold=True)
     return canvas.finish(
         f"The word {word} as letters, and after each merge that changes it: "
         + "; ".join(f"{name} gives {' '.join(parts)}" for name, parts in rows[1:]) + "."
