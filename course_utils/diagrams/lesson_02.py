@@ -42,29 +42,37 @@ def _bar(canvas, x, y, real, total, cell, height, cut=0):
 def call_outcomes(rows, lengths):
     """What several calls make of rows of ids, as bars with padding and with what is cut off, and each call's outcome.
 
-    rows: {call: (real ids of each row, all ids of each row, outcome)}. lengths: of the rows before the call.
+    rows: {call: (its number, real ids of each row, all ids of each row, outcome)}. lengths: of the rows before.
     """
-    canvas = Canvas("02 calls", 50 * len(rows) + 4)
+    canvas = Canvas("02 calls", 68 * len(rows) + 54)
     cell = 330 / max(lengths)
-    for row, (call, (real, total, outcome)) in enumerate(rows.items()):
-        y = 4 + 50 * row
-        canvas.text(18, y + 18, row + 1, bold=True)
-        canvas.label(36, y + 9, call, mono=True)
+    for row, (call, (number, real, total, outcome)) in enumerate(rows.items()):
+        y, bad = 4 + 68 * row, len(set(total)) > 1
+        canvas.text(18, y + 10, number, bold=True)
+        canvas.label(36, y + 10, call, mono=True)
         with canvas.step():
             for at, (some, whole, before) in enumerate(zip(real, total, lengths)):
-                _bar(canvas, 36, y + 19 + 12 * at, some, whole, cell, 10, before - some)
-            bad = len(set(total)) > 1
-            canvas.text(386, y + 30, outcome, anchor="start", bold=True, kind="loss" if bad else None)
+                _bar(canvas, 36, y + 23 + 18 * at, some, whole, cell, 15, before - some)
+            canvas.text(386, y + 39, outcome, anchor="start", bold=True, kind="loss" if bad else None)
+    y = 68 * len(rows) + 14
+    for x, kind, name in ((36, "token", "real"), (120, "padding", "padding"), (228, "loss", "cut off")):
+        canvas.box(x, y - 7, 22, 14, kind=kind, dashed=kind != "token", round_by=2)
+        canvas.label(x + 28, y, name, quiet=True)
+    with canvas.step():
+        canvas.text(260, y + 26, "An error only if the rows come out unequal", bold=True)
     told = ". ".join(
         f"{call}: rows of {' and '.join(map(str, total))} ids, {' and '.join(map(str, real))} of them real, {outcome}"
-        for call, (real, total, outcome) in rows.items()
+        for call, (_, real, total, outcome) in rows.items()
     )
-    return canvas.finish(f"What each call makes of rows of {' and '.join(map(str, lengths))} ids. {told}.")
+    return canvas.finish(
+        f"What each call makes of rows of {' and '.join(map(str, lengths))} ids. {told}. An error comes only where "
+        "the rows have different lengths."
+    )
 
 
 def lower_limit(rows, lengths):
     """What `max_length` does to rows of ids if nothing may be cut. rows: {max_length: lengths that come out}."""
-    canvas = Canvas("02 lower limit", 74 * len(rows) + 6)
+    canvas = Canvas("02 lower limit", 74 * len(rows) + 34)
     cell = 300 / max(*rows, *lengths)
     for row, (limit, total) in canvas.steps(enumerate(rows.items())):
         y = 6 + 74 * row
@@ -73,6 +81,8 @@ def lower_limit(rows, lengths):
             _bar(canvas, 140, y + 8 + 25 * at, before, after, cell, 22)
             canvas.text(470, y + 19 + 25 * at, after, bold=True, kind="loss" if after > limit else None)
         canvas.arrow((140 + limit * cell, y), (140 + limit * cell, y + 62), kind="loss", tip=False, thick=True)
+    with canvas.step():
+        canvas.text(260, 74 * len(rows) + 20, "max_length fills up to the line, it cuts nothing", bold=True)
     told = "; ".join(f"with {limit}, {' and '.join(map(str, total))}" for limit, total in rows.items())
     return canvas.finish(
         f"Rows of {' and '.join(map(str, lengths))} ids, with a line at max_length. Shorter rows are filled up to it "
@@ -81,8 +91,11 @@ def lower_limit(rows, lengths):
 
 
 def padded_row(tokens, ids, mask):
-    """Tokens, ids and mask below each other, one step for each; where the mask is 0, the token is padding."""
-    canvas = Canvas("02 padded row", 176)
+    """Tokens, ids and mask below each other, one step for each; where the mask is 0, the token is padding.
+
+    Below stands what the mask says of the id 0.
+    """
+    canvas = Canvas("02 padded row", 212)
     cell = 452 / len(tokens)
     kinds = ["special" if token in ("[CLS]", "[SEP]") else "token" for token in tokens]
     kinds = [kind if real else "padding" for kind, real in zip(kinds, mask)]
@@ -96,15 +109,23 @@ def padded_row(tokens, ids, mask):
             else:
                 written = real and tokens[at] == "[PAD]"  # a part of the text
                 canvas.box(x, y, cell - 4, 42, value, kind, mono=True, dashed=kind == "padding", thick=written)
+    told = {real for number, real in zip(ids, mask) if number == 0}
+    if told:
+        with canvas.step():
+            remark = "id 0, and yet mask 1: it was written" if 1 in told else "mask 1: real, mask 0: padding"
+            canvas.text(260, 194, remark, bold=True, kind="loss" if 1 in told else None)
     return canvas.finish(
         f"Tokens, ids and mask below each other. The tokens are {' '.join(tokens)}, the ids {' '.join(map(str, ids))}, "
         f"the mask {' '.join(map(str, mask))}."
     )
 
 
-def limits(sources):
-    """How many tokens of a text each source allows, as bars. sources: {name: (tokens, what happens there)}."""
-    canvas = Canvas("02 limits", 66 * len(sources) + 6)
+def limits(sources, verdict):
+    """How many tokens of a text each source allows, as bars, and in words what follows.
+
+    sources: {name: (tokens, what happens there)}.
+    """
+    canvas = Canvas("02 limits", 66 * len(sources) + 36)
     most = max(tokens for tokens, _ in sources.values())
     for row, (name, (tokens, why)) in canvas.steps(enumerate(sources.items())):
         y, wide = 6 + 66 * row, 440 * tokens / most
@@ -116,6 +137,8 @@ def limits(sources):
         else:
             canvas.text(8 + wide / 2, y + 39, why, SMALL)
         canvas.text(512, y + 39, tokens, 20, "end", bold=True)
+    with canvas.step():
+        canvas.text(260, 66 * len(sources) + 20, verdict, bold=True)
     return canvas.finish(
         f"{len(sources)} lengths, as bars, from {len(sources)} sources: "
         + "; ".join(f"{name}, {tokens} tokens: {why}" for name, (tokens, why) in sources.items()) + "."
@@ -133,10 +156,11 @@ def cut_text(total, limit, kept, lost):
     canvas.box(10, 8, wide, 42, f"kept: {limit} of {total} tokens", "token")
     canvas.box(10 + wide, 8, 500 - wide, 42, f"{gone} lost", "loss", SMALL, dashed=True)
     canvas.arrow((6 + wide, 54), (6 + wide, 76), tip=False)
-    canvas.text(14 + wide, 90, f"… {kept}", 16, "end", bold=True)
+    canvas.text(14 + wide, 90, f"it ends: … {kept}", 16, "end", bold=True)
     with canvas.step():
         canvas.box(10, 112, 500, 92, kind="loss", dashed=True)
-        canvas.text(260, 158, "\n".join(textwrap.wrap(" … ".join(lost), 60)), kind="loss")
+        canvas.text(260, 126, "lost:", SMALL, bold=True, kind="loss")
+        canvas.text(260, 168, "\n".join(textwrap.wrap(" … ".join(lost), 60)), kind="loss")
     return canvas.finish(
         f"A text of {total} tokens as a bar, cut after {limit}. What is kept ends with: {kept}. Lost is: "
         f"{' … '.join(lost)}."
@@ -148,7 +172,7 @@ def masked_weights(scores, mask, rows):
 
     mask: 1 for a real token, 0 for padding. A weight above 0 at padding is marked.
     """
-    canvas = Canvas("02 masked weights", 52 * (len(rows) + 1) + 30)
+    canvas = Canvas("02 masked weights", 52 * (len(rows) + 1) + 56)
     cell, left = 48, 84
     canvas.text(left + cell * sum(mask) / 2, 12, "real tokens", SMALL, quiet=True)
     canvas.text(left + cell * (len(mask) - (len(mask) - sum(mask)) / 2), 12, "padding", SMALL, quiet=True)
@@ -171,6 +195,10 @@ def masked_weights(scores, mask, rows):
         canvas.text(
             508, 46 + 52 * number, f"{real:.3f}", anchor="end", bold=True, kind="loss" if real < 0.999 else None
         )
+        wrong = [weight for weight, one in zip(weights, mask) if not one and weight > 0]
+        if wrong:
+            canvas.text(260, 52 * (len(rows) + 1) + 42, "multiplying leaves weight on padding", bold=True,
+                        kind="loss")  # fmt: skip
     told = "; ".join(f"{name}, {' '.join(f'{weight:.3f}' for weight in weights)}" for name, weights in rows.items())
     return canvas.finish(
         f"A row of {len(mask)} scores, {len(mask) - sum(mask)} of them of padding, and the weights made of them: "
