@@ -10,13 +10,13 @@ def three_modules(texts, mask, shapes):
 
     mask: of the padded batch, (texts, tokens). shapes: of the token vectors, the pooled ones, and the normalised ones.
     """
-    canvas = Canvas("09 three modules", 84 + 44 * len(texts))
+    canvas = Canvas("09 three modules", 100 + 44 * len(texts))
     rows = [32 + 24 * at for at in range(len(texts))]
     middle, wide = (rows[0] + rows[-1] + 18) / 2, 76 / len(mask[0])
     below, sizes = rows[-1] + 36, [str(tuple(numbers)) for numbers in shapes]
     for at, (y, text) in enumerate(zip(rows, texts), start=1):
         canvas.box(2, y, 54, 18, f"text {at}", "token", size=SMALL)
-        canvas.label(2, 64 + 24 * len(texts) + 20 * at, f"text {at}: {text}", quiet=True)
+        canvas.label(2, 84 + 24 * len(texts) + 20 * at, f"text {at}: {text}", quiet=True)
 
     def module(x, width, name, task):
         """A module between the arrow into it and the arrow out of it."""
@@ -28,20 +28,24 @@ def three_modules(texts, mask, shapes):
         for y in rows:
             canvas.vector(x, y, width=36, height=18, kind="sentence", across=True)
 
+    def shape(x, size, names):
+        canvas.text(x, below, size, SMALL)
+        canvas.text(x, below + 20, names, SMALL, quiet=True)
+
     with canvas.step():
         module(69, 94, "Transformer", "tokenizer, encoder")
         for y, counts in zip(rows, mask):
             for place, real in enumerate(counts):
                 canvas.box(176 + place * wide, y, wide, 18, kind="vector" if real else "padding", round_by=0)
-        canvas.text(214, below, sizes[0], SMALL)
+        shape(214, sizes[0], "texts, tokens, numbers")
     with canvas.step():
         module(265, 60, "Pooling", "mean")
         sentences(338)
-        canvas.text(356, below, sizes[1], SMALL)
+        shape(356, sizes[1], "texts, numbers")
     with canvas.step():
         module(387, 82, "Normalize", "length 1")
         sentences(482)
-        canvas.text(488, below, sizes[2], SMALL)
+        shape(484, sizes[2], "the same")
     return canvas.finish(
         f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and encoder, Pooling, which "
         f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {', '.join(sizes)}."
@@ -51,27 +55,27 @@ def three_modules(texts, mask, shapes):
 def two_chains(chains):
     """Chains of three modules that differ in their pooling: whether each gives the loaded model's vectors.
 
-    chains: {pooling: (equal to the loaded model, cosine of the first two texts)}.
+    chains: {pooling: equal to the loaded model}.
     """
-    canvas, told = Canvas("09 two chains", 8 + 104 * len(chains), gap=2), []
-    rows = [(52 + 104 * at, pooling, *values) for at, (pooling, values) in enumerate(chains.items())]
-    for y, pooling, *_ in rows:
+    canvas, told = Canvas("09 two chains", 36 + 92 * len(chains), gap=2), []
+    rows = [(40 + 92 * at, pooling, equal) for at, (pooling, equal) in enumerate(chains.items())]
+    for y, pooling, _ in rows:
         canvas.box(4, y - 24, 96, 48, "Transformer", "layer", SMALL)
         canvas.box_from((100, y), 118, y - 24, 78, 48, f"Pooling\n{pooling}", "layer", SMALL, thick=True)
         canvas.box_from((196, y), 214, y - 24, 82, 48, "Normalize", "layer", SMALL)
         canvas.arrow((296, y), (312, y))
         canvas.vector(314, y - 10, width=52, height=20, kind="sentence", across=True)
-    for y, pooling, equal, _ in canvas.steps(rows):
+    for y, pooling, equal in canvas.steps(rows):
         canvas.text(386, y, "=" if equal else "≠", 24, kind="sentence" if equal else "loss", bold=True)
         canvas.box(406, y - 24, 110, 48, "the loaded\nmodel's vector", "sentence", SMALL)
         told.append(f"with {pooling}, {'equal' if equal else 'not equal'}")
+    same = [pooling for pooling, equal in chains.items() if equal]
     with canvas.step():
-        for y, _, _, cosine in rows:
-            canvas.text(516, y + 42, f"cosine of text 1 and text 2: {cosine:.2f}", SMALL, "end", bold=True)
-    cosines = ", ".join(f"{cosine:.2f} with {pooling}" for _, pooling, _, cosine in rows)
+        verdict = f"the same encoder only with {same[0]} pooling" if len(same) == 1 else f"equal: {len(same)}"
+        canvas.text(260, 92 * len(chains) + 18, verdict, bold=True)
     return canvas.finish(
         f"Chains of Transformer, Pooling and Normalize that differ in the pooling. Compared with the loaded model's "
-        f"vectors: {'; '.join(told)}. The cosine of the first two texts is {cosines}."
+        f"vectors: {'; '.join(told)}."
     )
 
 
@@ -124,7 +128,7 @@ def two_ways(lengths, both):
         canvas.arrow((middle, 170), (121, 194))
         canvas.text(middle, 32, name, SMALL, quiet=True)
     canvas.box(81, 194, 80, 28, "cosine", size=SMALL)
-    canvas.text(121, 238, "keeps the vectors", SMALL, quiet=True)
+    canvas.text(121, 238, "vectors to use again", SMALL, kind="sentence", bold=True)
     with canvas.step():
         wide = 228 / both
         canvas.text(398, 12, "cross-encoder", bold=True)
@@ -133,7 +137,7 @@ def two_ways(lengths, both):
         canvas.text(284 + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)
         canvas.box_from((398, 82), 314, 100, 168, 34, "encoder", "layer", size=SMALL)
         canvas.box_from((398, 134), 348, 194, 100, 28, "a number", size=SMALL)
-        canvas.text(398, 238, "keeps nothing", SMALL, quiet=True)
+        canvas.text(398, 238, "a number for this pair only", SMALL, kind="loss", bold=True)
     return canvas.finish(
         f"A bi-encoder reads two sentences of {first} and {second} tokens apart: attention stays within a sentence, "
         "each becomes a vector that can be kept, and the cosine compares the two. A cross-encoder reads both as one "
@@ -157,10 +161,10 @@ def pairs_of_n(n, large):
     few, many = (count * (count - 1) // 2 for count in (n, large))
     rows = ((56, "sentence", "one pass each", n, large), (146, "layer", "one pass per pair", few, many))
     for y, kind, name, *passes in canvas.steps(rows):
-        canvas.box(276, y - 9, 18, 18, kind=kind, round_by=0)
-        canvas.text(302, y, name, anchor="start", bold=True)
+        canvas.box(256, y - 9, 18, 18, kind=kind, round_by=0)
+        canvas.text(282, y, name, anchor="start", bold=True)
         for line, (count, needed) in enumerate(zip((n, large), passes), start=1):
-            canvas.label(302, y + 24 * line, f"{count:,} sentences: {needed:,}")
+            canvas.label(282, y + 24 * line, f"{count:,} sentences: {needed:,}", bold=count == large)
     return canvas.finish(
         f"A table of {n} by {n} sentences. On its diagonal are the {n} sentences, one pass each. The cells below it "
         f"are the {few} pairs, and those above it would be the same pairs again. For {large:,} sentences, there are "
@@ -179,16 +183,17 @@ def retrieve_and_rerank(sentences, candidates):
         canvas.box(34, 52, 180, 40, f"bi-encoder\n1 pass, {sentences:,} cosines", "layer", size=SMALL)
         canvas.arrow((214, 72), (314, 72), tip=False, dashed=True)
         canvas.box(242, 104, 160, 34, f"{candidates} candidates", "sentence")
+        canvas.label(412, 121, "missed here:\nlost for good", kind="loss", bold=True)
     with canvas.step():
         canvas.arrow((322, 138), (322, 198))
         canvas.path((18, 72), (18, 168), (34, 168))
         canvas.box(34, 148, 180, 40, f"cross-encoder\n{candidates} passes", "layer", size=SMALL)
         canvas.arrow((214, 168), (314, 168), tip=False, dashed=True)
-        canvas.box(272, 200, 100, 32, "an order", "plain")
+        canvas.box(242, 200, 160, 32, f"the {candidates} in order", "plain")
     return canvas.finish(
         f"A question and the vectors of {sentences:,} sentences. The bi-encoder reads the question once and computes "
-        f"{sentences:,} cosines, which leave {candidates} candidates. The cross-encoder reads each of them with the "
-        f"question, in {candidates} passes, and puts them in order."
+        f"{sentences:,} cosines, which leave {candidates} candidates; what is not among them is lost. The "
+        f"cross-encoder reads each of them with the question, in {candidates} passes, and puts them in order."
     )
 
 
@@ -213,18 +218,17 @@ def tokens_by_area(each, pairs):
     """The tokens of one pass each and of one pass per pair, as squares whose areas are to scale."""
     canvas, side = Canvas("09 tokens by area", 252), 236
     small = side * (each / pairs) ** 0.5
-    canvas.box(6, 244 - small, small, small, kind="sentence", round_by=0)
-    canvas.arrow((270, 214), (6 + small + 4, 244 - small / 2), kind="sentence")
-    canvas.label(276, 204, "one pass each", bold=True)
-    canvas.label(276, 226, f"{each:,} tokens")
+    canvas.box(6 + side + 8, 244 - small, small, small, kind="sentence", round_by=0)
+    canvas.arrow((286, 220), (6 + side + 12 + small, 242 - small), kind="sentence")
+    canvas.label(290, 200, "one pass each", bold=True)
+    canvas.label(290, 222, f"{each:,} tokens")
     with canvas.step():
-        canvas.box(6 + small + 8, 8, side, side, kind="layer", round_by=0)
-        canvas.arrow((270, 214), (6 + small + 4, 244 - small / 2), kind="sentence")
-        canvas.label(276, 28, "one pass per pair", bold=True)
-        canvas.label(276, 50, f"{pairs:,} tokens")
+        canvas.box(6, 8, side, side, kind="layer", round_by=0)
+        canvas.label(290, 28, "one pass per pair", bold=True)
+        canvas.label(290, 50, f"{pairs:,} tokens")
     with canvas.step():
-        canvas.text(276, 122, f"{pairs / each:,.0f} times", 26, "start", bold=True)
-        canvas.label(276, 148, "as many tokens, as much area")
+        canvas.text(290, 122, f"{pairs / each:,.0f} times", 26, "start", bold=True)
+        canvas.label(290, 148, "as many tokens, as much area")
     return canvas.finish(
         f"Squares whose areas are to scale. One pass each reads {each:,} tokens, a square so small that it is a dot. "
         f"One pass per pair reads {pairs:,}, {pairs / each:,.0f} times as many."
@@ -233,8 +237,8 @@ def tokens_by_area(each, pairs):
 
 def one_reading(pairs):
     """Pairs of texts of which the tokenizer makes the same tokens. pairs: [(one, other, tokens, cosine)]."""
-    canvas, told = Canvas("09 one reading", 118 * len(pairs)), []
-    rows = [(6 + 118 * at, *pair) for at, pair in enumerate(pairs)]
+    canvas, told = Canvas("09 one reading", 114 * len(pairs) + 32), []
+    rows = [(4 + 114 * at, *pair) for at, pair in enumerate(pairs)]
     for y, one, other, *_ in rows:
         canvas.box(4, y, 226, 32, one, "plain", SMALL, mono=True)
         canvas.box(290, y, 226, 32, other, "plain", SMALL, mono=True)
@@ -246,12 +250,17 @@ def one_reading(pairs):
         canvas.tokens(left, y + 64, tokens)
         canvas.text(516, y + 78, f"{cosine:.3f}", anchor="end", kind="sentence", bold=True)
         told.append(f"{one!r} and {other!r} become {' '.join(tokens)}, with a cosine of {cosine:.3f}")
+    with canvas.step():
+        canvas.text(260, 114 * len(pairs) + 16, "written differently, but the same tokens", bold=True)
     return canvas.finish(f"Pairs of different texts with the same tokens. {'; '.join(told)}.")
 
 
-def pairs_with_cosines(pairs):
-    """Pairs of texts, joined by a line with their cosine, the nearest pair above. pairs: [(one, other, cosine)]."""
-    canvas = Canvas("09 pairs with cosines", 56 * len(pairs))
+def pairs_with_cosines(pairs, verdict):
+    """Pairs of texts, joined by a line with their cosine, the nearest pair above, and in words what they show.
+
+    pairs: [(one, other, cosine)].
+    """
+    canvas = Canvas("09 pairs with cosines", 56 * len(pairs) + 34)
     rows = [(6 + 56 * at, *pair) for at, pair in enumerate(pairs)]
     for y, one, other, _ in rows:
         canvas.box(4, y, 210, 36, one, "token", SMALL)
@@ -259,6 +268,8 @@ def pairs_with_cosines(pairs):
     for y, *_, cosine in canvas.steps(rows):
         canvas.arrow((214, y + 24), (306, y + 24), tip=False, kind="sentence", thick=True)
         canvas.text(260, y + 8, f"{cosine:.3f}", kind="sentence", bold=True)
+    with canvas.step():
+        canvas.text(260, 56 * len(pairs) + 18, verdict, bold=True)
     told = "; ".join(f"{one!r} and {other!r}, {cosine:.3f}" for one, other, cosine in pairs)
     return canvas.finish(f"Pairs of texts with their cosines, the nearest pair first: {told}.")
 
@@ -289,16 +300,21 @@ def highest_of_a_table(cosines, itself):
 
 
 def asked_and_found(rows):
-    """Questions, and the nearest text to each with its cosine. rows: [(question, text, cosine)]."""
-    canvas = Canvas("09 asked and found", 24 + 68 * len(rows))
+    """Questions, and the nearest text to each with its cosine, and whether it answers.
+
+    rows: [(question, text, cosine, what it is, whether it answers)].
+    """
+    canvas = Canvas("09 asked and found", 24 + 72 * len(rows))
     canvas.label(6, 10, "asked", quiet=True)
-    canvas.label(292, 10, "the nearest of all", quiet=True)
-    placed = [(26 + 68 * at, *row) for at, row in enumerate(rows)]
+    canvas.label(306, 10, "the nearest of all", quiet=True)
+    placed = [(26 + 72 * at, *row) for at, row in enumerate(rows)]
     for y, question, *_ in placed:
-        canvas.box(4, y, 216, 50, textwrap.fill(question, 25), "token", SMALL)
-    for y, _, text, cosine in canvas.steps(placed):
-        canvas.arrow((220, y + 32), (288, y + 32), kind="sentence", thick=True)
-        canvas.text(252, y + 14, f"{cosine:.2f}", kind="sentence", bold=True)
-        canvas.box(290, y, 226, 50, textwrap.fill(text, 31), "token", SMALL)
-    told = "; ".join(f"{question!r} finds {text!r} with {cosine:.2f}" for question, text, cosine in rows)
+        canvas.box(4, y, 200, 50, textwrap.fill(question, 24), "token", SMALL)
+    for y, _, text, cosine, remark, answers in canvas.steps(placed):
+        kind = "sentence" if answers else "loss"
+        canvas.arrow((204, y + 26), (302, y + 26), kind=kind, thick=True)
+        canvas.text(252, y + 10, f"{cosine:.2f}", kind=kind, bold=True)
+        canvas.text(252, y + 42, remark, SMALL, kind=kind, bold=True)
+        canvas.box(304, y, 212, 50, textwrap.fill(text, 28), "token", SMALL)
+    told = "; ".join(f"{one!r} finds {text!r} with {cosine:.2f}, {remark}" for one, text, cosine, remark, _ in rows)
     return canvas.finish(f"Questions with the nearest text that a search found, and its cosine: {told}.")
