@@ -364,7 +364,7 @@ def test_an_optional_slide_has_no_minutes_and_the_notes_say_how_to_pass_over_it(
     assert re.findall(r'<section class="(.+?)" data-timing="(\d+)">', text) == [  # twice the words, twice the time
         ("title", "105"), ("opening", "105"), ("plain optional", "0"), ("plain optional", "0"), ("plain", "210")
     ]  # fmt: skip
-    assert text.count("What follows is optional") == 1 and text.count("This slide is optional") == 2
+    assert text.count("The slide after this one is optional") == 1 and text.count("This slide is optional") == 2
     assert text.count("To pass over it: G, 5, Enter.") == 3
     with pytest.raises(SlidesError, match="05_x.ipynb: all slides of its section 'One' are optional"):
         render(lesson(tmp_path, slide("## One", tags=["optional"]), plan()))

@@ -117,7 +117,7 @@ def deck_cells(notebook, pages=None, lesson=""):
         number += 1
         following = next((at for at in range(number + 1, len(optional) + 1) if not optional[at - 1]), None)
         if following and (optional[number - 1] or optional[number]):
-            which = "This slide is" if optional[number - 1] else "What follows is"
+            which = "This slide is" if optional[number - 1] else "The slide after this one is"
             cells.append(_notes(f"**{which} optional**, not in the minutes. To pass over it: G, {following}, Enter."))
         if level == 2:
             minutes = dict(rows)[heading[2]]
