@@ -95,26 +95,20 @@ def side_by_side(places, least=23):
 
 
 def line_between(places, kinds):
-    """The straight line that parts places of two kinds with the widest margin, as (angle, offset), or None.
+    """The straight line that parts places of exactly two kinds with the widest margin, or None if there is none.
 
-    A place (x, y) lies on the line where x cos(angle) + y sin(angle) is the offset.
+    It is given as (a, b, offset): a place (x, y) lies on it where a x + b y is the offset.
     """
-    first, second = ([place for place, kind in zip(places, kinds) if kind == which] for which in (0, 1))
-    if not first or not second or len(set(kinds)) > 2:
-        return None
-    margins = []
-    for angle in (math.pi * at / 90 for at in range(180)):
-        low, high = ([x * math.cos(angle) + y * math.sin(angle) for x, y in group] for group in (first, second))
-        margins.append((min(high) - max(low), angle, (min(high) + max(low)) / 2))
-    margin, angle, offset = max(margins)
-    return (angle, offset) if margin > 0 else None
+    from sklearn.svm import SVC
+
+    machine = SVC(kernel="linear", C=1000).fit(places, kinds)  # places in pixels: C allows no place on the wrong side
+    return (*machine.coef_[0], -machine.intercept_[0]) if machine.score(places, kinds) == 1 else None
 
 
-def inside(angle, offset, left, top, size):
+def inside(a, b, offset, left, top, size):
     """The two ends of a line, as `line_between` gives it, in a square."""
-    across, down = math.cos(angle), math.sin(angle)
-    ends = [(x, (offset - x * across) / down) for x in (left, left + size) if abs(down) > 1e-9]
-    ends += [((offset - y * down) / across, y) for y in (top, top + size) if abs(across) > 1e-9]
+    ends = [(x, (offset - x * a) / b) for x in (left, left + size) if b]
+    ends += [((offset - y * b) / a, y) for y in (top, top + size) if a]
     ends = [(x, y) for x, y in ends if left - 1e-6 <= x <= left + size + 1e-6 and top - 1e-6 <= y <= top + size + 1e-6]
     return min(ends), max(ends)
 
@@ -122,23 +116,24 @@ def inside(angle, offset, left, top, size):
 def _layers(state, answer):
     canvas = Canvas("explorer layers", 226)
     kinds, parted = answer["kinds"], []
+    two = len({*kinds}) == 2
     for place, number in enumerate((0, 3, len(answer["points"]) - 1)):
         left = 10 + 172 * place
         canvas.box(left, 34, 160, 160, kind="plain")
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
         places = side_by_side([(left + 80 + 60 * x, 114 - 60 * y) for x, y in answer["points"][number]])
-        line = line_between(places, kinds)
+        line = line_between(places, kinds) if two else None
         parted.append(f"in state {number} {'a' if line else 'no'} straight line parts the two kinds")
         if line:
             canvas.arrow(*inside(*line, left + 4, 38, 152), kind="loss", dashed=True, thick=True, tip=False)
         for row, place in enumerate(places):
             canvas.circle(*place, 11, GROUPS[kinds[row]])
             canvas.text(*place, row + 1, SMALL)
-        if len(set(kinds)) == 2:
+        if two:
             said = ("a line parts them", "loss") if line else ("no line parts them", "plain")
             canvas.text(left + 80, 212, said[0], SMALL, kind=said[1], bold=True)
     apart = ", ".join(f"{value:.2f}" for value in answer["apart"])
-    told = f"{', '.join(parted).capitalize()}. " if len(set(kinds)) == 2 else ""
+    told = f"{', '.join(parted).capitalize()}. " if two else ""
     return canvas.finish(
         f"The word {state['word']} in {len(answer['sentences'])} sentences, as points in a plane, in three hidden "
         f"states; each kind has a colour. {told}The mean distance of two occurrences from state to state: {apart}."
