@@ -60,7 +60,6 @@ def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spr
 
     lead: the labels that the title speaks of; the other lines are grey.
     marks: values to compare with, a dictionary from words to heights, as dashed lines.
-
     doubling: use a logarithmic axis of base 2, with a tick at each x.
     spread: for some labels, the (lowest, highest) values, drawn as a band around the line.
     """
@@ -173,7 +172,7 @@ def dots(
     import matplotlib.pyplot as plt
     from matplotlib.colors import to_rgba
 
-    panels, intervals = panels or {title: len(names)}, intervals or {}
+    names, panels, intervals = list(names), panels or {title: len(names)}, intervals or {}
     if sum(panels.values()) != len(names):
         raise ValueError(f"the panels have {sum(panels.values())} rows, the names are {len(names)}")
     row = row or (0.34 if len(names) <= 8 else 0.27)
@@ -196,22 +195,21 @@ def dots(
             axes.vlines(0, -0.5, count - 0.5, color=GREY, linewidth=1)
         for (label, shown), marker, shift in zip(zip(series, values), itertools.cycle(MARKERS), shifts[:, part]):
             shape = axes.scatter(shown[part], at + shift, s=45, marker=marker, label=label, gid="dots", zorder=3)
-            named = np.isin(list(names)[part], names if lead is None else lead)
+            named = np.isin(names[part], lead or names)
             colour = np.where(named[:, None], shape.get_facecolor(), to_rgba(GREY))
             shape.set(facecolor=colour)
             if label in intervals:
                 low, high = np.asarray(intervals[label], dtype=float)[:, part]
                 axes.hlines(at + shift, low, high, color=colour, label=f"_{label}", gid="interval x")
                 if ends.min() < 0 and hollow:
-                    unclear = (low <= 0) & (high >= 0)
-                    empty.append((shape, np.where(unclear[:, None], 1.0, colour), unclear.any()))
+                    empty.append((shape, colour, (low <= 0) & (high >= 0)))
         axes.set_ylim(count - 0.5, -0.5)
         axes.set_title(heading, pad=20 if marks and first == count else None)
-        axes.set_yticks(at, list(names)[part])
+        axes.set_yticks(at, names[part])
         axes.grid(axis="y", color=GRID[0], linewidth=0.8)
         axes.set_axisbelow(True)
         references(axes, marks if first == count else None, "x")
-    if any(some for *_, some in empty):
+    if any(unclear.any() for *_, unclear in empty):
         xlabel += "\nhollow: the interval holds 0, no clear difference"
     axes.set_xlabel(xlabel)
     axes.set_xlim(*limits)  # of all panels, and after all are drawn: it fixes the ends that are None too
@@ -219,8 +217,8 @@ def dots(
         figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
     if len(series) > 1:
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(series), frameon=False)
-    for shape, colours, _ in empty:  # after the legend, whose dots stay filled
-        shape.set(edgecolor=shape.get_facecolor(), facecolor=colours, linewidth=1.5)
+    for shape, colour, unclear in empty:  # after the legend, whose dots stay filled
+        shape.set(edgecolor=colour, facecolor=np.where(unclear[:, None], 1.0, colour), linewidth=1.5)
     return Figure(figure, alt)
 
 

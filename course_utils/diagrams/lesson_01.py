@@ -214,8 +214,8 @@ def cut_words(cut, unknown="[UNK]"):
         _joined(canvas, 8, y, [word] if lost else pieces, kind="loss" if lost else "token")
         canvas.text(508, y + 13, unknown if lost else f"{len(pieces)} pieces", SMALL, "end", quiet=True)
     count = sum(unknown in pieces for pieces in cut.values())
-    told = f"{count or 'None'} of them {'are' if count > 1 else 'is'} {unknown}: known pieces spell every word"
-    canvas.text(260, 36 * len(cut) + 26, told if not count else f"{count} of {len(cut)} become {unknown}", bold=True)
+    none = f"None of them is {unknown}: known pieces spell every word"
+    canvas.text(260, 36 * len(cut) + 26, f"{count} of {len(cut)} become {unknown}" if count else none, bold=True)
     return canvas.finish(
         "Words cut into pieces: " + "; ".join(f"{word} is {' '.join(pieces)}" for word, pieces in cut.items()) + "."
     )
@@ -390,9 +390,9 @@ def counted_pairs(counts, pair, total):
             canvas.box(x + 42 + place * cell, y, cell - 2, 28, letter, "plain", SMALL, mono=True, round_by=3)
         starts = [found.start() for found in re.finditer(letters, word)]
         terms += [f"{len(starts)}·{count}" if len(starts) > 1 else str(count)] * bool(starts)
-        for together in [starts] * bool(starts):
+        if starts:
             with canvas.step():
-                for start in together:
+                for start in starts:
                     canvas.box(x + 42 + start * cell, y, 2 * cell - 2, 28, letters, "token", SMALL, True, thick=True)
     with canvas.step():
         canvas.text(260, 40 * half + 26, f"most often {' '.join(pair)}:  {' + '.join(terms)} = {total}", 20, bold=True)

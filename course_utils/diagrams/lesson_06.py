@@ -202,6 +202,8 @@ def cosines_to_check(rows, ways, cosines, right):
     right: for each pair, the cosine on paper, or nan where there is none.
     """
     canvas, wide, high, told = Canvas("06 cosines to check", 76 + 56 * len(rows)), 96, 44, []
+    fine = np.abs(np.subtract(cosines, np.reshape(right, (-1, 1)))) < 0.005
+    wrong = np.count_nonzero(~fine[~np.isnan(right)])
     left, top = canvas.width - 2 - len(ways) * (wide + 6), 40
     canvas.text(left - 52, 16, "on paper", SMALL, bold=True)
     for at, way in enumerate(ways):
@@ -213,13 +215,10 @@ def cosines_to_check(rows, ways, cosines, right):
     with canvas.step():
         for at, (row, found, true) in enumerate(zip(rows, cosines, right, strict=True)):
             for place, value in enumerate(found):
-                fine = abs(value - true) < 0.005
-                kind = "sentence" if fine else "plain" if np.isnan(true) else "loss"
-                written = "NaN" if np.isnan(value) else f"{abs(value):.2f}"
+                kind = "sentence" if fine[at, place] else "plain" if np.isnan(true) else "loss"
+                written = "NaN" if np.isnan(value) else f"{round(float(value), 2) + 0.0:.2f}"
                 canvas.box(left + place * (wide + 6), top + at * 56, wide, high, written, kind, bold=kind == "loss")
             told.append(f"{row}: " + ", ".join(f"{value:.2f}" for value in found))
-        wrong = sum(not abs(value - true) < 0.005 for found, true in zip(cosines, right) if not np.isnan(true)
-                    for value in found)  # fmt: skip
         found = f"orange: {wrong} wrong cosines, and no error message\n(NaN: not a number)"
         canvas.text(canvas.width - 2, top + len(rows) * 56 + 14, found, SMALL, "end", bold=True, kind="loss")
     return canvas.finish(

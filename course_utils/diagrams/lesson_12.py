@@ -5,6 +5,8 @@ from math import log2
 
 from .canvas import SMALL, Canvas, text_width
 
+GRADES = ("neither", "helps", "answers")  # what a person's 0, 1 and 2 for a page mean
+
 
 def pages_and_reader(packages, words, tokens, read, whole):
     """The pages of a collection by package, and the mean page beside what the encoder reads, true to scale.
@@ -60,7 +62,7 @@ def query_and_pages(query, names, firsts, grades, found):
         canvas.label(138, y + 17.5, _in_two_lines(first, 270))
     with canvas.step():
         for y, _, _, grade in rows:
-            meaning = ("0: neither", "1: helps", "2: answers")[grade]
+            meaning = f"{grade}: {GRADES[grade]}"
             kind = "sentence" if grade else "plain"
             canvas.box(420, y, 98, 35, meaning, kind, SMALL, bold=grade == 2, thick=grade == 2)
     with canvas.step():
@@ -80,7 +82,7 @@ def word_shares(names, ranks, word, of_word, sums, found):
     canvas = Canvas("12 word shares", 34 + 42 * len(names))
     unit, left, rows = 320 / max(sums), 128, [34 + 42 * at for at in range(len(names))]
     for y, name, rank in zip(rows, names, ranks):
-        canvas.label(2, y + 17, f"{name}\nrank {rank:,}", bold=False)
+        canvas.label(2, y + 17, f"{name}\nrank {rank:,}")
     with canvas.step():
         for y, total in zip(rows, sums):
             canvas.box(left, y + 3, max(2, unit * total), 28, kind="padding", round_by=0)
@@ -181,7 +183,7 @@ def rank_by_rank(names, grades, rankings, first, found):
     wide = (516 - left) / len(rankings)
     rows = [34 + 46 * at for at in range(len(names))]
     for y, name, grade in zip(rows, names, grades):
-        canvas.label(2, y + 21, f"{name}\n{('neither', 'helps', 'answers')[grade]}", bold=grade == 2)
+        canvas.label(2, y + 21, f"{name}\n{GRADES[grade]}", bold=grade == 2)
     for at, (search, ranks) in enumerate(canvas.steps(rankings.items())):
         x = left + at * wide
         canvas.text(x + wide / 2, 16, search, SMALL, bold=True)
@@ -196,8 +198,7 @@ def rank_by_rank(names, grades, rankings, first, found):
     with canvas.step():
         canvas.text(260, foot + 36, found, bold=True, kind="sentence")
     told = "; ".join(
-        f"{name} ({('neither', 'helps', 'answers')[grade]}): "
-        + ", ".join(f"{search} {ranks[at]:,}" for search, ranks in rankings.items())
+        f"{name} ({GRADES[grade]}): " + ", ".join(f"{search} {ranks[at]:,}" for search, ranks in rankings.items())
         for at, (name, grade) in enumerate(zip(names, grades))
     )
     return canvas.finish(f"Ranks of {len(names)} pages in {len(rankings)} rankings. {told}. {found}.")

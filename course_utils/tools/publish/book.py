@@ -239,11 +239,12 @@ def _add_explorers(site, say):
         say(f"{error} The book shows their pictures.")
         attribute = " data-picture-of="
     for page in pages:
-        text = page.read_text(encoding="utf-8")
-        for name in set(re.findall(f'{EXPLORER}"(\\w+)"', text)):  # decks link to it, also where no script runs
-            place = f' id="explore-{name.replace("_", "-")}"{attribute}"{name}"'
-            text = text.replace(f'{EXPLORER}"{name}"', place, 1)
-        page.write_text(text.replace(EXPLORER, attribute), encoding="utf-8")
+        text = re.sub(
+            f'{EXPLORER}"(\\w+)"',  # decks link to the place, also where no script runs
+            lambda found: f' id="explore-{found[1].replace("_", "-")}"{attribute}"{found[1]}"',
+            page.read_text(encoding="utf-8"),
+        )
+        page.write_text(text, encoding="utf-8")
 
 
 def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
