@@ -82,7 +82,7 @@ def lower_limit(rows, lengths):
             canvas.text(470, y + 19 + 25 * at, after, bold=True, kind="loss" if after > limit else None)
         canvas.arrow((140 + limit * cell, y), (140 + limit * cell, y + 62), kind="loss", tip=False, thick=True)
     with canvas.step():
-        canvas.text(260, 74 * len(rows) + 20, "max_length fills up to the line, it cuts nothing", bold=True)
+        canvas.text(260, 74 * len(rows) + 20, 'padding="max_length" fills up to the line, it cuts nothing', bold=True)
     told = "; ".join(f"with {limit}, {' and '.join(map(str, total))}" for limit, total in rows.items())
     return canvas.finish(
         f"Rows of {' and '.join(map(str, lengths))} ids, with a line at max_length. Shorter rows are filled up to it "

@@ -140,7 +140,7 @@ def steps_and_epochs(steps, before, after):
         canvas.arrow((end, 84), (end, 124))
         canvas.text(end, 144, f"{share:.1f}", 22, bold=True, kind="padding" if epoch else "sentence")
         if epoch == epochs - 1 and round(after[0], 1) == round(after[-1], 1):
-            canvas.text(260, 208, f"The first {each} steps bring all of the gain", bold=True, kind="sentence")
+            canvas.text(260, 208, f"After {each} steps it rises no more, to one decimal", bold=True, kind="sentence")
     told = ", ".join(f"{share:.1f}" for share in after)
     return canvas.finish(
         f"A training of {steps} steps in {epochs} epochs of {each}. Of the development part, {before:.1f} was right "
