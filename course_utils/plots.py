@@ -185,7 +185,7 @@ def dots(
     covering = np.ptp(values, axis=0) < 0.01 * np.ptp(values)  # dots at one place: the last would hide the others
     shifts = shifts[:, None] * (covering | bool(intervals))
     ends = np.concatenate([values.ravel(), *(np.ravel(interval) for interval in intervals.values())])
-    first, empty = 0, []
+    first, finished = 0, []
     for axes, (heading, count) in zip(grid[:, 0], panels.items()):
         part, at = slice(first, first + count), np.arange(count)
         first += count
@@ -197,27 +197,27 @@ def dots(
             shape = axes.scatter(shown[part], at + shift, s=45, marker=marker, label=label, gid="dots", zorder=3)
             named = np.isin(names[part], lead or names)
             colour = np.where(named[:, None], shape.get_facecolor(), to_rgba(GREY))
-            shape.set(facecolor=colour)
+            unclear = np.zeros(count, bool)
             if label in intervals:
                 low, high = np.asarray(intervals[label], dtype=float)[:, part]
                 axes.hlines(at + shift, low, high, color=colour, label=f"_{label}", gid="interval x")
                 if ends.min() < 0 and hollow:
-                    empty.append((shape, colour, (low <= 0) & (high >= 0)))
+                    unclear = (low <= 0) & (high >= 0)
+            finished.append((shape, colour, unclear))
         axes.set_ylim(count - 0.5, -0.5)
-        axes.set_title(heading, pad=20 if marks and first == count else None)
+        axes.set_title(heading if len(panels) > 1 else "", pad=20 if marks and first == count else None)
         axes.set_yticks(at, names[part])
         axes.grid(axis="y", color=GRID[0], linewidth=0.8)
         axes.set_axisbelow(True)
         references(axes, marks if first == count else None, "x")
-    if any(unclear.any() for *_, unclear in empty):
+    if any(unclear.any() for *_, unclear in finished):
         xlabel += "\nhollow: the interval holds 0, no clear difference"
-    axes.set_xlabel(xlabel)
+    axes.set_xlabel(xlabel, wrap=True)
     axes.set_xlim(*limits)  # of all panels, and after all are drawn: it fixes the ends that are None too
-    if len(panels) > 1:
-        figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
+    figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold", wrap=True)
     if len(series) > 1:
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(series), frameon=False)
-    for shape, colour, unclear in empty:  # after the legend, whose dots stay filled
+    for shape, colour, unclear in finished:  # after the legend, whose dots stay filled and in colour
         shape.set(edgecolor=colour, facecolor=np.where(unclear[:, None], 1.0, colour), linewidth=1.5)
     return Figure(figure, alt)
 

@@ -313,3 +313,23 @@ def test_what_the_title_speaks_of_is_in_colour_and_references_have_words(monkeyp
     assert one.get_color() == plots.GREY != two.get_color() and list(half.get_ydata()) == [1.5, 1.5]
     assert "half" in plots.bars("ab", {"one": [1, 2]}, alt=ALT, marks={"half": 1.5}).svg
     axes()
+
+
+def test_a_title_is_not_cut_off_beside_long_names_and_no_words_of_a_reference_lie_on_it(monkeypatch):
+    axes = kept(monkeypatch)
+    long = "what is said in a title or below an axis, and is longer than the axis is wide"
+    plots.dots([long[:44], "b"], {"one": [1, 2], "two": [2, 1]}, long, long, ALT, lead=["b"], marks={"chance": 1.5})
+    (shown,) = axes()
+    figure = shown.figure
+    figure.draw_without_rendering()
+    words = [figure._suptitle, shown.xaxis.label, *shown.texts]
+    boxes = [text.get_window_extent() for text in words]
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    colours = {tuple(handle.get_facecolor()[0]) for handle in figure.legends[0].legend_handles}
+    assert len(colours) == 2, "of the rows in colour, not of the grey ones"
+    plots.lines([1, 2], {"one": [1, 2]}, "t", alt=ALT, marks={"the most": 2})
+    (shown,) = axes()
+    shown.figure.draw_without_rendering()
+    (most,) = (text for text in shown.texts if text.get_text() == "the most")
+    assert most.get_window_extent().y1 <= shown.bbox.y1

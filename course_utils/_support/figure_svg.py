@@ -105,7 +105,8 @@ def _following_the_mode(drawing, variables):
         f".cu-plot{{{light}display:block;width:100%;max-width:44rem;height:auto;margin:0 auto;"
         "stroke-linejoin:round;stroke-linecap:butt}"
         f"{','.join(f'{page} .cu-plot' for page in DARK)}{{{dark}}}"
-        f".cu-svg.cu-plot text{{font-family:{FONTS['sans']};fill:#000;text-anchor:start;dominant-baseline:auto}}"
+        f".cu-svg.cu-plot text{{font-family:{FONTS['sans']};fill:#000;text-anchor:start;dominant-baseline:auto;"
+        "white-space:pre}}"
         ".cu-svg.cu-plot path{stroke-width:1}"
         ".cu-plot .halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"
     )

@@ -119,6 +119,9 @@ def references(axes, marks, along):
             at, frame, side = (0, value), axes.get_yaxis_transform(), {"ha": "left"}
         style = {"xycoords": frame, "textcoords": "offset points", "color": INK[0], "va": "bottom"}
         axes.annotate(words, at, (0, 3) if along == "x" else (3, 1), **side, **style)
+    if marks and along == "y":  # room for the words below the title
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, max(high, max(marks.values()) + 0.1 * (high - low)))
 
 
 def label_ends(axes, ends):
