@@ -51,7 +51,9 @@ def between_two_groups(groups, middle, cosines):
         told.append(f"{one} and {other} {cosine:.2f}")
     for name, (x, y) in places.items():
         canvas.box(x, y, wide, tall, name, "token", SMALL, thick=name == middle)
-    canvas.text(260, 240, f"{middle}: near to both groups (green: 0.4 or more)", SMALL, kind="sentence", bold=True)
+    close = {name for pair, cosine in cosines.items() if middle in pair and cosine >= 0.4 for name in pair}
+    near = {2: "both groups", 1: "one group", 0: "no group"}[sum(not close.isdisjoint(group) for group in groups)]
+    canvas.text(260, 240, f"{middle}: near to {near} (green: 0.4 or more)", SMALL, kind="sentence", bold=True)
     return canvas.finish(
         f"Lines with cosines between {', '.join(places)}: {'; '.join(told)}. {middle} stands between the two groups."
     )
