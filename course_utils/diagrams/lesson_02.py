@@ -129,13 +129,10 @@ def limits(sources, verdict):
     most = max(tokens for tokens, _ in sources.values())
     for row, (name, (tokens, why)) in canvas.steps(enumerate(sources.items())):
         y, wide = 6 + 66 * row, 440 * tokens / most
-        canvas.label(8, y + 10, name)
+        canvas.label(8, y + 10, name, bold=True)
+        canvas.label(130, y + 10, why)
         canvas.box(8, y + 24, 440, 30, kind="padding", dashed=True, round_by=2)
         canvas.box(8, y + 24, wide, 30, kind="token", round_by=2)
-        if wide < 300:
-            canvas.label(18 + wide, y + 39, why)
-        else:
-            canvas.text(8 + wide / 2, y + 39, why, SMALL)
         canvas.text(512, y + 39, tokens, 20, "end", bold=True)
     with canvas.step():
         canvas.text(260, 66 * len(sources) + 20, verdict, bold=True)
