@@ -271,25 +271,31 @@ def patching(host, donor, place, donor_place, layer, layers):
     host, donor: the tokens of two sentences. place, donor_place: the positions of the word.
     layer: the hidden state where its vector is replaced.
     """
-    canvas = Canvas("03 patching", 256)
-    for name, tokens, at, left in (("donor", donor, donor_place, 6), ("host", host, place, 276)):
-        wide = 236 / len(tokens)
-        canvas.label(left, 246, f"{name}: {' '.join(tokens[1:-1])}")
-        for height, label in ((0, layers), (1, layer), (2, 0)):
-            y = 24 + 84 * height
-            canvas.label(left, y - 12, f"hidden state {label}", quiet=True)
-            for token in range(len(tokens)):
-                shown = "masked" if token == at and (name == "donor" or height < 2) else "vector"
-                canvas.vector(left + token * wide, y, 4, shown, wide - 4, 34)
-        for y in (142, 58):
-            canvas.arrow((left + 118, y + 26), (left + 118, y + 2))
+    canvas, tops = Canvas("03 patching", 256), {layers: 22, layer: 100, 0: 178}
+    for state, y in tops.items():
+        canvas.label(4, y + 18, f"state {state}", quiet=True)
+    middles = {}
+    for name, tokens, at, left in (("donor", donor, donor_place, 72), ("host", host, place, 302)):
+        wide = 212 / len(tokens)
+        middles[name] = [left + (token + 0.5) * wide - 2 for token in range(len(tokens))]
+        for y in tops.values():
+            for token, x in enumerate(middles[name]):
+                own = token == at and name == "donor"
+                canvas.vector(x - wide / 2 + 2, y, 4, "masked" if own else "vector", wide - 4, 36)
+        canvas.text(middles[name][at], 226, tokens[at], SMALL, bold=True)
+        canvas.text(left + 104, 246, f"{name}: {' '.join(tokens[1:-1])}", SMALL, quiet=True)
+        for y, x in ((tops[layer], middles[name][0]), (tops[0], middles[name][-1 if name == "host" else 0])):
+            canvas.arrow((x, y - 4), (x, y - 38))
+    x, low, wide = middles["host"][place], tops[layer], 212 / len(host)
     with canvas.step():
-        donor_x, host_x = 6 + (donor_place + 0.5) * 236 / len(donor), 276 + (place + 0.5) * 236 / len(host)
-        canvas.arrow((donor_x, 144), (host_x, 144), kind="masked", bend=16, thick=True)
-        canvas.text(206, 177, "copied over", SMALL, kind="masked", bold=True)
+        canvas.vector(x - wide / 2 + 2, low, 4, "masked", wide - 4, 36)
+        canvas.arrow((middles["donor"][donor_place], low + 40), (x, low + 40), kind="masked", bend=16, thick=True)
+        canvas.text(254, low + 66, "copied over", SMALL, kind="masked", bold=True)
     with canvas.step():
-        canvas.label(402, 77, "layers read the\nhost's words", quiet=True)
-        canvas.text(512, 12, "donor or host?", SMALL, "end", kind="masked", bold=True)
+        for start in middles["host"]:
+            canvas.arrow((start, low - 3), (x, tops[layers] + 39), tip=False)
+        canvas.box(x - wide / 2 + 2, tops[layers], wide - 4, 36, "?", "masked", dashed=True, round_by=0)
+        canvas.text(514, 10, "like the donor's, or the host's?", SMALL, "end", kind="masked", bold=True)
     return canvas.finish(
         f"Two runs of the encoder. The vector of the word in hidden state {layer} of the donor is put in place of the "
         f"host's vector there. The layers above run on and read the host's other words. Asked is what the word's "

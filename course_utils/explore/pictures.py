@@ -95,7 +95,7 @@ def side_by_side(places, least=23):
 
 
 def line_between(places, kinds):
-    """The straight line that parts places of exactly two kinds with the widest margin, or None if there is none.
+    """The straight line that separates places of exactly two kinds with the widest margin, or None if there is none.
 
     It is given as (a, b, offset): a place (x, y) lies on it where a x + b y is the offset.
     """
@@ -123,14 +123,14 @@ def _layers(state, answer):
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
         places = side_by_side([(left + 80 + 60 * x, 114 - 60 * y) for x, y in answer["points"][number]])
         line = line_between(places, kinds) if two else None
-        parted.append(f"in state {number} {'a' if line else 'no'} straight line parts the two kinds")
+        parted.append(f"in state {number} {'a' if line else 'no'} straight line separates the two kinds")
         if line:
             canvas.arrow(*inside(*line, left + 4, 38, 152), kind="loss", dashed=True, thick=True, tip=False)
         for row, place in enumerate(places):
             canvas.circle(*place, 11, GROUPS[kinds[row]])
             canvas.text(*place, row + 1, SMALL)
         if two:
-            said = ("a line parts them", "loss") if line else ("no line parts them", "plain")
+            said = ("separated", "loss") if line else ("not separated", "plain")
             canvas.text(left + 80, 212, said[0], SMALL, kind=said[1], bold=True)
     apart = ", ".join(f"{value:.2f}" for value in answer["apart"])
     told = f"{', '.join(parted).capitalize()}. " if two else ""
