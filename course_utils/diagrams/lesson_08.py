@@ -94,13 +94,13 @@ def score_and_cosine(scores, cosines, pairs, over, under):
         middle = top + 8.5 * (1 + text.count("\n"))
         canvas.arrow((226, middle), (x + 3, y - 4), kind="loss", tip=False)
         canvas.circle(x, y, 5, "loss", look="dot")
-        canvas.label(232, middle, text, kind="loss", bold=True)
+        canvas.label(232, middle, text, kind="loss")
         top = 2 * middle - top + 3
     for row, place in canvas.steps(enumerate(under)):
         x, y = map(float, at(spread[place], cosines[place]))
         canvas.arrow((x, 193.0 + 34 * row), (x, y + 5), kind="vector", tip=False)
         canvas.circle(x, y, 5, "vector", look="dot")
-        canvas.text(512, 209 + 34 * row, "\n".join(pairs[place]), SMALL, "end", kind="vector", bold=True)
+        canvas.text(516, 210 + 34 * row, "\n".join(pairs[place]), SMALL, "end", kind="vector")
         if not row:
             canvas.text(62, 266, "other words: too low", anchor="start", bold=True, kind="vector")
     told = [f"{' / '.join(pairs[at])} (score {scores[at]:g}, cosine {cosines[at]:.2f})" for at in (*over, *under)]
@@ -241,7 +241,7 @@ def four_outcomes(labels, values, threshold):
             words = f"dashed: the mistakes, {counts[1, 0]} missed and {counts[0, 1]} false alarms"
             canvas.text(260, 265, words, bold=True)
     return canvas.finish(
-        "Bars count pairs by cosine, similar ones upwards and others downwards; hollow ones are on the wrong side. A "
+        "Bars count pairs by cosine, similar ones upwards and others downwards; dashed ones are on the wrong side. A "
         f"threshold of {threshold:.2f} cuts them into four kinds: {counts[1, 1]} similar pairs are found and "
         f"{counts[1, 0]} missed; of the others, {counts[0, 1]} are false alarms and {counts[0, 0]} are left out."
     )
