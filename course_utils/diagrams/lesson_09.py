@@ -300,21 +300,21 @@ def highest_of_a_table(cosines, itself):
 
 
 def asked_and_found(rows):
-    """Questions, and the nearest text to each with its cosine, and whether it answers.
+    """What was searched for, and the nearest text to each with its cosine, and whether it fits.
 
-    rows: [(question, text, cosine, what it is, whether it answers)].
+    rows: [(what was searched for, text, cosine, what it is, whether it fits)].
     """
     canvas = Canvas("09 asked and found", 24 + 72 * len(rows))
-    canvas.label(6, 10, "asked", quiet=True)
+    canvas.label(6, 10, "searched for", quiet=True)
     canvas.label(306, 10, "the nearest of all", quiet=True)
     placed = [(26 + 72 * at, *row) for at, row in enumerate(rows)]
-    for y, question, *_ in placed:
-        canvas.box(4, y, 200, 50, textwrap.fill(question, 24), "token", SMALL)
-    for y, _, text, cosine, remark, answers in canvas.steps(placed):
-        kind = "sentence" if answers else "loss"
+    for y, wanted, *_ in placed:
+        canvas.box(4, y, 200, 50, textwrap.fill(wanted, 24), "token", SMALL)
+    for y, _, text, cosine, remark, fits in canvas.steps(placed):
+        kind = "sentence" if fits else "loss"
         canvas.arrow((204, y + 26), (302, y + 26), kind=kind, thick=True)
         canvas.text(252, y + 10, f"{cosine:.2f}", kind=kind, bold=True)
         canvas.text(252, y + 42, remark, SMALL, kind=kind, bold=True)
         canvas.box(304, y, 212, 50, textwrap.fill(text, 28), "token", SMALL)
     told = "; ".join(f"{one!r} finds {text!r} with {cosine:.2f}, {remark}" for one, text, cosine, remark, _ in rows)
-    return canvas.finish(f"Questions with the nearest text that a search found, and its cosine: {told}.")
+    return canvas.finish(f"What was searched for, the nearest text that was found, and its cosine: {told}.")
