@@ -95,10 +95,14 @@ def mistakes(counts):
         canvas.box(144, 88, 246, 66, thick=True)
         canvas.arrow((390, 121), (406, 121))
         canvas.text(412, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.2f}", anchor="start")
+    with canvas.step():
+        canvas.text(256, 208, "a page that\nquotes praise:", SMALL, "end", kind="layer", bold=True)
+        canvas.label(412, 68, "an archive\nof all praise:", kind="layer", bold=True)
     return canvas.finish(
         f"Of the negative sentences, {rejected} are called negative and {alarms} positive; of the positive ones, "
         f"{missed} are called negative and {found} positive. Precision looks at the column of those called positive, "
-        f"{found} of {found + alarms}; recall at the row of those that are positive, {found} of {found + missed}."
+        f"{found} of {found + alarms}; recall at the row of those that are positive, {found} of {found + missed}. "
+        "A page that quotes praise needs precision, an archive of all praise needs recall."
     )
 
 
