@@ -146,7 +146,7 @@ def centre_of_gravity(points, shares, tokens, counted=None):
         canvas.circle(wide + 16, 22 + 50 * number, 9, "loss", "dot")
         canvas.label(wide + 34, 22 + 50 * number, f"+ {count - real} padding:\ncosine {cosine:.2f}", kind="loss")
         before = count
-    flat = f"the vectors pressed flat: {shares[0] + shares[1]:.0%} of their spread is seen"
+    flat = f"all dimensions projected onto a plane: {shares[0] + shares[1]:.0%} of the spread is seen"
     canvas.text(260, tall - 10, flat, SMALL, quiet=True)
     told = ", ".join(f"with {count - real} it has a cosine of {cosine:.2f}" for count, cosine in counted.items())
     return canvas.finish(
