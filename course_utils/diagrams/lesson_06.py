@@ -107,7 +107,7 @@ def beside_the_plane(tokens, vectors, points, named):
             if token in named:
                 canvas.arrow((x, base), (x, y), tip=False, dashed=True)
                 canvas.label(x + 10, y, token, mono=True, bold=at == nearest, quiet=at != nearest)
-        rest = [at for at, token in enumerate(tokens) if token not in named]
+        rest = sorted((at for at, token in enumerate(tokens) if token not in named), key=inside.item)
         if rest:
             x, y = max(spots[at][0] for at in rest), np.mean([spots[at][1] for at in rest])
             canvas.label(x + 10, y, "\n".join(tokens[at] for at in rest), mono=True, quiet=True)
