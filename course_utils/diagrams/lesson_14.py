@@ -1,6 +1,7 @@
 """The diagrams of lesson 14: the order of work, what a number may decide, failures, a threshold, and a report."""
 
 import re
+from math import ceil, floor
 
 from .canvas import SMALL, Canvas, text_width
 
@@ -134,13 +135,13 @@ def scores_and_threshold(groups, threshold):
 
     groups: {kind of query: its highest cosines}, the kind to be shown first.
     """
-    canvas = Canvas("14 scores and threshold", 86 + 58 * len(groups))
+    canvas = Canvas("14 scores and threshold", 90 + 58 * len(groups))
     values = [value for group in groups.values() for value in group]
-    low, high = min(values), max(values)
+    low, high = floor(10 * min(values)), ceil(10 * max(values))  # in tenths: the ends of the axis
     kinds = ["sentence"] + ["loss"] * (len(groups) - 1)
 
     def place(value):
-        return 152 + 260 * (value - low) / (high - low)
+        return 152 + 268 * (10 * value - low) / (high - low)
 
     for at, ((name, group), kind) in enumerate(zip(groups.items(), kinds)):
         y, placed = 64 + 58 * at, []
@@ -151,18 +152,21 @@ def scores_and_threshold(groups, threshold):
             placed.append((x, shift))
             canvas.circle(x, y + shift, 4, kind)
     bottom = 64 + 58 * len(groups) - 14
-    canvas.text(152, bottom + 2, f"{low:.2f}", SMALL, quiet=True)
-    canvas.text(412, bottom + 2, f"cosine {high:.2f}", SMALL, "end", quiet=True)
+    canvas.arrow((152, bottom - 8), (420, bottom - 8), tip=False)
+    for tenth in range(low, high + 1):
+        canvas.arrow((place(tenth / 10), bottom - 8), (place(tenth / 10), bottom - 3), tip=False)
+        canvas.text(place(tenth / 10), bottom + 6, f"{tenth / 10:.1f}", SMALL, quiet=True)
+    canvas.text(4, bottom + 6, "highest cosine", SMALL, "start", quiet=True)
     shown = [sum(value >= threshold for value in group) for group in groups.values()]
     first, *others = map(len, groups.values())
     told = f"{first - shown[0] or 'no'} answers lost, {sum(shown[1:])} of {sum(others)} useless results shown"
     with canvas.step():
-        canvas.arrow((place(threshold), bottom - 12), (place(threshold), 26), tip=False, dashed=True, thick=True)
+        canvas.arrow((place(threshold), bottom - 8), (place(threshold), 26), tip=False, dashed=True, thick=True)
         canvas.text(place(threshold), 12, f"{threshold:.2f}", bold=True)
         canvas.text(474, 20, "shown", SMALL, quiet=True)
         for at, (count, group, kind) in enumerate(zip(shown, groups.values(), kinds)):
             canvas.text(474, 64 + 58 * at, f"{count} of {len(group)}", kind=kind, bold=True)
-        canvas.text(260, bottom + 26, told, bold=True, kind="loss")
+        canvas.text(260, bottom + 30, told, bold=True, kind="loss")
     counts = ", ".join(f"{count} of {len(group)} {name}" for count, (name, group) in zip(shown, groups.items()))
     return canvas.finish(
         f"Dots, one for each query at its highest cosine, in {len(groups)} rows. At {threshold:.2f} are shown "
