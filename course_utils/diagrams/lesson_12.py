@@ -11,7 +11,7 @@ GRADES = ("neither", "helps", "answers")  # what a person's 0, 1 and 2 for a pag
 def pages_and_reader(packages, words, tokens, read, whole):
     """The pages of a collection by package, and the mean page beside what the encoder reads, true to scale.
 
-    packages: {name: number of pages}. words, tokens: of a page, in the mean. read: tokens that the encoder reads.
+    packages: {name: number of pages}. words, tokens: of a page, on average. read: tokens that the encoder reads.
     whole: the share of pages that it reads whole.
     """
     canvas = Canvas("12 pages and reader", 226)
@@ -21,7 +21,7 @@ def pages_and_reader(packages, words, tokens, read, whole):
         canvas.box(x, 26, wide * count / total, 34, f"{name} {count}", "token", SMALL)
         x += wide * count / total
     with canvas.step():
-        canvas.label(12, 92, f"a page, in the mean: {words:,.0f} words, or {tokens:,.0f} tokens", quiet=True)
+        canvas.label(12, 92, f"a page, on average: {words:,.0f} words, or {tokens:,.0f} tokens", quiet=True)
         canvas.box(12, 104, wide, 40, kind="token", round_by=0)
     with canvas.step():
         canvas.box(12, 104, wide * read / tokens, 40, f"{read} tokens", "sentence", round_by=0, thick=True)
@@ -31,7 +31,7 @@ def pages_and_reader(packages, words, tokens, read, whole):
         canvas.text(260, 204, f"{whole:.0%} of the pages fit whole", bold=True)
     told = ", ".join(f"{name} {count}" for name, count in packages.items())
     return canvas.finish(
-        f"A collection of {total:,} pages: {told}. In the mean a page has {words:,.0f} words, or {tokens:,.0f} tokens, "
+        f"A collection of {total:,} pages: {told}. On average a page has {words:,.0f} words, or {tokens:,.0f} tokens, "
         f"drawn as a bar. The encoder reads {read} tokens, the first part of the bar, and {whole:.0%} of the pages fit "
         "whole."
     )
