@@ -1,5 +1,7 @@
 """The diagrams of lesson 13: bytes to scale, fewer numbers, fewer bits, a second look, and a walk over a graph."""
 
+from math import dist
+
 from .canvas import SMALL, Canvas
 
 
@@ -34,24 +36,24 @@ def eight_bits(low, high, value, step):
         canvas.arrow((x, 74), (x, 86), tip=False)
     for x, number, name, code in ((left, low, "low", -128), (right, high, "high", 127)):
         canvas.text(x, 26, name, SMALL, quiet=True)
-        canvas.text(x, 48, f"{number:.3f}", SMALL, mono=True)
+        canvas.text(x, 48, f"{number:.4f}", SMALL, mono=True)
         canvas.text(x, 112, code, SMALL, mono=True, bold=True)
     x = left + (right - left) * (place + 0.5) / 255
     with canvas.step():
         canvas.circle(x, 80, 7, "vector", look="dot")
-        canvas.text(x, 48, f"{value:.3f}", SMALL, mono=True, kind="vector")
+        canvas.text(x, 48, f"{value:.4f}", SMALL, mono=True, kind="vector")
         canvas.text(x, 26, f"value, {place} steps above low", SMALL, kind="vector")
     with canvas.step():
         canvas.arrow((x, 90), (x, 118), kind="sentence")
         canvas.box(x - 92, 120, 184, 30, f"stored: {place} - 128 = {place - 128}", "sentence", size=SMALL, bold=True)
     with canvas.step():
         back = low + (place + 0.5) * step
-        canvas.text(x, 168, f"decoded: {back:.3f}, the middle of its step", SMALL)
-        canvas.text(x, 190, f"a step is {step:.4f} long", SMALL, quiet=True)
+        canvas.text(x, 168, f"decoded: {back:.4f}, the middle of its step", SMALL)
+        canvas.text(x, 190, f"a step is {step:.5f} long", SMALL, quiet=True)
     return canvas.finish(
-        f"The range of one dimension, from {low:.3f} to {high:.3f}, is cut into 255 steps of {step:.4f}. The value "
-        f"{value:.3f} lies {place} whole steps above the lowest, so it is stored as {place} - 128 = {place - 128}, in "
-        f"one byte. Decoded, it is the middle of its step, {back:.3f}."
+        f"The range of one dimension, from {low:.4f} to {high:.4f}, is cut into 255 steps of {step:.5f}. The value "
+        f"{value:.4f} lies {place} whole steps above the lowest, so it is stored as {place} - 128 = {place - 128}, in "
+        f"one byte. Decoded, it is the middle of its step, {back:.4f}."
     )
 
 
@@ -161,10 +163,11 @@ def walk_down(points, layers, paths, target, nearest):
             for one in sorted(lit[number]):
                 canvas.circle(*at(points[one], *floor), 4, "vector", look="dot")
             for one, other in zip(path, path[1:]):
-                canvas.arrow(at(points[one], *floor), at(points[other], *floor), kind="sentence", thick=True)
+                start, end = at(points[one], *floor), at(points[other], *floor)
+                canvas.arrow(start, end, kind="sentence", thick=True, tip=dist(start, end) > 18)  # else all tip
             canvas.circle(*at(points[path[0]], *floor), 6, "sentence", look="dot")
-    shown = {"searched for": "loss", "the walk": "sentence", "compared on the way": "vector"}
-    for x, (name, kind) in zip((2, 134, 236), shown.items()):
+    shown = {"searched for": "loss", "the walk starts here": "sentence", "compared on the way": "vector"}
+    for x, (name, kind) in zip((2, 126, 312), shown.items()):
         canvas.circle(x + 8, 198, 6, kind, look="ring" if kind == "loss" else "dot", thick=kind == "loss")
         canvas.label(x + 22, 198, name, kind=kind)
     with canvas.step():
