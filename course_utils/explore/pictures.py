@@ -262,7 +262,9 @@ def _losses(state, answer):
         if sum(value**2 for value in gradient) ** 0.5 > 0.02 * longest:
             canvas.arrow((x, y), (x - 60 * gradient[0] / longest, y + 60 * gradient[1] / longest), thick=True)
         canvas.circle(x, y, 10, {"anchor": "token", "positive": "sentence"}.get(name, "masked"))
-        canvas.text(x, y + 22, name, SMALL)
+        inside = math.hypot(point[0] - state["anchor"][0], point[1] - state["anchor"][1]) * 85 < radius
+        above = name.startswith("negative") and (point[1] > state["anchor"][1]) != inside  # the ring crosses no name
+        canvas.text(x, y - 18 if above else y + 22, name, SMALL)
     canvas.text(10, 326, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
     return canvas.finish(
         f"Anchor, positive and {len(state['negatives'])} negatives in the plane under the {state['kind']} loss, "

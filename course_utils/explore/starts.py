@@ -42,7 +42,7 @@ STARTS = {
     "threshold": {"cut": 3.0, "at": 0.6},
     "losses": {
         "kind": "triplet", "anchor": [0.0, 0.6], "positive": [0.7, 0.2],
-        "negatives": [[-0.9, 0.3], [1.6, 1.4], [-1.4, -1.2]], "margin": 0.5, "scale": 20,
+        "negatives": [[-0.7, -0.05], [1.6, 1.4], [-1.4, -1.2]], "margin": 0.5, "scale": 20,
     },
     "search": {
         "query": "five people wrote the screenplay and none of them looked it over", "layer": 6, "pooling": "mean",
