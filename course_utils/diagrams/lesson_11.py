@@ -134,7 +134,7 @@ def steps_and_epochs(steps, before, after):
     with canvas.step():
         canvas.arrow((left - 8, 84), (left - 8, 124))
         canvas.text(left - 8, 144, f"{before:.1f}", 22, bold=True, kind="padding")
-        canvas.text(260, 178, "share right of the triplets that decide", SMALL, quiet=True)
+        canvas.text(260, 178, "share right in the development part", SMALL, quiet=True)
     for epoch, share in canvas.steps(enumerate(after)):
         end = left + (epoch + 1) * each * wide + epoch * 10 - 8
         canvas.arrow((end, 84), (end, 124))
