@@ -139,13 +139,15 @@ def walk_down(points, layers, paths, target, nearest):
     places visited in each. target: the point that is searched for, and `nearest` the place nearest to it.
     """
     canvas = Canvas("13 walk down", 258)
-    spans = [(min(axis), max(axis) - min(axis)) for axis in zip(*points, target)]
+    spans = [(min(axis), max(axis)) for axis in zip(*points, target)]
     floors = (2, 200), (216, 302)  # left end and width of each layer
     top, deep = 26, 156
 
     def at(point, left, wide):
-        across, down = ((value - least) / span for value, (least, span) in zip(point, spans))
-        return left + 12 + (wide - 24) * across, float(top + 12 + (deep - 24) * (1 - down))
+        # one scale for both axes: what is nearer must look nearer
+        scale = min((room - 24) / (most - least) for room, (least, most) in zip((wide, deep), spans))
+        across, up = (scale * (value - (least + most) / 2) for value, (least, most) in zip(point, spans))
+        return float(left + wide / 2 + across), float(top + deep / 2 - up)
 
     lit = [{other for one in path for other in (one, *graph[one])} for graph, path in zip(layers, paths)]
     for graph, floor, name in zip(layers, floors, ("upper graph", "lower graph")):
