@@ -1,0 +1,1 @@
+"""What learners know: the concept inventory, where to begin, what is due for review, and what a class has gained."""
