@@ -15,6 +15,7 @@ NAMES = {
     "exercises": "check hint solution",
     "tools.workspace.overview": "progress",
     "tools.workspace.live": "reveal",
+    "tools.ideas.asking": "place review predictions",
 }
 HOME = {name: module for module, names in NAMES.items() for name in names.split()}
 __all__ = sorted(HOME)  # noqa: PLE0605

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from nbconvert import HTMLExporter
+from playwright import sync_api as playwright
 
+from course_utils._support import memory
 from course_utils._support.notebooks import part_with
 from course_utils._support.passed import remember
 from course_utils.attention import attend
@@ -358,6 +361,45 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     run("# 2. ", "\nmine = 1\nreveal()")
     page.wait_for_selector(".jp-Notebook .cm-content:has-text('rows.append(sum(kept) / len(kept))')")
     assert cells.filter(has_text="mine = 1").count() == 1 and cells.count() == before + 1
+    assert page.outside == page.problems == []
+
+
+@needs_chromium
+def test_place_review_and_progress_by_keyboard(lab, open_page):
+    """Questions are answered with the keys alone; axe finds nothing, in both modes; what is due is counted."""
+    sources = "from course_utils import setup, place, review, progress\nsetup()", "place()", "review()", "progress()"
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    nbformat.write(notebook, lab[1] / "questions.ipynb")
+    page = opened(open_page, lab, "questions")
+    page.set_viewport_size({"width": 1280, "height": 1500})
+    run_all_cells(page)
+    placing, reviewing = (page.locator(".cu-ask").nth(number) for number in (0, 1))
+    assert "to review today: " in page.locator(".jp-OutputArea-output").last.inner_text()
+
+    def answer(asked, *keys):
+        """From the first option on: keys, then the degree of being sure if it is asked, and Enter on the button."""
+        before = asked.locator("form .cu-small").inner_text()
+        asked.locator("button, input").first.focus()
+        for key in (*keys, "Enter"):
+            page.keyboard.press(key)
+        playwright.expect(asked.locator("form .cu-small")).not_to_have_text(before)
+
+    answer(placing, "ArrowDown", "Tab", "ArrowRight", "Tab")
+    assert placing.locator(".cu-small").inner_text().startswith("2 of 20")
+    assert page.evaluate("document.activeElement.tagName") == "LEGEND", "the next question has the focus"
+    placing.locator("button[type=submit]").click()
+    assert "Choose an answer first." in placing.inner_text()
+    reviewing.locator("button").focus()  # a question to recall: show the answer, then say how much of it one had
+    page.keyboard.press("Enter")
+    reviewing.locator("input").first.wait_for()
+    answer(reviewing, "ArrowDown", "Tab")
+    assert memory.read_memory(lab[1]).cards["00-recall-1"]["stability"] > 1
+    for theme in ("light", "dark"):
+        page.evaluate("light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower())
+        found = Axe().run(page, context=".cu-ask").response["violations"]
+        assert [one["id"] for one in found] == []
+        keep(page, f"questions_{theme}")
     assert page.outside == page.problems == []
 
 

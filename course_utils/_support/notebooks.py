@@ -13,6 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 INSTALLED = (PACKAGE / "notebooks").is_dir() or not (PACKAGE.parent / "pyproject.toml").is_file()
 ROOT = PACKAGE if INSTALLED else PACKAGE.parent
 NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
+# an option of a question: its letter, its text, what is said about it
+OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL)
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = {
     "full": "a core: exercises, questions before results, and a deck of 25 to 45 minutes",

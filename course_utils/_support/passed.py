@@ -69,7 +69,7 @@ def _change(folder, change):
     path = folder / PROGRESS
     with alone(path, PATIENCE):
         ids, others, sound = _read(path)
-        aside = None if sound else _move_aside(path)
+        aside = None if sound else move_aside(path)
         try:
             write_whole(path, json.dumps({**others, "passed": sorted(change(ids))}, indent=1) + "\n")
         except OSError:
@@ -98,10 +98,10 @@ def _read(path):
     return texts, others, isinstance(ids, list) and all(isinstance(one, str) for one in ids)
 
 
-def _move_aside(path):
-    """Rename a damaged file to .progress.damaged.json, with a number if that is taken. Returns the new path."""
+def move_aside(path):
+    """Rename a damaged .progress.json to .progress.damaged.json, with a number if that is taken. Returns the path."""
     for number in itertools.count(1):
-        aside = path.with_name(f".progress.damaged{f'-{number}' if number > 1 else ''}.json")
+        aside = path.with_name(f"{path.stem}.damaged{f'-{number}' if number > 1 else ''}{path.suffix}")
         if not os.path.lexists(aside):
             os.rename(path, aside)
             return aside

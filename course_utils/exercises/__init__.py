@@ -8,6 +8,7 @@ import json
 import pkgutil
 from importlib import import_module
 
+from .._support.memory import checked
 from .._support.notebooks import BEGIN, END, NOTEBOOKS
 from .._support.passed import hints_shown, remember
 from .._support.renamed import new_id
@@ -64,8 +65,11 @@ def check(exercise_id, answer, seed=None):
     """
     exercise = find(exercise_id)
     report = examine(exercise, answer, seed)
-    if report.passed and not isinstance(exercise, Completion):
-        remember(report.exercise_id)
+    if not isinstance(exercise, Completion):
+        if report.passed:
+            remember(report.exercise_id)
+        named = next((one.name for one in exercise.mistakes if one.card and one.message == report.mistake), "")
+        checked(report.exercise_id, report.passed, named, hints_shown.get(exercise_id, 0))
     return report
 
 

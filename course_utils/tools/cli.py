@@ -179,6 +179,61 @@ def progress(workspace, page):
 
 
 @main.command()
+@click.option("--by-doing", is_flag=True, help="Judge by one exercise of each core instead, those you have passed.")
+@click.option("--workspace", type=ANY_PATH, help="With --by-doing: the folder with your copies of the lessons.")
+def place(by_doing, workspace):
+    """Find out where to begin: twenty questions in ten minutes. In a notebook, place() asks the same."""
+    from .ideas import asking
+    from .ideas.route import placing
+
+    if by_doing:
+        click.echo(repr(asking.Said(asking.by_doing(_workspace(workspace)))))
+    else:
+        _ask(asking.Placing([one.id for one in placing()]))
+
+
+@main.command()
+@learners_workspace
+def review(workspace):
+    """Ask what is due today, in about five minutes. In a notebook, review() asks the same.
+
+    The schedule is FSRS. If you use the cards of `course cards` in Anki, choose one of the two.
+    """
+    from .._support.memory import MemoryProblem
+    from .ideas import asking
+
+    with in_one_sentence(MemoryProblem, OSError):
+        _ask(asking.reviewing(workspace))
+
+
+def _ask(session):
+    from .ideas.asking import in_terminal
+
+    def read(prompt, choices):
+        if not choices:
+            return click.prompt(prompt, default="", show_default=False)
+        return click.prompt(prompt, type=click.Choice(list(choices), case_sensitive=False)).upper()
+
+    in_terminal(session, read, click.echo)
+
+
+@main.command()
+@click.argument("before", type=FILE)
+@click.argument("after", type=FILE)
+@click.option("--out", type=FILE, help="Also write the table to this file, as CSV.")
+def gains(before, after, out):
+    """What a class has learned: its answers to `course quiz --before` and `--after`, as its platform exports them."""
+    from .._support.files import write_whole
+    from .ideas.gains import GainsProblem, gains, read_answers, told
+
+    with in_one_sentence(GainsProblem, OSError):
+        table, learners, notices = gains(read_answers(before, "before"), read_answers(after, "after"))
+        if out:
+            write_whole(out, table.round(3).to_csv(index_label="idea"))
+    click.echo("\n".join(told(table, learners, notices)))
+
+
+@main.command()
 @click.argument("lesson", metavar="NN")
 @learners_workspace
 @click.option("--forget", "forgotten", is_flag=True, help="Also forget which of its exercises you passed.")
@@ -286,6 +341,7 @@ def open_lab(workspace, write_only, live, route, language, flags):
     if not route:
         click.echo("One day, all cores, or everything? --route day, course or everything shows the way.")
     _print_language(workspace)
+    lab.write_today(workspace)
     if write_only:
         return
     # so that Lab's terminals find `course`
@@ -623,14 +679,23 @@ def book(out, language):
 @click.option(
     "--out", type=FILE, required=True, help="The file to write. An earlier export there is replaced, and nothing else."
 )
-def quiz(form, lessons, out):
+@click.option(
+    "--before/--after",
+    "first",
+    default=None,
+    help="The concept inventory instead, in one of its two forms: for before the course, or for after it.",
+)
+def quiz(form, lessons, out, first):
     """Write the questions of the lessons as a question bank for a learning platform."""
     from .publish import question_banks
     from .publish.book import BookError
     from .publish.slides import SlidesError
 
     with in_one_sentence(question_banks.ExportError, BookError, SlidesError):
-        bank = question_banks.questions(_numbers(lessons))
+        if first is None:
+            bank = question_banks.questions(_numbers(lessons))
+        else:
+            bank = question_banks.of_inventory("before" if first else "after", _numbers(lessons))
         replaced = question_banks.write_export(out, getattr(question_banks, form)(bank))
     click.echo(f"{len(bank)} questions in {out}.{' An earlier export was replaced.' if replaced else ''}")
 

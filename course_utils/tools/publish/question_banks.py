@@ -7,7 +7,6 @@ it stays when a cell is moved or edited. The bytes depend on the lessons alone.
 
 import functools
 import io
-import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,8 @@ import jinja2
 from markdown_it import MarkdownIt
 
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import NOTEBOOKS, OPTION
+from ..ideas.inventory import inventory
 from .book import read_lessons
 from .mathematics import with_mathml
 from .slides import HEADING, find_lesson
@@ -33,7 +33,6 @@ MARK = "made by the course command"  # at the end of each export, so that nothin
 MATHML = "http://www.w3.org/1998/Math/MathML"
 # tags that Markdown makes and that QTI has too (QTI 2.1, Assessment Item Information Model, "Content Model")
 KEPT = set("a blockquote br code div em hr li ol p pre span strong sub sup table tbody td th thead tr ul".split())
-OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL)
 BREAK = "\n\n"  # between paragraphs
 PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
 # Cells that a question needs to be understood, where that is not the text directly above it; () where it needs none.
@@ -132,6 +131,27 @@ def questions(numbers=(), sources=NOTEBOOKS):
         if chosen and not asked:
             raise ExportError(f"Lesson {name[:2]} has no questions.")
         bank += asked
+    return bank
+
+
+def of_inventory(form, numbers=()):
+    """One form of the concept inventory, "before" or "after", of some lessons such as ("04",), or of all.
+
+    Raises ExportError for a lesson without ideas.
+    """
+    ideas = [one for one in inventory().values() if not numbers or one.lesson in numbers]
+    if missing := set(numbers) - {one.lesson for one in ideas}:
+        raise ExportError(f"The inventory has no questions about lesson {min(missing)}.")
+    bank = []
+    for idea in ideas:
+        one = getattr(idea, form)
+        options = tuple(
+            Option(letter, xhtml(option.text, inline=True), xhtml(option.why), option.right)
+            for letter, option in zip("ABCD", one.options)
+        )
+        bank.append(
+            Question(f"i{one.id}", idea.lesson, f"Ideas, {form}", idea.id, "", xhtml(one.ask, inline=True), options)
+        )
     return bank
 
 

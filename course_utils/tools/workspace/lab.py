@@ -8,11 +8,23 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from ..._support.files import write_whole
+
 # No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
 LAB_SETTINGS = Path(__file__).parent / "lab_settings"
 FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
 LAB_FILES = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
 FIRST_PAGE = "tree/00_start_here.ipynb"  # what JupyterLab opens, below its address
+TODAY = "today.ipynb"
+TODAY_TEXT = """# Today
+
+*Run > Run All Cells*: first you are asked what is due today, about five minutes; then comes your progress. Nothing is
+due before the first lesson is finished."""
+TODAY_CODE = {
+    "setup": "from course_utils import setup, review, progress\nsetup()",
+    "review": "review()",
+    "progress": "progress()",
+}
 HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be written
     "JUPYTER_CONFIG_DIR": "config",
     "JUPYTER_DATA_DIR": "data",
@@ -76,6 +88,19 @@ def write_first_layout(workspace):
         stored.parent.mkdir(exist_ok=True)
         if not stored.exists():
             shutil.copyfile(FIRST_LAYOUT, stored)
+
+
+def write_today(workspace):
+    """Write the notebook that asks what is due and shows the progress, unless there is a file of its name."""
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    cells = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": TODAY_TEXT}]
+    for name, code in TODAY_CODE.items():
+        cell = {"cell_type": "code", "execution_count": None, "outputs": []}
+        cells.append({**cell, "id": name, "metadata": {}, "source": code})
+    notebook = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    with suppress(OSError):  # a folder that cannot be written gets none
+        if not (Path(workspace) / TODAY).exists():
+            write_whole(Path(workspace) / TODAY, json.dumps(notebook, indent=1) + "\n")
 
 
 def write_side_by_side(workspace, file):

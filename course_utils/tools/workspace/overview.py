@@ -7,11 +7,13 @@ small file; elsewhere, it records nothing.
 import html
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..._support.memory import Memory, MemoryProblem
 from ..._support.notebooks import NOTEBOOKS, ROUTES, parts
 from ..._support.passed import RECORD, current, passed
+from ..ideas.asking import calibration, due_today
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
@@ -167,18 +169,28 @@ def overview(folder):
 
     Raises OSError if the record cannot be read.
     """
-    at_work = folder is not None and (Path(folder) / RECORD).is_file()
-    return Overview(
-        lessons() or (lessons(folder) if at_work else ()), frozenset(passed(folder)) if at_work else frozenset()
-    )
+    if folder is None or not (Path(folder) / RECORD).is_file():
+        return Overview(lessons(), frozenset())
+    try:
+        items, writing, memory = due_today(folder)
+    except MemoryProblem as problem:
+        items, writing, memory = [], [], Memory(notice=str(problem))
+    due = len(items) + len(writing)
+    return Overview(lessons() or lessons(folder), frozenset(passed(folder)), due, calibration(memory), memory.notice)
 
 
 @dataclass(frozen=True)
 class Overview:
-    """What `progress` returns. `lessons`: all lessons of the course; `passed`: ids of exercises."""
+    """What `progress` returns. `lessons`: all lessons of the course; `passed`: ids of exercises.
+
+    due: how many things `course review` would ask. sure: {how sure: (answers, right ones)}. notice: about the record.
+    """
 
     lessons: tuple[Lesson, ...]
     passed: frozenset[str]
+    due: int = 0
+    sure: dict = field(default_factory=dict)
+    notice: str = ""
 
     @property
     def next(self):
@@ -230,6 +242,40 @@ class Overview:
         where = f"lesson {lesson.key}" if lesson.is_core else "the further part"
         return f"next: {where}, {lesson.title} (exercise {one})"
 
+    @property
+    def remembered(self):
+        """Lines about the review of today, and about how sure this learner is."""
+        lines = [f"to review today: {self.due} (`course review`, or review() in a notebook)"] if self.due else []
+        if self.sure:
+            shares = "; ".join(f"{name}: {right} of {asked} right" for name, (asked, right) in self.sure.items())
+            lines.append(f"how sure you were: {shares}")
+        return lines + ([self.notice] if self.notice else [])
+
+    def _calibration(self):
+        """How often each degree of being sure was right, as a drawing; "" without answers."""
+        if not self.sure:
+            return ""
+        from scipy.stats import binomtest
+
+        from ...plots import dots
+
+        names = [f"{name} ({asked} answers)" for name, (asked, _) in self.sure.items()]
+        shares = [right / asked for asked, right in self.sure.values()]
+        intervals = [binomtest(right, asked).proportion_ci(method="wilson") for asked, right in self.sure.values()]
+        (asked, right), name = list(self.sure.values())[-1], list(self.sure)[-1]
+        title = f"“{name}” was right {right} of {asked} times"
+        figure = dots(
+            names,
+            {"right": shares},
+            title,
+            "share of right answers, with its 95% interval",
+            f"{title}; {'; '.join(self.remembered)}",
+            intervals={"right": ([low for low, _ in intervals], [high for _, high in intervals])},
+            limits=(0, 1),
+            marks={"by chance": 0.25},
+        )
+        return figure._repr_html_()
+
     def plan(self):
         """The lessons with their minutes and what is passed, and what comes next, in lines."""
         width = max((len(lesson.title) for lesson in self.lessons), default=0)
@@ -237,7 +283,7 @@ class Overview:
             f"{lesson.sign}  {lesson.title:{width}}  {lesson.minutes:3d} min  {self.count(lesson)}".rstrip()
             for lesson in self.lessons
         ]
-        return [*rows, self.advice]
+        return [*rows, self.advice, *self.remembered]
 
     def __repr__(self):
         width = max((len(lesson.title) for lesson in self.lessons), default=0)
@@ -248,7 +294,7 @@ class Overview:
             f"{self.count(lesson)}".rstrip()
             for lesson in self.lessons
         ]
-        return "\n".join([self.totals, "", *rows, "", self.advice])
+        return "\n".join([self.totals, "", *rows, "", self.advice, *self.remembered])
 
     def plain(self):
         """The overview in ASCII, for a terminal without other characters."""
@@ -265,6 +311,7 @@ class Overview:
                 f'<tr><th scope="row" style="{CELL}; font-weight: normal{indent}">{lesson.sign.strip()} '
                 f"{html.escape(lesson.title)}</th>{cells}{count}</tr>"
             )
+        remembered = "".join(f'<p style="padding: 0 0.6em">{html.escape(line)}</p>' for line in self.remembered)
         head = "".join(
             f'<th scope="col" style="{CELL}">{name}</th>' for name in ("Lesson", "Minutes", "Exercises", "Passed")
         )
@@ -273,6 +320,7 @@ class Overview:
             'padding: 0.3em 0.6em">'
             f"{html.escape(self.totals)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
             f'<p style="padding: 0 0.6em"><strong>{html.escape(self.advice)}</strong></p>'
+            f"{remembered}{self._calibration()}"
         )
 
     def page(self):

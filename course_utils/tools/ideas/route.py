@@ -1,0 +1,103 @@
+"""Where to begin: twenty questions, or one exercise of each core, and the route that follows from them."""
+
+import json
+from dataclasses import dataclass
+
+from ..._support.notebooks import cores
+from .inventory import UNPILOTED, inventory
+
+ASKED = tuple(
+    f"{number:02d}" for number in range(1, 11)
+)  # the cores that may be skipped; ten minutes for two ideas each
+BY_DOING = {  # an exercise of each core that cannot be written without what the core is about
+    "01": "01-wordpiece",
+    "02": "02-pad-batch",
+    "03": "03-nearest-sense",
+    "04": "04-mean-pool",
+    "05": "05-find-the-bug",
+    "06": "06-project",
+    "07": "07-find-the-bug",
+    "08": "08-spearman",
+    "09": "09-tokens",
+    "10": "10-leaks",
+}
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where to begin. `skip`: cores before it and known ones behind it; `sections`: {idea not known in a skipped core:
+    the title of its section}; `reasons`: sentences.
+    """
+
+    begin: str
+    skip: tuple[str, ...]
+    sections: dict
+    reasons: tuple[str, ...]
+
+    @property
+    def sentence(self):
+        """Such as "Begin with 03; skip 01 and 02; the section “The mask” of 02 is worth ten minutes."."""
+        parts = [f"Begin with lesson {self.begin}"]
+        if self.skip:
+            parts.append(f"skip {_listed(self.skip)}")
+        parts += [f"the section “{title}” of {idea[:2]} is worth ten minutes" for idea, title in self.sections.items()]
+        return "; ".join(parts) + "."
+
+    def __repr__(self):
+        return "\n".join([self.sentence, *(f"  - {reason}" for reason in self.reasons), UNPILOTED])
+
+
+def placing():
+    """The questions of `course place`, in order."""
+    return [idea.before for idea in inventory().values() if idea.lesson in ASKED]
+
+
+def route(known):
+    """The Route of somebody who knows these ideas (ids), of those that `placing` asks about.
+
+    It begins with the first core of which neither idea is known; with lesson 00 if that is the first of all, with the
+    core behind the last if there is none. A core with one known idea before that is skipped but for one section.
+    """
+    asked = {lesson: [one for one in inventory().values() if one.lesson == lesson] for lesson in ASKED}
+    knows = {lesson: [one for one in ideas if one.id in known] for lesson, ideas in asked.items()}
+    first = next((lesson for lesson in ASKED if not knows[lesson]), f"{int(ASKED[-1]) + 1:02d}")
+    begin = "00" if first == ASKED[0] else first
+    whole = [lesson for lesson in ASKED if len(knows[lesson]) == len(asked[lesson])]
+    skip = [lesson for lesson in ASKED if lesson < first or lesson in whole]
+    open_ideas = [one for lesson in skip for one in asked[lesson] if one not in knows[lesson]]
+    reasons = [
+        f"{lesson}: you know what it is about ({_listed(one.says for one in knows[lesson])})" for lesson in whole
+    ]
+    reasons += [f"{one.lesson}: worth reading, since {_lower(one.says)}" for one in open_ideas]
+    if knows.get(first) == []:
+        reasons.append(f"{first}: neither of its ideas yet: {_listed(_lower(one.says) for one in asked[first])}")
+    titles = {one.id: section_title(one.lesson, one.section) for one in open_ideas}
+    return Route(begin, tuple(skip), titles, tuple(reason.rstrip(".") + "." for reason in reasons))
+
+
+def route_by_doing(passed):
+    """The Route of somebody who has passed these exercises of BY_DOING: a core counts as known if its one is passed."""
+    return route({one.id for one in inventory().values() if BY_DOING.get(one.lesson) in passed})
+
+
+def section_title(lesson, cell_id):
+    """The heading above a cell of a core, or in it."""
+    title = ""
+    for cell in json.loads(cores()[lesson].read_text(encoding="utf-8"))["cells"]:
+        if "instructor" in cell["metadata"].get("tags", []):
+            continue
+        headings = [line for line in "".join(cell["source"]).splitlines() if line.startswith("## ")]
+        if cell["cell_type"] == "markdown" and headings:
+            title = headings[-1].removeprefix("## ")
+        if cell["id"] == cell_id:
+            return title
+    raise KeyError(f"lesson {lesson} has no cell {cell_id}")
+
+
+def _listed(texts):
+    *first, last = [text.rstrip(".") for text in texts]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _lower(text):
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,451 @@
+"""The concept inventory, where to begin, what is due, and what a class has gained."""
+
+import functools
+import json
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import nbformat
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from fsrs import Card, Rating, Scheduler
+
+from course_utils import check, progress
+from course_utils._support import memory
+from course_utils._support.notebooks import cores
+from course_utils._support.passed import RECORD, remember
+from course_utils.exercises import all_exercises
+from course_utils.tools.cli import main
+from course_utils.tools.ideas import asking, gains, route
+from course_utils.tools.ideas.inventory import FORMS, inventory, question
+from course_utils.tools.workspace.lab import write_today
+
+DAY = timedelta(days=1)
+START = datetime(2026, 1, 5, 18, tzinfo=UTC)
+IDEAS = list(inventory().values())
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    (tmp_path / RECORD).write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ---------------------------------------------------------------- the inventory
+
+
+def test_each_core_has_two_ideas_with_two_questions_each():
+    assert [sum(one.lesson == key for one in IDEAS) for key in cores()] == [2] * len(cores())
+
+
+@pytest.mark.parametrize("idea", IDEAS, ids=[one.id for one in IDEAS])
+def test_a_question_has_its_cell_its_evidence_and_options_that_look_alike(idea):
+    cells = {
+        cell.id
+        for cell in nbformat.read(cores()[idea.lesson], as_version=4).cells
+        if "instructor" not in cell.metadata.get("tags", [])
+    }
+    errors = set()
+    for form in FORMS:
+        one = getattr(idea, form)
+        assert one.ask.endswith("?") and one.cell in cells
+        assert len({option.text for option in one.options}) == len(one.options) == 4
+        assert [option.right for option in one.options].count(True) == 1
+        assert all(option.why and not option.why.startswith(("Right.", "No.")) for option in one.options)
+        lengths = [len(option.text) for option in one.options]
+        assert max(lengths) - min(lengths) <= 24, lengths
+        errors |= {option.error for option in one.options if option.error}
+    assert idea.section in cells
+    assert errors <= idea.evidence.keys(), errors
+    for found in idea.evidence.values():
+        assert found["held"] and found["kind"] and found["where"] and 0 <= found["found"] <= found["seen"]
+
+
+def test_the_place_of_the_right_option_and_its_length_tell_nothing():
+    questions = [getattr(idea, form) for idea in IDEAS for form in FORMS]
+    places = np.bincount([one.right for one in questions], minlength=4) / len(questions)
+    longest = np.mean([one.right == max(range(4), key=lambda at: len(one.options[at].text)) for one in questions])
+    assert places.min() > 0.15 and places.max() < 0.35
+    assert longest < 0.35
+
+
+def test_every_exercise_of_a_core_needs_an_idea_of_its_lesson():
+    for key in cores():
+        of_core = {one for one in all_exercises() if asking.part_with(one) == key}
+        assert {name for idea in IDEAS if idea.lesson == key for name in idea.exercises} == of_core
+
+
+# ---------------------------------------------------------------- where to begin
+
+CORES = [idea.lesson for idea in IDEAS]
+
+
+def profile(*known, half=()):
+    """The ideas of somebody who knows these cores wholly, and the first idea of those in `half`."""
+    whole = {idea.id for idea in IDEAS if idea.lesson in known}
+    return whole | {next(idea.id for idea in IDEAS if idea.lesson == lesson) for lesson in half}
+
+
+def to(last):
+    return [f"{number:02d}" for number in range(1, last + 1)]
+
+
+# (known cores, cores of which the first idea is known, begin, skip, cores of which a section is to be read)
+PROFILES = [
+    ([], [], "00", [], []),
+    (["02"], [], "00", ["02"], []),
+    (["10"], ["05"], "00", ["10"], []),
+    ([], ["02", "03"], "00", [], []),
+    (["03", "04", "05"], [], "00", ["03", "04", "05"], []),
+    *[(to(last), [], f"{last + 1:02d}", to(last), []) for last in range(1, 11)],
+    *[(to(last), [f"{last + 1:02d}"], f"{last + 2:02d}", to(last + 1), [f"{last + 1:02d}"]) for last in range(1, 9)],
+    ([], ["01"], "02", ["01"], ["01"]),
+    ([], ["01", "02"], "03", ["01", "02"], ["01", "02"]),
+    (["01"], ["02"], "03", ["01", "02"], ["02"]),
+    (["01", "03"], ["02"], "04", ["01", "02", "03"], ["02"]),
+    (["01", "02", "05"], [], "03", ["01", "02", "05"], []),
+    (["01", "02", "04", "06"], ["03"], "05", ["01", "02", "03", "04", "06"], ["03"]),
+    (["08", "09", "10"], ["01"], "02", ["01", "08", "09", "10"], ["01"]),
+]
+
+
+@functools.cache
+def passes(exercise_id, knows):
+    """Whether the check passes what somebody writes who has the ideas of an exercise, or lacks one of them."""
+    exercise = all_exercises()[exercise_id]
+    return check(exercise_id, exercise.reference if knows else exercise.mistakes[0].imitations[0], seed=1).passed
+
+
+def could_do(known):
+    """The exercises of cores that somebody with these ideas passes."""
+    needed = {one: {idea.id for idea in IDEAS if one in idea.exercises} for one in all_exercises()}
+    return {one for one, ideas in needed.items() if ideas and passes(one, ideas <= known)}
+
+
+@pytest.mark.parametrize(("whole", "half", "begin", "skip", "sections"), PROFILES)
+def test_the_route_of_a_profile(whole, half, begin, skip, sections):
+    known = profile(*whole, half=half)
+    session = asking.Placing([one.id for one in route.placing()])
+    rng = random.Random(1)
+    while (sheet := session.sheet()) is not None:
+        one = question(sheet["item"])
+        wrong = [at for at in range(4) if at != one.right]
+        luck = rng.random() < 0.25  # who does not know guesses, sometimes right
+        option = one.right if one.idea in known or luck else rng.choice(wrong)
+        assert session.answer(option, 2 if one.idea in known else 0) == "", "no feedback before the end"
+    found = route.route({item.partition(".")[0] for item, right, sure in session.told if right and sure})
+    assert (found.begin, list(found.skip)) == (begin, skip)
+    assert sorted({idea[:2] for idea in found.sections}) == sections
+    assert f"Begin with lesson {begin}" in session.end()
+    skipped = {one for idea in IDEAS if idea.lesson in set(skip) - set(sections) for one in idea.exercises}
+    assert skipped <= could_do(known), "what is skipped whole could be done"
+
+
+def test_who_lacks_an_idea_fails_its_exercises():
+    assert could_do(set()) == set() and could_do(set(inventory())) == {one for idea in IDEAS for one in idea.exercises}
+
+
+def test_there_are_thirty_profiles():
+    assert len(PROFILES) == 30
+
+
+def test_by_doing_a_core_is_known_if_its_exercise_is_passed(workspace):
+    assert "Begin with lesson 00" in repr(asking.place(by="doing"))
+    for one in ("01-wordpiece", "02-pad-batch"):
+        remember(one, workspace)
+    assert "Begin with lesson 03; skip 01 and 02." in repr(asking.place(by="doing"))
+    with pytest.raises(ValueError, match='"questions" or "doing"'):
+        asking.place(by="heart")
+    assert all(asking.part_with(one) == lesson for lesson, one in route.BY_DOING.items())
+
+
+# ---------------------------------------------------------------- what stayed
+
+
+def test_the_schedule_is_the_librarys(workspace):
+    rng = random.Random(3)
+    own, now, card = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False), START, None
+    for _ in range(40):
+        right, sure = rng.random() < 0.8, rng.randrange(3)
+        memory.record(workspace, "02-mask.after", right, sure, now=now)
+        rating = Rating.Again if not right else Rating.Hard if sure == 0 else Rating.Good
+        card = own.review_card(card or Card(card_id=0, due=now), rating, now)[0]
+        assert memory.read_memory(workspace).cards["02-mask.after"] == card.to_dict()
+        now = card.due + timedelta(hours=rng.randrange(72))
+
+
+def test_ninety_days_of_a_learner_whose_memory_is_fsrs(workspace):
+    """A learner who answers every day, and remembers as FSRS predicts: how many reviews a day, and how much stays."""
+    rng, own, asked, kept = random.Random(5), memory.scheduler(), [], []
+    for day in range(90):
+        now = START + day * DAY
+        if day % 5 == 0 and day // 5 < len(cores()):
+            for one in all_exercises():
+                if asking.part_with(one) == list(cores())[day // 5]:
+                    remember(one, workspace)
+        session = asking.reviewing(workspace, now)
+        asked.append(len(session.left))
+        for item in list(session.left):
+            card = memory.read_memory(workspace).cards.get(item)
+            recall = own.get_card_retrievability(Card.from_dict(card), now) if card else 0.5
+            right = rng.random() < recall
+            memory.record(workspace, item, right, 1, now=now)
+            if card:
+                kept.append(right)
+    print(f"{np.mean(asked):.1f} a day, at most {max(asked)}; {np.mean(kept):.2f} of {len(kept)} reviews right")
+    assert max(asked) <= asking.A_DAY and 0.85 < np.mean(kept) < 0.95
+
+
+def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(workspace):
+    assert repr(asking.review()) == "Nothing is left to ask today."
+    wrong = all_exercises()["02-pad-batch"].mistakes
+    mistake = next(one for one in wrong if one.card)
+    check("02-pad-batch", mistake.imitations[0])
+    assert asking.due_today(workspace)[0] == [f"02-pad-batch {mistake.name}"]
+    sheet = asking.sheet_of(f"02-pad-batch {mistake.name}")
+    assert mistake.does in sheet["ask"] and sheet["back"] == mistake.because
+    for name in ("02-pad-batch", "02-find-the-bug"):
+        check(name, all_exercises()[name].reference)
+    new = asking.due_today(workspace)[0]
+    assert new[1:] == ["02-recall-1", "02-recall-2", "02-recall-3", *asking.material("02")[3:]]
+    items, writing, _ = asking.due_today(workspace, datetime.now(UTC) + 30 * DAY)
+    assert writing == ["02-find-the-bug", "02-pad-batch"] or writing == ["02-pad-batch", "02-find-the-bug"]
+    assert "to review today: 8" in repr(progress())
+    session = asking.reviewing(workspace)
+    while (sheet := session.sheet()) is not None:
+        session.answer(1, 2 if sheet["sure"] else None)
+    assert "of 8 right" in session.end() and "how sure you were: sure: " in repr(progress())
+    assert "<svg" in progress()._repr_html_()
+    assert asking.due_today(workspace)[0] == [], "not before tomorrow"
+
+
+def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "a review needs a folder with your lessons" in repr(asking.review())
+    check("02-pad-batch", all_exercises()["02-pad-batch"].reference)
+    session = asking.predictions("02").session
+    assert session.answer(1, 2).startswith("**Right.**")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="'99' has no predictions"):
+        asking.predictions("99")
+
+
+def one_answer(folder):
+    memory.record(folder, "02-mask.after", True, 2, now=START)
+    return folder / memory.MEMORY
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 1, "cards": 3, "answers": []}', "\0" * 99])
+def test_a_damaged_record_is_moved_aside_and_nothing_is_lost(workspace, damage):
+    path = one_answer(workspace)
+    path.write_text(damage)
+    assert "will be moved aside" in repr(asking.review())
+    memory.record(workspace, "02-mask.before", True, 2)
+    assert (workspace / ".memory.damaged.json").read_text() == damage
+    assert memory.read_memory(workspace).cards.keys() == {"02-mask.before"}
+
+
+def test_of_a_record_edited_by_hand_what_is_sound_counts(workspace):
+    path = one_answer(workspace)
+    content = json.loads(path.read_text())
+    content["cards"]["02-mask.before"] = {"due": "yesterday"}
+    content["answers"].append({"at": "2026-01-05", "item": 3})
+    path.write_text(json.dumps(content))
+    read = memory.read_memory(workspace)
+    assert read.cards.keys() == {"02-mask.after"} and len(read.answers) == 1 and "the rest is kept" in read.notice
+    assert "to review" not in repr(progress()) or read.notice in repr(progress())
+    memory.record(workspace, "02-mask.after", True, 2)
+    assert (workspace / ".memory.damaged.json").exists() and not memory.read_memory(workspace).notice
+
+
+def test_a_record_of_a_newer_version_is_left_alone(workspace):
+    path = one_answer(workspace)
+    path.write_text(text := path.read_text().replace('"version": 1', '"version": 2'))
+    assert "newer version of the course" in repr(asking.review()) and "newer version" in repr(progress())
+    with pytest.raises(memory.MemoryProblem, match="newer version"):
+        memory.record(workspace, "02-mask.after", True, 2)
+    check("02-pad-batch", all_exercises()["02-pad-batch"].reference)  # which must not be disturbed
+    assert path.read_text() == text
+
+
+def test_a_clock_set_back_makes_nothing_due_earlier_or_later(workspace):
+    one_answer(workspace)
+    due = memory.read_memory(workspace).cards["02-mask.after"]["due"]
+    memory.record(workspace, "02-mask.before", True, 2, now=START - 400 * DAY)
+    assert memory.read_memory(workspace).cards["02-mask.before"]["due"] == due
+    session = asking.reviewing(workspace, START - 400 * DAY)
+    assert "clock of this machine is behind your last answer (2026-01-05 18:00 UTC)" in session.end()
+
+
+def test_an_item_that_an_update_dropped_is_not_asked(workspace):
+    memory.begin(workspace, ["02-gone.after", "02-pad-batch gone", "02-recall-9", "77-quiz-x"])
+    assert asking.due_today(workspace)[0] == []
+
+
+WRITER = """
+import sys
+from course_utils._support import memory
+for number in range(int(sys.argv[2])):
+    memory.record(sys.argv[1], f"02-recall-{number}", True)
+    print(number, flush=True)
+"""
+
+
+def test_two_windows_lose_no_answer_and_kill_9_leaves_a_whole_file(workspace):
+    run = [sys.executable, "-c", WRITER, str(workspace)]
+    writers = [subprocess.Popen([*run, "25"], stdout=subprocess.PIPE) for _ in range(2)]
+    assert [writer.wait() for writer in writers] == [0, 0] and all(not writer.stdout.close() for writer in writers)
+    assert len(memory.read_memory(workspace).answers) == 50
+    with subprocess.Popen([*run, "100000"], stdout=subprocess.PIPE) as writer:
+        for _ in range(20):
+            writer.stdout.readline()
+        writer.kill()
+    read = memory.read_memory(workspace)
+    assert len(read.answers) >= 70 and not read.notice
+    memory.record(workspace, "02-recall-1", True)  # the lock is free
+
+
+# ---------------------------------------------------------------- what a class has gained
+
+
+def table(form, right, learners, ideas=IDEAS, shuffled=False, moodle=True):
+    """A platform's report of responses: `right` is learners x ideas."""
+    rng, order = random.Random(4), list(range(len(ideas)))
+    if shuffled:
+        rng.shuffle(order)
+    questions = [getattr(ideas[at], form) for at in order]
+    head = ["Last name", "Email address", "Status"]
+    for number, one in enumerate(questions, 1):
+        head += [f"Question {number}", f"Response {number}"] if moodle else [f"{number}: {one.ask}"]
+    rows = []
+    for who, row in zip(learners, right):
+        cells = ["Somebody", f"{who}@example.org", "Finished"]
+        for at, one in zip(order, questions):
+            wrong = rng.choice([option.text for option in one.options if not option.right])
+            cells += [one.ask] * moodle + [one.options[one.right].text if row[at] else wrong]
+        rows.append(cells)
+    quote = [",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in [head, *rows]]
+    return "\n".join(quote) + "\n"
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("moodle", [False, True])
+def test_answers_are_found_wherever_their_columns_stand(tmp_path, shuffled, moodle):
+    right = np.random.default_rng(0).random((9, len(IDEAS))) < 0.5
+    (tmp_path / "a.csv").write_text(table("after", right, range(9), shuffled=shuffled, moodle=moodle))
+    read = gains.read_answers(tmp_path / "a.csv", "after")
+    assert (read.right == right).all() and read.ideas == tuple(inventory()) and read.notices == ()
+
+
+def test_an_invented_class_gets_its_parameters_back(tmp_path):
+    """150 learners, and for each idea a known share before and a known gain."""
+    rng, n = np.random.default_rng(2), 150
+    gain = np.linspace(0, 0.9, len(IDEAS))
+    before = rng.random((n, len(IDEAS))) < 0.4
+    after = before | (rng.random((n, len(IDEAS))) < gain)
+    noise = rng.random(n) < 0.5  # about the last idea, nobody's knowledge counts
+    before[:, -1], after[:, -1] = noise, noise
+    for form, right in (("before", before), ("after", after)):
+        (tmp_path / f"{form}.csv").write_text(table(form, right, range(n)))
+    found, learners, notices = gains.gains(*(gains.read_answers(tmp_path / f"{form}.csv", form) for form in FORMS))
+    assert learners == n and notices == []
+    assert np.allclose(found["gain"][:-1], gain[:-1], atol=0.15)
+    inside = (found["gain from"] <= gain) & (gain <= found["gain to"])
+    assert inside[:-1].mean() > 0.8
+    assert abs(found["difficulty"].iloc[-1] - 0.5) < 0.1 and abs(found["discrimination"].iloc[-1]) < 0.2
+    said = "\n".join(gains.told(found, learners, notices))
+    assert f"Ideas without a gain: {IDEAS[0].id}, {IDEAS[-1].id}." in said and "Somebody" not in said
+
+
+def test_discrimination_follows_how_much_an_item_depends_on_ability():
+    rng = np.random.default_rng(1)
+    ability = rng.normal(size=(4000, 1))
+    slope = np.array([0, 0.5, 1, 2])
+    right = rng.random((4000, 4)) < 1 / (1 + np.exp(-slope * ability))
+    rest = ability[:, 0]
+    found = [gains.discrimination(right[:, at], rest) for at in range(4)]
+    assert found == sorted(found) and abs(found[0]) < 0.05 and found[-1] > 0.5
+
+
+def test_gain_is_hakes():
+    assert gains.normalised_gain([0, 0, 1, 1], [1, 0, 1, 1]) == 0.5
+    assert np.isnan(gains.normalised_gain([1, 1], [1, 0]))
+
+
+def test_other_tables_get_a_sentence(tmp_path):
+    right = np.ones((3, len(IDEAS)))
+    path = tmp_path / "a.csv"
+
+    def read(text, form="before"):
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return gains.read_answers(path, form)
+
+    good = table("before", right, "abc")
+    for text, problem in [
+        ("", "is not a table"),
+        (b"\xff\xfe\0", "is not a table"),
+        (good.replace("Email address", "Colour"), "no column that names the learners"),
+        ("email,Grade\na@b.c,3\nd@e.f,4\n", "No column .* holds answers to the before form"),
+    ]:
+        with pytest.raises(gains.GainsProblem, match=problem):
+            read(text)
+    twice = read(good + good.splitlines()[1] + "\n")
+    assert twice.learners == tuple(f"{who}@example.org" for who in "abc") and "1 later attempts" in twice.notices[0]
+    other = read(table("after", right, "cde"), "after")
+    with pytest.raises(gains.GainsProblem, match="1 learners and 30 ideas are in both tables"):
+        gains.gains(twice, other)
+    _, learners, notices = gains.gains(twice, read(table("after", right, "bcd"), "after"))
+    assert learners == 2 and "2 learners are in one table only" in notices[-1]
+
+
+# ---------------------------------------------------------------- the commands
+
+
+def test_place_and_review_ask_in_a_terminal(workspace):
+    run = CliRunner()
+    keys = {"A": "A\n3\n", "recall": "\nA\n"}
+    asked = run.invoke(main, ["place"], input=keys["A"] * 20)
+    assert asked.exit_code == 0 and "20 of 20 · Lesson 10" in asked.output and "Begin with lesson" in asked.output
+    doing = run.invoke(main, ["place", "--by-doing", "--workspace", str(workspace)])
+    assert doing.exit_code == 0 and "04-mean-pool" in doing.output
+    for name in ("02-pad-batch", "02-find-the-bug"):
+        remember(name, workspace)
+    asked = run.invoke(main, ["review"], input=keys["recall"] * 3 + keys["A"] * 4)
+    assert asked.exit_code == 0 and "7 of 7 · Lesson 02" in asked.output and "of 7 right." in asked.output
+    assert len(memory.read_memory(workspace).answers) == 7
+    stopped = run.invoke(main, ["place"], input="A\n")
+    assert stopped.exit_code != 0
+
+
+def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
+    run, out = CliRunner(), tmp_path / "out"
+    for flag, form in (("--before", "moodle"), ("--after", "qti")):
+        done = run.invoke(main, ["quiz", flag, "--format", form, "--out", str(out) + form])
+        assert done.exit_code == 0 and "30 questions in" in done.output
+    assert "i02-mask.before" in (tmp_path / "outmoodle").read_text()
+    one = run.invoke(main, ["quiz", "--before", "--format", "moodle", "--lesson", "15", "--out", str(out)])
+    assert one.exit_code == 1 and "no questions about lesson 15" in one.output
+    right = np.random.default_rng(0).random((2, 6, len(IDEAS))) < 0.5
+    for form, answers in zip(FORMS, right):
+        (tmp_path / f"{form}.csv").write_text(table(form, answers, range(6)))
+    files = [str(tmp_path / f"{form}.csv") for form in FORMS]
+    done = run.invoke(main, ["gains", *files, "--out", str(tmp_path / "gains.csv")])
+    assert done.exit_code == 0 and "6 learners answered both forms" in done.output
+    assert (tmp_path / "gains.csv").read_text().splitlines()[0].startswith("idea,before,after,gain,gain from,gain to")
+    wrong = run.invoke(main, ["gains", files[0], str(tmp_path / "none.csv")])
+    assert wrong.exit_code == 1 and "none.csv" in wrong.output
+
+
+def test_todays_notebook_is_written_once(workspace):
+    write_today(workspace)
+    notebook = nbformat.read(workspace / "today.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert [cell.source for cell in notebook.cells if cell.cell_type == "code"][1:] == ["review()", "progress()"]
+    (workspace / "today.ipynb").write_text("mine")
+    write_today(workspace)
+    assert (workspace / "today.ipynb").read_text() == "mine"
+    write_today(workspace / "nowhere")
