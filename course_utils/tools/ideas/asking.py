@@ -112,7 +112,7 @@ def sheet_of(item):
         one = question(item)
         return _sheet(item, "choice", one.ask, [option.text for option in one.options], about=f"Lesson {item[:2]}")
     if "-quiz-" in item:
-        ask, options = predictions_of(item[:2])[item]
+        ask, options = predictions_of(item.partition("-quiz-")[0])[item]
         return _sheet(item, "choice", ask, [text for text, _, _ in options], about=f"Lesson {item[:2]}, a prediction")
     if "-recall-" in item:
         ask, back = recalled_of(item[:2])[item]
@@ -131,7 +131,7 @@ def judged(item, option):
     if sheet["kind"] == "recall":
         return option < 2, ""
     if "-quiz-" in item:
-        texts = predictions_of(item[:2])[item][1]
+        texts = predictions_of(item.partition("-quiz-")[0])[item][1]
         right = next(at for at, (_, _, good) in enumerate(texts) if good)
         reasons = [why for _, why, _ in texts]
     else:
