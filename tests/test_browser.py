@@ -394,7 +394,8 @@ def test_place_review_and_progress_by_keyboard(lab, open_page):
     page.keyboard.press("Enter")
     reviewing.locator("input").first.wait_for()
     answer(reviewing, "ArrowDown", "Tab")
-    assert memory.read_memory(lab[1]).cards["00-recall-1"]["stability"] > 1
+    (recalled,) = memory.read_memory(lab[1]).answers
+    assert recalled["right"] and recalled["item"] not in memory.read_memory(lab[1]).due()
     for theme in ("light", "dark"):
         page.evaluate("light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower())
         found = Axe().run(page, context=".cu-ask").response["violations"]

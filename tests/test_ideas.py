@@ -15,7 +15,7 @@ from fsrs import Card, Rating, Scheduler
 
 from course_utils import check, progress
 from course_utils._support import memory
-from course_utils._support.notebooks import cores
+from course_utils._support.notebooks import cores, part_with
 from course_utils._support.passed import RECORD, remember
 from course_utils.exercises import all_exercises
 from course_utils.tools.cli import main
@@ -75,7 +75,7 @@ def test_the_place_of_the_right_option_and_its_length_tell_nothing():
 
 def test_every_exercise_of_a_core_needs_an_idea_of_its_lesson():
     for key in cores():
-        of_core = {one for one in all_exercises() if asking.part_with(one) == key}
+        of_core = {one for one in all_exercises() if part_with(one) == key}
         assert {name for idea in IDEAS if idea.lesson == key for name in idea.exercises} == of_core
 
 
@@ -160,7 +160,7 @@ def test_by_doing_a_core_is_known_if_its_exercise_is_passed(workspace):
     assert "Begin with lesson 03; skip 01 and 02." in repr(asking.place(by="doing"))
     with pytest.raises(ValueError, match='"questions" or "doing"'):
         asking.place(by="heart")
-    assert all(asking.part_with(one) == lesson for lesson, one in route.BY_DOING.items())
+    assert all(part_with(one) == lesson for lesson, one in route.BY_DOING.items())
 
 
 # ---------------------------------------------------------------- what stayed
@@ -185,7 +185,7 @@ def test_ninety_days_of_a_learner_whose_memory_is_fsrs(workspace):
         now = START + day * DAY
         if day % 5 == 0 and day // 5 < len(cores()):
             for one in all_exercises():
-                if asking.part_with(one) == list(cores())[day // 5]:
+                if part_with(one) == list(cores())[day // 5]:
                     remember(one, workspace)
         session = asking.reviewing(workspace, now)
         asked.append(len(session.left))

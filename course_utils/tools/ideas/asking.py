@@ -13,9 +13,8 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from ..._support.memory import HARD, SURE, MemoryProblem, read_memory, record
-from ..._support.notebooks import OPTION, as_key, cores, part_with, parts
+from ..._support.notebooks import OPTION, as_key, cores, exercise_parts, parts
 from ..._support.passed import RECORD, current, passed
-from ...exercises import all_exercises, find
 from .inventory import UNPILOTED, inventory, question
 from .route import BY_DOING, placing, route, route_by_doing
 
@@ -100,7 +99,7 @@ class Reviewing(Session):
             lines.append(f"{self.waiting} more can wait until tomorrow, or run this again.")
         for one in self.writing:
             lines.append(
-                f"To write again, from an empty cell: {find(one).title} (lesson {one[:2]}), then "
+                f"To write again, from an empty cell: {_exercise(one).title} (lesson {one[:2]}), then "
                 f"`check({one!r}, your_function)`."
             )
         return "\n\n".join(lines)
@@ -119,7 +118,7 @@ def sheet_of(item):
         return _sheet(item, "recall", ask, RECALLED, back, f"Lesson {item[:2]}, from memory", sure=False)
     exercise, _, mistake = item.partition(" ")
     words = _mistake(exercise, mistake)
-    ask = f"An answer to “{find(exercise).title}” got this message:\n\n> {words.does}\n\nWhy is that wrong?"
+    ask = f"An answer to “{_exercise(exercise).title}” got this message:\n\n> {words.does}\n\nWhy is that wrong?"
     return _sheet(
         item, "recall", ask, RECALLED, words.because or words.does, f"Lesson {item[:2]}, a mistake you made", False
     )
@@ -145,7 +144,13 @@ def judged(item, option):
 
 
 def _mistake(exercise, name):
-    return next(one for one in find(exercise).mistakes if one.name == name)
+    return next(one for one in _exercise(exercise).mistakes if one.name == name)
+
+
+def _exercise(exercise_id):
+    from ...exercises import find  # which loads torch; `progress` does without
+
+    return find(exercise_id)
 
 
 @functools.cache
@@ -182,13 +187,13 @@ def material(lesson):
 
 def finished(folder):
     """The cores whose exercises are all passed."""
-    done, exercises = passed(folder), all_exercises()
-    return [key for key in cores() if (own := {one for one in exercises if part_with(one) == key}) and own <= done]
+    done, of = passed(folder), exercise_parts()
+    return [key for key in cores() if (own := {one for one in of if of[one] == key}) and own <= done]
 
 
 def due_today(folder, now=None):
     """(items to ask, exercises to write again, the memory), without limit. New items of finished cores come last."""
-    memory, exercises = read_memory(folder), all_exercises()
+    memory, exercises = read_memory(folder), exercise_parts()
     due = [item for item in memory.due(now) if _known(item)]
     new = [item for key in finished(folder) for item in material(key) if item not in memory.cards]
     today = (now or datetime.now(UTC)).date()
@@ -211,7 +216,7 @@ def calibration(memory):
 def _known(item):
     """Whether the course still has this item: an update may have dropped a question or a mistake."""
     try:
-        return item in all_exercises() or bool(sheet_of(item))
+        return item in exercise_parts() or bool(sheet_of(item))
     except (KeyError, ValueError, StopIteration):
         return False
 
@@ -236,7 +241,7 @@ def by_doing(folder):
     """What `place(by="doing")` says, in Markdown."""
     done = passed(folder) if folder else set()
     rows = [
-        f"| {lesson} | {find(one).title} | `{one}` | {'passed' if one in done else ''} |"
+        f"| {lesson} | {_exercise(one).title} | `{one}` | {'passed' if one in done else ''} |"
         for lesson, one in BY_DOING.items()
     ]
     return "\n".join(

@@ -1,6 +1,6 @@
 """The concept inventory: two ideas for each core, and two questions for each idea, one for before and one for after.
 
-`lesson_NN.toml` holds those of a lesson. The wrong options are misunderstandings that people hold; what shows that they
+`core_NN.toml` holds those of a lesson. The wrong options are misunderstandings that people hold; what shows that they
 do stands beside them as `evidence`. **The inventory is unpiloted:** no class has answered it yet, so nothing is known
 about how difficult its questions are or how well they tell learners apart. `course gains` computes that from a class's
 answers.
@@ -69,7 +69,7 @@ class Idea:
 def inventory():
     """All ideas by id, in the order of the lessons."""
     ideas = {}
-    for path in sorted(HERE.glob("lesson_*.toml")):
+    for path in sorted(HERE.glob("core_*.toml")):
         for name, one in tomllib.loads(path.read_text(encoding="utf-8")).items():
             forms = {form: _question(f"{name}.{form}", one.pop(form)) for form in FORMS}
             ideas[name] = Idea(name, **forms, **{**one, "exercises": tuple(one.get("exercises", ()))})

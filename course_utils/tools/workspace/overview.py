@@ -13,7 +13,6 @@ from pathlib import Path
 from ..._support.memory import Memory, MemoryProblem
 from ..._support.notebooks import NOTEBOOKS, ROUTES, parts
 from ..._support.passed import RECORD, current, passed
-from ..ideas.asking import calibration, due_today
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
@@ -171,6 +170,8 @@ def overview(folder):
     """
     if folder is None or not (Path(folder) / RECORD).is_file():
         return Overview(lessons(), frozenset())
+    from ..ideas.asking import calibration, due_today  # what they need takes half a second
+
     try:
         items, writing, memory = due_today(folder)
     except MemoryProblem as problem:
