@@ -399,7 +399,7 @@ def test_other_tables_get_a_sentence(tmp_path):
     twice = read(good + good.splitlines()[1] + "\n")
     assert twice.learners == tuple(f"{who}@example.org" for who in "abc") and "1 later attempts" in twice.notices[0]
     other = read(table("after", right, "cde"), "after")
-    with pytest.raises(gains.GainsProblem, match="1 learners and 30 ideas are in both tables"):
+    with pytest.raises(gains.GainsProblem, match=f"1 learners and {len(IDEAS)} ideas are in both tables"):
         gains.gains(twice, other)
     _, learners, notices = gains.gains(twice, read(table("after", right, "bcd"), "after"))
     assert learners == 2 and "2 learners are in one table only" in notices[-1]
@@ -428,10 +428,10 @@ def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
     run, out = CliRunner(), tmp_path / "out"
     for flag, form in (("--before", "moodle"), ("--after", "qti")):
         done = run.invoke(main, ["quiz", flag, "--format", form, "--out", str(out) + form])
-        assert done.exit_code == 0 and "30 questions in" in done.output
+        assert done.exit_code == 0 and f"{len(IDEAS)} questions in" in done.output
     assert "i02-mask.before" in (tmp_path / "outmoodle").read_text()
-    one = run.invoke(main, ["quiz", "--before", "--format", "moodle", "--lesson", "15", "--out", str(out)])
-    assert one.exit_code == 1 and "no questions about lesson 15" in one.output
+    one = run.invoke(main, ["quiz", "--before", "--format", "moodle", "--lesson", "16", "--out", str(out)])
+    assert one.exit_code == 1 and "no questions about lesson 16" in one.output
     right = np.random.default_rng(0).random((2, 6, len(IDEAS))) < 0.5
     for form, answers in zip(FORMS, right):
         (tmp_path / f"{form}.csv").write_text(table(form, answers, range(6)))

@@ -12,7 +12,7 @@ STAGES = {
     "search": (434, ("12", "13")),
 }
 WIDE, TOP = 82, 40
-WHOLE = {"09": "one library for all of it", "14": "your own project"}  # lessons about the whole way
+WHOLE = {"09": "one library for it", "14": "your own project", "15": "today's encoders"}  # lessons about the whole way
 TRAINING = ("10", "11")
 LESSONS = {"00", *WHOLE, *TRAINING, *(lesson for _, lessons in STAGES.values() for lesson in lessons)}
 
@@ -32,7 +32,7 @@ def the_way(here=""):
             _number(canvas, left + WIDE / 2 + 27 * (at - (len(lessons) - 1) / 2), TOP + 101, lesson, here)
     for left, _ in list(STAGES.values())[1:]:
         canvas.arrow((left - 9, TOP + 32), (left + 4, TOP + 32))
-    for place, (lesson, text) in zip((90, 330), WHOLE.items()):
+    for place, (lesson, text) in zip((16, 184, 352), WHOLE.items()):
         _number(canvas, place, 14, lesson, here)
         canvas.label(place + 18, 14, text, bold=here == lesson, quiet=here != lesson)
     canvas.bracket(8, 512, 34, below=False)

@@ -1,0 +1,149 @@
+"""The diagrams of lesson 15: a static model, masks, late chunks, and vectors turned by a secret."""
+
+from .canvas import SMALL, Canvas
+
+
+def three_steps(token, hidden, kept, rank, weight, tokens):
+    """How a token gets its row in a static model's table: once through the encoder, fewer numbers, a weight.
+
+    hidden, kept: numbers before and after the main directions. tokens: rows of the table.
+    """
+    canvas = Canvas("15 three steps", 208, gap=4)
+    for x, title in ((76, "1 · encode"), (236, "2 · shorten"), (352, "3 · weigh"), (464, "the table")):
+        canvas.text(x, 14, title, SMALL, bold=True)
+    canvas.tokens(4, 34, ["[CLS]", token, "[SEP]"])
+    canvas.arrow((76, 66), (76, 84))
+    canvas.box(16, 86, 120, 32, "encoder", "layer", SMALL)
+    canvas.arrow((76, 120), (76, 140), "mean")
+    canvas.vector(28, 142, 8, "vector", 96, 22, across=True)
+    canvas.text(76, 184, f"{hidden} numbers", SMALL, quiet=True)
+    with canvas.step():
+        canvas.arrow((130, 153), (198, 153))
+        canvas.text(236, 112, "along the main\ndirections", SMALL, quiet=True)
+        canvas.vector(202, 142, 5, "vector", 68, 22, across=True)
+        canvas.text(236, 184, f"{kept} numbers", SMALL, quiet=True)
+    with canvas.step():
+        canvas.arrow((274, 153), (318, 153))
+        canvas.text(352, 142, f"× {weight:.2f}", mono=True, bold=True)
+        canvas.text(352, 166, f"rank {rank:,}", SMALL, quiet=True)
+    with canvas.step():
+        canvas.arrow((388, 153), (422, 110))
+        canvas.grid(428, 34, [[""] * 4] * 6, 18, "vector")
+        canvas.box(428, 88, 72, 18, kind="vector", thick=True, round_by=0)
+        canvas.text(464, 184, f"{tokens:,} rows", SMALL, quiet=True)
+    return canvas.finish(
+        f"A token's way into the table of a static model, in three steps. 1: {token}, between [CLS] and [SEP], goes "
+        f"through the encoder, and the mean of the three vectors has {hidden} numbers. 2: along the main directions, "
+        f"{kept} are kept. 3: they are multiplied by a weight, {weight:.2f}, from the token's rank, {rank:,}. The "
+        f"result is one of {tokens:,} rows of the table."
+    )
+
+
+def masks(panels):
+    """Who may look at whom, a square for each mask. panels: {name: (rows of true and false, words below)}.
+
+    Row i holds what token i looks at; a square is filled where it may look.
+    """
+    canvas = Canvas("15 masks", 228)
+    wide = 480 / len(panels)
+    for at, (name, (rows, below)) in canvas.steps(enumerate(panels.items())):
+        number = len(rows)
+        cell = min(18, (wide - 22) / number)
+        left = 32 + at * wide + (wide - 22 - cell * number) / 2
+        canvas.text(left + cell * number / 2, 14, name, bold=True)
+        for y, row in enumerate(rows):
+            for x, seen in enumerate(row):
+                canvas.box(left + x * cell, 32 + y * cell, cell - 2, cell - 2, kind="head" if seen else "padding",
+                           round_by=2, shade=0.6 * bool(seen))  # fmt: skip
+        canvas.text(left + cell * number / 2, 32 + cell * number + 20, below, SMALL)
+    canvas.text(260, 216, "a row: who looks; a column: what is looked at; filled: may look", SMALL, quiet=True)
+    told = " ".join(
+        f"{name}: {below}, {sum(map(sum, rows))} of {len(rows) ** 2} squares filled."
+        for name, (rows, below) in panels.items()
+    )
+    return canvas.finish(f"Masks as squares, a row for each token that looks. {told}")
+
+
+def turned_and_back(back, pairs):
+    """Stored vectors turned by a secret matrix, and turned back by whoever knows some pairs.
+
+    back: the share of words that comes back "plain", "turned" and "turned back". pairs: how many pairs are known.
+    """
+    canvas = Canvas("15 turned and back", 236)
+    canvas.text(52, 24, "texts", SMALL, quiet=True)
+    canvas.box(8, 40, 88, 40, "encoder", "layer", SMALL)
+    canvas.arrow((100, 60), (136, 60))
+    canvas.vector(142, 40, 4, "sentence", 26, 40)
+    canvas.text(155, 96, "plain", SMALL, quiet=True)
+    with canvas.step():
+        canvas.arrow((172, 60), (206, 60))
+        canvas.box(212, 40, 104, 40, "secret\nmatrix", "special", SMALL, dashed=True)
+        canvas.arrow((320, 60), (356, 60))
+        canvas.vector(362, 40, 4, "masked", 26, 40)
+        canvas.text(375, 96, "stored", SMALL, quiet=True)
+    with canvas.step():
+        canvas.label(396, 50, "attacked as it is:")
+        canvas.label(396, 70, f"{back['turned']:.2f} of words", bold=True, kind="loss")
+    with canvas.step():
+        canvas.box(180, 128, 168, 40, f"{pairs} pairs of both:\na matrix estimated", "head", SMALL)
+        canvas.path((155, 106), (155, 148), (176, 148))
+        canvas.path((375, 106), (375, 148), (352, 148))
+    with canvas.step():
+        canvas.arrow((264, 170), (264, 192))
+        said = f"turned back: {back['turned back']:.2f} of the words, as if never turned ({back['plain']:.2f})"
+        canvas.text(264, 208, said, SMALL, bold=True, kind="loss")
+    return canvas.finish(
+        "Texts go through the encoder and become vectors; a secret matrix turns these, and the turned vectors are "
+        f"stored. Attacked as they are, they give back {back['turned']:.2f} of the words. Whoever knows {pairs} texts' "
+        f"vectors both plain and stored estimates the matrix and turns all others back: {back['turned back']:.2f} of "
+        f"the words, where vectors that were never turned give back {back['plain']:.2f}."
+    )
+
+
+def late_and_alone(sentences, alone, late, query):
+    """A text whose chunks are read alone, and late chunks: pooled from one pass, with their cosines with a query.
+
+    sentences: of the text, a chunk each. alone, late: the cosines, one for each chunk.
+    """
+    canvas = Canvas("15 late and alone", 258)
+    wide, places = 166, [6 + 171 * at for at in range(len(sentences))]
+    canvas.text(260, 14, query, SMALL, bold=True)
+
+    def row(y, name, values, kind):
+        canvas.label(6, y, name, quiet=True)
+        for x, sentence in zip(places, sentences):
+            first, *rest = sentence.split()
+            half = (len(rest) + 1) // 2
+            lines = f"{' '.join([first, *rest[:half]])}\n{' '.join(rest[half:])}"
+            canvas.box(x, y + 10, wide, 38, lines, "token", SMALL)
+        for x, value in zip(places, values):
+            canvas.arrow((x + wide / 2, y + 70), (x + wide / 2, y + 79), tip=False)
+            canvas.box(x + 33, y + 80, 100, 24, f"{value:.2f}", kind, SMALL, bold=True, shade=max(0, value))
+
+    row(34, "each chunk read alone", alone, "sentence")
+    for x in places:
+        canvas.box(x + 33, 86, 100, 18, "encoder", "layer", SMALL)
+    with canvas.step():
+        row(152, "late chunks: one pass, then pooled", late, "sentence")
+        canvas.box(6, 204, places[-1] + wide - 6, 18, "encoder", "layer", SMALL)
+    told = "; ".join(f"{s} {a:.2f} alone, {b:.2f} late" for s, a, b in zip(sentences, alone, late))
+    return canvas.finish(
+        f"A text of {len(sentences)} chunks, first each read alone by the encoder, then all in one pass and pooled "
+        f"for each chunk. Their cosines with the query {query!r}: {told}."
+    )
+
+
+def words_of_a_text(text, weights, own):
+    """A text, and the heaviest entries of its sparse vector as bars: words that it holds, and words that it does not.
+
+    weights: {word: weight}. own: those of the words that the text holds.
+    """
+    canvas, unit = Canvas("15 words of a text", 56 + 25 * len(weights)), 270 / max(weights.values())
+    canvas.box(6, 4, 508, 28, text, "token", SMALL)
+    for at, (word, weight) in enumerate(weights.items()):
+        y, kind = 44 + 25 * at, "token" if word in own else "masked"
+        canvas.text(150, y + 10, word, SMALL, "end", mono=True)
+        canvas.box(158, y, unit * weight, 20, kind=kind, round_by=0)
+        canvas.label(164 + unit * weight, y + 10, f"{weight:.2f}" + ("" if word in own else "  new"))
+    told = ", ".join(f"{word} {weight:.2f}" + ("" if word in own else " (new)") for word, weight in weights.items())
+    return canvas.finish(f"The text {text!r}, and weights of words in its sparse vector, as bars: {told}.")
