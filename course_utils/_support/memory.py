@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .files import alone, write_whole
-from .passed import PATIENCE, RECORD, current, move_aside
+from .files import alone
+from .passed import PATIENCE, RECORD, current, write_over
 
 MEMORY = ".memory.json"
 VERSION = 1
@@ -90,7 +90,7 @@ def record(folder, item, right, sure=None, rating=None, now=None):
         answer = {"at": time.isoformat(), "item": item, "right": bool(right)}
         memory.answers.append(answer if sure is None else {**answer, "sure": int(sure)})
 
-    return _change(folder, change)
+    _change(folder, change)
 
 
 def begin(folder, items, now=None):
@@ -131,16 +131,9 @@ def _change(folder, change):
     path = Path(folder) / MEMORY
     with alone(path, PATIENCE):
         memory, others, sound = _read(path)
-        aside = None if sound else move_aside(path)
         change(memory)
         content = {**others, "version": VERSION, "cards": memory.cards, "answers": memory.answers[-KEPT:]}
-        try:
-            write_whole(path, json.dumps(content, indent=0) + "\n")
-        except OSError:
-            if aside is not None:
-                os.rename(aside, path)
-            raise
-    return memory
+        write_over(path, content, sound)
 
 
 def _read(path):

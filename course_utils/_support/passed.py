@@ -65,17 +65,22 @@ def forget(folder, part):
 
 
 def _change(folder, change):
-    """Read, change and write the file under a lock. A file that is not ours is moved aside first."""
+    """Read, change and write the file under a lock."""
     path = folder / PROGRESS
     with alone(path, PATIENCE):
         ids, others, sound = _read(path)
-        aside = None if sound else move_aside(path)
-        try:
-            write_whole(path, json.dumps({**others, "passed": sorted(change(ids))}, indent=1) + "\n")
-        except OSError:
-            if aside is not None:
-                os.rename(aside, path)
-            raise
+        write_over(path, {**others, "passed": sorted(change(ids))}, sound)
+
+
+def write_over(path, content, sound):
+    """Write a record as JSON over the old one, which is moved aside first if it is not sound. Raises OSError."""
+    aside = None if sound else _move_aside(path)
+    try:
+        write_whole(path, json.dumps(content, indent=1) + "\n")
+    except OSError:
+        if aside is not None:
+            os.rename(aside, path)
+        raise
 
 
 def _read(path):
@@ -98,7 +103,7 @@ def _read(path):
     return texts, others, isinstance(ids, list) and all(isinstance(one, str) for one in ids)
 
 
-def move_aside(path):
+def _move_aside(path):
     """Rename a damaged .progress.json to .progress.damaged.json, with a number if that is taken. Returns the path."""
     for number in itertools.count(1):
         aside = path.with_name(f"{path.stem}.damaged{f'-{number}' if number > 1 else ''}{path.suffix}")

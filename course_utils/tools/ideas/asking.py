@@ -136,11 +136,9 @@ def judged(item, option):
     else:
         one = question(item)
         right, reasons = one.right, [option.why for option in one.options]
-    said = f"**Right.** {reasons[option]}" if option == right else f"**Not this one.** {reasons[option]}"
-    return (
-        option == right,
-        said if option == right else f"{said}\n\nRight is: {sheet['options'][right]} {reasons[right]}",
-    )
+    if option == right:
+        return True, f"**Right.** {reasons[option]}"
+    return False, f"**Not this one.** {reasons[option]}\n\nRight is: {sheet['options'][right]} {reasons[right]}"
 
 
 def _mistake(exercise, name):

@@ -4,11 +4,9 @@ import json
 from dataclasses import dataclass
 
 from ..._support.notebooks import cores
-from .inventory import UNPILOTED, inventory
+from .inventory import inventory
 
-ASKED = tuple(
-    f"{number:02d}" for number in range(1, 11)
-)  # the cores that may be skipped; ten minutes for two ideas each
+ASKED = tuple(f"{number:02d}" for number in range(1, 11))  # the cores that may be skipped: ten minutes of questions
 BY_DOING = {  # an exercise of each core that cannot be written without what the core is about
     "01": "01-wordpiece",
     "02": "02-pad-batch",
@@ -42,9 +40,6 @@ class Route:
             parts.append(f"skip {_listed(self.skip)}")
         parts += [f"the section “{title}” of {idea[:2]} is worth ten minutes" for idea, title in self.sections.items()]
         return "; ".join(parts) + "."
-
-    def __repr__(self):
-        return "\n".join([self.sentence, *(f"  - {reason}" for reason in self.reasons), UNPILOTED])
 
 
 def placing():
