@@ -3,10 +3,11 @@
 from .canvas import SMALL, Canvas
 
 
-def three_steps(token, hidden, kept, rank, weight, tokens):
+def three_steps(token, hidden, kept, rank, weight, tokens, other):
     """How a token gets its row in a static model's table: once through the encoder, fewer numbers, a weight.
 
-    hidden, kept: numbers before and after the main directions. tokens: rows of the table.
+    hidden, kept: numbers before and after the main directions. tokens: rows of the table. other: another token and its
+    weight, shown last.
     """
     canvas = Canvas("15 three steps", 208, gap=4)
     for x, title in ((76, "1 · encode"), (236, "2 · shorten"), (352, "3 · weigh"), (464, "the table")):
@@ -31,11 +32,13 @@ def three_steps(token, hidden, kept, rank, weight, tokens):
         canvas.grid(428, 34, [[""] * 4] * 6, 18, "vector")
         canvas.box(428, 88, 72, 18, kind="vector", thick=True, round_by=0)
         canvas.text(464, 184, f"{tokens:,} rows", SMALL, quiet=True)
+    with canvas.step():
+        canvas.text(352, 194, f"{other[0]}: × {other[1]:.2f}", SMALL, bold=True, kind="loss")
     return canvas.finish(
         f"A token's way into the table of a static model, in three steps. 1: {token}, between [CLS] and [SEP], goes "
         f"through the encoder, and the mean of the three vectors has {hidden} numbers. 2: along the main directions, "
         f"{kept} are kept. 3: they are multiplied by a weight, {weight:.2f}, from the token's rank, {rank:,}. The "
-        f"result is one of {tokens:,} rows of the table."
+        f"result is one of {tokens:,} rows of the table. The weight of {other[0]} is {other[1]:.2f}."
     )
 
 
@@ -56,7 +59,8 @@ def masks(panels):
                 canvas.box(left + x * cell, 32 + y * cell, cell - 2, cell - 2, kind="head" if seen else "padding",
                            round_by=2, shade=0.6 * bool(seen))  # fmt: skip
         canvas.text(left + cell * number / 2, 32 + cell * number + 20, below, SMALL)
-    canvas.text(260, 216, "a row: who looks; a column: what is looked at; filled: may look", SMALL, quiet=True)
+        if not at:
+            canvas.text(260, 216, "a row: who looks; a column: what is looked at; filled: may look", SMALL, quiet=True)
     told = " ".join(
         f"{name}: {below}, {sum(map(sum, rows))} of {len(rows) ** 2} squares filled."
         for name, (rows, below) in panels.items()
@@ -100,6 +104,73 @@ def turned_and_back(back, pairs):
     )
 
 
+def last_column(masks, cosines, texts):
+    """A batch padded on each side, its last column framed, and how near `hidden[:, -1]` is to each text's own vector.
+
+    masks: {side: a row of 1 and 0 for each text}. cosines: {side: one for each text}. texts: what begins each row.
+    """
+    canvas, cell = Canvas("15 last column", 236), 22
+
+    def batch(top, side):
+        canvas.label(6, top + 12, f"padding on the {side}", bold=True)
+        for at, row in enumerate(masks[side]):
+            y, last = top + 26 + 25 * at, len(row) - 1
+            canvas.label(6, y + 11, texts[at], mono=True)
+            for place, real in enumerate(row):
+                canvas.box(156 + cell * place, y, cell - 3, cell, kind="token" if real else "padding", round_by=2,
+                           thick=place == last)  # fmt: skip
+
+    def found(top, side):
+        canvas.text(480, top + 12, "cosine", SMALL, quiet=True)
+        for at, cosine in enumerate(cosines[side]):
+            canvas.text(480, top + 37 + 25 * at, f"{cosine:.2f}", bold=True, kind=None if cosine > 0.995 else "loss")
+
+    one, other = masks
+    batch(2, one)
+    with canvas.step():
+        found(2, one)
+    with canvas.step():
+        batch(108, other)
+        found(108, other)
+    canvas.text(260, 226, "blue: a token, [CLS] and [SEP] too; grey: [PAD]; framed: hidden[:, -1]", SMALL, quiet=True)
+    told = " ".join(
+        f"Padding on the {side}: "
+        + ", ".join(
+            f"{text} ends in {'a token' if row[-1] else '[PAD]'}, cosine {cosine:.2f}"
+            for text, row, cosine in zip(texts, masks[side], cosines[side])
+        )
+        + "."
+        for side in masks
+    )
+    return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {told}")
+
+
+def guessed_words(text, guesses, own, share, frequent):
+    """The attack on a stored vector: from the vector by a linear map to guesses, those that the text holds marked.
+
+    share: of all stored texts' words, what comes back. frequent: the same by always guessing the most frequent words.
+    """
+    canvas = Canvas("15 guessed words", 232)
+    canvas.box(6, 4, 508, 30, text, "token", SMALL)
+    canvas.arrow((260, 36), (260, 54), "encoder")
+    canvas.vector(188, 56, 8, "sentence", 144, 24, across=True)
+    canvas.label(346, 68, "stored", quiet=True)
+    with canvas.step():
+        canvas.arrow((260, 84), (260, 104), "linear map")
+        half = (len(guesses) + 1) // 2
+        for at, word in enumerate(guesses):
+            x, y = 6 + 103 * (at % half), 108 + 38 * (at // half)
+            canvas.box(x, y, 97, 30, word, "masked" if word in own else "padding", SMALL, bold=word in own)
+    with canvas.step():
+        canvas.text(260, 200, f"on average, {share:.2f} of a text's content words come back", bold=True, kind="loss")
+        canvas.text(260, 222, f"({frequent:.2f} by always guessing the most frequent words)", SMALL, quiet=True)
+    return canvas.finish(
+        f"The text {text!r} goes through the encoder; its vector is stored. From the vector, a linear map guesses "
+        f"{len(guesses)} words: {', '.join(guesses)}. Of these, the text holds {', '.join(own) or 'none'}. On "
+        f"average, {share:.2f} of a stored text's content words come back, and {frequent:.2f} by always guessing frequent words."
+    )
+
+
 def late_and_alone(sentences, alone, late, query):
     """A text whose chunks are read alone, and late chunks: pooled from one pass, with their cosines with a query.
 
@@ -107,7 +178,7 @@ def late_and_alone(sentences, alone, late, query):
     """
     canvas = Canvas("15 late and alone", 258)
     wide, places = 166, [6 + 171 * at for at in range(len(sentences))]
-    canvas.text(260, 14, query, SMALL, bold=True)
+    canvas.text(260, 14, f"query: {query}", SMALL, bold=True)
 
     def row(y, name, values, kind):
         canvas.label(6, y, name, quiet=True)
@@ -120,11 +191,11 @@ def late_and_alone(sentences, alone, late, query):
             canvas.arrow((x + wide / 2, y + 70), (x + wide / 2, y + 79), tip=False)
             canvas.box(x + 33, y + 80, 100, 24, f"{value:.2f}", kind, SMALL, bold=True, shade=max(0, value))
 
-    row(34, "each chunk read alone", alone, "sentence")
+    row(34, "each chunk read alone, and its cosine with the query", alone, "sentence")
     for x in places:
         canvas.box(x + 33, 86, 100, 18, "encoder", "layer", SMALL)
     with canvas.step():
-        row(152, "late chunks: one pass, then pooled", late, "sentence")
+        row(152, "late chunks: one pass, then pooled, and the same cosines", late, "sentence")
         canvas.box(6, 204, places[-1] + wide - 6, 18, "encoder", "layer", SMALL)
     told = "; ".join(f"{s} {a:.2f} alone, {b:.2f} late" for s, a, b in zip(sentences, alone, late))
     return canvas.finish(
@@ -138,12 +209,15 @@ def words_of_a_text(text, weights, own):
 
     weights: {word: weight}. own: those of the words that the text holds.
     """
-    canvas, unit = Canvas("15 words of a text", 56 + 25 * len(weights)), 270 / max(weights.values())
+    canvas, unit = Canvas("15 words of a text", 100 + 25 * len(weights)), 270 / max(weights.values())
     canvas.box(6, 4, 508, 28, text, "token", SMALL)
     for at, (word, weight) in enumerate(weights.items()):
         y, kind = 44 + 25 * at, "token" if word in own else "masked"
         canvas.text(150, y + 10, word, SMALL, "end", mono=True)
         canvas.box(158, y, unit * weight, 20, kind=kind, round_by=0)
         canvas.label(164 + unit * weight, y + 10, f"{weight:.2f}" + ("" if word in own else "  new"))
+    below = 56 + 25 * len(weights)
+    canvas.label(6, below, "weight of a word in the sparse vector", quiet=True)
+    canvas.label(6, below + 20, "blue: in the text; orange: not in it; the heaviest five of each", quiet=True)
     told = ", ".join(f"{word} {weight:.2f}" + ("" if word in own else " (new)") for word, weight in weights.items())
     return canvas.finish(f"The text {text!r}, and weights of words in its sparse vector, as bars: {told}.")

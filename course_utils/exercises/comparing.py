@@ -217,6 +217,13 @@ def _array_difference(got, right, strict):
         return None
 
     def tell():
+        if "bool" in str(right.dtype):
+            places = np.argwhere(found != wanted)
+            first = [int(at) for at in places[0]]
+            return (
+                f"{len(places)} of {wanted.size} entries are wrong; the first is at {first}, "
+                f"where {bool(wanted[tuple(first)])} is expected"
+            )
         off = np.abs(np.subtract(found, wanted, where=found != wanted, out=np.zeros_like(found)))
         return f"your result is off by up to {np.nanmax(off):.3g}"
 

@@ -83,6 +83,11 @@ DISTIL = exercise(
     share_of_the_largest=_with(lambda counts, a: a / (a + counts / counts.max())),
     inverted=_with(lambda counts, a: 1 - _weights(counts, a)),
     no_weights=_with(lambda counts, a: np.ones(len(counts))),
+    lost_brackets=_with(lambda counts, a: a / a + counts / counts.sum()),
+    shares_as_weights=(
+        _with(lambda counts, a: counts / counts.sum()),
+        _with(lambda counts, a: 1 - counts / counts.sum()),
+    ),
     own_a=(_with(lambda counts, a: _weights(counts, 1e-4)), _with(lambda counts, a: _weights(counts, 1e-3))),
     zipf_ranks=(
         _with(lambda counts, a: _weights(1 / np.arange(2, len(counts) + 2), a)),
@@ -127,6 +132,14 @@ def _last_cases(rng):
     yield Case("Padding on the left, and the first text has none",
                *_padded(rng, sorted(lengths)[::-1], width, hidden, left=True))  # fmt: skip
     for side, left in (("right", False), ("left", True)):
+        last_longest, two_longest = [width - 3, 2, width], [width, width, 3]
+        yield Case(
+            f"Padding on the {side}, and the last text has none", *_padded(rng, last_longest, width, hidden, left)
+        )
+        yield Case(f"Only one text has padding, on the {side}", *_padded(rng, two_longest, width, hidden, left))
+        yield Case(
+            f"Only the middle text has padding, on the {side}", *_padded(rng, [width, 3, width], width, hidden, left)
+        )
         yield Case(f"Every text has padding on the {side}", *_padded(rng, shorter, width + 2, hidden, left))
         yield Case(f"One text, with padding on the {side}", *_padded(rng, [width - 2], width, hidden, left))
         yield Case(f"A text of one token, with padding on the {side}", *_padded(rng, [width, 1], width, hidden, left))
@@ -164,6 +177,13 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
         lambda h, m: h[:, -1] if m[:, -1].any() else _counted(h, m),
         lambda h, m: _counted(h, m) if m[0, 0] else h[:, -1],
         lambda h, m: _counted(h, m) if m[:, 0].any() else h[:, -1],
+        lambda h, m: h[:, -1] if m[-1, -1] else _counted(h, m),
+        lambda h, m: _counted(h, m) if m[-1, 0] else h[:, -1],
+        lambda h, m: h[:, -1] if m[0, -1] and m[-1, -1] else _counted(h, m),
+    ),
+    most_rows_decide=(
+        lambda h, m: h[:, -1] if m[:, -1].float().mean() > 0.5 else _counted(h, m),
+        lambda h, m: h[:, -1] if m[:2, -1].all() else _counted(h, m),
     ),
     always_first=lambda h, m: h[:, 0],
     first_real=lambda h, m: _at(h, m.argmax(dim=1)),
@@ -257,6 +277,9 @@ LATE_CHUNKS = exercise(
     ),
     counted_without_cls=(
         lambda h, special, spans: _from(h, spans, lambda a, z: h[special == 0][a:z]),
+        lambda h, special, spans: _from(h, spans, lambda a, z: h[special == 0][max(0, a - 1) : z - 1]),
+    ),
+    one_too_late=(
         lambda h, special, spans: _from(h, spans, lambda a, z: h[1:][a:z][special[1:][a:z] == 0]),
         lambda h, special, spans: _from(h, spans, lambda a, z: h[1:-1][a:z]),
     ),

@@ -16,6 +16,7 @@ from ..._support.passed import RECORD, current, passed
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
+OPEN_QUESTIONS = "recall", "which-first"  # cells of questions with an answer to open
 LINE_SECONDS = 3  # to read a line of it, unless the cell is folded
 PICTURE_MINUTES = QUESTION_MINUTES = 1
 EXERCISE = re.compile(r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE)
@@ -91,7 +92,7 @@ def lesson_minutes(notebook):
     code = [cell for cell in cells if cell["cell_type"] == "code" and not _is_worked_by_the_learner(cell)]
     lines = sum(bool(line.strip()) for cell in code if not _is_folded(cell) for line in _text(cell).splitlines())
     questions = sum(
-        text.count("<details>") if cell.get("id") == "recall" else cell.get("id", "").startswith("quiz-")
+        text.count("<details>") if cell.get("id") in OPEN_QUESTIONS else cell.get("id", "").startswith("quiz-")
         for cell in cells
         for text in [_text(cell)]
     )
