@@ -162,6 +162,7 @@ def test_solution_without_the_source_says_so(tmp_path):
         (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
         (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
         (torch.full((2,), float("inf")), torch.ones(2), "off by"),
+        (torch.ones(2, 2), torch.tensor([[True, True], [False, True]]), "1 of 4 entries are wrong"),
         (1.00002, 1.0, "returned 1"),
         (float("nan"), 1.0, "returned nan"),
         (5.0, float("inf"), "returned 5 where inf"),

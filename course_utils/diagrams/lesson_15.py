@@ -167,7 +167,8 @@ def guessed_words(text, guesses, own, share, frequent):
     return canvas.finish(
         f"The text {text!r} goes through the encoder; its vector is stored. From the vector, a linear map guesses "
         f"{len(guesses)} words: {', '.join(guesses)}. Of these, the text holds {', '.join(own) or 'none'}. On "
-        f"average, {share:.2f} of a stored text's content words come back, and {frequent:.2f} by always guessing frequent words."
+        f"average, {share:.2f} of a stored text's content words come back, and {frequent:.2f} by always guessing "
+        "frequent words."
     )
 
 
