@@ -396,8 +396,9 @@ def test_other_tables_get_a_sentence(tmp_path):
     ]:
         with pytest.raises(gains.GainsProblem, match=problem):
             read(text)
-    twice = read(good + good.splitlines()[1] + "\n")
+    twice = read(good + table("before", 0 * right, "a").splitlines()[1] + "\n")  # all wrong at the second attempt
     assert twice.learners == tuple(f"{who}@example.org" for who in "abc") and "1 later attempts" in twice.notices[0]
+    assert twice.right.all()
     other = read(table("after", right, "cde"), "after")
     with pytest.raises(gains.GainsProblem, match=f"1 learners and {len(IDEAS)} ideas are in both tables"):
         gains.gains(twice, other)
