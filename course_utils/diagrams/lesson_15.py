@@ -109,10 +109,8 @@ def last_column(masks, cosines, texts):
 
     masks: {side: a row of 1 and 0 for each text}. cosines: {side: one for each text}. texts: what begins each row.
     """
-    canvas, cell = (
-        Canvas("15 last column", 236),
-        min(22, 290 / max(len(row) for rows in masks.values() for row in rows)),
-    )
+    canvas = Canvas("15 last column", 236)
+    cell = min(22, 290 / max(len(row) for rows in masks.values() for row in rows))
 
     def batch(top, side):
         canvas.label(6, top + 12, f"padding on the {side}", bold=True)

@@ -218,11 +218,11 @@ def _array_difference(got, right, strict):
 
     def tell():
         if "bool" in str(right.dtype):
-            places = np.argwhere(found != wanted)
-            first = [int(at) for at in places[0]]
+            first, *others = np.argwhere(found != wanted).tolist()
+            expected = bool(wanted[tuple(first)])
             return (
-                f"{len(places)} of {wanted.size} entries are wrong; the first is at {first}, "
-                f"where {bool(wanted[tuple(first)])} is expected"
+                f"{1 + len(others)} of {wanted.size} entries are wrong; the first is at {first}, "
+                f"where {expected} is expected"
             )
         off = np.abs(np.subtract(found, wanted, where=found != wanted, out=np.zeros_like(found)))
         return f"your result is off by up to {np.nanmax(off):.3g}"
