@@ -86,7 +86,7 @@ def turned_and_back(back, pairs):
         canvas.vector(362, 40, 4, "masked", 26, 40)
         canvas.text(375, 96, "stored", SMALL, quiet=True)
     with canvas.step():
-        canvas.label(396, 50, "attacked as it is:")
+        canvas.label(396, 50, "attack on these:")
         canvas.label(396, 70, f"{back['turned']:.2f} of words", bold=True, kind="loss")
     with canvas.step():
         canvas.box(180, 128, 168, 40, f"{pairs} pairs of both:\na matrix estimated", "head", SMALL)
@@ -98,7 +98,7 @@ def turned_and_back(back, pairs):
         canvas.text(264, 208, said, SMALL, bold=True, kind="loss")
     return canvas.finish(
         "Texts go through the encoder and become vectors; a secret matrix turns these, and the turned vectors are "
-        f"stored. Attacked as they are, they give back {back['turned']:.2f} of the words. Whoever knows {pairs} texts' "
+        f"stored. The attack on these gives back {back['turned']:.2f} of the words. Whoever knows {pairs} texts' "
         f"vectors both plain and stored estimates the matrix and turns all others back: {back['turned back']:.2f} of "
         f"the words, where vectors that were never turned give back {back['plain']:.2f}."
     )
