@@ -26,7 +26,7 @@ def three_steps(token, hidden, kept, rank, weight, tokens, other):
     with canvas.step():
         canvas.arrow((274, 153), (318, 153))
         canvas.text(352, 142, f"× {weight:.2f}", mono=True, bold=True)
-        canvas.text(352, 166, f"rank {rank:,}", SMALL, quiet=True)
+        canvas.text(352, 170, f"{token}: rank {rank:,}", SMALL, quiet=True)
     with canvas.step():
         canvas.arrow((388, 153), (422, 110))
         canvas.grid(428, 34, [[""] * 4] * 6, 18, "vector")
@@ -109,7 +109,7 @@ def last_column(masks, cosines, texts):
 
     masks: {side: a row of 1 and 0 for each text}. cosines: {side: one for each text}. texts: what begins each row.
     """
-    canvas = Canvas("15 last column", 236)
+    canvas = Canvas("15 last column", 256)
     cell = min(22, 290 / max(len(row) for rows in masks.values() for row in rows))
 
     def batch(top, side):
@@ -134,6 +134,7 @@ def last_column(masks, cosines, texts):
         batch(108, other)
         found(108, other)
     canvas.text(260, 226, "blue: a token, [CLS] and [SEP] too; grey: [PAD]; framed: hidden[:, -1]", SMALL, quiet=True)
+    canvas.text(260, 246, "cosine: of the framed vector and the last of the text read alone", SMALL, quiet=True)
     told = " ".join(
         f"Padding on the {side}: "
         + ", ".join(
@@ -146,10 +147,11 @@ def last_column(masks, cosines, texts):
     return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {told}")
 
 
-def guessed_words(text, guesses, own, share, frequent):
+def guessed_words(text, guesses, own, content, share, frequent):
     """The attack on a stored vector: from the vector by a linear map to guesses, those that the text holds marked.
 
-    share: of all stored texts' words, what comes back. frequent: the same by always guessing the most frequent words.
+    content: how many words of the text could be guessed. share: of all stored texts' words, what comes back. frequent:
+    the same by always guessing the most frequent words.
     """
     canvas = Canvas("15 guessed words", 232)
     canvas.box(6, 4, 508, 30, text, "token", SMALL)
@@ -163,13 +165,14 @@ def guessed_words(text, guesses, own, share, frequent):
             x, y = 6 + 103 * (at % half), 108 + 38 * (at // half)
             canvas.box(x, y, 97, 30, word, "masked" if word in own else "padding", SMALL, bold=word in own)
     with canvas.step():
-        canvas.text(260, 200, f"on average, {share:.2f} of a text's content words come back", bold=True, kind="loss")
+        found = f"here {len(own)} of {content} content words; on average {share:.2f} of them"
+        canvas.text(260, 200, found, bold=True, kind="loss")
         canvas.text(260, 222, f"({frequent:.2f} by always guessing the most frequent words)", SMALL, quiet=True)
     return canvas.finish(
         f"The text {text!r} goes through the encoder; its vector is stored. From the vector, a linear map guesses "
-        f"{len(guesses)} words: {', '.join(guesses)}. Of these, the text holds {', '.join(own) or 'none'}. On "
-        f"average, {share:.2f} of a stored text's content words come back, and {frequent:.2f} by always guessing "
-        "frequent words."
+        f"{len(guesses)} words: {', '.join(guesses)}. Of these, the text holds {', '.join(own) or 'none'}: "
+        f"{len(own)} of its {content} content words. On average, {share:.2f} of a stored text's content words come "
+        f"back, and {frequent:.2f} by always guessing frequent words."
     )
 
 
@@ -191,7 +194,8 @@ def late_and_alone(sentences, alone, late, query):
             canvas.box(x, y + 10, wide, 38, lines, "token", SMALL)
         for x, value in zip(places, values):
             canvas.arrow((x + wide / 2, y + 70), (x + wide / 2, y + 79), tip=False)
-            canvas.box(x + 33, y + 80, 100, 24, f"{value:.2f}", kind, SMALL, bold=True, shade=max(0, value))
+            canvas.box(x + 33, y + 80, 100, 24, f"{value:.2f}", kind, SMALL, bold=True, shade=max(0, value),
+                       thick=value == max(values))  # fmt: skip
 
     row(34, "each chunk read alone, and its cosine with the query", alone, "sentence")
     for x in places:
@@ -220,6 +224,6 @@ def words_of_a_text(text, weights, own):
         canvas.label(164 + unit * weight, y + 10, f"{weight:.2f}" + ("" if word in own else "  new"))
     below = 56 + 25 * len(weights)
     canvas.label(6, below, "weight of a word in the sparse vector", quiet=True)
-    canvas.label(6, below + 20, "blue: in the text; orange: not in it; the heaviest five of each", quiet=True)
+    canvas.label(6, below + 20, "blue: in the text; orange: not in it; five of each, none short", quiet=True)
     told = ", ".join(f"{word} {weight:.2f}" + ("" if word in own else " (new)") for word, weight in weights.items())
     return canvas.finish(f"The text {text!r}, and weights of words in its sparse vector, as bars: {told}.")
