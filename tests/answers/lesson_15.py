@@ -201,7 +201,7 @@ PROMISES = {
         ("stands on the right", lambda h, m: h[:, -1], "the vector of a [PAD]"),
         ("on the left", lambda h, m: h[torch.arange(len(h)), m.sum(1) - 1], "do not begin at position 0"),
         ("a text may have none", lambda h, m: h[:, -1] if m[0, -1] == 1 else last_of_the_card(h, m), "One row decides"),
-        ("also if it holds zeros", last_nonzero, "only the mask says what is real"),
+        ("even if it holds zeros", last_nonzero, "only the mask says what is real"),
         ("as it is", lambda h, m: F.normalize(last_flipped(h, m)), "length 1"),
         ("(batch, hidden)", lambda h, m: last_flipped(h, m).squeeze(0)),
     ],
