@@ -196,7 +196,7 @@ PROMISES = {
     ],
     "11-stuck-loss": [
         ("not only two labels", stuck_two_most_common),
-        ("even if they differ only in a capital or a space", stuck_after(str.lower), "another capital"),
+        ("even if they differ only in a capital or a space", stuck_after(str.lower), "capitals or spaces differ"),
         ("even if they differ only in a capital or a space", stuck_after(str.strip)),
         ("even if they differ only in a capital or a space", stuck_after(lambda text: " ".join(text.split()))),
         ("one text or more", stuck_two_at_least),
