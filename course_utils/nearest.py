@@ -7,6 +7,7 @@ import torch
 from ._support.vectors import check_k, unit_vectors
 
 BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about the size of a cache
+SAME = 1e-6  # cosines that are no further apart are equal but for rounding, which differs between processors
 
 
 def search(queries, corpus, k=5):
@@ -14,7 +15,8 @@ def search(queries, corpus, k=5):
 
     queries, corpus: arrays or tensors of numbers, (m, hidden) and (n, hidden); they need not be normalised.
 
-    Returns (places, cosines), arrays (m, k): indices into `corpus` and their cosines. Ties are broken arbitrarily.
+    Returns (places, cosines), arrays (m, k): indices into `corpus` and their cosines. Of vectors whose cosines are
+    equal (each within 1e-6 of the next), the first in the corpus comes first.
 
     Raises TypeError for non-numeric input; ValueError for no vectors, zero vectors, NaN or infinity, unequal
     dimensions, or a k below 1 or larger than the corpus. Memory: a block of BLOCK similarities and the results.
@@ -35,13 +37,28 @@ def search(queries, corpus, k=5):
             best = torch.empty(len(block), 0), torch.empty(len(block), 0, dtype=torch.int64)
             for column in range(0, len(corpus), columns):
                 found = block @ corpus[column : column + columns].T
-                values, where = found.topk(min(k, found.shape[1]), dim=1)
+                values, where = _highest(found, k)
                 values, where = torch.cat([best[0], values], 1), torch.cat([best[1], where + column], 1)
-                top = values.topk(min(k, values.shape[1]), dim=1)
-                best = top.values, where.gather(1, top.indices)
+                values, chosen = _highest(values, k)
+                best = values, where.gather(1, chosen)
             cosines.append(best[0])
             places.append(best[1])
     return torch.cat(places).numpy(), torch.cat(cosines).clamp(-1, 1).numpy()
+
+
+def _highest(cosines, k):
+    """(values, columns) of the k highest cosines in each row, fewer if it is shorter; of equal ones the first."""
+    columns = cosines.shape[1]
+    k, width = min(k, columns), min(k + 1, columns)
+    while True:
+        values, places = cosines.topk(width, dim=1)
+        drops = values[:, :-1] - values[:, 1:] > SAME
+        if width == columns or drops[:, k - 1 :].any(dim=1).all():
+            break
+        width = min(2 * width, columns)  # equal cosines go on beyond these
+    level = torch.nn.functional.pad(drops.cumsum(dim=1), (1, 0))
+    order = (level * columns + places).argsort(dim=1)[:, :k]
+    return values.gather(1, order), places.gather(1, order)
 
 
 def closest_pairs(vectors, k=1):

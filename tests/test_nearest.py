@@ -57,6 +57,15 @@ def test_no_cosine_is_larger_than_1():
     assert search(vectors, vectors, 1)[1].max() == 1 == closest_pairs([*vectors[:1], *vectors])[1][0]
 
 
+@pytest.mark.parametrize("block", [16, 200, BLOCK])
+def test_of_equal_cosines_the_first_in_the_corpus_comes_first(block, monkeypatch):
+    """Signs give few different cosines. In whole numbers they are exact; as unit vectors they differ by rounding."""
+    monkeypatch.setattr("course_utils.nearest.BLOCK", block)
+    queries, corpus = np.sign(drawn(7, 24)), np.sign(drawn(90, 24, seed=1))
+    places, _ = search(queries, corpus, k=10)
+    assert (places == np.argsort(-(queries @ corpus.T), axis=1, kind="stable")[:, :10]).all()
+
+
 def test_search_is_the_librarys():
     from sentence_transformers.util import semantic_search
 
