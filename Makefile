@@ -6,18 +6,20 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # PyTorch's own index of CPU builds. Where it cannot be reached, pip warns and takes the registry's build.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 LAB_FLAGS ?=
+DEBIAN ?= trixie
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test nightly slow sabotage lesson matrix encoders named-models lock notebooks adapter tables bench book dist canary doctor clean
+.PHONY: help setup lab test nightly slow sabotage shake lesson matrix encoders named-models lock notebooks adapter tables bench book dist canary bare doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run the linters, the tests and all lessons: twelve minutes"
-	@echo "make nightly    what is too slow for make test: slow tests, and whether the tests notice small breakages (make slow, make sabotage)"
+	@echo "make nightly    what is too slow for make test: make slow, make sabotage (do the tests notice?), make shake"
+	@echo "make shake      the lessons on arithmetic that differs in the last place (make shake SEED=7; else the day's seed)"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
 	@echo "make encoders   the lessons with other encoders: random ones of six families (two hours)"
 	@echo "make doctor     check this machine"
@@ -31,6 +33,7 @@ help:
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
 	@echo "make dist       write the wheel and the source archive to build/dist"
 	@echo "make canary     run the lessons on the newest versions of everything, in build/canary: what will break next"
+	@echo "make bare       run make lab and make test in a bare Debian with its Python, as root: make bare DEBIAN=sid"
 	@echo "make lock       resolve requirements.lock and the other two locks again"
 
 setup: $(VENV)/.ready
@@ -50,14 +53,17 @@ lab: setup
 test: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run
 
-# Too slow for `make test`. Hosted CI runs the two in jobs beside it, on each pull request.
-nightly: slow sabotage
+# Too slow for `make test`. Hosted CI runs the three in jobs beside it, on each pull request.
+nightly: slow sabotage shake
 
 slow: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run --nightly
 
 sabotage: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.sabotage
+
+shake: setup
+	$(BIN)/python -m tests.shake $(or $(SEED),today)
 
 # nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
 $(VENV)/grading/.ready: requirements-grading.lock | setup
@@ -78,7 +84,7 @@ $(VENV)/peers/.ready: requirements-peers.lock | setup
 
 matrix: setup $(VENV)/grading/.ready
 	$(BIN)/python -m tests.matrix
-	KERNELS=record $(BIN)/python -m pytest -q tests/grading/test_odd_kernel.py tests/near_ties.py
+	KERNELS=record $(BIN)/python -m pytest -q tests/grading/test_odd_kernel.py
 
 encoders: setup
 	$(BIN)/python -W ignore -m tests.encoders $(if $(L),--lesson $(L)_)
@@ -146,6 +152,10 @@ canary:
 	$(CANARY_PYTHON) -m pip freeze --exclude-editable > $(CANARY)/versions.txt
 	$(CANARY_PYTHON) -m tests.canary $(CANARY)/versions.txt
 	OMP_NUM_THREADS=1 $(CANARY_PYTHON) -m pytest -q -n 2 --dist loadscope notebooks
+
+# As root, since it unpacks a system and enters it; so is build/bare root's.
+bare:
+	$(if $(filter-out 0,$(shell id -u)),sudo --preserve-env )$(PYTHON) -m tests.bare_debian $(DEBIAN)
 
 clean:
 	rm -rf $(VENV) build *.egg-info

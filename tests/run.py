@@ -48,16 +48,21 @@ def look_at_files():
     return 0
 
 
-def main(flags):
-    if status := look_at_files():
-        return status
+def prepare():
+    """Block the network, and start the warm process, from which the kernels are forked as in JupyterLab."""
     reason = block_network()
     print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
     if not reason:
         os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"  # else npm asks its registry again for more than a minute
+    start_warm()  # tests/matrix.py starts kernels cold
+
+
+def main(flags):
+    if status := look_at_files():
+        return status
+    prepare()
     nightly = "--nightly" in flags
-    start_warm()  # the lessons' kernels are forked from it, as in JupyterLab; tests/matrix.py starts them cold
     # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
     order = ["--dist", "loadscope", "--no-loadscope-reorder", *(() if nightly else ["notebooks"]), "tests"]
     chosen = ["-m", "nightly" if nightly else "not nightly"]

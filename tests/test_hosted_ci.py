@@ -130,6 +130,7 @@ def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
         "linux": False,
         "slow": False,
         "sabotage": False,
+        "shake": False,
         "macos": "",
         "windows": "",
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import exercise_parts
+from course_utils._support.notebooks import exercise_parts, parts
 
 from .grader import NOBODY, course, isolation, ordinary_user
 
@@ -39,9 +39,10 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
         "env": {**os.environ, "HOME": str(room), "PYTHONPATH": str(Path(__file__).parents[1]), "TQDM_DISABLE": "1"},
     }
     home = room / "sentence embeddings"
+    cores = [key for key in parts() if len(key) == 2]
     for _ in range(2):  # a hub may do this before each start
         done = course("lab", "--write-only", "--workspace", home, **student)
-        assert done.returncode == 0 and "15 lessons and" in done.stdout, done.stderr
+        assert done.returncode == 0 and f"{len(cores)} lessons and" in done.stdout, done.stderr
     assert (home / "00_start_here.ipynb").stat().st_uid == NOBODY and (home / "glossary.ipynb").exists()
 
     lesson = nbformat.read(home / "00_start_here.ipynb", as_version=4)

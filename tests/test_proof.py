@@ -22,17 +22,19 @@ def recipe(target):
 def test_each_push_and_pull_request_runs_all():
     assert set(WORKFLOW["on"]) == {"push", "pull_request"} and WORKFLOW["on"]["pull_request"] == ""
     called = {job: [step.get("run") for step in steps["steps"]][-1] for job, steps in WORKFLOW["jobs"].items()}
-    assert [called[job] for job in ("linux", "slow", "sabotage")] == [".ci/run", "make slow", "make sabotage"]
-    assert not any("if" in WORKFLOW["jobs"][job] for job in ("linux", "slow", "sabotage"))
+    wanted = {"linux": ".ci/run", "slow": "make slow", "sabotage": "make sabotage", "shake": "make shake"}
+    assert {job: called[job] for job in wanted} == wanted
+    assert not any("if" in WORKFLOW["jobs"][job] for job in wanted)
 
 
 def test_ci_runs_make_test_and_fails_with_it():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "set -euo pipefail" in script and script.splitlines()[-1] == "make test"
     assert recipe("test")[1] == ["$(BIN)/python -m tests.run"]
-    assert recipe("nightly")[0] == ["slow", "sabotage"]
+    assert recipe("nightly")[0] == ["slow", "sabotage", "shake"]
     assert recipe("slow")[1] == ["$(BIN)/python -m tests.run --nightly"]
     assert recipe("sabotage")[1] == ["$(BIN)/python -m tests.sabotage"]
+    assert recipe("shake")[1] == ["$(BIN)/python -m tests.shake $(or $(SEED),today)"]
 
 
 @pytest.mark.parametrize("flags, marks, places", [([], "not nightly", 2), (["--nightly", "-x"], "nightly", 1)])
