@@ -41,9 +41,8 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
         raise ValueError(f"precision must be one of {sorted(PRECISIONS)}; got {precision!r}")
     if precision == "bfloat16" and not has_bfloat16():
         raise RuntimeError(
-            'this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be '
-            "slower "
-            "than float32. Leave precision out"
+            'this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be slower than '
+            "float32. Leave precision out"
         )
     row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # duplicates are encoded once
     route = _route(list(row_of), model, precision)

@@ -838,7 +838,7 @@ def new_exercise(lesson, name, title):
     "--kind",
     type=click.Choice(list(KINDS)),
     default="full",
-    help="full and short: exercises, questions and a deck. page: text and code only.",
+    help=". ".join(f"{kind}: {meaning}" for kind, meaning in KINDS.items()) + ".",
 )
 def new_lesson(number, title, kind):
     """For authors: write the skeleton of lesson NN."""
