@@ -2,9 +2,11 @@
 
 from fractions import Fraction
 
+import nbformat
 import numpy as np
 import pytest
 import torch
+from nbclient import NotebookClient
 
 from course_utils import check, exercises, hint, setup, solution
 from course_utils.exercises import comparing, judging
@@ -157,7 +159,11 @@ def test_solution_without_the_source_says_so(tmp_path):
         (2.000001, 2, "returned 2.000001 where 2 is"),
         (torch.tensor([2.000001]), torch.tensor([2]), "off by"),
         (0.82061, 0.82064, "returned 0.82061 where 0.82064"),
-        ([torch.tensor(0.82061)], [0.82064], "returned [0.820609"),
+        ([torch.tensor(0.82061)], [0.82064], "item 0 of what your function returned: 0.82061 where 0.82064"),
+        ([1 / 3, 2.0], (2 / 3, np.float32(0.1)), "returned [0.3333, 2.0] where [0.6667, 0.1]"),
+        ({"a": 1 / 3, "b": 123456}, {"a": 2 / 3, "b": 123456}, "{'a': 0.3333, 'b': 123456} where {'a': 0.6667, 'b'"),
+        (100001.0, 100000, "returned 100001 where 100000"),
+        (123456.7, 22.0**4, "returned 123500 where 234256"),
         (torch.ones(2), torch.ones(3), "shape (2,)"),
         (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
         (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
@@ -305,3 +311,32 @@ def test_an_error_without_a_text_of_its_own_is_told():
 
 def test_leaving_python_is_no_way_out():
     assert "SystemExit" in check("04-mean-pool", lambda t, m: exit(3)).messages[0]
+
+
+IN_A_CELL = {
+    "the last line": ('check("00-nearest", right)', ["passed"]),
+    "in the middle": ('check("00-nearest", right)\nprint("after")', ["passed", "after"]),
+    "two": ('check("00-nearest", None)\nprint("between")\ncheck("00-nearest", right)', ["tried", "between", "passed"]),
+    "in a loop": ('for answer in (None, right):\n    check("00-nearest", answer)', ["tried", "passed"]),
+    "assigned": ('report = check("00-nearest", right)', ["passed"]),
+    "assigned, then named": ('report = check("00-nearest", right)\nreport', ["passed"]),
+    "named in a later cell": ("report", ["passed"]),
+    "in a function": ('def ask():\n    return check("00-nearest", right)\n\nask()', ["passed"]),
+    "before an error": ('check("00-nearest", right)\n1 / 0', ["passed", "error"]),
+    "with a semicolon behind": ('check("00-nearest", right)\nNone;', ["passed"]),
+}
+
+
+def test_in_a_notebook_each_check_is_shown_once_where_it_stands(tmp_path):
+    start = "from course_utils import check\nfrom course_utils.exercises import find\n"
+    sources = [start + 'right = find("00-nearest").reference', *(source for source, _ in IN_A_CELL.values())]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
+
+    def told(output):
+        text = output.get("text") or output.get("data", {}).get("text/plain") or output.output_type
+        return next((word for word in ("passed", "after", "between", "error") if word in text), "tried")
+
+    shown = {name: list(map(told, cell.outputs)) for name, cell in zip(IN_A_CELL, notebook.cells[1:], strict=True)}
+    assert shown == {name: expected for name, (_, expected) in IN_A_CELL.items()}
+    assert notebook.cells[1].outputs[0].output_type == "execute_result", "as the lessons' stored outputs are"

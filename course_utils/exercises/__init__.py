@@ -60,8 +60,9 @@ def check(exercise_id, answer, seed=None):
     seed: an integer that repeats the inputs of an earlier check; a failed report shows its seed.
 
     Returns a Report: `.status` is "passed", "failed" or "not attempted"; `.passed`; `.messages` (one sentence per
-    problem, the likely mistake first). It prints as text and displays as HTML. Raises ValueError for an unknown id. In
-    a workspace, passed exercises are recorded (see `course_utils.progress`).
+    problem, the likely mistake first). It prints as text; a notebook shows it at once, wherever in a cell the check
+    stands. Raises ValueError for an unknown id. In a workspace, passed exercises are recorded (see
+    `course_utils.progress`).
     """
     exercise = find(exercise_id)
     report = examine(exercise, answer, seed)
@@ -70,6 +71,7 @@ def check(exercise_id, answer, seed=None):
             remember(report.exercise_id)
         named = next((one.name for one in exercise.mistakes if one.card and one.message == report.mistake), "")
         checked(report.exercise_id, report.passed, named, hints_shown.get(exercise_id, 0))
+    report.show()
     return report
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from .._support.inspection import is_array
 
 TOLERANCE = 1e-5
+DIGITS = 4  # significant ones, of a decimal in an answer; inputs have those that NumPy prints
 MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; correct results are far smaller
 
 
@@ -155,8 +156,8 @@ def _number_difference(got, right):
         return None
 
     def tell():
-        digits = next(n for n in range(4, 18) if f"{got:.{n}g}" != f"{right:.{n}g}" or n == 17)
-        return f"your function returned {got:.{digits}g} where {right:.{digits}g} is expected"
+        one, other = _told_apart(got, right)
+        return f"your function returned {one} where {other} is expected"
 
     return tell
 
@@ -239,10 +240,34 @@ def _float64(array):
     return array.detach().cpu().double().numpy() if hasattr(array, "detach") else np.asarray(array, dtype=np.float64)
 
 
-def short(value, most=120):
-    """`repr`, cut to at most `most` characters and never slow to compute."""
-    brief = reprlib.Repr()
-    brief.maxlist = brief.maxtuple = brief.maxdict = brief.maxset = 40
-    brief.maxstring = brief.maxother = brief.maxlong = most
-    text = brief.repr(value)
+class _Brief(reprlib.Repr):
+    """Of containers, their first 40 items; decimals rounded, whole numbers exact."""
+
+    def __init__(self, most, digits):
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = 40
+        self.maxstring = self.maxother = self.maxlong = most
+        self.digits = digits
+
+    def repr_float(self, value, level):
+        return repr(_rounded(float(value), self.digits))
+
+    repr_float64 = repr_float32 = repr_float  # NumPy's
+
+
+def short(value, most=120, digits=DIGITS):
+    """`repr` with rounded decimals, cut to at most `most` characters and never slow to compute."""
+    text = _Brief(most, digits).repr(value)
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _rounded(value, digits):
+    """A decimal with this many significant digits; a whole number as it is, but for floats beyond exactness."""
+    whole = isinstance(value, int) or (float(value).is_integer() and abs(value) < 2**53)
+    return value if whole else float(f"{value:.{digits}g}")
+
+
+def _told_apart(one, other):
+    """Two unequal numbers as text, with four significant digits or as many as it takes to see that they differ."""
+    digits = next(n for n in range(DIGITS, 18) if f"{one:.{n}g}" != f"{other:.{n}g}" or n == 17)
+    return [str(_rounded(number, digits)).removesuffix(".0") for number in (one, other)]

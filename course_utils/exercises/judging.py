@@ -187,7 +187,7 @@ def _kept(outcome):
 def _given(exercise, case):
     """The arguments as text, if they are few and short."""
     given = ", ".join(
-        f"`{name}` = {short(value, 200)}" for name, value in zip(exercise.arguments, case.args, strict=True)
+        f"`{name}` = {short(value, 200, digits=8)}" for name, value in zip(exercise.arguments, case.args, strict=True)
     )
     return f" (given {given})" if len(given) <= 150 and "\n" not in given else ""
 

@@ -4,9 +4,11 @@ import html
 import math
 import random
 import re
+import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from .._support.bars import in_a_notebook
 from .comparing import copied
 
 EMPHASIS = re.compile(r"(?<![\w*])\*([a-z]+(?: [a-z]+)?)\*(?![\w*])")  # *one* or *two words*, and no product
@@ -115,6 +117,7 @@ class Report:
     seed: int | None = None
     discreet: tuple[str, ...] = ()  # the messages without inputs and expected values, for a page that others may read
     mistake: str = ""  # the known mistake's message, if one matched
+    shown_in: list[int] = field(default_factory=list, compare=False, repr=False)  # execution counts of cells
 
     @property
     def passed(self):
@@ -134,6 +137,25 @@ class Report:
         """The call that draws the same inputs, for a failed report that had inputs."""
         drew_inputs = self.status == "failed" and self.seed is not None
         return f"check({self.exercise_id!r}, ..., seed={self.seed})" if drew_inputs else ""
+
+    def show(self) -> None:
+        """Show the report at once, as the result of its cell. Only in a notebook, where a cell shows its last line."""
+        if not in_a_notebook():
+            return
+        from IPython import get_ipython
+        from IPython.display import display
+
+        shell = get_ipython()
+        # a semicolon at the cell's end hides results, also those of other lines
+        (display if shell.displayhook.quiet() else sys.displayhook)(self)
+        self.shown_in.append(shell.execution_count)
+
+    def _ipython_display_(self) -> None:
+        """Display nothing again in the cell that has shown the report, such as when `check` is its last line."""
+        from IPython import get_ipython
+
+        if getattr(get_ipython(), "execution_count", None) not in self.shown_in:
+            raise NotImplementedError  # IPython then displays it as HTML and text
 
     def _repr_html_(self):
         colour = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494"}[self.status]
