@@ -1,5 +1,6 @@
 """embed: the same vectors as sentence-transformers, in order, for any input; and its warnings and errors."""
 
+import contextlib
 import functools
 import random
 import string
@@ -11,10 +12,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from course_utils import embed, load_reviews
+from course_utils._support.bars import progress_bar
 from course_utils._support.downloads import packaged_encoder
 from course_utils.pooling import POOLINGS
 
@@ -246,6 +250,55 @@ def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, cap
     embed([f"{pieces(30)} {number}" for number in range(100)], model=tiny)
     captured = capsys.readouterr()
     assert captured.out == "" and ("token/s" in captured.err) == shown, captured.err
+
+
+@pytest.fixture
+def published():
+    """The outputs that a notebook is sent in this process: {"data": ..., "update": whether it replaces the last}."""
+
+    class Shell(InteractiveShell):
+        kernel = None
+
+    shell = Shell.instance()
+    shell.display_pub = CapturingDisplayPublisher()
+    yield shell.display_pub.outputs
+    Shell.clear_instance()
+
+
+def whole(bar, wait):
+    for _ in range(10):
+        wait(1)
+        bar.update()
+
+
+def broken_off(bar, wait):
+    wait(3)
+    bar.update()
+    raise KeyboardInterrupt
+
+
+def early(bar, wait):
+    bar.set_description("too early to be shown")
+
+
+def late(bar, wait):
+    wait(3)
+    bar.set_description("nothing else is ever shown")
+
+
+@pytest.mark.parametrize("work, last", [(whole, "100%"), (broken_off, " 10%"), (early, None), (late, "nothing else")])
+def test_in_a_notebook_a_bar_begins_and_ends_empty(work, last, published, monkeypatch):
+    clock = [0]
+    monkeypatch.setattr("tqdm.std.time", lambda: clock[0])
+    monkeypatch.setenv("TQDM_DISABLE", "0")
+    with contextlib.suppress(KeyboardInterrupt), progress_bar(total=10) as bar:
+        work(bar, lambda seconds: clock.append(clock.pop() + seconds))
+    shown = [(output["data"], output["update"]) for output in published]
+    if last is None:
+        assert not shown
+    else:
+        assert shown[0] == ({"text/plain": ""}, False), "who knows no updates keeps this state"
+        assert shown[-2][0]["text/plain"].startswith(last) and shown[-1] == ({}, True)
 
 
 def test_no_global_state_is_left_behind(tiny):

@@ -88,6 +88,7 @@ def test_no_noise_in_stored_outputs(path):
             if output.output_type == "error":
                 assert "raises-exception" in cell.metadata.get("tags", []), cell.id
             text = json.dumps(output)
+            assert "<Figure size" not in text, cell.id
             assert "/home/" not in text and "site-packages" not in text and not re.search(r"0x[0-9a-f]{8}", text), (
                 cell.id
             )

@@ -22,13 +22,31 @@ def in_a_notebook():
     return False
 
 
+def shown_in_a_notebook(bundle):
+    """Show a bundle of MIME types. Returns what `display` does, whose `update` replaces it, with {} by nothing.
+
+    It begins empty, since some programs that run notebooks know no updates and would keep its first state for good.
+    """
+    from IPython.display import display
+
+    shown = display({"text/plain": ""}, raw=True, display_id=True)
+    shown.update(bundle, raw=True)
+    return shown
+
+
 def _kind():
     from tqdm import tqdm
 
-    if not in_a_notebook():
-        return tqdm
+    class Bar(tqdm):
+        """One that is not shown before its delay, not even for a new description, and that `close` always removes."""
 
-    class NotebookBar(tqdm):
+        def refresh(self, *args, **settings):
+            now = self._time()
+            if now >= self.start_t + self.delay:
+                self.last_print_t = now  # without which `close` takes the bar for one that was never shown
+                return super().refresh(*args, **settings)
+
+    class NotebookBar(Bar):
         """A line of text that is emptied at the end. tqdm's own widget would stay in the saved notebook."""
 
         def __init__(self, *args, **settings):
@@ -40,8 +58,6 @@ def _kind():
             if self.shown is not None:
                 self.shown.update(line, raw=True)
             elif line:
-                from IPython.display import display
+                self.shown = shown_in_a_notebook(line)
 
-                self.shown = display(line, raw=True, display_id=True)
-
-    return NotebookBar
+    return NotebookBar if in_a_notebook() else Bar

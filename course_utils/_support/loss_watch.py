@@ -6,7 +6,7 @@ import time
 
 from transformers import TrainerCallback
 
-from .bars import in_a_notebook, progress_bar
+from .bars import in_a_notebook, progress_bar, shown_in_a_notebook
 
 
 class DivergedError(RuntimeError):
@@ -47,17 +47,19 @@ class LossWatch(TrainerCallback):
         if os.environ.get("TQDM_DISABLE") == "1" or time.monotonic() < self.next_look or not in_a_notebook():
             return
         self.next_look = time.monotonic() + 1
-        from IPython.display import display
+        from IPython.core.pylabtools import print_figure
         from matplotlib import pyplot
 
         figure, axes = pyplot.subplots(figsize=(6, 2))
         axes.plot(*zip(*self.losses))
         axes.set(xlabel="step", ylabel="loss")
         pyplot.close(figure)
+        step, loss = self.losses[-1]
+        curve = {"image/png": print_figure(figure, base64=True), "text/plain": f"step {step}: loss {loss:.3f}"}
         if self.display is None:
-            self.display = display(figure, display_id=True)
+            self.display = shown_in_a_notebook(curve)
         else:
-            self.display.update(figure)
+            self.display.update(curve, raw=True)
 
     def _close(self):
         self.bar.close()
