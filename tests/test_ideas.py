@@ -2,6 +2,7 @@
 
 import functools
 import json
+import linecache
 import random
 import subprocess
 import sys
@@ -200,7 +201,9 @@ def test_ninety_days_of_a_learner_whose_memory_is_fsrs(workspace):
     assert max(asked) <= asking.A_DAY and 0.85 < np.mean(kept) < 0.95
 
 
-def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(workspace):
+@pytest.mark.parametrize("new_a_day", [3, asking.NEW_A_DAY, 50])
+def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(new_a_day, workspace, monkeypatch):
+    monkeypatch.setattr(asking, "NEW_A_DAY", new_a_day)
     assert repr(asking.review()) == "Nothing is left to ask today."
     wrong = all_exercises()["02-pad-batch"].mistakes
     mistake = next(one for one in wrong if one.card)
@@ -210,17 +213,32 @@ def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(workspa
     assert mistake.does in sheet["ask"] and sheet["back"] == mistake.because
     for name in ("02-pad-batch", "02-find-the-bug"):
         check(name, all_exercises()[name].reference)
-    new = asking.due_today(workspace)[0]
-    assert new[1:] == ["02-recall-1", "02-recall-2", "02-recall-3", *asking.material("02")[3:]]
+    today = asking.due_today(workspace)[0]
+    assert today[1:] == asking.material("02")[:new_a_day]
+    assert asking.material("02")[:3] == ["02-recall-1", "02-recall-2", "02-recall-3"]
     items, writing, _ = asking.due_today(workspace, datetime.now(UTC) + 30 * DAY)
     assert writing == ["02-find-the-bug", "02-pad-batch"] or writing == ["02-pad-batch", "02-find-the-bug"]
-    assert "to review today: 8" in repr(progress())
+    assert f"to review today: {len(today)}" in repr(progress())
     session = asking.reviewing(workspace)
     while (sheet := session.sheet()) is not None:
         session.answer(1, 2 if sheet["sure"] else None)
-    assert "of 8 right" in session.end() and "how sure you were: sure: " in repr(progress())
-    assert "<svg" in progress()._repr_html_()
+    assert f"of {len(today)} right" in session.end()
+    asked_how_sure = any(item in asking.material("02")[3:] for item in today)
+    assert ("how sure you were: sure: " in repr(progress())) == asked_how_sure
+    assert ("<svg" in progress()._repr_html_()) == asked_how_sure
     assert asking.due_today(workspace)[0] == [], "not before tomorrow"
+
+
+def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(workspace):
+    cell = next(cell for cell in nbformat.read(cores()["00"], as_version=4).cells if cell.id == "careless")
+    for source, recorded in ((cell.source, []), (cell.source.replace("careless", "my"), ["00-nearest itself"])):
+        source = source.rpartition("\n\n")[0]
+        name = f"<cell {source[:12]}>"
+        linecache.cache[name] = len(source), None, source.splitlines(True), name  # as IPython does
+        exec(compile(source, name, "exec"), namespace := {})
+        (function,) = (thing for word, thing in namespace.items() if word.endswith("nearest"))
+        assert check("00-nearest", function).status == "failed"
+        assert asking.due_today(workspace)[0] == recorded
 
 
 def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
@@ -418,9 +436,11 @@ def test_place_and_review_ask_in_a_terminal(workspace):
     assert doing.exit_code == 0 and "04-mean-pool" in doing.output
     for name in ("02-pad-batch", "02-find-the-bug"):
         remember(name, workspace)
-    asked = run.invoke(main, ["review"], input=keys["recall"] * 3 + keys["A"] * 4)
-    assert asked.exit_code == 0 and "7 of 7 · Lesson 02" in asked.output and "of 7 right." in asked.output
-    assert len(memory.read_memory(workspace).answers) == 7
+    due = asking.due_today(workspace)[0][: asking.A_DAY]
+    pressed = [keys["recall" if "-recall-" in item else "A"] for item in due]
+    asked = run.invoke(main, ["review"], input="".join(pressed))
+    assert asked.exit_code == 0 and f"{len(due)} of {len(due)} · Lesson 02" in asked.output
+    assert f"of {len(due)} right." in asked.output and len(memory.read_memory(workspace).answers) == len(due)
     stopped = run.invoke(main, ["place"], input="A\n")
     assert stopped.exit_code != 0
 
