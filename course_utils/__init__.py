@@ -24,8 +24,6 @@ __all__ = sorted(HOME)  # noqa: PLE0605
 def __getattr__(name):
     if name == "__version__":
         return _version()
-    if name == "doctor":  # a module, which lesson 00 runs
-        return import_module(f"{__name__}.tools.doctor")
     if name in HOME:
         return getattr(import_module(f"{__name__}.{HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

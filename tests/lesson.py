@@ -12,7 +12,6 @@ from nbclient.exceptions import CellExecutionError
 from course_utils._support.notebooks import parts
 from course_utils.tools.authoring import ROOT, AuthoringError, renew
 from course_utils.tools.publish.elsewhere import ElsewhereError, write_links
-from course_utils.tools.workspace.overview import overview
 
 from .execute import execute
 from .run import look_at_files
@@ -32,32 +31,18 @@ def main(key):
     except (AuthoringError, ElsewhereError) as error:
         return str(error)
     os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
-    path, start, number = parts()[key], parts()["00"], key[:2]
-    todo = [path]
-    if start != path and not stands_in(start, repr(overview(None))):
-        todo.append(start)  # its output shows the whole course
-    if start in todo:
-        changed.append(start)
-    for one in todo:
-        print(f"Executing {one.name}", flush=True)
-        try:
-            execute(one)
-        except CellExecutionError as error:
-            return str(error)
+    path, number = parts()[key], key[:2]
+    print(f"Executing {path.name}", flush=True)
+    try:
+        execute(path)
+    except CellExecutionError as error:
+        return str(error)
     print("Renewed: " + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"), flush=True)
     names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     files = [name for name in names if (ROOT / name).exists()]
     chosen = " or ".join([f"{number}_ or {number}- or [{number} or test_lesson_{number}", *WHOLE])
     # the notebook last: its second run shows whether its outputs are the same each time
     return pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *files, f"notebooks/{path.name}"])
-
-
-def stands_in(path, text):
-    """Whether a notebook has this text as an output."""
-    import nbformat
-
-    cells = nbformat.read(path, as_version=4).cells
-    return any(output.get("data", {}).get("text/plain") == text for cell in cells for output in cell.get("outputs", []))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from course_utils._support.notebooks import exercise_parts
 from course_utils.exercises import all_exercises
 from course_utils.tools import authoring, cli
-from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew
+from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew, with_routes
 
 from .lesson import CASES, WHOLE
 
@@ -59,7 +59,7 @@ def course(tmp_path, monkeypatch):
 
 
 def row(course, name):
-    return re.findall(rf"^\| `{name}` \|.*$", course.files()["README.md"], re.MULTILINE)
+    return re.findall(rf"^\| \[.*\]\(notebooks/{name}\.ipynb\) \|.*$", course.files()["README.md"], re.MULTILINE)
 
 
 def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
@@ -98,6 +98,16 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     assert renew("04", ".", authoring.Path("README.md")) == []
 
 
+def test_the_routes_in_a_text_are_brought_into_line():
+    paths = {number: authoring.Path(f"{number}_x.ipynb") for number in ("00", "04", "05")}
+    text = (
+        "- *one day* (1 hour): the cores [01](x.ipynb), [04](y.ipynb) and [05](z), then\n- *everything* (2 hours): all"
+    )
+    assert with_routes(text, {"one day": 7, "everything": 1}, paths, "a/") == (
+        "- *one day* (7 hours): the cores [04](a/04_x.ipynb) and [05](a/05_x.ipynb), then\n- *everything* (1 hour): all"
+    )
+
+
 @pytest.mark.parametrize("kind", ["full", "page"])
 def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     said, status = course("new-lesson", "98", "Where to go: a map", "--kind", kind)
@@ -111,7 +121,8 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     nbformat.validate(notebook)
     assert authoring.kind_of(notebook) == kind
     assert ("plan" in [cell.id for cell in notebook.cells]) == (kind != "page")
-    assert row(course, r"\d\w+")[-1] == "| `98_where_to_go_a_map` | TODO | 5 | 0 |"
+    link = "[98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb)"
+    assert row(course, r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
     said, status = course("new-exercise", "98", "first")
     assert (status, "is a page, which has no exercises" in said) == ((1, True) if kind == "page" else (0, False))
     if kind != "page":

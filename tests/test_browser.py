@@ -46,6 +46,7 @@ CELLS = {
     "head-view": "head_view(attentions, tokens)",
     "model-view": "model_view(attentions, tokens)",
     "second-head-view": "head_view(attentions, tokens, layer=2, heads=[9])",
+    "progress": "from course_utils import progress\n\nprogress()",
 }
 LINES = {"Head view of layer 1": 12 * 64, "Model view": 72 * 64, "Head view of layer 2": 12 * 64}
 STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
@@ -200,17 +201,6 @@ def test_a_quiz_explains_the_option_that_is_opened(page):
 
 
 @needs_chromium
-def test_the_whole_course_is_drawn_with_what_was_passed(page):
-    picture = page.locator(".jp-OutputArea-output table", has_text=f"of {len(CORES)} exercises of the cores passed")
-    bring_into_view(page, picture.locator("caption"))
-    totals = f"{len(PASSED)} of {len(CORES)} exercises of the cores passed, 1 of {len(LESSONS)} cores finished"
-    assert totals in picture.inner_text()
-    assert picture.locator("span[title$=': passed']").count() == len(PASSED)
-    assert picture.locator("span[title$=': open']").count() == len(EXERCISES) - len(PASSED)
-    keep(page, "lesson_00_progress")
-
-
-@needs_chromium
 def test_nothing_outside_was_asked_for(page):
     assert page.outside == []
 
@@ -276,6 +266,17 @@ def test_drawn_when_run(saved):
     all_drawn(saved, "live")
     hover_changes(saved)
     assert saved.outside == []
+
+
+@needs_chromium
+def test_the_whole_course_is_drawn_with_what_was_passed(saved):
+    picture = saved.locator(".jp-OutputArea-output table", has_text=f"of {len(CORES)} exercises of the cores passed")
+    bring_into_view(saved, picture.locator("caption"))
+    totals = f"{len(PASSED)} of {len(CORES)} exercises of the cores passed, 1 of {len(LESSONS)} cores finished"
+    assert totals in picture.inner_text()
+    assert picture.locator("span[title$=': passed']").count() == len(PASSED)
+    assert picture.locator("span[title$=': open']").count() == len(EXERCISES) - len(PASSED)
+    keep(saved, "progress")
 
 
 @pytest.mark.nightly

@@ -16,12 +16,12 @@ from click.testing import CliRunner
 from filelock import FileLock
 
 from course_utils._support import files
-from course_utils._support.notebooks import NOTEBOOKS, exercise_parts, part_of
+from course_utils._support.notebooks import NOTEBOOKS, ROUTES, cores, exercise_parts, part_of
 from course_utils._support.passed import LARGEST, LIVE, PROGRESS, RECORD, SAVED, forget, passed, remember
 from course_utils.exercises import LESSONS as WITH_EXERCISES
 from course_utils.exercises import all_exercises, check
 from course_utils.tools import cli
-from course_utils.tools.authoring import COUNTS
+from course_utils.tools.authoring import COUNTS, ROW
 from course_utils.tools.workspace.overview import DONE, Lesson, Overview, lesson_minutes, lessons, overview, progress
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -420,7 +420,7 @@ def test_a_lesson_its_copy_and_the_readme_say_how_long_it_takes_and_how_many_exe
 
     readme = (ROOT if len(part_of(path)) == 2 else NOTEBOOKS) / "README.md"
     notebook, text = nbformat.read(path, as_version=4), readme.read_text(encoding="utf-8")
-    (row,) = re.findall(rf"^\| `{path.stem}` \|.*$", text, re.MULTILINE)
+    (row,) = re.findall(ROW.format(name=path.stem) + ".*$", text, re.MULTILINE)
     number, minutes = list(exercise_parts().values()).count(part_of(path)), lesson_minutes(notebook)
     number -= path.stem.endswith("_report")  # a text
     assert learner_copy(notebook).cells[0].source == notebook.cells[0].source
@@ -428,12 +428,26 @@ def test_a_lesson_its_copy_and_the_readme_say_how_long_it_takes_and_how_many_exe
     exercises = re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", notebook.cells[0].source)
     assert exercises in ([], [COUNTS[number]])
     assert [part.strip() for part in row.split("|")][-3:-1] == [str(minutes), str(number)] and "TODO" not in row
+    assert f"# {row[3 : row.index(']')]}" == notebook.cells[0].source.partition("\n")[0].partition(", further:")[0]
 
 
-def test_the_readme_says_how_long_the_course_takes():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("where, way", [("README.md", "notebooks/"), ("notebooks/00_start_here.ipynb", "")])
+def test_the_readme_and_lesson_00_say_how_long_each_route_takes_and_link_to_one_day(where, way):
+    text = (ROOT / where).read_text(encoding="utf-8")
+    if where.endswith(".ipynb"):
+        text = next("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["id"] == "map")
     for route, hours in overview(None).hours.items():
-        assert re.findall(rf"^\| {route} \|.*\| *(\d+) *\|$", text, re.MULTILINE) == [str(hours)]
+        assert re.findall(rf"^- \*{route}\* \((\d+) hours\): ", text, re.MULTILINE) == [str(hours)]
+    (day,) = re.findall(r"^- \*one day\* .*$", text, re.MULTILINE)
+    assert re.findall(r"\[(\d\d)\]\((.*?)\)", day) == [
+        (number, f"{way}{cores()[number].name}") for number in ROUTES["one day"]
+    ]
+    tensors = overview(None).on("everything").lessons[1]
+    assert tensors.key == "00-further-tensors" and f"add {tensors.minutes} minutes for [tensors]" in text
+
+
+def test_one_day_is_a_day():
+    assert overview(None).on("one day").minutes <= 7.5 * 60
 
 
 # ---------------------------------------------------------------- files

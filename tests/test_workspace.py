@@ -889,7 +889,7 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path):
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     """A bare Python with only the standard library and pip."""
     here = str(doctor.PACKAGE.parent)
-    code = f"import sys; sys.path.insert(0, {here!r}); from course_utils import doctor; sys.exit(doctor.main())"
+    code = f"import sys; sys.path.insert(0, {here!r}); from course_utils.tools import doctor; sys.exit(doctor.main())"
     base = getattr(sys, "_base_executable", sys.executable)
     done = subprocess.run([base, "-I", "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr

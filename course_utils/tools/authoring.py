@@ -6,14 +6,15 @@ from pathlib import Path
 
 from .._support.fast_nbformat import nbformat
 from .._support.files import write_whole
-from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, ROOT, kind_of, part_of, parts
-from .workspace.overview import Overview, lesson_minutes, lessons
+from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, ROOT, ROUTES, cores, kind_of, part_of, parts
+from .workspace.overview import Overview, in_hours, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 ANSWERS = ROOT / "tests" / "answers"
 CLAIMS = ROOT / "tests" / "claims"
 COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
+ROW = r"^\| \[.*?\]\((?:notebooks/)?{name}\.ipynb\) \|"  # of a lesson, in a README's table
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
     "RIGHT": "*[lambda vectors: vectors] * 3,  # TODO: three other correct solutions, as learners write them",
     "WRONG": '(lambda vectors: None, "`return`"),  # TODO: a wrong one, and words of what it is told',
@@ -165,12 +166,13 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
         path = known[number].with_name(f"{known[number].stem}_further_{name}.ipynb")
     readme = _table(kind == "further", folder, readme)
     text = readme.read_text(encoding="utf-8")
-    rows = list(re.finditer(r"^\| `\d\d_\w+` \|.*\n", text, re.MULTILINE))
+    rows = list(re.finditer(ROW.format(name=r"(\d\d_\w+)") + ".*\n", text, re.MULTILINE))
     if not rows:
         raise AuthoringError(f"{readme} has no table of lessons.")
-    before = [row for row in rows if row[0].split("`")[1] < path.stem]
+    before = [row for row in rows if row[1] < path.stem]
     place = before[-1].end() if before else rows[0].start()
-    write_whole(readme, f"{text[:place]}| `{path.stem}` | TODO | 5 | 0 |\n{text[place:]}")
+    row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
+    write_whole(readme, text[:place] + row + text[place:])
     write_whole(
         Path(claims) / f"{part_of(path)}.toml", f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
     )
@@ -207,8 +209,8 @@ def needed_by(number, kind):
 def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     """Update what is stated about a lesson or a further part from its text. Returns the paths that changed.
 
-    These are the minutes and exercises in its first cell and in a README's table (see `new_lesson`), and the hours of
-    the routes.
+    These are its title, minutes and exercises in a README's table (see `new_lesson`), the two numbers in its first
+    cell, too, and the routes in the README and in lesson 00.
     Raises AuthoringError.
     """
     path, changed = _lesson(lesson, folder), []
@@ -216,7 +218,8 @@ def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     minutes = lesson_minutes(notebook)
     table = _table(len(lesson) > 2, folder, readme)
     text = table.read_text(encoding="utf-8")
-    if re.search(rf"^\| `{path.stem}` \|.*TODO", text, re.MULTILINE):
+    row = re.compile(ROW.format(name=path.stem) + r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE)
+    if (stated := row.search(text)) and "TODO" in stated["learned"]:
         raise AuthoringError(f"{table} still says TODO in the row of {path.stem}: say there what one learns.")
     if not re.search(r"About \d+ minutes", notebook.cells[0].source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
@@ -226,16 +229,41 @@ def renew(lesson, folder=NOTEBOOKS, readme=ROOT / "README.md"):
     first = re.sub(r"About \d+ minutes", f"About {minutes} minutes", notebook.cells[0].source)
     exercises = f"{COUNTS[answers] if answers < len(COUNTS) else answers} {'exercise' if answers == 1 else 'exercises'}"
     notebook.cells[0].source = re.sub(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first, count=1)
-    row = re.compile(rf"^(\| `{path.stem}` \| .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE)
-    if not row.search(text):
+    if not stated:
         raise AuthoringError(f"{table} has no row for {path.stem} that ends with minutes and exercises.")
+    title = first.partition("\n")[0].removeprefix("# ")
+    new_row = f"| {_link(title, path)} |{stated['learned']} {minutes} | {answers} |"
     _write(path, nbformat.writes(notebook) + "\n", changed)
-    _write(table, row.sub(rf"\1 {minutes} | {answers} |", text), changed)
-    text = readme.read_text(encoding="utf-8")
-    for route, hours in Overview(lessons(folder), frozenset()).hours.items():
-        text = re.sub(rf"^(\| {route} \|.*\|) *\d+ *\|$", rf"\1 {hours} |", text, flags=re.MULTILINE)
+    _write(table, text[: stated.start()] + new_row + text[stated.end() :], changed)
+    hours = Overview(lessons(folder), frozenset()).hours
+    text = with_routes(readme.read_text(encoding="utf-8"), hours, cores(folder), "notebooks/")
     _write(readme, text, changed)
+    if start := cores(folder).get("00"):
+        notebook = nbformat.read(start, as_version=4)
+        for cell in notebook.cells:
+            if cell.id == "map":
+                cell.source = with_routes(cell.source, hours, cores(folder))
+        _write(start, nbformat.writes(notebook) + "\n", changed)
     return changed
+
+
+def with_routes(text, hours, paths, way=""):
+    """A text with the routes' hours, and with links to the cores of one day.
+
+    It names a route in a line such as "- *one day* (7 hours): the cores [01](01_tokenization.ipynb) and ...".
+    hours: {route: number}. paths: {number: path} of the cores. way: their folder, as seen from the text.
+    """
+    for route, number in hours.items():
+        text = re.sub(rf"^- \*{route}\* \(.*?\)", f"- *{route}* ({in_hours(number)})", text, flags=re.MULTILINE)
+    links = [f"[{number}]({way}{paths[number].name})" for number in ROUTES["one day"] if number in paths]
+    listed = " and ".join(filter(None, (", ".join(links[:-1]), *links[-1:])))
+    return re.sub(r"^(- \*one day\* .*?: the cores )\[.*\]\(.*?\)", rf"\1{listed}", text, flags=re.MULTILINE)
+
+
+def _link(title, path):
+    """A lesson as its table names it: that of cores is in the README of the course, outside their folder."""
+    title = title.partition(", further:")[0]  # the column beside it says what the part is about
+    return f"[{title}]({'notebooks/' * (len(part_of(path)) == 2)}{path.name})"
 
 
 def _table(further, folder, readme):

@@ -106,7 +106,8 @@ def lesson_minutes(notebook):
     return max(5, 5 * int(minutes / 5 + 0.5))
 
 
-def _hours(number):
+def in_hours(number):
+    """Such as "7 hours"."""
     return f"{number} hour{'' if number == 1 else 's'}"
 
 
@@ -212,8 +213,12 @@ class Overview:
 
     @property
     def hours(self):
-        """{route: its hours, rounded}."""
-        return {name: int(sum(one.minutes for one in self.on(name).lessons) / 60 + 0.5) for name in ROUTES}
+        """{route: its hours, rounded}: the only place that computes them. READMEs, lessons and the book follow."""
+        return {name: int(self.on(name).minutes / 60 + 0.5) for name in ROUTES}
+
+    @property
+    def minutes(self):
+        return sum(lesson.minutes for lesson in self.lessons)
 
     def on(self, route):
         """The same for the lessons of one of ROUTES."""
@@ -229,7 +234,7 @@ class Overview:
         text += f"; {self._passed_of(further)} exercises of further parts." if further else "."
         hours = self.hours
         return (
-            f"{text} The cores take about {_hours(hours['the course'])}, the one-day route {hours['one day']}, "
+            f"{text} The cores take about {in_hours(hours['the course'])}, the one-day route {hours['one day']}, "
             f"everything {hours['everything']}."
         )
 
