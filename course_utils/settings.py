@@ -2,8 +2,13 @@
 
 import os
 import random
+import sys
+from importlib import import_module
 
 from . import models
+from ._support.bars import progress_bar
+
+PACKAGES = ("numpy", "torch", "transformers", "matplotlib")  # the import of torch may take many seconds
 
 
 def setup(seed=0):
@@ -17,9 +22,13 @@ def setup(seed=0):
       parts have the same names as BERT's (as RoBERTa's have); `needs-wordpiece`, unless its tokenizer is WordPiece.
     - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
 
-    Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone.
+    Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone. While it
+    imports packages for the first time, a progress bar shows.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if missing := [name for name in PACKAGES if name not in sys.modules]:
+        for name in progress_bar(iterable=missing, unit="package", delay=0):
+            import_module(name)
 
     import numpy as np
     import torch

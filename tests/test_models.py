@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import course_utils
-from course_utils import embed, load_encoder, load_glove, models
+from course_utils import embed, load_encoder, load_glove, models, settings
 from course_utils._support import downloads
 from course_utils._support.downloads import CONVERSION_TITLE, EncoderError, hub_snapshot
 from course_utils.attention import attention_weights
@@ -50,6 +50,7 @@ def refusal(name, *words):
     "code, heavy",
     [
         ("import course_utils.models", "torch transformers numpy pandas matplotlib tqdm"),
+        ("course_utils.setup()", "seaborn scipy pandas sklearn"),
         ("import course_utils.attention", "bertviz matplotlib seaborn PIL IPython"),
         (
             "from course_utils import progress; repr(progress()); progress()._repr_html_()",
@@ -61,6 +62,16 @@ def test_what_is_light_loads_nothing_heavy(code, heavy):
     code = f"import sys, course_utils; {code}; print({{*'{heavy}'.split()}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_setup_shows_a_bar_at_once_while_packages_are_imported(capsys, monkeypatch):
+    imported = []
+    monkeypatch.setenv("TQDM_DISABLE", "0")
+    monkeypatch.setattr(settings, "PACKAGES", ("not_imported_yet", "nor_this"))
+    monkeypatch.setattr(settings, "import_module", lambda name: imported.append((name, capsys.readouterr().err)))
+    course_utils.setup()
+    assert [name for name, _ in imported] == ["not_imported_yet", "nor_this"]
+    assert "0/2 [" in imported[0][1], "before the first import"
 
 
 def test_every_public_name_is_there():

@@ -287,7 +287,8 @@ def test_fewer_colours_change_no_colour_that_is_seen():
     picture = Image.open(io.BytesIO(png))
     assert picture.mode == "P" and picture.width == 7 * 110
     shown = np.array(picture.convert("RGB")).reshape(-1, 3)
-    for colour in ("white", INK[0], *seaborn.color_palette(plots.PALETTE)[:3]):
+    assert seaborn.color_palette("colorblind").as_hex() == plots.PALETTE
+    for colour in ("white", INK[0], *plots.PALETTE[:3]):
         assert np.abs(shown - 255 * np.array(to_rgb(colour))).max(axis=1).min() <= 2
 
 

@@ -6,12 +6,12 @@ import os
 
 
 def progress_bar(**settings):
-    """A tqdm bar that appears after two seconds and disappears when it is done.
+    """A tqdm bar that appears after two seconds, or another `delay`, and disappears when it is done.
 
     With TQDM_DISABLE=1 there is none.
     """
     disable = os.environ.get("TQDM_DISABLE") == "1"
-    return _kind()(**settings, delay=2, leave=False, disable=disable)
+    return _kind()(**{"delay": 2, **settings}, leave=False, disable=disable)
 
 
 def in_a_notebook():
@@ -42,7 +42,7 @@ def _kind():
 
         def refresh(self, *args, **settings):
             now = self._time()
-            if now >= self.start_t + self.delay:
+            if self.delay <= 0 or now >= self.start_t + self.delay:  # without a delay it begins before `start_t` is set
                 self.last_print_t = now  # without which `close` takes the bar for one that was never shown
                 return super().refresh(*args, **settings)
 
