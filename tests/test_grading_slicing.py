@@ -1,11 +1,20 @@
 """Which parts of a notebook an answer needs: honest code means the same in the grader as in the notebook."""
 
+import asyncio
+import itertools
+import signal
 import sys
 
 import pytest
 
+from course_utils.exercises.judging import OutOfTime
+from course_utils.tools.grading import program
 from course_utils.tools.grading.program import CellUnreadable, cell_checksum
+from course_utils.tools.grading.sandbox import Sandbox, Session
 from course_utils.tools.grading.sandbox_server import Submission
+
+from .grader import isolation
+from .grading.hostile import code, file
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +25,7 @@ def scratch(tmp_path, monkeypatch):
     main, hook = sys.modules["__main__"], sys.displayhook
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)  # pytest's own fails if an alarm interrupts it
     monkeypatch.syspath_prepend(str(tmp_path))
     yield
     InteractiveShell.clear_instance()
@@ -172,6 +182,80 @@ def test_a_cell_that_is_stopped_is_named(monkeypatch):
     assert told(cells, run="end")[0]["stopped"] == [1]
     monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_ALL", 0.2)
     assert told("DIM = 5 || while True:\n    DIM = 6 || def f(x): return DIM")[0]["stopped"] == [2]
+
+
+@pytest.mark.filterwarnings("ignore")  # of coroutines that were never awaited
+def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(monkeypatch, caplog):
+    """At a thousand lines: of the cell, of asyncio and of the grader, until the alarm is switched off."""
+    first = "await asyncio.gather(*[asyncio.create_task(asyncio.sleep(0)) for _ in range(7)])"
+    sources = first, "number = await asyncio.create_task(asyncio.sleep(0, 5))", "double = 2 * number"
+    notebook = program.Program([{"kind": "code", "source": source} for source in sources])
+    enter, leave = program._Alarm.__enter__, program._Alarm.__exit__
+
+    def enter_and_trace(alarm):
+        enter(alarm)
+        if left > 0:
+            sys.settrace(fall)
+        return alarm
+
+    def fall(frame, event, _):
+        nonlocal left, leaving
+        if event == "line":
+            left -= 1
+            leaving = leaving or left >= 0 and frame.f_code is leave.__code__
+            if left == 0:
+                signal.raise_signal(signal.SIGALRM)  # an exception also ends the tracing
+        return fall
+
+    monkeypatch.setattr(program._Alarm, "__enter__", enter_and_trace)
+    caplog.set_level("CRITICAL", "asyncio")
+    for place in itertools.count(1):
+        left, leaving, space = place, False, program.Space(notebook)
+        space.names["asyncio"] = asyncio
+        space.run_cells({0}, ())
+        sys.settrace(None)
+        if left > 0:
+            break
+        assert space.stopped == [1] or leaving, place
+        assert all(space.run(statement, number) for number, statement in notebook.statements[1:]), place
+        assert space.names["double"] == 10
+    assert place > 1000
+
+
+@pytest.mark.parametrize("swallow", ["except:", "except BaseException:", "finally:"])
+@pytest.mark.parametrize("work", ["int('x')", "while True: pass"])
+def test_a_cell_that_swallows_its_alarm_ends_too(work, swallow, monkeypatch):
+    monkeypatch.setattr(program, "SECONDS_OF_A_CELL", 0.1)
+    endless = f"while True:\n    try:\n        {work}\n    {swallow}\n        continue"
+    said, function = told(f"{endless} || globals()['DIM'] = 5 || def f(x): return DIM", run="end")
+    assert said["stopped"] == [1] and function(1) == 5
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    isolation()
+    with Sandbox() as sandbox:
+        sandbox.wait()
+        yield sandbox
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import signal, time\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.Signals)\ntime.sleep(10**6)",
+        "import signal\nfor kind in signal.SIGALRM, signal.SIGPROF: signal.signal(kind, print)\nwhile True: pass",
+        "sum(range(10**12))",
+    ],
+)
+def test_a_cell_that_no_alarm_stops_ends_with_its_process(cell, sandbox, monkeypatch):
+    monkeypatch.setattr(program, "SECONDS_OF_A_CELL", 0.1)
+    hurry = "from course_utils.tools.grading import program\nprogram.SECONDS_OF_A_CELL = program.LAST_RESORT = 0.1"
+    session = Session(sandbox)
+    session.load(file([code(source) for source in (hurry, cell, "def f(x): return x")]))
+    session.ask(do="open", exercises=["00-f"], by_hand=[])
+    with pytest.raises(OutOfTime):
+        session.ask(60, do="define", exercise_id="00-f", name="f", run="end")
+    assert session.ended["status"] == program.OUT_OF_TIME, "the grader's clock has not ended it"
 
 
 def test_waiting_for_other_programs_is_not_counted(monkeypatch):

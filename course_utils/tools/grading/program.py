@@ -8,7 +8,9 @@ import __future__
 import ast
 import asyncio
 import builtins
+import contextlib
 import dis
+import faulthandler
 import functools
 import hashlib
 import importlib
@@ -35,6 +37,9 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # of processor time, so that other programs on the machine cost nothing; by the clock it may be WALL times as long
 SECONDS_OF_A_CELL, SECONDS_OF_ALL = 10, 30
 WALL = 2
+AGAIN = 0.01  # seconds after which an alarm that was swallowed rings again
+LAST_RESORT = 10  # seconds after which a process is ended in which no alarm stops a cell
+OUT_OF_TIME = 1  # its exit status then, which faulthandler chose
 MOST_CANDIDATES = 4  # answers to one exercise between which a notebook chooses by the result of `check`
 
 
@@ -523,13 +528,16 @@ class Space:
         self.names.update(In=program.inputs, Out={})
 
     def run(self, statement, number):
-        """Run a statement and return whether it succeeded. The value of an expression becomes `_`, as in Jupyter."""
+        """Run a statement and return whether it succeeded. The value of an expression becomes `_`, as in Jupyter.
+
+        An `_Alarm` may raise TooSlow anywhere in here, and nowhere else in the grader.
+        """
         if isinstance(statement, IMPORTS):
             importlib.invalidate_caches()  # a cell may just have written the module
         expression, count = isinstance(statement, ast.Expr), self.program.counts[number]
         try:
             value = _in_loop(self.program.compiled(statement, number, "eval" if expression else "exec"), self.names)
-        except (Exception, SystemExit, TooSlow) as error:
+        except (Exception, SystemExit) as error:
             self.problems.append(": ".join(wire.wording(error)))
             return False
         if expression and value is not None:
@@ -551,8 +559,9 @@ class Space:
                 number, statement = self.program.statements[place]
                 self.run(statement, number)
                 if alarm.rang:
-                    self.stopped.append(number + 1)
                     break
+        if alarm.rang:
+            self._stop(number)
 
     def run_cells(self, cells, places):
         """Run these cells as Jupyter does, each until a statement fails or its time is up.
@@ -568,35 +577,58 @@ class Space:
             if not over or number == last:
                 body = self.program.bodies[number] if place is None else [self.program.statements[place][1]]
                 with _Alarm(SECONDS_OF_A_CELL) as alarm:
-                    all(self.run(statement, number) for statement in body)
+                    all(self.run(statement, number) and not alarm.rang for statement in body)
                 over = alarm.rang
             if over:
-                self.stopped.append(number + 1)
+                self._stop(number)
+
+    def _stop(self, number):
+        self.stopped.append(number + 1)
+        self.problems.append("TooSlow: it took too long")
 
 
 class _Alarm:
-    """Raise TooSlow in the main thread after so many seconds of processor time, or WALL times as many by the clock."""
+    """Raise TooSlow in `Space.run` after so many seconds of processor time, or WALL times as many by the clock.
+
+    It rings until the block is left: a learner's `except`, or a callback of asyncio, may swallow what it raises. Code
+    that blocks signals, or computes outside Python for ever, ends with its process.
+    """
 
     def __init__(self, seconds):
-        self.seconds, self.rang = seconds, False
+        self.seconds, self.rang, self.over = seconds, False, False
 
     def __enter__(self):
-        for kind, timer, seconds in self.timers(self.seconds):
-            signal.signal(kind, self.ring)
-            signal.setitimer(timer, seconds)
+        with contextlib.suppress(RuntimeError):  # no thread can be started; the grader has a clock of its own
+            faulthandler.dump_traceback_later(WALL * self.seconds + LAST_RESORT, exit=True, file=2)
+        self.set(self.seconds)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF, signal.SIGALRM))  # an earlier cell may block them
         return self
 
-    @staticmethod
-    def timers(seconds):
-        return ((signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, WALL * seconds))
+    def set(self, seconds):
+        """Ring after these seconds, and then AGAIN and again, even if there is no room on the stack for `ring`."""
+        for kind, timer, first in (
+            (signal.SIGPROF, signal.ITIMER_PROF, seconds),
+            (signal.SIGALRM, signal.ITIMER_REAL, WALL * seconds),
+        ):
+            signal.signal(kind, self.ring)
+            signal.setitimer(timer, first, AGAIN)
 
-    def ring(self, *_):
+    def ring(self, _, frame):
+        if self.over:
+            return
         self.rang = True
-        raise TooSlow("it took too long")
+        self.set(AGAIN)  # by the clock, too: what swallows this may wait for nothing
+        while frame and frame.f_code is not Space.run.__code__:
+            frame = frame.f_back
+        if frame:
+            raise TooSlow
 
     def __exit__(self, kind, *_):
-        for _, timer, _ in self.timers(0):
-            signal.setitimer(timer, 0)
+        self.over = True
+        self.set(0)
+        faulthandler.cancel_dump_traceback_later()
+        if self.rang:
+            _drop_event_loop()
         return kind is TooSlow
 
 
@@ -616,3 +648,10 @@ def event_loop():
         event_loop.made = asyncio.new_event_loop()
         asyncio.set_event_loop(event_loop.made)
     return event_loop.made
+
+
+def _drop_event_loop():
+    """Let the next cell have a new event loop: an alarm may have interrupted this one's own bookkeeping."""
+    asyncio._set_running_loop(None)
+    sys.set_asyncgen_hooks(None, None)
+    vars(event_loop).pop("made", None)

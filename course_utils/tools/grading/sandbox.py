@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..._support.notebooks import INSTALLED
 from ...exercises.judging import OutOfTime
-from . import sandbox_server, wire
+from . import program, sandbox_server, wire
 
 PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
@@ -398,14 +398,15 @@ class Session:
             pass  # `listen` finds out why
 
     def listen(self, seconds):
-        deadline = time.monotonic() + seconds
+        begun = time.monotonic()
+        deadline = begun + seconds
         try:
             text, arrays = wire.lengths(self._received(wire.HEADER.size, deadline))
             reply = checked_reply(wire.unpack(bytes(self._received(text, deadline)), self._received(arrays, deadline)))
         except TimeoutError:
             raise OutOfTime from None
         except (EOFError, ConnectionError):
-            raise self._gone() from None
+            raise self._gone(time.monotonic() - begun) from None
         except wire.WireError as error:
             self.close()
             raise Ended("crashed", f"what your code sent back is not an answer: {error}") from None
@@ -425,8 +426,11 @@ class Session:
 
         return wire.receive(self.line, size, limit_wait)
 
-    def _gone(self):
+    def _gone(self, seconds):
+        """What to raise when the process has ended, so many seconds after a request."""
         how = self.close(gone=True)
+        if how["status"] == program.OUT_OF_TIME and seconds > program.WALL * program.SECONDS_OF_A_CELL:
+            return OutOfTime()
         if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
             return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
         # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it when memory runs out
