@@ -13,7 +13,7 @@ CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test nightly slow sabotage shake lesson matrix encoders named-models lock notebooks adapter tables bench book dist canary bare doctor clean
+.PHONY: help setup lab test nightly slow sabotage shake lesson matrix encoders named-models lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -31,6 +31,7 @@ help:
 	@echo "make tables     repeat the stored trainings of lessons 10 to 13 (hours)"
 	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
+	@echo "make screenshots  take the pictures of the READMEs again, with Chromium (a quarter of an hour)"
 	@echo "make dist       write the wheel and the source archive to build/dist"
 	@echo "make canary     run the lessons on the newest versions of everything, in build/canary: what will break next"
 	@echo "make bare       run make lab and make test in a bare Debian with its Python, as root: make bare DEBIAN=sid"
@@ -137,6 +138,9 @@ bench: setup $(VENV)/grading/.ready $(VENV)/peers/.ready
 
 book: setup
 	$(BIN)/course book
+
+screenshots: setup
+	$(BIN)/python -m tests.screenshots
 
 dist: setup
 	rm -rf build/dist build/lib build/bdist.*

@@ -1,6 +1,7 @@
 """Helpers of the browser tests: JupyterLab as `make lab` starts it, and a Chromium restricted to this machine.
 
-Needs Debian's Chromium (`apt-get install chromium`). Set COURSE_SCREENSHOTS to a folder to keep screenshots.
+Needs Debian's Chromium (`apt-get install chromium`). Set COURSE_SCREENSHOTS to a folder to keep screenshots;
+screenshots.py makes the pictures of the READMEs from them.
 """
 
 import contextlib
@@ -116,6 +117,7 @@ def run_all_cells(page):
 def keep(page, name):
     folder = os.environ.get("COURSE_SCREENSHOTS")
     if folder:
+        page.wait_for_timeout(500)  # for what fades in
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 

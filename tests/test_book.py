@@ -369,6 +369,7 @@ def test_attention_views_draw_and_answer(site, open_page):
     )
     within.evaluate((Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
     assert within.evaluate(AXE, {"rules": {rule: {"enabled": False} for rule in OF_A_WHOLE_PAGE}}) == []
+    keep(page, "book_views")
     before = within.eval_on_selector_all(
         "svg line", "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()"
     )
@@ -379,7 +380,6 @@ def test_attention_views_draw_and_answer(site, open_page):
         )
         != before
     )
-    keep(page, "book_views")
     assert page.outside == [] and page.problems == []
 
 

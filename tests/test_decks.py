@@ -459,6 +459,7 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
         assert page.evaluate("Reveal.getSlidePastCount()") == place
         problems = page.evaluate(MEASURE)
         assert not problems, f"{page.evaluate('Reveal.getCurrentSlide().innerText.slice(0, 60)')!r}: {problems}"
+        keep(page, f"deck_{slides(read(name))[place][0].id}")
         page.evaluate("Reveal.next()")
     assert page.outside == [] and page.problems == []
     assert decks(name).stat().st_size < 3e6

@@ -161,6 +161,14 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
 
+def test_every_picture_is_shown():
+    """`make screenshots` renews them all."""
+    text = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    text += (ROOT / "README.md").read_text(encoding="utf-8")
+    pictures = [path.name for path in (ROOT / "notebooks" / "pictures").iterdir()]
+    assert pictures and [name for name in pictures if f"pictures/{name})" not in text] == []
+
+
 def test_the_readme_is_for_two_minutes():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 100 and "make lab" in text and "make test" in text
