@@ -1,0 +1,37 @@
+"""A cell that no alarm stops ends with its process, and the learner is told that it took too long."""
+
+import pytest
+
+from course_utils.exercises.judging import OutOfTime
+from course_utils.tools.grading import program
+from course_utils.tools.grading.sandbox import Sandbox, Session
+
+from ..grader import isolation
+from .hostile import code, file
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    isolation()
+    with Sandbox() as sandbox:
+        sandbox.wait()
+        yield sandbox
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import signal, time\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.Signals)\ntime.sleep(10**6)",
+        "import signal\nfor kind in signal.SIGALRM, signal.SIGPROF: signal.signal(kind, print)\nwhile True: pass",
+        "sum(range(10**12))",
+    ],
+)
+def test_a_cell_that_no_alarm_stops_ends_with_its_process(cell, sandbox, monkeypatch):
+    monkeypatch.setattr(program, "SECONDS_OF_A_CELL", 0.1)
+    hurry = "from course_utils.tools.grading import program\nprogram.SECONDS_OF_A_CELL = program.LAST_RESORT = 0.1"
+    session = Session(sandbox)
+    session.load(file([code(source) for source in (hurry, cell, "def f(x): return x")]))
+    session.ask(do="open", exercises=["00-f"], by_hand=[])
+    with pytest.raises(OutOfTime):
+        session.ask(60, do="define", exercise_id="00-f", name="f", run="end")
+    assert session.ended["status"] == program.OUT_OF_TIME, "the grader's clock has not ended it"
