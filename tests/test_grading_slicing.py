@@ -161,6 +161,8 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
         "2 + 3 || DIM = _ || def f(x): return DIM",
         "import json\ndef five(self): return 5 || json.JSONDecoder.five = five || "
         "def f(x): return json.JSONDecoder().five()",
+        "raise KeyboardInterrupt || import asyncio\nawait asyncio.sleep(0)\nraise asyncio.CancelledError || "
+        "globals()['DIM'] = 5 || def f(x): return DIM",
         "while True:\n    pass || raise SystemExit || def broken(: || globals()['DIM'] = 5 || "
         "1 / 0\nglobals()['DIM'] = 6 || def f(x): return DIM",
     ],

@@ -537,7 +537,7 @@ class Space:
         expression, count = isinstance(statement, ast.Expr), self.program.counts[number]
         try:
             value = _in_loop(self.program.compiled(statement, number, "eval" if expression else "exec"), self.names)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.problems.append(": ".join(wire.wording(error)))
             return False
         if expression and value is not None:
