@@ -1,5 +1,6 @@
 """The first answers of the check tests, right and wrong, get through the grader what the instant check says of them."""
 
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from course_utils.exercises import find
 from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import Marker, assignment, cases_of
 from course_utils.tools.grading.program import cell_checksum
-from course_utils.tools.grading.sandbox import Sandbox
+from course_utils.tools.grading.sandbox import Sandbox, walls
 
 from .answers import ANSWERS
 from .grader import hand_in, isolation
@@ -93,3 +94,14 @@ def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
     show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
     marks = marker.mark(hand_in("14", search=ITSELF.format(show)).encode()).exercises["14-search"]
     assert marks.status == "failed" and not shows_a_query(marks.discreet), marks
+
+
+def test_the_folder_of_a_linked_python_can_be_entered_by_all_users(tmp_path, monkeypatch):
+    """As on Debian, where python3 is a link in /usr/bin. If not, a server that root started finds no library."""
+    link = tmp_path / "python3"
+    link.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(link))
+    command = walls()
+    before = " ".join(command[: command.index(str(link))])
+    for folder in link.parents[:-1]:
+        assert f"--perms 0755 --dir {folder} " in before

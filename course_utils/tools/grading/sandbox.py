@@ -102,7 +102,7 @@ def walls():
         command += ["--unshare-user"]
     shown = made_of()
     for path in shown:
-        command += ["--symlink", os.readlink(path), str(path)] if path.is_symlink() else read_only(path)
+        command += read_only(path)
     installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
     if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be visible
         command += ["--tmpfs", str(installed), "--remount-ro", str(installed)]
@@ -159,11 +159,13 @@ def made_of():
 
 
 def read_only(path):
-    """Bubblewrap's arguments for a readable file or folder.
+    """Bubblewrap's arguments for a link, or for a readable file or folder.
 
     Its parents are created explicitly, since those that Bubblewrap creates can be entered only by root.
     """
     parents = [word for parent in reversed(path.parents[:-1]) for word in ("--perms", "0755", "--dir", str(parent))]
+    if path.is_symlink():
+        return [*parents, "--symlink", os.readlink(path), str(path)]
     return [*parents, "--ro-bind", str(path), str(path)]
 
 
