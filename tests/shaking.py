@@ -1,4 +1,4 @@
-"""Arithmetic as on another processor: `disturb(seed)` moves results by one unit in their last place, at random.
+"""Arithmetic as on another processor: `disturb(seed)` moves results by a unit in their last place, at random.
 
 A kernel calls it before the first cell of a lesson (tests/shake.py). Two results that are equal in exact arithmetic
 then differ, as they may on a processor that adds up in another order. Products of whole numbers are exact, so
@@ -9,6 +9,7 @@ import ast
 import builtins
 import functools
 import importlib
+import math
 import operator
 
 import numpy as np
@@ -33,11 +34,35 @@ OTHERS = {
     "course_utils.benchmark": "row_cosines",
 }
 NAME_IN_CELLS = "_shaken_product"
+NUMPYS = {torch.float32: np.float32, torch.float64: np.float64}
+
+
+class Noise:
+    """Factors 1 - e, 1 and 1 + e at random, where e is the unit in the last place of 1. Its generator is its own."""
+
+    LENGTH = 1 << 20
+
+    def __init__(self, seed):
+        self.generator = np.random.default_rng(seed)
+        self.ways = self.generator.integers(-1, 2, size=2 * self.LENGTH)
+        self.of = {dtype: (1 + self.ways * np.finfo(dtype).eps).astype(dtype) for dtype in (np.float32, np.float64)}
+
+    def factors(self, shape, dtype):
+        size, start = math.prod(shape), self.generator.integers(self.LENGTH)
+        return np.resize(self.of[dtype][start:], size).reshape(shape)
+
+    def moved(self, result):
+        """A tensor, an array or a number with each entry multiplied by such a factor; anything else as it is."""
+        if isinstance(result, torch.Tensor) and result.dtype in NUMPYS:
+            return result * torch.from_numpy(self.factors(tuple(result.shape), NUMPYS[result.dtype]))
+        if isinstance(result, (np.ndarray, np.floating)) and result.dtype.type in self.of:
+            return result * self.factors(result.shape, result.dtype.type)
+        return result * self.factors((), np.float64).item() if isinstance(result, float) else result
 
 
 def disturb(seed):
-    """Disturb this process. Its generators stay as they are: the noise comes from one of its own."""
-    noise = np.random.default_rng(seed)
+    """Disturb this process."""
+    noise = Noise(seed)
     for table, exact in ((PRODUCTS, True), (OTHERS, False)):
         for home, names in table.items():
             owner = torch.Tensor if home == "torch.Tensor" else importlib.import_module(home)
@@ -57,7 +82,7 @@ def disturbed(function, noise, exact_for_whole_numbers):
         result = function(*args, **kwargs)
         if exact_for_whole_numbers and all(are_whole(arg) for arg in args):
             return result
-        return moved(result, noise)
+        return noise.moved(result)
 
     return call
 
@@ -69,24 +94,6 @@ def are_whole(numbers):
     if isinstance(numbers, np.ndarray):
         return numbers.dtype.kind != "f" or bool((numbers == numbers.round()).all())
     return not isinstance(numbers, (list, tuple)) or all(are_whole(entry) for entry in numbers)
-
-
-def moved(result, noise):
-    """A tensor, an array or a number, each entry of it moved up or down by a unit in the last place, or not at all."""
-    if isinstance(result, torch.Tensor):
-        if result.dtype not in (torch.float32, torch.float64):
-            return result
-        ways = torch.from_numpy(noise.integers(-1, 2, size=tuple(result.shape), dtype=np.int8))
-        before = result.detach()
-        after = torch.nextafter(before, before + ways * before.abs())
-        return result + torch.where(before.isfinite(), after - before, 0)  # a sum, so that gradients pass
-    if isinstance(result, (np.ndarray, np.floating)) and result.dtype in (np.float32, np.float64):
-        ways = noise.integers(-1, 2, size=result.shape).astype(result.dtype)
-        with np.errstate(invalid="ignore"):
-            return np.nextafter(result, result + ways * np.abs(result))
-    if isinstance(result, float):
-        return float(moved(np.float64(result), noise))
-    return result
 
 
 def disturb_laid_out_products(noise):
