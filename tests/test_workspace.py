@@ -942,7 +942,7 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
         if text:
             (place / name).write_text(text)
     monkeypatch.setattr(notebooks, "INSTALLED", True)
-    monkeypatch.setattr(notebooks.metadata, "files", lambda _: PathDistribution(place / "course.dist-info").files)
+    monkeypatch.setattr(notebooks.metadata, "distribution", lambda _: PathDistribution(place / "course.dist-info"))
     assert notebooks.incomplete() == says
     finding = doctor.course()
     assert finding.ok == (not says) and says in finding.detail

@@ -1,5 +1,6 @@
 """Where the source lessons are, their kinds, what their cells need, and the marks around a written solution."""
 
+import csv
 import json
 import re
 from functools import cache
@@ -82,14 +83,17 @@ def incomplete():
     if not INSTALLED:
         return ""
     try:
-        files = metadata.files(PROJECT)
+        installed = metadata.distribution(PROJECT)
+        record = installed.read_text("RECORD")
     except metadata.PackageNotFoundError:
-        files = None
-    if not files:
+        record = None
+    if not record:
         return "pip has not recorded what it installed"
-    # what the wheel holds has a size; pipx rewrites the command beside it
-    inside = [file for file in files if file.parts[0] == PACKAGE.name and file.size is not None]
-    sizes = {Path(file.locate()): file.size for file in inside}
+    # Not `installed.files`, which leaves out what is missing from Python 3.12 on. What the wheel holds has a size;
+    # pipx rewrites the command beside it.
+    rows = csv.reader(record.splitlines())
+    inside = {name: int(size) for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
+    sizes = {Path(installed.locate_file(name)): size for name, size in inside.items()}
     wrong = [path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size]
     if not wrong:
         return ""
