@@ -237,8 +237,8 @@ HOW = exercise(
     one_row_fits=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).any())),
     position_zero=lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
     right_only=[
-        lambda *a, names=names: _how(*a, ways=_ways(**{name: _RIGHT[name] for name in names}))
-        for names in (("mean", "max"), ("mean",), ("max",))
+        lambda *a, ways=ways: _how(*a, ways=_ways(**ways))
+        for ways in (_RIGHT, {"mean": _RIGHT["mean"]}, {"max": _RIGHT["max"]})
     ],
     maximum_with_padding=lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1))),
     best_fit=_nearest_way,
