@@ -53,7 +53,7 @@ class Noise:
 
     def moved(self, result):
         """A tensor, an array or a number with each entry multiplied by such a factor; anything else as it is."""
-        if isinstance(result, torch.Tensor) and result.dtype in NUMPYS:
+        if isinstance(result, torch.Tensor) and result.dtype in NUMPYS and result.device.type == "cpu":
             return result * torch.from_numpy(self.factors(tuple(result.shape), NUMPYS[result.dtype]))
         if isinstance(result, (np.ndarray, np.floating)) and result.dtype.type in self.of:
             return result * self.factors(result.shape, result.dtype.type)
@@ -90,7 +90,7 @@ def disturbed(function, noise, exact_for_whole_numbers):
 def are_whole(numbers):
     """Whether an argument holds whole numbers only, or is none that holds numbers."""
     if isinstance(numbers, torch.Tensor):
-        return not numbers.is_floating_point() or bool((numbers == numbers.round()).all())
+        return not numbers.is_floating_point() or not numbers.is_meta and bool((numbers == numbers.round()).all())
     if isinstance(numbers, np.ndarray):
         return numbers.dtype.kind != "f" or bool((numbers == numbers.round()).all())
     return not isinstance(numbers, (list, tuple)) or all(are_whole(entry) for entry in numbers)
