@@ -41,6 +41,8 @@ def _kind():
         """One that is not shown before its delay, not even for a new description, and that `close` always removes."""
 
         def refresh(self, *args, **settings):
+            if self.disable:  # it has no clock, and the hub's client refreshes it all the same
+                return None
             now = self._time()
             if self.delay <= 0 or now >= self.start_t + self.delay:  # without a delay it begins before `start_t` is set
                 self.last_print_t = now  # without which `close` takes the bar for one that was never shown
