@@ -41,6 +41,7 @@ from .odd import ODD
 COURSE = Path(__file__).resolve().parents[2] / "course_utils"
 KERNELS = os.environ.get("KERNELS", "")
 assert KERNELS in ("", "all", "fresh", "record"), "KERNELS must be all, fresh or record"
+assert KERNELS != "record" or "PYTEST_XDIST_WORKER" not in os.environ, "KERNELS=record needs one process, so no -n"
 RECORD = Path(__file__).with_name("odd_kernel.txt")
 SOURCES = (
     COURSE / "pooling.py",
