@@ -44,8 +44,8 @@ class Noise:
 
     def __init__(self, seed):
         self.generator = np.random.default_rng(seed)
-        self.ways = self.generator.integers(-1, 2, size=2 * self.LENGTH)
-        self.of = {dtype: (1 + self.ways * np.finfo(dtype).eps).astype(dtype) for dtype in (np.float32, np.float64)}
+        ways = self.generator.integers(-1, 2, size=2 * self.LENGTH)
+        self.of = {dtype: (1 + ways * np.finfo(dtype).eps).astype(dtype) for dtype in NUMPYS.values()}
 
     def factors(self, shape, dtype):
         size, start = math.prod(shape), self.generator.integers(self.LENGTH)
@@ -101,12 +101,7 @@ def disturb_laid_out_products(noise):
     from course_utils._support import fast_bert
 
     lay_out = fast_bert._product
-
-    @functools.wraps(lay_out)
-    def product(*args, **kwargs):
-        return disturbed(lay_out(*args, **kwargs), noise, False)
-
-    fast_bert._product = product
+    fast_bert._product = lambda *args, **kwargs: disturbed(lay_out(*args, **kwargs), noise, False)
 
 
 class ProductsOfArrays(ast.NodeTransformer):
