@@ -53,10 +53,13 @@ def layer_vectors(sentences, model=None, poolings=("mean",)):
 
 
 def row_cosines(one, other):
-    """The cosine of each row of `one` with the same row of `other`, 0 where a row is zero. Arrays (n, d) -> (n,)."""
+    """The cosine of each row of `one` with the same row of `other`, 0 where a row is zero. Arrays (n, d) -> (n,).
+
+    Rounded to six places: pairs of the same words in another order are ties, whatever the last place says.
+    """
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    return np.divide((one * other).sum(axis=1), lengths, out=np.zeros(len(one)), where=lengths > 0)
+    return np.divide((one * other).sum(axis=1), lengths, out=np.zeros(len(one)), where=lengths > 0).round(6)
 
 
 def similarities(pairs, model=None):
