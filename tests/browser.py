@@ -27,7 +27,12 @@ FLAGS = [
     "--disable-sync",
 ]
 
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium")
+CHROMIUM_IS_MISSING = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+
+
+def in_chromium(test):
+    """A test in a real browser: nightly, so that `make test` needs no Chromium and has time for the lessons."""
+    return pytest.mark.nightly(CHROMIUM_IS_MISSING(test))
 
 
 @contextlib.contextmanager

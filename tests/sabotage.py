@@ -1,8 +1,8 @@
 """Do the tests notice what is broken? `python -m tests.sabotage [WORD ...]` (`make sabotage`); part of `make nightly`.
 
 Each breakage in sabotage.toml is a small change to one file. It is made in a copy of the checkout, and the tests that
-ought to notice it (those of `make test`) are run there, first without the change: they must pass, and with it at least
-one must fail. WORDs choose breakages by their room, file or description.
+ought to notice it (those of `make test`; with `-m nightly`, nightly ones) are run there, first without the change: they
+must pass, and with it at least one must fail. WORDs choose breakages by their room, file or description.
 """
 
 import os

@@ -22,7 +22,7 @@ from course_utils.tools.publish import book
 from course_utils.tools.publish.listings import hang, kind_of, set_listings
 from course_utils.tools.publish.slides import explorer_pages
 
-from .browser import chromium, keep, needs_chromium
+from .browser import chromium, in_chromium, keep
 
 LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
 START, FOLDED, _, VIEWS = FEW = ["00_start_here", "04_pooling", "05_attention", "05_attention_further"]
@@ -67,6 +67,10 @@ FOCUSED = """() => { const thing = document.activeElement;
     getComputedStyle(thing).outlineStyle !== 'none']; }"""
 
 
+def of_the_whole_book(test):
+    return in_chromium(pytest.mark.parametrize("names", ["all"], indirect=True)(test))
+
+
 @pytest.fixture(scope="module", params=["few", pytest.param("all", marks=pytest.mark.nightly)])
 def names(request):
     """The lessons in the book, beside the glossary."""
@@ -107,11 +111,10 @@ def open_page():
 
 
 @pytest.fixture(scope="module")
-def visited(names, site, open_page):
+def visited(site, open_page):
     """{name: results of opening the page}.
 
-    "bytes" loaded, "outside", "problems", and by width how listings fit, and what axe finds in "light" and "dark": in
-    the whole book at each width, else on a wide screen.
+    "bytes" loaded, "outside", "problems", and by width how listings fit, and what axe finds in "light" and "dark".
     """
     from axe_playwright_python import __file__ as package
 
@@ -134,9 +137,8 @@ def visited(names, site, open_page):
             page.set_viewport_size({"width": width, "height": 900})
             page.wait_for_function(REACHED)
             fits[width] = page.evaluate(FITS)
-            if names == LESSONS or width == WIDTHS[0]:
-                results["light"] += page.evaluate(AXE, {"rules": STRUCTURE})
-        for width in (WIDTHS[-1], WIDTHS[0]) if names == LESSONS else WIDTHS[:1]:
+            results["light"] += page.evaluate(AXE, {"rules": STRUCTURE})
+        for width in (WIDTHS[-1], WIDTHS[0]):
             page.goto("about:blank")  # the theme measures a while after a resize, and finds nothing while it is left
             page.set_viewport_size({"width": width, "height": 900})
             page.goto(path.as_uri())
@@ -251,7 +253,7 @@ def test_no_place_of_this_machine_is_told(site):
         assert str(site.parent) not in text and str(NOTEBOOKS) not in text, path
 
 
-@needs_chromium
+@of_the_whole_book
 def test_pages_are_light_and_stay_on_this_machine(visited):
     print({name: f"{found['bytes'] / 1e6:.2f} MB" for name, found in visited.items()})
     assert {name: found["bytes"] for name, found in visited.items() if not 500_000 < found["bytes"] < MOST} == {}
@@ -262,13 +264,13 @@ def test_pages_are_light_and_stay_on_this_machine(visited):
     ] == []
 
 
-@needs_chromium
+@of_the_whole_book
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(visited, theme):
     assert {name: found[theme] for name, found in visited.items() if found[theme]} == {}
 
 
-@needs_chromium
+@of_the_whole_book
 def test_code_fits(names, visited):
     """Tables of numbers may scroll on a telephone, nothing else."""
     total = {width: [0, 0] for width in WIDTHS}
@@ -290,7 +292,7 @@ def test_from_the_first_page_to_the_last(names, pages):
     assert seen == [*names, "glossary", "literature"]
 
 
-@needs_chromium
+@of_the_whole_book
 def test_search_by_keyboard(site, open_page):
     page = go(open_page, site, START)
     page.keyboard.press("Control+k")
@@ -303,7 +305,7 @@ def test_search_by_keyboard(site, open_page):
     assert page.problems == [] and page.outside == []
 
 
-@needs_chromium
+@of_the_whole_book
 def test_the_keyboard_alone_suffices(names, site, open_page):
     page, reached = go(open_page, site, START), []
     for _ in range(200):
@@ -338,8 +340,7 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
     page.wait_for_url(f"**/{FOLDED}.html")
 
 
-@pytest.mark.nightly
-@needs_chromium
+@of_the_whole_book
 def test_dark_mode_by_keyboard_is_remembered(site, open_page):
     page = go(open_page, site, START)
     page.focus(".theme-switch-button >> visible=true")
@@ -354,7 +355,7 @@ def test_dark_mode_by_keyboard_is_remembered(site, open_page):
     keep(page, "book_dark")
 
 
-@needs_chromium
+@of_the_whole_book
 def test_attention_views_draw_and_answer(site, open_page):
     from axe_playwright_python import __file__ as package
 
@@ -383,8 +384,7 @@ def test_attention_views_draw_and_answer(site, open_page):
     assert page.outside == [] and page.problems == []
 
 
-@pytest.mark.nightly
-@needs_chromium
+@of_the_whole_book
 def test_a_view_follows_dark_mode(site, open_page):
     page = go(open_page, site, VIEWS)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
@@ -398,8 +398,7 @@ def test_a_view_follows_dark_mode(site, open_page):
     assert dark < 25 and light > 200, "and what is written on it is light"
 
 
-@pytest.mark.nightly
-@needs_chromium
+@of_the_whole_book
 def test_a_figure_opens_in_full_size(site, open_page):
     page = go(open_page, site, VIEWS)
     figure = page.locator("figure.diagram").first
@@ -418,8 +417,7 @@ def test_a_figure_opens_in_full_size(site, open_page):
     assert not full.is_visible()
 
 
-@pytest.mark.nightly
-@needs_chromium
+@of_the_whole_book
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_navigation_shows_where_one_is(site, open_page, width):
     page = open_page(width)
@@ -441,7 +439,7 @@ def test_the_navigation_shows_where_one_is(site, open_page, width):
     assert here.is_visible() and 0 < inside["y"] < 850
 
 
-@needs_chromium
+@of_the_whole_book
 def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page):
     page = open_page(width=660)  # an A4 page without margins
     page.goto((site / f"{FOLDED}.html").as_uri())
@@ -468,11 +466,8 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
     assert page.locator("html").get_attribute("data-theme") == "dark"
 
 
-@needs_chromium
-def test_the_pdf_holds_everything(names, pages, site):
-    if names != LESSONS:
-        assert not (site / book.PDF).exists() and not pages["index"].find("a", href=book.PDF)
-        return
+@of_the_whole_book
+def test_the_pdf_holds_everything(names, site):
     text = (site / book.PDF).read_bytes()
     assert text.startswith(b"%PDF") and text.rstrip().endswith(b"%%EOF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", text))

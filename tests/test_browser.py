@@ -28,7 +28,7 @@ from course_utils.tools.workspace.copies import write_workspace
 from course_utils.tools.workspace.lab import write_side_by_side
 from course_utils.tools.workspace.live import write_live
 
-from .browser import bring_into_view, chromium, keep, needs_chromium, run_all_cells, running_lab
+from .browser import bring_into_view, chromium, in_chromium, keep, run_all_cells, running_lab
 from .execute import KERNEL
 from .test_browser_views import fits, inside, same, weights
 from .test_kernels import gone
@@ -152,7 +152,7 @@ def page(lab, open_page):
     return page
 
 
-@needs_chromium
+@in_chromium
 def test_lesson_00_opens_unchanged_beside_its_contents_and_whole_names(page):
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # after that, JupyterLab has stored the kernel's name
     page.wait_for_selector(".jp-TableOfContents .jp-tocItem-content:text-is('How to work')")
@@ -164,7 +164,7 @@ def test_lesson_00_opens_unchanged_beside_its_contents_and_whole_names(page):
     assert [name for name in cut if "_further_" not in name[:38]] == [], "what is seen says that it is further"
 
 
-@needs_chromium
+@in_chromium
 def test_lesson_00_opens_runs_and_shows_its_picture(page):
     page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
     assert "Start here" in page.inner_text(".jp-Notebook .jp-MarkdownCell h1")
@@ -185,7 +185,7 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
     assert stub.count() == len(FIRST) + 2  # and its completions
 
 
-@needs_chromium
+@in_chromium
 def test_a_quiz_explains_the_option_that_is_opened(page):
     option = page.locator(".jp-MarkdownCell details").nth(1)
     bring_into_view(page, option)
@@ -200,7 +200,7 @@ def test_a_quiz_explains_the_option_that_is_opened(page):
     assert not answer.is_visible()
 
 
-@needs_chromium
+@in_chromium
 def test_nothing_outside_was_asked_for(page):
     assert page.outside == []
 
@@ -260,7 +260,7 @@ def saved(open_page, lab):
     pytest.fail("the notebook was not saved")
 
 
-@needs_chromium
+@in_chromium
 def test_drawn_when_run(saved):
     assert saved.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
     all_drawn(saved, "live")
@@ -268,7 +268,7 @@ def test_drawn_when_run(saved):
     assert saved.outside == []
 
 
-@needs_chromium
+@in_chromium
 def test_the_whole_course_is_drawn_with_what_was_passed(saved):
     picture = saved.locator(".jp-OutputArea-output table", has_text=f"of {len(CORES)} exercises of the cores passed")
     bring_into_view(saved, picture.locator("caption"))
@@ -279,8 +279,7 @@ def test_the_whole_course_is_drawn_with_what_was_passed(saved):
     keep(saved, "progress")
 
 
-@pytest.mark.nightly
-@needs_chromium
+@in_chromium
 def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
     page = opened(open_page, lab)
     all_drawn(page, "reopened")
@@ -288,8 +287,7 @@ def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
     assert page.outside == []
 
 
-@pytest.mark.nightly
-@needs_chromium
+@in_chromium
 def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, lab, open_page):
     notebook = nbformat.read(lab[1] / "views.ipynb", as_version=4)
     notebook.cells[1].source += "  # changed elsewhere, so that JupyterLab does not know it"
@@ -308,8 +306,7 @@ def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, la
     assert page.outside == []
 
 
-@pytest.mark.nightly
-@needs_chromium
+@in_chromium
 def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     (tmp_path / "views.html").write_text(HTMLExporter().from_filename(lab[1] / "views.ipynb")[0], encoding="utf-8")
     page = open_page()
@@ -321,7 +318,7 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"
 
 
-@needs_chromium
+@in_chromium
 def test_views_follow_the_dark_theme(saved):
     frame = saved.locator("iframe[title^='Head view of layer 1']")
     turned = "frame => getComputedStyle(frame).filter"
@@ -335,8 +332,7 @@ def test_views_follow_the_dark_theme(saved):
     keep(saved, "head_view_dark")
 
 
-@pytest.mark.nightly
-@needs_chromium
+@in_chromium
 def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, open_page):
     file, _ = write_live(lab[1], "04")
     page = open_page()
@@ -365,7 +361,7 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     assert page.outside == page.problems == []
 
 
-@needs_chromium
+@in_chromium
 def test_place_review_and_progress_by_keyboard(lab, open_page):
     """Questions are answered with the keys alone; axe finds nothing, in both modes; what is due is counted."""
     sources = "from course_utils import setup, place, review, progress\nsetup()", "place()", "review()", "progress()"

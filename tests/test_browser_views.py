@@ -7,10 +7,10 @@ from course_utils import plots
 from course_utils._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS
 from course_utils.attention import head_view, model_view
 
-from .browser import chromium, keep, needs_chromium
+from .browser import CHROMIUM_IS_MISSING, chromium, keep
 from .test_attention import AWKWARD, random_attentions
 
-pytestmark = needs_chromium
+pytestmark = [pytest.mark.nightly, CHROMIUM_IS_MISSING]
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ from course_utils.tools.publish.slides import (
 )
 from course_utils.tools.workspace.copies import learner_copy
 
-from .browser import chromium, keep, needs_chromium
+from .browser import chromium, in_chromium, keep
 
 KINDS = {path: kind_of(nbformat.read(path, as_version=4)) for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
 PLANNED = [parts()[key] for key in lessons_with_decks()]
@@ -43,12 +43,7 @@ OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n(Right|No)\
 
 TEXTS = ("text/plain", "text/html", "text/markdown")
 
-EACH_RUN = ("05_attention",)  # the others nightly; `make lesson` has its own
-
 each_lesson = pytest.mark.parametrize("name", LESSONS)
-each_lesson_slowly = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name not in EACH_RUN)) for name in LESSONS]
-)
 
 
 @functools.cache
@@ -449,8 +444,8 @@ def open_deck(decks, browser):
     return functools.cache(lambda name: show(browser, decks(name)))
 
 
-@needs_chromium
-@each_lesson_slowly
+@in_chromium
+@each_lesson
 def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, open_deck, name):
     page = open_deck(name)
     total = page.evaluate("Reveal.getTotalSlides()")
@@ -466,7 +461,7 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
     assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks(name).read_text())
 
 
-@needs_chromium
+@in_chromium
 def test_the_keys_turn_reveal_and_go_back(decks, browser):
     page = show(browser, decks("04_pooling"))
     while not page.evaluate("Reveal.availableFragments().next"):
@@ -487,7 +482,7 @@ def test_the_keys_turn_reveal_and_go_back(decks, browser):
     page.close()
 
 
-@needs_chromium
+@in_chromium
 def test_the_notes_open_beside_with_the_minutes(decks, browser):
     page = show(browser, decks("04_pooling"))
     with page.context.expect_page() as opened:
@@ -514,7 +509,7 @@ def place(page):
     return page.evaluate("Reveal.getSlidePastCount()")
 
 
-@needs_chromium
+@in_chromium
 def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, browser):
     further = nbformat.read(LESSONS["05_attention"].with_stem("05_attention_further"), as_version=4)
     head_view = next(cell for cell in further.cells if cell.id == "head-view")
@@ -577,7 +572,7 @@ def small_deck(tmp_path):
     return write_deck("05", tmp_path, tmp_path)
 
 
-@needs_chromium
+@in_chromium
 def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, browser):
     page = show(browser, small_deck)
     visible = """() => [...document.querySelectorAll('section.present svg text, section.present div.fragment')]
@@ -599,7 +594,7 @@ def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, bro
     page.close()
 
 
-@needs_chromium
+@in_chromium
 def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, browser):
     """From a file, without network; keys pressed in it do not turn the slides."""
     shown = new_output("display_data", {"text/html": explore("losses")._repr_html_()})
@@ -622,7 +617,7 @@ def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, browser):
     page.close()
 
 
-@needs_chromium
+@in_chromium
 def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, browser):
     lesson(tmp_path, slide("## One"), slide("### Two", tags=["optional"]), slide("### Three"), plan())
     page = show(browser, write_deck("05", tmp_path, tmp_path))
@@ -637,7 +632,7 @@ def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, browser):
     page.close()
 
 
-@needs_chromium
+@in_chromium
 def test_the_progress_bar_is_seen(small_deck, browser):
     page = show(browser, small_deck)
     colours = page.evaluate(
@@ -651,7 +646,7 @@ def test_the_progress_bar_is_seen(small_deck, browser):
     page.close()
 
 
-@needs_chromium
+@in_chromium
 def test_a_deck_on_paper(small_deck):
     assert write_pdf(small_deck) == ""
     paper = small_deck.with_suffix(".pdf").read_bytes()
@@ -667,8 +662,8 @@ PAPER = """() => [...document.querySelectorAll('.print-pdf .slides > section')].
 }).flat()"""
 
 
-@needs_chromium
-@each_lesson_slowly
+@in_chromium
+@each_lesson
 def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
     page = browser(1280, 720)
     page.goto(f"{decks(name).as_uri()}?print-pdf")
@@ -677,8 +672,8 @@ def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
     page.close()
 
 
-@needs_chromium
-@each_lesson_slowly
+@in_chromium
+@each_lesson
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
     page, deck = open_deck(name), slides(read(name))
     asked = [place for place, one in enumerate(deck) if any(cell.id.startswith("quiz-") for cell in one)]

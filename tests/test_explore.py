@@ -34,7 +34,7 @@ from course_utils.tools.publish import book
 from course_utils.tools.publish.explorers import ExplorersError, find_program, write_explorers
 from course_utils.trainings.search import VECTORS, pages
 
-from .browser import chromium, keep, needs_chromium, run_all_cells, running_lab
+from .browser import chromium, in_chromium, keep, run_all_cells, running_lab
 
 AWKWARD = [
     "Ünaffåble résumé",
@@ -57,7 +57,6 @@ TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "applicat
          ".css": "text/css", ".json": "application/json", "": "text/plain"}  # fmt: skip
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
-SOME = ("tokens", "masks", "search")  # without the encoder, with each of its two files, and the largest of all
 COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the encoder
 each = pytest.mark.parametrize("name", STARTS)
 
@@ -542,9 +541,8 @@ def settled(page, view):
         pytest.fail(page.locator(f"[data-explorer-view='{view}']").inner_text())
 
 
-@needs_chromium
-@pytest.mark.parametrize("names", [SOME, pytest.param(tuple(STARTS), marks=pytest.mark.nightly)], ids=len)
-def test_in_the_book(page_of_all, names):
+@in_chromium
+def test_in_the_book(page_of_all):
     """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
     from axe_playwright_python import __file__ as package
 
@@ -552,7 +550,7 @@ def test_in_the_book(page_of_all, names):
         page = open_page(1440, obey=True)
         page.goto(f"{address}/01_explorers.html")
         page.wait_for_selector("button.explore")
-        for name in names:
+        for name in STARTS:
             start = page.locator(f"#explore-{name.replace(' ', '-')}")
             start.locator("button.explore").focus()
             began = time.monotonic()
@@ -578,7 +576,7 @@ def test_in_the_book(page_of_all, names):
         page.wait_for_url("**/*explore-tokens=*")
         field.fill("word " * 5000)
         page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('25,000 characters; 20,000 can be shown')")
-        print("key to view:", {name: key_to_view(page, TYPED[name]) for name in names if name in TYPED})
+        print("key to view:", {name: key_to_view(page, TYPED[name]) for name in STARTS if name in TYPED})
         keep(page, "explorers")
         page.add_script_tag(content=(Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
         for width, theme in ((1440, "dark"), (390, "light")):
@@ -589,7 +587,7 @@ def test_in_the_book(page_of_all, names):
         assert page.outside == [] and page.problems == []
 
 
-@needs_chromium
+@in_chromium
 def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_of_all):
     with served(page_of_all, ["tokenizer.json"]) as address, chromium() as open_page:
         page = open_page(1280)
@@ -599,15 +597,14 @@ def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_
         page.wait_for_function("document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')")
 
 
-@needs_chromium
+@in_chromium
 @pytest.mark.parametrize(
     ("cause", "said"),
     [
         ("WebAssembly.validate = () => false;", "it lacks WebAssembly SIMD"),
-        pytest.param(
+        (
             "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory'); };",
             "This device has too little free memory for it.",
-            marks=pytest.mark.nightly,
         ),
     ],
     ids=["no SIMD", "no memory"],
@@ -630,7 +627,7 @@ MOVED = """() => document.getAnimations().map(one => one.effect.target.closest("
     ?.dataset.explorerView).filter(Boolean).length"""
 
 
-@needs_chromium
+@in_chromium
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, motion):
     with served(page_of_all) as address, chromium() as open_page:
@@ -656,8 +653,7 @@ def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, 
         assert (moved > 3) is (motion == "no-preference")
 
 
-@pytest.mark.nightly
-@needs_chromium
+@in_chromium
 def test_two_tabs_answer_each_for_itself(page_of_all):
     with served(page_of_all) as address, chromium() as open_page:
         pages = [open_page(1280)]
@@ -675,8 +671,7 @@ def test_two_tabs_answer_each_for_itself(page_of_all):
             assert other not in page.locator("[data-explorer-view=Tokens] .cu-place").inner_text()
 
 
-@pytest.mark.nightly
-@needs_chromium
+@in_chromium
 def test_in_jupyterlab(tmp_path):
     """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
     workspace = tmp_path / "workspace"

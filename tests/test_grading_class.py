@@ -182,6 +182,7 @@ def test_an_interruption_loses_nothing(folder, tmp_path):
     assert len((out / "grades.csv").read_text().splitlines()) == 7
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_sandbox")
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
     parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7, "lessons": ("04",)}
@@ -219,6 +220,7 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
         assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes()
 
 
+@pytest.mark.nightly
 def test_an_ordinary_user_gets_the_same(folder, out):
     if os.getuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")
@@ -309,6 +311,7 @@ with Gradebook('sqlite:///' + sys.argv[1]) as book:
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.nightly
 def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     (tmp_path / "empty").mkdir()
     path = {**os.environ, "PATH": str(tmp_path / "empty")}

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -105,6 +106,7 @@ def try_calls():
     print(json.dumps({"apart": apart, "whole numbers are exact": exact}))
 
 
+@pytest.mark.nightly  # as the shaken run is
 def test_each_call_of_the_lessons_is_disturbed_by_little():
     ran = subprocess.run([sys.executable, "-W", "ignore", "-m", __name__], capture_output=True, text=True, check=True)
     found = json.loads(ran.stdout.splitlines()[-1])
@@ -112,6 +114,7 @@ def test_each_call_of_the_lessons_is_disturbed_by_little():
     assert found["whole numbers are exact"]
 
 
+@pytest.mark.nightly
 def test_a_kernel_is_disturbed_and_its_generators_are_not(tmp_path, monkeypatch):
     """The cell decides by the last place, as lesson 15 once did: two products of the same numbers."""
     monkeypatch.setenv("IPYTHONDIR", "")  # restored afterwards
