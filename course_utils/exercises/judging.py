@@ -110,14 +110,13 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
         return report("failed", mistake.message, mistake=mistake.message)
     problems = {}  # each error once, and each property once
     for case, outcome, problem in wrong:
-        problems.setdefault(
-            wording(outcome) if isinstance(outcome, BaseException) else case.label,
-            (
+        key = wording(outcome) if isinstance(outcome, BaseException) else case.label
+        if key not in problems and len(problems) < 3:
+            problems[key] = (
                 f"{case.label}: {problem}{_given(exercise, case)}.",
                 f"{case.label}: {_discreet(case, outcome, problem)}.",
-            ),
-        )
-    full, discreet = zip(*list(problems.values())[:3], strict=True)
+            )
+    full, discreet = zip(*problems.values(), strict=True)
     return report("failed", *full, discreet=discreet)
 
 
