@@ -75,7 +75,7 @@ def mixed():
     """300 real texts: short sentences, some long ones, and a few whole reviews, some of which must be truncated."""
     whole, sentences = load_reviews("imdb")["text"], load_reviews("rotten_tomatoes")["text"]
     short = sentences[sentences.str.count(" ") < 12]
-    parts = [texts.sample(number, random_state=0) for texts, number in ((short, 260), (sentences, 34), (whole, 6))]
+    parts = [texts.sample(number, random_state=0) for texts, number in ((short, 130), (sentences, 17), (whole, 3))]
     return pd.concat(parts).sample(frac=1, random_state=1).tolist()
 
 

@@ -179,6 +179,7 @@ def test_the_schedule_is_the_librarys(workspace):
         now = card.due + timedelta(hours=rng.randrange(72))
 
 
+@pytest.mark.nightly
 def test_ninety_days_of_a_learner_whose_memory_is_fsrs(workspace):
     """A learner who answers every day, and remembers as FSRS predicts: how many reviews a day, and how much stays."""
     rng, own, asked, kept = random.Random(5), memory.scheduler(), [], []

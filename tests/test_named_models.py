@@ -19,6 +19,7 @@ from .hub import Hub, pull_request
 
 SMALL, BASE, DISTIL = "prajjwal1/bert-small", "google-bert/bert-base-uncased", "distilbert/distilroberta-base"
 MODELS = [name for name in NAMED if name not in (STSB, GLOVE)]
+pytestmark = pytest.mark.nightly  # what only authors run
 WORDS = b"3 2\nthe 1.0 0.5\ncat 0.2 -1.0\na -0.3 0.4\n"
 
 

@@ -133,6 +133,7 @@ def figures(classes, given):
     return alarms, first
 
 
+@pytest.mark.nightly
 def test_planted_copies_come_first_and_others_are_not_listed(given):
     alarms, first = figures(8, given)
     assert alarms <= 1 and first == 8

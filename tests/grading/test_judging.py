@@ -225,7 +225,7 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
 
     An answer that arrived while the grader was suspended counts.
     """
-    waits = "import time\n" + RIGHT[ID].replace("    weight", "    time.sleep(0.2)\n    weight", 1)
+    waits = "import time\n" + RIGHT[ID].replace("    weight", "    time.sleep(0.1)\n    weight", 1)
     notebook, killed = file([code(waits, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]), []
 
     def kill():
@@ -244,11 +244,11 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
     assert killed and (mark.status, mark.state) == ("passed", "ok"), mark
 
     script = (
-        f"import os, signal, time; time.sleep(0.5); os.kill({os.getpid()}, signal.SIGSTOP); time.sleep(4); "
+        f"import os, signal, time; time.sleep(0.5); os.kill({os.getpid()}, signal.SIGSTOP); time.sleep(2); "
         f"os.kill({os.getpid()}, signal.SIGCONT)"
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "SECONDS", 2)
+        patch.setattr(judging, "SECONDS", 1)
         other = subprocess.Popen([sys.executable, "-c", script])
         mark = marker.mark(notebook).exercises[ID]
         other.wait()
