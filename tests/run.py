@@ -63,8 +63,9 @@ def main(flags):
         return status
     prepare()
     nightly = "--nightly" in flags
-    # The lessons come first because they are few and long. Long tests at the end would leave the other worker idle.
-    order = ["--dist", "loadscope", "--no-loadscope-reorder", *(() if nightly else ["notebooks"]), "tests"]
+    # Long tests at the end would leave the other worker idle: so first the lessons, or, of the nightly ones, the files
+    # with many tests, as pytest-xdist sorts them.
+    order = ["--dist", "loadscope", *(() if nightly else ("--no-loadscope-reorder", "notebooks")), "tests"]
     chosen = ["-m", "nightly" if nightly else "not nightly"]
     return pytest.main(
         ["-n", WORKERS, *order, *chosen, "--durations=10", *(flag for flag in flags if flag != "--nightly")]
