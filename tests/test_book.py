@@ -467,7 +467,7 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
 
 
 @of_the_whole_book
-def test_the_pdf_holds_everything(names, site):
+def test_the_pdf_holds_everything(names, pages, site):
     text = (site / book.PDF).read_bytes()
     assert text.startswith(b"%PDF") and text.rstrip().endswith(b"%%EOF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", text))
