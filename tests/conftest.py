@@ -47,11 +47,13 @@ def pytest_terminal_summary(terminalreporter):
         for name, value in report.user_properties
         if name == "hand-in"
     )
+    told = {
+        "hostile": "hostile submissions, 0 points gained",
+        "honest": "odd but honest notebooks, all as deserved",
+        "fault": "faults, all held",
+    }
     if passed:
-        terminalreporter.write_line(
-            f"{passed['hostile']} hostile submissions, 0 points gained; {passed['honest']} odd but honest notebooks, "
-            f"all as deserved; {passed['fault']} faults, all held"
-        )
+        terminalreporter.write_line("; ".join(f"{passed[kind]} {what}" for kind, what in told.items() if passed[kind]))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -341,6 +341,7 @@ def distances(one, other, path=""):
         yield f"{path}: {one!r:.60} {other!r:.60}", 0 if one == other else float("inf")
 
 
+@pytest.mark.nightly
 def test_both_engines_answer_alike(files, one_thread):
     """Numbers of the encoder differ by its 8 bits; everything else is equal."""
     exact = [("tokens", {"text": text, "word": 1}) for text in AWKWARD]
@@ -402,6 +403,7 @@ def test_both_engines_answer_alike(files, one_thread):
             assert far < long.get(re.findall(r"\.(\w+)", path)[-1], 0.02), (name, path, far)
 
 
+@pytest.mark.nightly
 def test_the_encoder_in_the_page_is_the_courses(files, encoder):
     """Review sentences: tokens exactly, cosines within 0.005, attentions within 0.02, vectors 0.998 alike."""
     sentences = load_reviews()["text"].sample(25, random_state=0).str[:180].tolist()
@@ -421,12 +423,14 @@ def test_the_encoder_in_the_page_is_the_courses(files, encoder):
     assert most < 0.02 and alike >= 0.998 and apart < 0.005
 
 
+@pytest.mark.nightly
 def test_the_licences_of_what_is_copied_are_there(files):
     text = (files / "licences.txt").read_text(encoding="utf-8")
     assert re.search(r"^onnxruntime-web \d\S+, MIT", text) and "Apache License" in text
     assert b"MIT License" in (files / "ort.wasm.bundle.min.mjs").read_bytes()[:300]
 
 
+@pytest.mark.nightly
 def test_the_same_weights_give_the_same_bytes(files, page_of_all):
     for name in ("encoder.onnx", "masked_lm.onnx"):
         assert (page_of_all / "_static" / "explore" / name).read_bytes() == (files / name).read_bytes()

@@ -34,6 +34,7 @@ from ..test_gradebook import ALL_04, FULL, result
 
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 PYTHON = os.path.realpath(sys.executable)
+pytestmark = pytest.mark.nightly
 MADE_WITH = f"{marking_fingerprint()} 04 120 {2 * 2**30} False"
 
 
