@@ -618,6 +618,15 @@ def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, browser):
 
 
 @in_chromium
+def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(tmp_path, browser):
+    lesson(tmp_path, slide("## One"), drawn({"text/plain": "wide " * 60}, "slide-output"), plan())
+    page = show(browser, write_deck("05", tmp_path, tmp_path))
+    style = page.evaluate("getComputedStyle(document.querySelector('section.present .output pre'))")
+    assert (style["fontSize"], style["whiteSpace"]) == ("18px", "pre-wrap")
+    page.close()
+
+
+@in_chromium
 def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, browser):
     lesson(tmp_path, slide("## One"), slide("### Two", tags=["optional"]), slide("### Three"), plan())
     page = show(browser, write_deck("05", tmp_path, tmp_path))
