@@ -18,7 +18,7 @@ from .grader import hand_in, isolation
 from .test_held_out import ITSELF, shows_a_query
 
 SEED = 20
-EACH_RUN = ("00", "04", "05", "07", "11")  # the other lessons nightly: each takes seconds
+EACH_RUN = ("04",)  # the other lessons nightly: each takes seconds
 FUNCTIONS = assignment()["exercises"]
 
 

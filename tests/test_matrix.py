@@ -9,6 +9,7 @@ import pytest
 
 from .matrix import SETTINGS, code_cells, compare
 
+pytestmark = pytest.mark.nightly  # as the matrix is
 LESSON = Path(__file__).resolve().parents[1] / "notebooks" / "00_start_here.ipynb"
 
 
@@ -23,7 +24,6 @@ def test_each_setting_takes_effect(setting):
     assert capability.lower() == SETTINGS[setting]["ATEN_CPU_CAPABILITY"]
 
 
-@pytest.mark.nightly
 def test_stored_outputs_survive_another_processor():
     passed, output = compare([LESSON], "SSE, 4 threads")
     assert passed, output

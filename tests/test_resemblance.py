@@ -230,6 +230,7 @@ def test_shared_parts_are_marked_side_by_side(tmp_path):
     assert re.search(r"<mark>[^<]*n_states = len\(layers\) \+ 1", page)
 
 
+@pytest.mark.nightly
 def test_the_command_writes_it_and_changes_no_mark(tmp_path, one_sandbox):
     copied = hand_in("04", mean_pool=APART["04-mean-pool"][1], how_pooled=APART["04-how-pooled"][5])
     write_class(tmp_path / "class", ada=copied, bob=copied, cleo=hand_in("04"))

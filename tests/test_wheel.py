@@ -16,6 +16,7 @@ from course_utils.tools.publish import elsewhere
 
 from .grader import ROOT
 
+pytestmark = pytest.mark.nightly  # it is built once, and serves them all
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -81,7 +82,6 @@ def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     assert here <= names, sorted(here - names)
 
 
-@pytest.mark.nightly
 def test_the_commands_work_without_a_clone(installed):
     folder, course, python = installed
 
@@ -149,7 +149,6 @@ print("outcome:", repr(result.error_before_exec or result.error_in_exec))
 """
 
 
-@pytest.mark.nightly
 def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     _, python = borrowing(tmp_path)
     project = elsewhere.read_project()

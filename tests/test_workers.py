@@ -76,6 +76,7 @@ def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
     assert np.abs(embed(texts) - one).max() <= 1e-6
 
 
+@pytest.mark.nightly
 def test_ctrl_c_ends_a_long_embedding_within_a_moment():
     program = (
         "import threading, os, signal, time, torch\ntorch.set_num_threads(2)\n"

@@ -114,6 +114,7 @@ def test_a_tuple_of_two_lists_is_an_answer_to_two_queries():
     assert "two things" in exercise.judge((queries, texts, k), (right, [[0.5] * k] * 2))
 
 
+@pytest.mark.nightly
 def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path):
     isolation()
     nested = SEND + (
@@ -135,6 +136,7 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
     assert sum(mark["points"] for mark in ada["exercises"].values()) == points_of("04")
 
 
+@pytest.mark.nightly
 def test_right_answers_with_threads_pass_each_time(tmp_path):
     """If each thread recreated torch's pool after the fork, about one run in five would fail: "Invalid thread pool"."""
     isolation()
