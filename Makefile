@@ -17,7 +17,7 @@ PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
-	@echo "make test       run the linters, the tests and all lessons: twelve minutes"
+	@echo "make test       run the linters, the tests and all lessons: eleven minutes"
 	@echo "make nightly    what is too slow for make test: make slow, make sabotage (do the tests notice?), make shake"
 	@echo "make shake      the lessons on arithmetic that differs in the last place (make shake SEED=7; else the day's seed)"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
