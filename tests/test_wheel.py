@@ -16,7 +16,7 @@ from course_utils.tools.publish import elsewhere
 
 from .grader import ROOT
 
-pytestmark = pytest.mark.nightly  # it is built once, and serves them all
+pytestmark = pytest.mark.nightly  # to build and install it takes seconds
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
