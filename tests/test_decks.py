@@ -1,7 +1,6 @@
-"""The lecture decks and the quizzes: their cells in the lessons, and the decks in a browser without a network."""
+"""The lectures and the quizzes: what stands in them, and the decks in a browser without a network."""
 
 import contextlib
-import copy
 import functools
 import json
 import re
@@ -13,195 +12,173 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import TimeoutError as NotYet
 
-from course_utils._support.notebooks import NOTEBOOKS, exercise_parts, kind_of, part_of, parts
+from course_utils._support.notebooks import NOTEBOOKS, OPTION, exercise_parts, lesson_cells, part_of, parts
 from course_utils.exercises import all_exercises
 from course_utils.explore import explore
 from course_utils.tools import cli
+from course_utils.tools.publish.lectures import LectureError, read_lecture
 from course_utils.tools.publish.mathematics import with_mathml
 from course_utils.tools.publish.slides import (
     DECK,
-    HEADING,
     MARKER,
     SlidesError,
     book_seen_from,
     deck_cells,
     find_lesson,
-    lessons_with_decks,
+    lectures,
     render,
-    timing,
     write_deck,
     write_pdf,
 )
-from course_utils.tools.workspace.copies import learner_copy
 
 from .browser import chromium, in_chromium, keep
 
-KINDS = {path: kind_of(nbformat.read(path, as_version=4)) for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))}
-PLANNED = [parts()[key] for key in lessons_with_decks()]
-LESSONS = {path.stem: path for path in PLANNED}
-OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n(Right|No)\. (.+?)\n\n</details>", re.DOTALL)
-
+LECTURES = {path.stem: path for path in lectures().values()}
 TEXTS = ("text/plain", "text/html", "text/markdown")
 
-each_lesson = pytest.mark.parametrize("name", LESSONS)
+each_lesson = pytest.mark.parametrize("name", LECTURES)
+read = functools.cache(lambda name: read_lecture(LECTURES[name]))
 
 
 @functools.cache
-def read(name):
-    return nbformat.read(LESSONS[name], as_version=4)
+def quizzes(name):
+    return [cell for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells if is_quiz(cell.id)]
 
 
-def slides(notebook):
-    """The slides of a lesson, each a list of its cells."""
-    found = []
-    for cell in notebook.cells:
-        kind = cell.metadata.get("slideshow", {}).get("slide_type")
-        if kind == "slide":
-            found.append([])
-        if kind:
-            found[-1].append(cell)
-    return found
-
-
-def kind(cell):
-    return cell.metadata.slideshow.slide_type
+def is_quiz(cell_id):
+    return cell_id.startswith("quiz-")
 
 
 def limits(name, core, further):
     """What a core's lecture keeps to, or the shorter one of a further part."""
-    return core if kind_of(read(name)) == "full" else further
+    return core if len(part_of(name)) == 2 else further
 
 
-# ---------------------------------------------------------------- what stands in the lessons
+def said(lecture, *kinds):
+    """The texts of a lecture's blocks of these kinds."""
+    return [block.text for slide in lecture.slides for block in slide.blocks if block.kind in kinds]
+
+
+# ---------------------------------------------------------------- what stands in the lectures
+
+
+def test_each_core_has_a_lecture_and_each_lecture_its_lesson():
+    written = {path.stem for path in (NOTEBOOKS / "lectures").glob("*.md")}
+    assert written == LECTURES.keys() == {read(name).lesson for name in LECTURES}
+    assert {path.stem for key, path in parts().items() if len(key) == 2} <= written
 
 
 @each_lesson
-def test_the_plan_adds_up_and_says_what_a_lecturer_needs(name):
-    notebook = read(name)
-    rows, total = timing(notebook)
+def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
+    lecture = read(name)
     least, most = limits(name, core=(25, 45), further=(8, 25))
-    assert least <= total <= most
-    assert limits(name, core=3, further=2) <= len(rows) <= 8
-    plan = notebook.cells[-1]
-    assert plan.id == "plan" and plan.metadata.tags == ["instructor"]
+    assert least <= lecture.minutes <= most
+    assert limits(name, core=3, further=2) <= len(lecture.sections) <= 8
+    (plan,) = said(lecture, "plan")
     for part in ("**Aims.**", "**On the board.**", "**Common misunderstandings.**", "**Exercises.**"):
-        assert part in plan.source
-    told = plan.source.partition("**Exercises.**")[2]
+        assert part in plan
+    told = plan.partition("**Exercises.**")[2]
     missing = [one for one in all_exercises() if exercise_parts()[one] == part_of(name) and f"`{one}`" not in told]
     assert not missing, "the plan says which exercises are done in the room, and which at home"
 
 
 @each_lesson
 def test_the_minutes_of_a_section_are_spread_over_its_slides(name):
-    notebook = copy.deepcopy(read(name))
-    rows, total = timing(notebook)
-    paced = [cell for cell in deck_cells(notebook) if cell.metadata.deck["opens"]]
-    seconds = [cell.metadata.deck["seconds"] for cell in paced]
-    optional = ["optional" in one[0].metadata.get("tags", []) for one in slides(notebook)]
-    assert len(paced) == len(slides(notebook)) and sum(seconds) == 60 * total
-    assert all(given == 0 if passed else given > 10 for given, passed in zip(seconds, optional, strict=True))
-    last = [place for place, cell in enumerate(paced) if cell.metadata.deck["kind"] == "opening"][-1]
-    assert sum(seconds[last:]) == 60 * rows[-1][1]
+    lecture = read(name)
+    paced = [cell.metadata.deck for cell in deck_cells(lecture) if cell.metadata.deck["opens"]]
+    seconds = [deck["seconds"] for deck in paced]
+    assert sum(seconds) == 60 * lecture.minutes
+    for slide, given in zip(lecture.slides, seconds, strict=True):
+        assert given == 0 if slide.optional else given > 10
+    last = [place for place, slide in enumerate(lecture.slides) if slide.level == 1][-1]
+    assert sum(seconds[last:]) == 60 * lecture.sections[-1][1]
 
 
 @each_lesson
 def test_signs_that_many_fonts_lack_are_drawn(name):
     drawn = json.loads((DECK / "signs.json").read_text(encoding="utf-8"))
-    for cell in [cell for one in slides(read(name)) for cell in one]:
+    for cell in deck_cells(read(name)):
         texts = [cell.source]
         for output in cell.get("outputs", []):
             texts += [output.get("text", ""), *(output.get("data", {}).get(kind, "") for kind in TEXTS)]
         # letters of Europe, punctuation, arrows and signs of mathematics, which all common fonts have
         rare = {sign for text in texts for sign in text if not (ord(sign) < 0x530 or 0x2000 <= ord(sign) < 0x2300)}
-        assert rare <= drawn.keys(), f"{cell.id}: draw {rare - drawn.keys()} in deck/signs.json, or do without"
+        assert rare <= drawn.keys(), f"draw {rare - drawn.keys()} in deck/signs.json, or do without: {texts[0][:60]}"
 
 
 @each_lesson
 def test_one_idea_a_slide_with_notes(name):
-    notebook = read(name)
-    deck = slides(notebook)
-    given = [one for one in deck if "optional" not in one[0].metadata.get("tags", [])]
+    lecture = read(name)
     least, most = limits(name, core=(10, 26), further=(5, 14))
-    assert least <= len(given) <= most
-    title = "\n".join(cell.source for cell in deck[0])
-    assert title.startswith("# ") and "?**" in title and "**After this lecture they can**" in title
-    for place, slide in enumerate(deck):
-        first = slide[0]
-        heading = HEADING.match(first.source) if first.cell_type == "markdown" else None
-        assert heading or first.id.startswith("quiz-"), first.id
-        assert heading is None or len(heading[2]) <= 60, first.id
-        assert place == 0 or any(kind(cell) == "notes" for cell in slide), f"{first.id} has no notes"
-        for cell in slide:
-            if cell.cell_type == "markdown" and cell.id.startswith(("slide-", "more-", "fragment-")):
-                assert "instructor" in cell.metadata.tags
-                assert len(re.findall(r"\w+", HEADING.sub("", cell.source))) <= 60, cell.id
+    assert least <= sum(not slide.optional for slide in lecture.slides) <= most
+    title = lecture.slides[0]
+    assert any("?**" in block.text for block in title.blocks if block.kind == "text")
+    assert any("**After this lecture they can**" in block.text for block in title.blocks if block.kind == "notes")
+    for slide in lecture.slides:
+        assert len(slide.title) <= 60, slide.title
+        assert any(block.kind == "notes" for block in slide.blocks), f"{slide.title} has no notes"
+        for block in slide.blocks:
+            assert block.kind != "text" or len(re.findall(r"\w+", block.text)) <= 60, slide.title
 
 
 @each_lesson
 def test_a_deck_asks_before_it_tells(name):
-    notebook = read(name)
-    held_back = sum(
-        "reveal" in cell.metadata.get("tags", []) or cell.metadata.get("slideshow", {}).get("slide_type") == "fragment"
-        for cell in notebook.cells
-    )
-    assert held_back >= limits(name, core=4, further=2)
-    notes = "\n\n".join(cell.source for cell in notebook.cells if cell.id.startswith("notes-"))
+    lecture = read(name)
+    presses = sum(max((block.press for block in slide.blocks), default=0) for slide in lecture.slides)
+    assert presses >= limits(name, core=4, further=2)
+    notes = "\n".join(said(lecture, "notes"))
     assert notes.count("**Pause and ask.**") >= limits(name, core=3, further=2)
     assert notes.count("**Expected:**") >= notes.count("**Pause and ask.**")
 
 
 @each_lesson
 def test_every_quiz_has_one_right_option_and_explains_each(name):
-    quizzes = [cell for cell in read(name).cells if cell.id.startswith("quiz-")]
-    assert len(quizzes) <= 5
-    on_slides = sum(cell.id.startswith("quiz-") for slide in slides(read(name)) for cell in slide)
+    assert len(quizzes(name)) <= 5
+    on_slides = sum(is_quiz(block.cell) for slide in read(name).slides for block in slide.blocks)
     assert on_slides >= limits(name, core=2, further=1)
-    for cell in quizzes:
+    for cell in quizzes(name):
         question = cell.source.split("<details>")[0].strip()
         assert question.endswith("?"), cell.id
         options = OPTION.findall(cell.source)
         assert len(options) == cell.source.count("<details>") and 3 <= len(options) <= 4, cell.id
         assert [letter for letter, *_ in options] == list("ABCD")[: len(options)], cell.id
-        assert [verdict for _, _, verdict, _ in options].count("Right") == 1, cell.id
-        assert len({option for _, option, _, _ in options}) == len(options)
-        assert all(len(why.split()) >= 5 for *_, why in options), cell.id
+        assert [why.startswith("Right.") for *_, why in options].count(True) == 1, cell.id
+        assert len({option for _, option, _ in options}) == len(options)
+        assert all(len(why.split()) >= 6 for *_, why in options), cell.id
 
 
 def test_the_right_option_stands_anywhere_and_is_not_the_longest():
-    options = [
-        OPTION.findall(cell.source) for name in LESSONS for cell in read(name).cells if cell.id.startswith("quiz-")
-    ]
-    places = [next(letter for letter, _, verdict, _ in quiz if verdict == "Right") for quiz in options]
+    options = [OPTION.findall(cell.source) for name in LECTURES for cell in quizzes(name)]
+    right = [next(one for one in quiz if one[2].startswith("Right.")) for quiz in options]
+    places = [letter for letter, *_ in right]
     assert all(places.count(letter) >= len(places) / 8 for letter in "ABCD"), places
-    longest = sum(max(quiz, key=lambda option: len(option[1]))[2] == "Right" for quiz in options)
+    longest = sum(max(quiz, key=lambda option: len(option[1])) == one for quiz, one in zip(options, right, strict=True))
     assert longest <= len(options) / 2
-
-
-@each_lesson
-def test_learners_get_the_quizzes_and_nothing_of_the_lecture(name):
-    learners = learner_copy(copy.deepcopy(read(name)))
-    assert any(cell.id.startswith("quiz-") for cell in learners.cells)
-    text = json.dumps(learners)
-    for word in ("slide_type", "Lecture plan", "Pause and ask", "slide-output", '"reveal"'):
-        assert word not in text
 
 
 # ---------------------------------------------------------------- the command
 
 
-def plan(rows="| One | 5 |", total=5):
-    return new_markdown_cell(
-        f"## Lecture plan\n\n| section | minutes |\n|---|---|\n{rows}\n\nTotal: {total} minutes.", id="plan"
-    )
+FRONT = '---\ntitle: "A"\nsubtitle: b\nlesson: 05_x\nminutes: {}\n---\n'
 
 
-def slide(text, kind="slide", **metadata):
-    return new_markdown_cell(text, metadata={"slideshow": {"slide_type": kind}, **metadata})
-
-
-def lesson(folder, *cells):
+def lecture(folder, text, *cells, minutes=5):
+    """The path of a lecture with this text, whose lesson has these cells."""
     nbformat.write(new_notebook(cells=list(cells)), folder / "05_x.ipynb")
-    return folder / "05_x.ipynb"
+    (folder / "lectures").mkdir(exist_ok=True)
+    path = folder / "lectures" / "05_x.md"
+    path.write_text(FRONT.format(minutes) + text, encoding="utf-8")
+    return path
+
+
+def embed(cell):
+    return f"{{{{< embed ../05_x.ipynb#{cell} >}}}}\n"
+
+
+def drawn(cell_id, data, alt=None):
+    """A code cell that shows this data."""
+    output = new_output("display_data", data=data, metadata={kind: {"alt": alt} for kind in data if alt})
+    return new_code_cell("draw()", id=cell_id, outputs=[output])
 
 
 def test_the_command_writes_one_file(tmp_path):
@@ -220,15 +197,6 @@ def test_the_command_without_chromium_writes_every_deck_and_says_what_is_missing
     assert done.output.count("Chromium") == 1
 
 
-def test_all_means_every_lesson_but_pages(tmp_path):
-    assert lessons_with_decks() == [part_of(name) for name in LESSONS]
-    lesson(tmp_path, slide("## One"), plan())
-    nbformat.write(
-        new_notebook(cells=[new_markdown_cell("# A", metadata={"course": {"kind": "page"}})]), tmp_path / "06_y.ipynb"
-    )
-    assert lessons_with_decks(tmp_path) == ["05"]
-
-
 @pytest.mark.parametrize("number", ["99", "xx", "", "05_attention", "../05"])
 def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
     done = CliRunner().invoke(cli.main, ["slides", number, "--out", str(tmp_path)])
@@ -239,31 +207,78 @@ def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
     )
 
 
-def test_lessons_that_cannot_be_a_deck_say_why(tmp_path):
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "line 6: it has no section"),
+        ("# One {minutes=4}", "line 1: its sections take 4 minutes, and the front matter says 5"),
+        ("# One", "line 7: a section is `# Title {minutes=5}`"),
+        ("# One {minutes=5 .optional}", "line 7: a section is"),
+        ("# One {minutes=5}\n## Two {minutes=5}", "line 8: .* and a slide `## Title`"),
+        ("# One {minutes=5}\n::: {.notes}\nx", "line 8: this ::: is not closed"),
+        ("# One {minutes=5}\n::: {.notes}\n::: {.notes}\n:::", "line 9: the ::: of line 8 is still open"),
+        ("# One {minutes=5}\n:::", "line 8: this ::: closes nothing"),
+        ("# One {minutes=5}\n::: {.columns}\n:::", "line 8: a line of colons is"),
+        ("# One {minutes=5}\n---\ntitle: x\n---", "line 8: --- stands only around the front matter"),
+        ("# One {minutes=5}\n```\n# x", "line 9: code that begins with ``` is not closed"),
+        ("# One {minutes=5}\n{{< embed 05_x >}}", "line 8: a cell is embedded as"),
+        ("# One {minutes=5}\n{{< embed ../05_y.ipynb#shown >}}", "line 8: there is no notebook ../05_y.ipynb"),
+        ("# One {minutes=5}\n" + embed("show"), "line 8: 05_x.ipynb has no cell show; did you mean shown"),
+        ("# One {minutes=5}\n" + embed("silent"), "line 8: the cell silent shows nothing: run the lesson"),
+        ("# One {minutes=5}\n$\\frac{$", r"the formula \$\\frac\{\$ cannot be read"),
+    ],
+)
+def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, words):
+    path = lecture(tmp_path, text, drawn("shown", {"text/plain": "1"}), new_code_cell("1", id="silent"))
+    with pytest.raises(SlidesError, match=rf"^05_x.md[,:].* ?{words}"):
+        render(path)
+    with pytest.raises(SlidesError) as error:
+        render(path)
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("front", ["", "---\n", "---\ntitle: A\n---\n", FRONT.format("many"), "---\na: [\n---\n", "x"])
+def test_a_front_matter_that_cannot_be_read(tmp_path, front):
+    (path := tmp_path / "05_x.md").write_text(front + "# One {minutes=5}\n")
+    with pytest.raises(LectureError, match="05_x.md, line [12]: .*front matter"):
+        read_lecture(path)
+
+
+def test_a_lecture_that_is_no_text_or_not_there(tmp_path):
+    for name, content in (("one.md", b"\xff\xfe"), ("two.md", None)):
+        if content:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(LectureError, match=f"{name} cannot be read"):
+            read_lecture(tmp_path / name)
+
+
+def test_a_lecture_that_was_saved_by_notepad_is_the_same(tmp_path):
+    path = lecture(tmp_path, "# One {minutes=5}\n\n. . .\n\ntext\n\n::: {.notes}\n# no slide\n:::\n", minutes=5)
+    before = read_lecture(path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_lecture(path) == before
+    assert [(block.kind, block.press) for block in before.slides[1].blocks] == [("text", 1), ("notes", 0)]
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"cells": 3}', "[1]"])
+def test_a_lesson_that_is_damaged(tmp_path, text):
+    path = lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"))
+    (tmp_path / "05_x.ipynb").write_text(text)
+    with pytest.raises(SlidesError, match="05_x.md, line 8: ../05_x.ipynb is not a valid notebook"):
+        render(path)
+
+
+def test_a_lesson_without_a_lecture_and_a_folder_without_lessons(tmp_path):
     with pytest.raises(SlidesError, match="no lessons in"):
         find_lesson("05", tmp_path)
-    for cells, words in [
-        ([new_markdown_cell("# A"), new_code_cell("1")], "no slide tags"),
-        ([slide("## One")], "it has no lecture plan"),
-        ([slide("## One"), plan(total=6)], "do not add up"),
-        ([slide("## One"), plan(rows="no table")], "do not add up"),
-        ([new_markdown_cell("# A", metadata={"course": {"kind": "page"}})], "it is a page, which has no deck"),
-        ([new_markdown_cell("# A", metadata={"course": {"kind": "leaf"}})], "none of full, further, page"),
-        ([slide("## Two"), plan()], r"not the ## headings of its slides: \['Two'\]"),
-    ]:
-        with pytest.raises(SlidesError, match=f"05_x.ipynb.*{words}"):
-            render(lesson(tmp_path, *cells))
-    for text in ("", "{", '{"cells": 3}', "[1]"):
-        (tmp_path / "05_x.ipynb").write_text(text)
-        with pytest.raises(SlidesError, match="05_x.ipynb is not a valid notebook"):
-            render(tmp_path / "05_x.ipynb")
-    (tmp_path / "05_x.ipynb").unlink()
-    with pytest.raises(SlidesError, match="05_x.ipynb is not a valid notebook"):
-        render(tmp_path / "05_x.ipynb")
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# A")]), tmp_path / "05_x.ipynb")
+    assert lectures(tmp_path) == {}
+    with pytest.raises(SlidesError, match="Lesson 05 has no lecture: `course new-lecture 05` begins one"):
+        write_deck("05", tmp_path, tmp_path)
 
 
 def test_nowhere_to_write_and_nothing_to_write_with(tmp_path, monkeypatch):
-    lesson(tmp_path, slide("## One"), plan())
+    lecture(tmp_path, "# One {minutes=5}")
     (tmp_path / "file").write_text("mine")
     with pytest.raises(SlidesError, match="Cannot write .*file"):
         write_deck("05", tmp_path / "file", tmp_path)
@@ -273,14 +288,10 @@ def test_nowhere_to_write_and_nothing_to_write_with(tmp_path, monkeypatch):
         write_deck("05", tmp_path, tmp_path)
 
 
-def test_an_unmarked_cell_is_not_shown_and_odd_text_does_no_harm(tmp_path):
-    odd = slide("## One\n\n<b>&amp;</b> `</script>` </section></aside> ü 漢", kind="slide")
-    text = render(
-        lesson(
-            tmp_path, odd, new_markdown_cell("unmarked"), slide("skipped", "skip"), slide("said aloud", "notes"), plan()
-        )
-    )
-    assert "unmarked" not in text and "skipped" not in text and "said aloud" in text and "漢" in text
+def test_odd_text_does_no_harm(tmp_path):
+    odd = "# One {minutes=5}\n<b>&amp;</b> `</script>` </section></aside> ü 漢\n::: {.notes}\nsaid aloud\n:::\n"
+    text = render(lecture(tmp_path, odd, new_markdown_cell("not embedded")))
+    assert "not embedded" not in text and "said aloud" in text and "漢" in text
     assert text.count("</script>") == 2  # the deck's own
 
 
@@ -303,13 +314,10 @@ def test_formulas_are_drawn_without_a_script_and_code_stays_code(text, drawn):
     assert drawn or with_mathml(text) == text
 
 
-def test_a_formula_on_a_slide_and_one_that_cannot_be_read(tmp_path):
-    text = render(
-        lesson(tmp_path, slide("## One\n\nThe length is $\\sqrt{x_1^2}$."), slide("by heart: $y$", "notes"), plan())
-    )
+def test_a_formula_on_a_slide_and_in_its_notes(tmp_path):
+    text = "# One {minutes=5}\nThe length is $\\sqrt{x_1^2}$.\n::: {.notes}\nby heart: $y$\n:::"
+    text = render(lecture(tmp_path, text))
     assert text.count("<math") == 2 and "<msqrt>" in text and "sqrt{" not in text
-    with pytest.raises(SlidesError, match=r"05_x.ipynb: the formula \$\\frac\{\$ cannot be read"):
-        render(lesson(tmp_path, slide("## One\n\n$\\frac{$"), plan()))
 
 
 def test_a_formula_has_its_number():
@@ -323,9 +331,8 @@ def test_a_formula_has_its_number():
 
 
 def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
-    drawn = new_output("display_data", {"text/html": '<figure data-explorer="one_head"></figure>'})
-    cell = new_code_cell("1", outputs=[drawn], metadata={"slideshow": {"slide_type": "-"}, "tags": ["slide-output"]})
-    path = lesson(tmp_path, slide("# A"), slide("## One"), cell, plan())
+    picture = drawn("shown", {"text/html": '<figure data-explorer="one_head"></figure>'})
+    path = lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"), picture)
     further = new_notebook(cells=[new_code_cell("1", id="explore-one-head")])
     nbformat.write(further, tmp_path / "05_x_further.ipynb")
     for book, start in (("", ""), ("../book/", "../book/"), ("https://a.org/b", "https://a.org/b/")):
@@ -347,31 +354,29 @@ def test_the_links_lead_to_the_book_that_is_there(tmp_path, monkeypatch):
 
 
 def test_the_title_slide_shows_where_the_lesson_stands(tmp_path):
-    path = lesson(tmp_path, slide("# A"), slide("## One"), plan())
+    path = lecture(tmp_path, "# One {minutes=5}")
     assert "Lesson 05 is about the stage encoder." in render(path)
-    other = render(path.rename(path.with_name("x5_x.ipynb")))
+    path.write_text(path.read_text().replace("lesson: 05_x", "lesson: x5_x"))
+    other = render(path)
     assert "cu-svg" not in other[other.index("<section") : other.rindex("</section>")]
 
 
 def test_an_optional_slide_has_no_minutes_and_the_notes_say_how_to_pass_over_it(tmp_path):
-    cells = [slide("# A"), slide("## One"), slide("### Two", tags=["optional"]), slide("### Three", tags=["optional"])]
-    text = render(lesson(tmp_path, *cells, slide("### Four" + " word" * 42), plan("| One | 7 |", 7)))
-    assert re.findall(r'<section class="(.+?)" data-timing="(\d+)">', text) == [  # twice the words, twice the time
-        ("title", "105"), ("opening", "105"), ("plain optional", "0"), ("plain optional", "0"), ("plain", "210")
-    ]  # fmt: skip
+    slides = "# One {minutes=7}\n## Two {.optional}\n## Three {.optional}\n## Four\n"
+    text = render(lecture(tmp_path, slides + "word " * 40, minutes=7))
+    timed = re.findall(r'<section class="(.+?)" data-timing="(\d+)">', text)
+    assert [kind for kind, _ in timed] == ["title", "opening", "plain optional", "plain optional", "plain"]
+    seconds = [int(given) for _, given in timed]
+    assert seconds[2:4] == [0, 0] and sum(seconds) == 420 and seconds[4] > 1.7 * seconds[1]
     assert text.count("The slide after this one is optional") == 1 and text.count("This slide is optional") == 2
     assert text.count("To pass over it: G, 5, Enter.") == 3
-    with pytest.raises(SlidesError, match="05_x.ipynb: all slides of its section 'One' are optional"):
-        render(lesson(tmp_path, slide("## One", tags=["optional"]), plan()))
 
 
-def test_no_anchors_and_an_error_below_its_code_is_its_message(tmp_path):
-    error = nbformat.v4.new_output(
-        "error", ename="ValueError", evalue="a < b", traceback=["-----", "ValueError: a < b"]
-    )
-    cells = [new_code_cell("1 / 0", outputs=[error], metadata={"slideshow": {"slide_type": "-"}}) for _ in range(2)]
-    cells[1].metadata["tags"] = ["slide-output"]
-    text = render(lesson(tmp_path, slide("## One\n\n### Two"), *cells, plan()))
+def test_an_error_below_its_code_is_its_message(tmp_path):
+    error = new_output("error", ename="ValueError", evalue="a < b", traceback=["-----", "ValueError: a < b"])
+    cells = [new_code_cell("1 / 0", id=name, outputs=[error]) for name in ("one", "two")]
+    shown = embed("one").replace(" >}}", " echo=true >}}") + embed("two")
+    text = render(lecture(tmp_path, "# One {minutes=5}\n" + shown, *cells))
     assert "\N{PILCROW SIGN}" not in text
     assert text.count('<pre class="error">ValueError: a &lt; b</pre>') == 1 and text.count("-----") == 1
 
@@ -401,7 +406,7 @@ MEASURE = """() => {
     if (lowest < 396) found.push(`ends at ${Math.round(lowest)} of 720 px: fill at least 396`);
     slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: '
         + told(part)); });
-    slide.querySelectorAll('.output pre:not(.error), .cell:not(.columns) .input pre').forEach(part => {
+    slide.querySelectorAll('.output pre:not(.error), .input pre').forEach(part => {
         const style = getComputedStyle(part),
             height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
         if (height > (part.textContent.replace(/\\n$/, '').split('\\n').length
@@ -449,12 +454,12 @@ def open_deck(decks, browser):
 def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, open_deck, name):
     page = open_deck(name)
     total = page.evaluate("Reveal.getTotalSlides()")
-    assert total == len(slides(read(name)))
+    assert total == len(read(name).slides)
     for place in range(total):
         assert page.evaluate("Reveal.getSlidePastCount()") == place
         problems = page.evaluate(MEASURE)
         assert not problems, f"{page.evaluate('Reveal.getCurrentSlide().innerText.slice(0, 60)')!r}: {problems}"
-        keep(page, f"deck_{slides(read(name))[place][0].id}")
+        keep(page, f"deck_{part_of(name)}_{place + 1}")
         page.evaluate("Reveal.next()")
     assert page.outside == [] and page.problems == []
     assert decks(name).stat().st_size < 3e6
@@ -511,12 +516,12 @@ def place(page):
 
 @in_chromium
 def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, browser):
-    further = nbformat.read(LESSONS["05_attention"].with_stem("05_attention_further"), as_version=4)
+    further = nbformat.read(parts()["05-further"], as_version=4)
     head_view = next(cell for cell in further.cells if cell.id == "head-view")
-    head_view.metadata["slideshow"] = {"slide_type": "-"}
-    rows = "| One | 2 |\n| Two | 2 |\n| Three | 1 |"
-    lesson(tmp_path, slide("## One"), slide("## Two"), head_view, slide("## Three"), plan(rows))
+    slides = f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
+    lecture(tmp_path, slides, head_view)
     page = show(browser, write_deck("05", tmp_path, tmp_path))
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     view, here = page.locator("section.present iframe").first, place(page)
     frame = view.element_handle().content_frame()
@@ -548,42 +553,35 @@ DIAGRAM = (
 FIGURE = '<svg xmlns="http://www.w3.org/2000/svg" width="600pt" height="300pt"><circle cx="99" cy="99" r="90"/></svg>'
 
 
-def drawn(data, *tags, alt=None):
-    output = nbformat.v4.new_output("display_data", data=data, metadata={kind: {"alt": alt} for kind in data if alt})
-    return new_code_cell("draw()", outputs=[output], metadata={"slideshow": {"slide_type": "-"}, "tags": [*tags]})
-
-
 @pytest.fixture
 def small_deck(tmp_path):
-    """A deck of three slides: a diagram in steps and a sentence after it, a figure as SVG, and an open question."""
+    """A deck of three slides below its title: a diagram in steps and a sentence after it, a figure as SVG, a question."""
     question = "".join(
         f"<details><summary>{letter}. Is it?</summary>\n\nNo. {'It is not. ' * 20}\n\n</details>\n" for letter in "ABCD"
     )
-    lesson(
-        tmp_path,
-        slide("## One"),
-        drawn({"text/html": DIAGRAM}, "slide-output"),
-        slide("At last \N{SLIGHTLY SMILING FACE}.", "fragment"),
-        slide("### Two"),
-        drawn({"image/svg+xml": FIGURE}, alt='a "disc"'),
-        slide(f"### Three\n\nWhich?\n\n{question}"),
-        plan(),
-    )
+    slides = [
+        f"# One {{minutes=5}}\n{embed('steps')}\n. . .\n\nAt last \N{SLIGHTLY SMILING FACE}.\n",
+        f"## Two\n{embed('disc')}",
+        f"## Three\nWhich?\n\n{question}",
+    ]
+    cells = drawn("steps", {"text/html": DIAGRAM}), drawn("disc", {"image/svg+xml": FIGURE}, alt='a "disc"')
+    lecture(tmp_path, "".join(slides), *cells)
     return write_deck("05", tmp_path, tmp_path)
 
 
 @in_chromium
 def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, browser):
     page = show(browser, small_deck)
+    page.keyboard.press("ArrowRight")
     visible = """() => [...document.querySelectorAll('section.present svg text, section.present div.fragment')]
         .filter(part => part.checkVisibility({visibilityProperty: true})).map(part => part.textContent.trim()).sort()"""
     for expected in (["start"], ["a", "start"], ["a", "b", "start"], ["At last .", "a", "b", "start"]):
         page.wait_for_function(
             f"() => JSON.stringify(({visible})()) === '{json.dumps(expected, separators=(',', ':'))}'"
         )
-        assert place(page) == 0
+        assert place(page) == 1
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("Reveal.getSlidePastCount() === 1")
+    page.wait_for_function("Reveal.getSlidePastCount() === 2")
     assert page.evaluate(MEASURE) == []
     assert page.locator("section.present img").get_attribute("alt") == 'a "disc"'
     page.keyboard.press("ArrowLeft")
@@ -597,12 +595,10 @@ def test_a_diagram_is_built_in_steps_and_pictures_fill_the_slide(small_deck, bro
 @in_chromium
 def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, browser):
     """From a file, without network; keys pressed in it do not turn the slides."""
-    shown = new_output("display_data", {"text/html": explore("losses")._repr_html_()})
-    other = new_output("display_data", {"text/html": explore("pooling")._repr_html_()})
-    cells = [new_code_cell("1", outputs=[output], metadata={"slideshow": {"slide_type": "-"}, "tags": ["slide-output"]})
-             for output in (shown, other)]  # fmt: skip
-    lesson(tmp_path, slide("## One"), cells[0], slide("### Two"), cells[1], slide("### Three"), plan())
+    cells = [drawn(name, {"text/html": explore(name)._repr_html_()}) for name in ("losses", "pooling")]
+    lecture(tmp_path, f"# One {{minutes=5}}\n{embed('losses')}## Two\n{embed('pooling')}## Three\n", *cells)
     page = show(browser, write_deck("05", tmp_path, tmp_path))
+    page.keyboard.press("ArrowRight")
     assert page.locator(".explore-link button").count() == 1
     page.locator("section.present .explore-link button").click()
     page.locator("dialog .cu-explorer:not([data-open])").wait_for()
@@ -611,7 +607,7 @@ def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, browser):
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     page.wait_for_function("was => document.querySelector('dialog .cu-line').textContent !== was", arg=first)
-    assert place(page) == 0 and "Loss 0." in page.locator("dialog .cu-line").inner_text()
+    assert place(page) == 1 and "Loss 0." in page.locator("dialog .cu-line").inner_text()
     page.keyboard.press("Escape")
     assert page.evaluate("document.querySelector('dialog').open") is False
     page.close()
@@ -619,8 +615,9 @@ def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, browser):
 
 @in_chromium
 def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(tmp_path, browser):
-    lesson(tmp_path, slide("## One"), drawn({"text/plain": "wide " * 60}, "slide-output"), plan())
+    lecture(tmp_path, "# One {minutes=5}\n" + embed("wide"), drawn("wide", {"text/plain": "wide " * 60}))
     page = show(browser, write_deck("05", tmp_path, tmp_path))
+    page.keyboard.press("ArrowRight")
     style = page.evaluate("getComputedStyle(document.querySelector('section.present .output pre'))")
     assert (style["fontSize"], style["whiteSpace"]) == ("18px", "pre-wrap")
     page.close()
@@ -628,15 +625,15 @@ def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(tmp_p
 
 @in_chromium
 def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, browser):
-    lesson(tmp_path, slide("## One"), slide("### Two", tags=["optional"]), slide("### Three"), plan())
+    lecture(tmp_path, "# One {minutes=5}\n## Two {.optional}\n## Three\n")
     page = show(browser, write_deck("05", tmp_path, tmp_path))
     badge = "() => getComputedStyle(document.querySelector('section.present'), '::before').content"
     assert page.evaluate(badge) == "none"
-    for key in ("g", "3", "Enter"):
+    for key in ("g", "4", "Enter"):
         page.keyboard.press(key)
-    page.wait_for_function("Reveal.getSlidePastCount() === 2")
+    page.wait_for_function("Reveal.getSlidePastCount() === 3")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function("Reveal.getSlidePastCount() === 1")
+    page.wait_for_function("Reveal.getSlidePastCount() === 2")
     assert page.evaluate(badge) == '"optional"'
     page.close()
 
@@ -659,7 +656,7 @@ def test_the_progress_bar_is_seen(small_deck, browser):
 def test_a_deck_on_paper(small_deck):
     assert write_pdf(small_deck) == ""
     paper = small_deck.with_suffix(".pdf").read_bytes()
-    assert paper.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", paper)) == 3
+    assert paper.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", paper)) == 4
 
 
 PAPER = """() => [...document.querySelectorAll('.print-pdf .slides > section')].map((slide, place) => {
@@ -676,7 +673,7 @@ PAPER = """() => [...document.querySelectorAll('.print-pdf .slides > section')].
 def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
     page = browser(1280, 720)
     page.goto(f"{decks(name).as_uri()}?print-pdf")
-    assert page.locator(".print-pdf section").count() == len(slides(read(name)))
+    assert page.locator(".print-pdf section").count() == len(read(name).slides)
     assert page.evaluate(PAPER) == []
     page.close()
 
@@ -684,8 +681,8 @@ def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
 @in_chromium
 @each_lesson
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
-    page, deck = open_deck(name), slides(read(name))
-    asked = [place for place, one in enumerate(deck) if any(cell.id.startswith("quiz-") for cell in one)]
+    page, deck = open_deck(name), read(name).slides
+    asked = [place for place, slide in enumerate(deck) if any(is_quiz(block.cell) for block in slide.blocks)]
     assert asked
     for place in asked:
         page.evaluate(

@@ -22,6 +22,7 @@ KINDS = {
     "further": "a further part: what a core has no time for, with exercises and perhaps a deck",
     "page": "text and code, nothing else",
 }
+PICTURES = "## Pictures for the lecture"  # below this heading, a notebook is for its lecture alone
 FURTHER = re.compile(r"(\d\d)_\w+?_(further(?:_\w+)?)")
 ROUTES = {  # by the lessons whose cores they take
     "one day": "01 02 03 04 05 08 09 11".split(),
@@ -73,6 +74,13 @@ def exercise_parts():
 def part_with(exercise_id):
     """The key of the notebook that has an exercise; of one that no notebook has, the number it begins with."""
     return exercise_parts().get(exercise_id, exercise_id[:2])
+
+
+def lesson_cells(notebook):
+    """The cells of a notebook that are the lesson: all above PICTURES. For notebooks as nbformat or json reads them."""
+    cells = notebook["cells"]
+    ends = (at for at, cell in enumerate(cells) if "".join(cell["source"]).startswith(PICTURES))
+    return cells[: next(ends, len(cells))]
 
 
 def incomplete():

@@ -143,17 +143,6 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
         nbformat.v4.new_markdown_cell("## What you have seen\n\n- TODO", id="recap"),
         nbformat.v4.new_markdown_cell("## Further reading\n\n- TODO", id="reading"),
     ]
-    if kind != "page":
-        minutes = 45
-        cells.append(
-            nbformat.v4.new_markdown_cell(
-                "## Lecture plan\n\nFor the instructor; learners' copies do not have it.\n\n| section | minutes |\n"
-                f"|---|---|\n| TODO | {minutes} |\n\nTotal: {minutes} minutes.\n\n**Aims.** TODO\n\n"
-                "**On the board.** TODO\n\n**Common misunderstandings.** TODO\n\n**Exercises.** TODO",
-                id="plan",
-                metadata={"tags": ["instructor"]},
-            )
-        )
     notebook = nbformat.v4.new_notebook(
         cells=cells,
         metadata={
@@ -180,6 +169,24 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     return path
 
 
+def new_lecture(key, folder=NOTEBOOKS):
+    """Write the skeleton of the lecture of a lesson or a further part. Returns its path. Raises AuthoringError."""
+    path = _lesson(key, folder)
+    target = path.parent / "lectures" / f"{path.stem}.md"
+    if target.exists():
+        raise AuthoringError(f"{target} exists already.")
+    cells = nbformat.read(path, as_version=4).cells
+    sections = re.findall("^## (.+)$", "\n".join(cell.source for cell in cells), re.MULTILINE)
+    shown = next((cell.id for cell in cells if cell.cell_type == "code" and cell.outputs), None)
+    if shown is None:
+        raise AuthoringError(f"No cell of {path.name} shows anything yet: run it first (make lesson L={key}).")
+    title = cells[0].source.partition("\n")[0].lstrip("# 0123456789")
+    target.parent.mkdir(exist_ok=True)
+    names = {"title": title.replace('"', "'"), "lesson": path.stem, "section": sections[0], "cell": shown}
+    write_whole(target, _template("lecture", names))
+    return target
+
+
 def needed_by(number, kind):
     """What else a lesson of a kind needs before its tests pass, and what it may have, as lines of text."""
     required = [f"the lesson and its row in the README: fill in everything marked TODO (make lesson L={number} counts)"]
@@ -195,7 +202,7 @@ def needed_by(number, kind):
         required += [
             f"{diagrams}, two to six",
             f"exercises: `course new-exercise {number} NAME` names the files that each needs",
-            "three questions with options (cells quiz-...), notes on its slides, and the minutes of its plan",
+            f"three questions with options (cells quiz-...) and a lecture: course new-lecture {number}",
         ]
         optional.append("CONTEXT in course_utils/tools/publish/question_banks.py: if a question needs other text above")
     return [

@@ -633,11 +633,11 @@ def slides(lesson, out, pdf, book):
 
     Press S for the speaker's notes.
     """
-    from .publish.slides import SlidesError, book_seen_from, lessons_with_decks, write_deck, write_pdf
+    from .publish.slides import SlidesError, book_seen_from, lectures, write_deck, write_pdf
 
     problem, found = "", book_seen_from(out) if book is None else book
     with in_one_sentence(SlidesError):
-        for number in lessons_with_decks() if lesson == "all" else [lesson]:
+        for number in lectures() if lesson == "all" else [lesson]:
             target = write_deck(number, out, book=found)
             click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
             if pdf and not problem and not (problem := write_pdf(target)):
@@ -849,6 +849,18 @@ def new_lesson(number, title, kind):
         path = authoring.new_lesson(number, title, kind)
     click.echo(f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml.")
     click.echo("\n".join([*authoring.needed_by(number, kind), f"Then: make lesson L={number}."]))
+
+
+@main.command("new-lecture")
+@click.argument("number")
+def new_lecture(number):
+    """For authors: write the skeleton of the lecture of lesson NN, or of a further part."""
+    from . import authoring
+
+    _in_a_clone()
+    with in_one_sentence(ValueError, OSError):
+        path = authoring.new_lecture(as_key(number))
+    click.echo(f"Written: {_short(path)}. Then: course slides {number}.")
 
 
 def _short(path):

@@ -8,7 +8,6 @@ import ast
 import re
 import warnings
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from math import atanh, sqrt, tanh
@@ -18,9 +17,10 @@ from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import part_of, part_with, parts
+from ..._support.notebooks import lesson_cells, part_of, part_with, parts
 from ...exercises.words import told
-from ..publish.slides import HEADING, deck_cells
+from ..publish.lectures import read_lecture
+from ..publish.slides import HEADING, lectures
 from .owners import normalised
 from .reports import PAGES
 from .results import MARK_STATUSES
@@ -280,17 +280,41 @@ def _names_of(one):
 # ---------------------------------------------------------------- where a lesson treats it
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """A slide: the number of the cell of the lesson that it belongs to, its title, and what it asks."""
+
+    at: int
+    title: str
+    question: str
+
+
 @cache
 def _lesson(number):
-    """(the name of a lesson's file, its cells as on slides, the text of its code); ("", [], "") if there is none."""
+    """(the name of a lesson's file, its cells, the text of its code); ("", [], "") if there is none."""
     if (path := parts().get(number)) is None:
         return "", [], ""
-    notebook = nbformat.read(path, as_version=4)
-    cells = list(notebook.cells)
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    with suppress(ValueError):  # a page, or a lesson in the making: it has no slides
-        deck_cells(notebook)
-    return path.stem, cells, text
+    cells = lesson_cells(nbformat.read(path, as_version=4))
+    return path.stem, cells, "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+
+
+@cache
+def _slides(number):
+    """The slides of a lesson's lecture. [] if it has none.
+
+    A slide belongs to the section that it is called after, else to the first cell that it shows; if the lesson has
+    neither, to what the slide before it belongs to.
+    """
+    cells, found, at = _lesson(number)[1], [], 0
+    places = {cell.id: place for place, cell in enumerate(cells)}
+    headings = {title: place for place, cell in enumerate(cells) for _, title in HEADING.findall(cell.source)}
+    for slide in read_lecture(lectures()[number]).slides if number in lectures() else ():
+        shown = [block.cell for block in slide.blocks if block.cell in places]
+        at = headings.get(slide.title, places[shown[0]] if shown else at)
+        asked = next((cells[places[one]].source for one in shown if one.startswith("quiz-")), "")
+        question = asked.partition("<details>")[0].removeprefix("**Predict.**").replace("*", "")
+        found.append(_Shown(at, slide.title.replace("*", ""), " ".join(question.split())))
+    return found
 
 
 def place_of(exercise, shown_in=""):
@@ -328,20 +352,14 @@ def _find_place(number, cell, exercise):
         return None
     title = _section(cells[before[-1]])
     page = f"{name}.html#{make_id(title)}"
-    slides = [at for at, one in enumerate(cells) if one.metadata.get("deck", {}).get("opens")]
+    slides = _slides(number)
     end = next((at for at in sections if at > wanted[0]), len(cells))
-    inside = [at for at in slides if before[-1] <= at < end and not cell] + [at for at in slides if at <= wanted[0]][
-        -1:
-    ]
+    inside = [place for place, one in enumerate(slides) if before[-1] <= one.at < end and not cell]
+    inside += [place for place, one in enumerate(slides) if one.at <= wanted[0]][-1:]
     if not inside:
         return Place(title, page)
-    place = slides.index(inside[0])
-    on_it = cells[inside[0] : next(iter(slides[place + 1 :]), len(cells))]
-    heading = HEADING.search(cells[inside[0]].source)
-    asked = next((one.source.partition("<details>")[0] for one in on_it if one.id.startswith("quiz-")), "")
-    question = " ".join(asked.removeprefix("**Predict.**").replace("*", "").split())
-    slide = heading[2].replace("*", "") if heading else title
-    return Place(title, page, slide, place + 1, f"{name}.slides.html#/{place}", question)
+    slide = slides[inside[0]]
+    return Place(title, page, slide.title, inside[0] + 1, f"{name}.slides.html#/{inside[0]}", slide.question)
 
 
 def _grade_id(cell):
@@ -350,9 +368,9 @@ def _grade_id(cell):
 
 
 def _section(cell):
-    """The title of the section that a cell begins, if that is no exercise's own and no slide's; else ""."""
+    """The title of the section that a cell begins, if that is no exercise's own; else ""."""
     heading = re.search(r"^## (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
-    own = heading is None or heading[1].startswith("Exercise") or "instructor" in cell.metadata.get("tags", [])
+    own = heading is None or heading[1].startswith("Exercise")
     return "" if own else heading[1]
 
 

@@ -79,8 +79,6 @@ def section_title(lesson, cell_id):
     """The heading above a cell of a core, or in it."""
     title = ""
     for cell in json.loads(cores()[lesson].read_text(encoding="utf-8"))["cells"]:
-        if "instructor" in cell["metadata"].get("tags", []):
-            continue
         headings = [line for line in "".join(cell["source"]).splitlines() if line.startswith("## ")]
         if cell["cell_type"] == "markdown" and headings:
             title = headings[-1].removeprefix("## ")

@@ -1,7 +1,7 @@
 """All lessons as a book: a site that needs no server or network, and one PDF. `course book` writes build/book.
 
 Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for other readers is changed on the way:
-instructors' cells are removed but for their pictures, and a solution becomes a stub with the folded solution below it.
+pictures for the lecture are removed, and a solution becomes a stub with the folded solution below it.
 """
 
 import html
@@ -14,12 +14,12 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, part_of, parts
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_cells, part_of, parts
 from ...diagrams.the_way import LESSONS, the_way
 from ..translations import SOURCE, TranslationError, catalogue_of, check_language, into_language
 from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
-from .figures import figure_in, number_figures, without_blank_lines
+from .figures import number_figures, without_blank_lines
 from .front import title_page
 from .headings import HEADING, anchor_of
 from .listings import set_listings
@@ -57,7 +57,8 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
             notebooks[path.stem] = nbformat.read(path, as_version=4)
             nbformat.validate(notebooks[path.stem])
             into_language(notebooks[path.stem], path.stem, language, sources)
-            notebooks[path.stem].cells = for_readers(notebooks[path.stem].cells, _chapter(path.stem, notebooks))
+            cells = lesson_cells(notebooks[path.stem])
+            notebooks[path.stem].cells = for_readers(cells, _chapter(path.stem, notebooks))
             if path.stem[:2] in LESSONS:
                 _put_map(notebooks[path.stem].cells[0], path.stem[:2])
         except TranslationError as error:
@@ -101,10 +102,6 @@ def for_readers(cells, chapter):
     kept, shared = [], ""
     for cell in cells:
         tags = cell.metadata.get("tags", [])
-        if "instructor" in tags:
-            if not _is_picture_for_slides(cell):
-                continue
-            tags = cell.metadata["tags"] = ["remove-input"]
         kept.append(cell)
         if cell.cell_type == "markdown":
             cell.source = with_mathml(cell.source)
@@ -126,12 +123,6 @@ def for_readers(cells, chapter):
             if "<iframe" in data["text/html"]:
                 data["text/html"], shared = _lighter(data["text/html"], shared)
     return kept
-
-
-def _is_picture_for_slides(cell):
-    """Whether an instructor's cell draws what the cell before it prints: a reader sees it too, without the code."""
-    kind, output = figure_in(cell)
-    return kind == "diagram" and EXPLORER.strip() not in output.data["text/html"]
 
 
 def _lighter(view, shared):

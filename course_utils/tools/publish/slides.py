@@ -1,11 +1,8 @@
-"""A lesson as a lecture deck: one self-contained HTML file, made by nbconvert and reveal.js.
+"""A lecture as a deck: one self-contained HTML file, made by nbconvert and reveal.js.
 
-A lesson marks its slides with the standard metadata `slideshow.slide_type`: "slide" begins one, "-" continues it,
-"fragment" appears at the next key press, "notes" are for the speaker; a cell without it is not shown. Tags say how a
-code cell is shown: `slide-input` or `slide-output` for one half of it, `reveal` for an output that appears at the next
-key press, `slide-columns` for code and output side by side. The tag `optional` on the first cell of a slide says so in
-its corner, takes it out of the minutes, and puts into the notes how to pass over it. The deck sets type and pictures
-as large as each slide allows; a diagram's steps (`<g class="cu-step" data-step="1">`) appear one at a time.
+A lecture (see `lectures`) has slides, speaker's notes and the cells whose outputs it shows. The deck sets type and
+pictures as large as each slide allows; a diagram's steps (`<g class="cu-step" data-step="1">`) appear one at a time.
+The notes say which section takes which minutes, and how to pass over an optional slide.
 """
 
 import base64
@@ -14,6 +11,8 @@ import json
 import os
 import re
 import shutil
+from copy import deepcopy
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
@@ -21,9 +20,10 @@ from urllib.parse import quote
 from ... import explore
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, kind_of, padded, parts
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, padded, parts
 from ...diagrams.the_way import LESSONS, the_way
 from .book import MARKER
+from .lectures import LectureError, read_lecture
 from .mathematics import with_mathml
 from .paper import BROWSERS, print_pdf
 
@@ -40,9 +40,11 @@ class SlidesError(RuntimeError):
     """A deck cannot be made. The message is one sentence."""
 
 
-def lessons_with_decks(sources=NOTEBOOKS):
-    """The keys of all lessons and further parts that have a lecture plan, in their order."""
-    return [key for key, path in parts(sources).items() if '"id": "plan"' in path.read_text(encoding="utf-8")]
+def lectures(sources=NOTEBOOKS):
+    """{key: path} of all lectures, in the order of their lessons."""
+    folder = Path(sources) / "lectures"
+    paths = {key: folder / f"{path.stem}.md" for key, path in parts(sources).items()}
+    return {key: path for key, path in paths.items() if path.is_file()}
 
 
 def find_lesson(key, sources=NOTEBOOKS):
@@ -54,27 +56,6 @@ def find_lesson(key, sources=NOTEBOOKS):
     if name not in lessons:
         raise SlidesError(f"There is no lesson {key}. The lessons are {', '.join(lessons)}.")
     return lessons[name]
-
-
-def timing(notebook):
-    """The sections and total minutes of the lecture, from the table in the lecture plan.
-
-    Returns [("Too many vectors", 6), ...] and the stated total. Raises ValueError if there is no plan, its parts do not
-    add up to its total, or its sections are not those of the slides.
-    """
-    plan = next((cell.source for cell in notebook.cells if cell.id == "plan"), None)
-    if plan is None:
-        raise ValueError("it has no lecture plan")
-    table = re.findall(r"^\| *([^|]+?) *\| *(\d+) *\|$", plan, re.MULTILINE)
-    rows = [(name.strip(), int(minutes)) for name, minutes in table]
-    total = re.search(r"^Total: (\d+) minutes", plan, re.MULTILINE)
-    if not rows or total is None or sum(minutes for _, minutes in rows) != int(total[1]):
-        raise ValueError("the minutes of its lecture plan do not add up to the stated total")
-    first = [HEADING.findall(cell.source)[:1] for cell in notebook.cells if _slide_type(cell) == "slide"]
-    opened = [name for headings in first for marks, name in headings if marks == "##"]
-    if [name for name, _ in rows] != opened:
-        raise ValueError(f"the sections of its lecture plan are not the ## headings of its slides: {opened}")
-    return rows, int(total[1])
 
 
 def explorer_pages(book, sources=NOTEBOOKS):
@@ -92,64 +73,102 @@ def explorer_pages(book, sources=NOTEBOOKS):
     }
 
 
-def deck_cells(notebook, pages=None, lesson=""):
-    """The cells of a lesson on slides or in speaker notes, each with `metadata.deck`, which the template reads.
+def deck_cells(lecture, pages=None):
+    """The cells of a deck, each with `metadata.deck`, which the template reads.
 
     pages: what `explorer_pages` returns, for links from the pictures of explorers; without it, no links.
-    lesson: its number, such as "05": the title slide shows where it stands on the map of the course.
     """
-    rows, total = timing(notebook)
-    optional = ["optional" in cell.metadata.get("tags", []) for cell in notebook.cells if _slide_type(cell) == "slide"]
-    cells, number, start, opening = [], 0, 0, None
-    for cell in notebook.cells:
-        kind = _slide_type(cell)
-        if kind in ("", "skip"):
-            continue
-        heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
-        level = len(heading[1]) if heading else 3
-        cell.metadata["deck"] = _how_shown(cell, kind, level, opens=kind == "slide" or not cells)
-        opening = cell if cell.metadata.deck["opens"] else opening
-        opening.metadata.deck["words"] += len(cell.source.split()) if cell.cell_type == "markdown" else 0
-        _prepare(cell, pages or {})
-        cells.append(cell)
-        if kind != "slide":
-            continue
-        number += 1
-        following = next((at for at in range(number + 1, len(optional) + 1) if not optional[at - 1]), None)
-        if following and (optional[number - 1] or optional[number]):
-            which = "This slide is" if optional[number - 1] else "The slide after this one is"
-            cells.append(_notes(f"**{which} optional**, not in the minutes. To pass over it: G, {following}, Enter."))
-        if level == 2:
-            minutes = dict(rows)[heading[2]]
-            when = f"from minute {start} to {start + minutes} of {total}"
-            cells.append(_notes(f"**{heading[2]}:** {minutes} minutes, {when}."))
-            start += minutes
-        elif level == 1:
-            cells.append(_notes(next(cell.source for cell in notebook.cells if cell.id == "plan")))
-            if lesson in LESSONS:
-                cells.append(_map_of(lesson))
-    if not cells or not any(cell.metadata.deck["opens"] for cell in cells):
-        raise ValueError("it has no slide tags")
-    for cell, after in zip(cells, [*cells[1:], None]):
-        cell.metadata.deck["closes"] = after is None or after.metadata.deck["opens"]
-    _spread_minutes([cell for cell in cells if cell.metadata.deck["opens"]], rows)
+    number, cells, start, notebooks = lecture.lesson[:2], [], 0, {}
+    for place, slide in enumerate(lecture.slides):
+        shown, notes = [_heading(lecture, slide)], []
+        for block in slide.blocks:
+            if block.kind == "text" and block.press == 0 and len(shown) == 1:
+                shown[0].source += f"\n\n{block.text.strip()}"
+            elif block.kind == "embed":
+                shown.append(_embedded(lecture, block, notebooks, pages or {}))
+            elif block.kind == "text":
+                shown.append(_text(block.text, press=block.press))
+            else:
+                notes += [block.text] if block.kind == "notes" else []
+        if slide.level == 0 and number in LESSONS:
+            shown.append(_map_of(number))
+        presses = [0, *(cell.metadata.deck["press"] for cell in shown), 0]
+        for at, cell in enumerate(shown, 1):
+            begins, ends = presses[at] != presses[at - 1], presses[at] != presses[at + 1]
+            cell.metadata.deck.update(begins=presses[at] and begins, ends=presses[at] and ends)
+        read_and_said = [cell.source for cell in shown if cell.cell_type == "markdown"] + notes
+        words = sum(len(text.split()) for text in read_and_said)
+        whole = [*shown, *(_text(text, type="notes") for text in [*_added_notes(lecture, place, start), *notes])]
+        kind = ("title", "opening", "plain")[slide.level]
+        whole[0].metadata.deck.update(opens=True, kind=kind, optional=slide.optional, words=words)
+        whole[-1].metadata.deck["closes"] = True
+        cells += whole
+        start += slide.minutes
+    _spread_minutes([cell for cell in cells if cell.metadata.deck["opens"]], lecture)
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_mathml(cell.source)
     return cells
 
 
-def _how_shown(cell, kind, level, opens):
-    """What the template must know of a cell."""
-    tags = cell.metadata.get("tags", [])
-    shown = {"input": "slide-output" not in tags, "output": "slide-input" not in tags, "reveal": "reveal" in tags}
-    shown |= {"columns": "slide-columns" in tags, "optional": kind == "slide" and "optional" in tags}
-    place = {1: "title", 2: "opening"}.get(level, "plain")
-    return {"type": kind, "kind": place, "opens": opens, "closes": False, "words": 0, **shown}
+def _marked(cell, **deck):
+    """A cell with what the template must know of it."""
+    cell.metadata = {"deck": {"type": "-", "opens": False, "closes": False, "press": 0, "input": False} | deck}
+    return cell
 
 
-def _prepare(cell, pages):
-    """Change what a cell shows: formulas, the marks of a solution, attention views, pictures of explorers."""
-    if cell.cell_type == "markdown":
-        cell.source = with_mathml(cell.source)
-        return
+def _text(text, **deck):
+    return _marked(nbformat.v4.new_markdown_cell(text.strip()), **deck)
+
+
+def _heading(lecture, slide):
+    """The cell that a slide begins with."""
+    if slide.level:
+        return _text(f"{'#' * (slide.level + 1)} {slide.title}")
+    which = f"{lecture.lesson[:2]}{', further' * ('_further' in lecture.lesson)}"
+    return _text(f"# {lecture.title}\n{lecture.subtitle}\n\nLesson {which} · {lecture.minutes} minutes")
+
+
+def _added_notes(lecture, place, start):
+    """What the notes say by themselves: the plan, the minutes of a section, how to pass over an optional slide."""
+    slide, notes = lecture.slides[place], []
+    optional = [one.optional for one in lecture.slides]
+    target = next((at for at in range(place + 1, len(optional)) if not optional[at]), None)
+    if target and (optional[place] or optional[place + 1]):
+        which = "This slide is" if optional[place] else "The slide after this one is"
+        notes.append(f"**{which} optional**, not in the minutes. To pass over it: G, {target + 1}, Enter.")
+    if slide.level == 0:
+        rows = "\n".join(f"| {title} | {minutes} |" for title, minutes in lecture.sections)
+        plan = "".join(block.text for block in slide.blocks if block.kind == "plan")
+        table = f"| section | minutes |\n|---|---|\n{rows}\n\nTotal: {lecture.minutes} minutes."
+        notes.append(f"## Lecture plan\n\n{table}\n\n{plan}")
+    if slide.level == 1:
+        when = f"from minute {start} to {start + slide.minutes} of {lecture.minutes}"
+        notes.append(f"**{slide.title}:** {slide.minutes} minutes, {when}.")
+    return notes
+
+
+def _embedded(lecture, block, notebooks, pages):
+    """The cell that a block embeds, ready to be shown. Raises LectureError."""
+    path = (lecture.path.parent / block.text).resolve()
+    if path not in notebooks:
+        try:
+            notebooks[path] = {cell.id: cell for cell in nbformat.read(path, as_version=4).cells}
+        except OSError:
+            raise lecture.wrong(block.line, f"there is no notebook {block.text}") from None
+        # the class depends on what is wrong with the notebook
+        except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError):
+            raise lecture.wrong(block.line, f"{block.text} is not a valid notebook: fetch it again") from None
+    found = notebooks[path].get(block.cell)
+    if found is None:
+        near = get_close_matches(block.cell, notebooks[path], n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise lecture.wrong(block.line, f"{path.name} has no cell {block.cell}{meant}".rstrip("?"))
+    if found.cell_type == "markdown":
+        return _text(found.source, press=block.press)
+    if not found.outputs and not block.echo:
+        raise lecture.wrong(block.line, f"the cell {block.cell} shows nothing: run the lesson, or show its code too")
+    cell = nbformat.v4.new_code_cell(found.source, outputs=deepcopy(found.outputs))
     cell.source = "\n".join(line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END))
     for output in cell.outputs:
         shown = output.get("data", {}).get("text/html", "")
@@ -159,26 +178,23 @@ def _prepare(cell, pages):
             target = html.escape(pages[explorer[1]])
             link = f'<a href="{target}" target="_blank" rel="noopener">Try it in the book</a>'
             output.data["text/html"] = f'{shown}<p class="explore-link">{link}</p>'
+    return _marked(cell, press=block.press, input=block.echo)
 
 
-def _spread_minutes(slides, rows):
+def _spread_minutes(slides, lecture):
     """Give each slide its seconds of its section's minutes, by the words that are read and said, and a pause to look.
 
     What comes before the first section is part of the first section's minutes.
     """
-    sections, opened = [[]], False
-    for slide in slides:
-        if slide.metadata.deck["kind"] == "opening":
-            if opened:
-                sections.append([])
-            opened = True
-        sections[-1].append(slide)
-    for (name, minutes), section in zip(rows, sections, strict=True):
-        decks = [slide.metadata.deck for slide in section]
-        parts = [0 if deck["optional"] else WORDS_IN_A_LOOK + deck["words"] for deck in decks]
+    sections, opened = [[] for _ in lecture.sections], 0
+    for slide, cell in zip(lecture.slides, slides, strict=True):
+        opened += slide.level == 1
+        sections[max(opened, 1) - 1].append((slide, cell.metadata.deck))
+    for (name, minutes), section in zip(lecture.sections, sections, strict=True):
+        parts = [0 if slide.optional else WORDS_IN_A_LOOK + deck["words"] for slide, deck in section]
         if not any(parts):
-            raise ValueError(f"all slides of its section {name!r} are optional")
-        for place, deck in enumerate(decks):
+            raise lecture.wrong(section[0][0].line, f"all slides of its section {name!r} are optional")
+        for place, (_, deck) in enumerate(section):
             ends = [60 * minutes * sum(parts[:count]) // sum(parts) for count in (place, place + 1)]
             deck["seconds"] = ends[1] - ends[0]
 
@@ -189,18 +205,9 @@ def _handing_keys_on(view):
     return view.replace("'></iframe>", f"{html.escape(script)}'></iframe>")
 
 
-def _slide_type(cell):
-    return cell.metadata.get("slideshow", {}).get("slide_type", "")
-
-
 def _map_of(lesson):
     shown = nbformat.v4.new_output("display_data", {"text/html": the_way(lesson)._repr_html_()})
-    deck = {"type": "-", "opens": False, "closes": False, "input": False, "output": True, "reveal": False}
-    return nbformat.v4.new_code_cell(outputs=[shown], metadata={"deck": deck | {"columns": False}})
-
-
-def _notes(text):
-    return nbformat.v4.new_markdown_cell(text, metadata={"deck": {"type": "notes", "opens": False, "closes": False}})
+    return _marked(nbformat.v4.new_code_cell(outputs=[shown]))
 
 
 def book_seen_from(out):
@@ -216,12 +223,11 @@ def book_seen_from(out):
 
 
 def render(path, book=None):
-    """The deck of one lesson as HTML text.
+    """The deck of one lecture as HTML text.
 
     book: where the book's pages are, as in `write_deck`.
 
-    Raises SlidesError with a one-sentence message: not a notebook, no slide tags, a plan that does not add up, an
-    address that is none.
+    Raises SlidesError with a one-sentence message: a lecture that cannot be read, an address that is none.
     """
     if book and not re.match(r"https?://[^/]|[\w./~%-]*$", book):
         raise SlidesError(f"--book must be an address (https://...) or a folder beside the deck; got {book!r}.")
@@ -234,21 +240,12 @@ def render(path, book=None):
     from pygments.formatters import HtmlFormatter
 
     try:
-        notebook = nbformat.read(path, as_version=4)
-    # the class depends on what is wrong with the notebook
-    except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError, OSError):
-        raise SlidesError(
-            f"{path} is not a valid notebook. Fetch it again, for example with: git checkout {path}"
-        ) from None
-    try:
-        if kind_of(notebook) == "page":
-            raise ValueError("it is a page, which has no deck")
-        if not any(_slide_type(cell) == "slide" for cell in notebook.cells):
-            raise ValueError('it has no slide tags: no cell has slideshow.slide_type "slide" in its metadata')
-        minutes = timing(notebook)[1]
-        pages = {} if book is None else explorer_pages(book, path.parent)
-        notebook.cells = deck_cells(notebook, pages, path.stem[:2])
-    except ValueError as error:
+        lecture = read_lecture(path)
+        pages = {} if book is None else explorer_pages(book, path.parents[1])
+        notebook = nbformat.v4.new_notebook(cells=deck_cells(lecture, pages))
+    except LectureError as error:
+        raise SlidesError(str(error)) from None
+    except ValueError as error:  # a formula
         raise SlidesError(f"{path.name}: {error}.") from None
     reveal = Path(package.submodule_search_locations[0]) / "_static" / "revealjs"
 
@@ -261,16 +258,15 @@ def render(path, book=None):
     explorers = _explorers_in(notebook.cells)
     css += texts(Path(explore.__file__).parent, "view.css") if explorers else []
     script = "\n".join(texts(reveal, "dist/reveal.js", "plugin/notes/notes.js")).replace("</script", "<\\/script")
-    title = HEADING.search(notebook.cells[0].source)
     signs = json.loads((DECK / "signs.json").read_text(encoding="utf-8"))
     deck = {
-        "title": title[2] if title else path.stem,
+        "title": lecture.title,
         "css": "\n".join(css),
         "script": script,
         "own": (DECK / "deck.js").read_text(encoding="utf-8"),
         "explorers": explorers,
         "signs": {sign: SIGN.format(sign, STROKE, drawn) for sign, drawn in signs.items()},
-        "seconds": 60 * minutes,
+        "seconds": 60 * lecture.minutes,
     }
     exporter = HTMLExporter(extra_template_basedirs=[str(DECK.parent)], template_name="deck", exclude_anchor_links=True)
     exporter.register_filter("base64", lambda text: base64.b64encode(text.encode()).decode())
@@ -305,7 +301,10 @@ def write_deck(number, out, sources=NOTEBOOKS, book=None):
 
     Raises SlidesError with a one-sentence message.
     """
-    path = find_lesson(number, sources)
+    lesson = find_lesson(number, sources)
+    path = lesson.parent / "lectures" / f"{lesson.stem}.md"
+    if not path.is_file():
+        raise SlidesError(f"Lesson {number} has no lecture: `course new-lecture {number}` begins one, {path}.")
     text, target = render(path, book), Path(out) / f"{path.stem}.slides.html"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

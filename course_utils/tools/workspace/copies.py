@@ -10,7 +10,7 @@ from pathlib import Path
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
-from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, part_of, parts
+from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, lesson_cells, part_of, parts
 from ..._support.passed import RECORD, SAVED
 from ..._support.renamed import RENAMED
 from ..translations import SOURCE, TranslationError, check_language, into_language
@@ -52,16 +52,12 @@ def stub_out(source):
 def learner_copy(notebook):
     """Make the learner's version of a source notebook.
 
-    Solutions and reports become stubs; outputs, instructors' cells and slide marks are removed.
+    It ends above the pictures for the lecture. Solutions and reports become stubs; outputs are removed.
     """
     copy = deepcopy(notebook)
-    copy.cells = [cell for cell in copy.cells if "instructor" not in cell.metadata.get("tags", [])]
+    copy.cells = lesson_cells(copy)
     for cell in copy.cells:
-        cell.metadata.pop("slideshow", None)
         cell.metadata.pop("course", None)
-        tags = [tag for tag in cell.metadata.pop("tags", []) if tag != "reveal" and not tag.startswith("slide-")]
-        if tags:
-            cell.metadata.tags = tags
         if cell.cell_type == "code":
             cell.source = stub_out(cell.source)
             cell.outputs, cell.execution_count = [], None

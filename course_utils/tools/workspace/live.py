@@ -89,8 +89,6 @@ def page_to_type(notebook, key):
     wanted = [cell.id for cell in typed_cells(notebook)]
     heading, sections = "", []
     for cell in notebook.cells:
-        if "instructor" in cell.metadata.get("tags", []):  # slides repeat the headings
-            continue
         if cell.cell_type == "markdown" and (found := re.search("^## (.+)", cell.source, re.MULTILINE)):
             heading = f"<h2>{code_marks(found[1])}</h2>\n"
         elif cell.id in wanted:

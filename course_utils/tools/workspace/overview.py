@@ -5,13 +5,14 @@ small file; elsewhere, it records nothing.
 """
 
 import html
+import itertools
 import json
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..._support.memory import Memory, MemoryProblem
-from ..._support.notebooks import NOTEBOOKS, ROUTES, parts
+from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
 from ..._support.passed import RECORD, current, passed
 
 WORDS_A_MINUTE = 200
@@ -85,9 +86,9 @@ def lesson_minutes(notebook):
 
     200 words of text a minute, without code blocks and link addresses; half a minute for a code cell, and three seconds
     for each line of it that is not folded; a minute for a picture, for a quiz and for each question at the end; an
-    exercise or a completion at the minutes stated above it, its code included. Cells for instructors do not count.
+    exercise or a completion at the minutes stated above it, its code included. Pictures for the lecture do not count.
     """
-    cells = [cell for cell in notebook["cells"] if _is_read(cell)]
+    cells = [cell for cell in lesson_cells(notebook) if not _is_written(cell)]
     texts = [_text(cell) for cell in cells if cell["cell_type"] == "markdown"]
     code = [cell for cell in cells if cell["cell_type"] == "code" and not _is_worked_by_the_learner(cell)]
     lines = sum(bool(line.strip()) for cell in code if not _is_folded(cell) for line in _text(cell).splitlines())
@@ -128,10 +129,9 @@ def _text(cell):
     return "".join(cell["source"])
 
 
-def _is_read(cell):
-    """Whether a learner reads a cell: neither those for instructors nor texts to write, such as a report."""
-    written = cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")
-    return "instructor" not in cell["metadata"].get("tags", []) and not written
+def _is_written(cell):
+    """Whether a cell is a text that the learner writes, such as a report."""
+    return cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get("solution")
 
 
 def _read_cells(notebook):
@@ -139,7 +139,7 @@ def _read_cells(notebook):
 
     Texts that the learner writes, such as a report, are excluded.
     """
-    for cell in filter(_is_read, notebook["cells"]):
+    for cell in itertools.filterfalse(_is_written, lesson_cells(notebook)):
         yield cell.get("id", ""), cell["cell_type"], _text(cell)
 
 
