@@ -9,15 +9,15 @@ HERE = Path(__file__).resolve().parent
 
 
 class WithLessons(build_py):
-    """The package, and inside it `notebooks/` (lessons, glossary, translations) and `requirements.lock`."""
+    """The package, and inside it `notebooks/` (lessons, glossary, lectures) and `requirements.lock`."""
 
     def run(self):
         super().run()
         if self.editable_mode:
             return  # the course is read where it stands
         package = Path(self.build_lib) / "course_utils"
-        lessons, catalogues = (sorted((HERE / "notebooks").glob(kind)) for kind in ("*.ipynb", "translations/*/*.po"))
-        for source in (*lessons, *catalogues, HERE / "requirements.lock"):
+        lessons, lectures = (sorted((HERE / "notebooks").glob(kind)) for kind in ("*.ipynb", "lectures/*.md"))
+        for source in (*lessons, *lectures, HERE / "requirements.lock"):
             target = package / source.relative_to(HERE)
             self.mkpath(str(target.parent))
             self.copy_file(str(source), str(target))

@@ -5,6 +5,7 @@ import re
 import shutil
 import tomllib
 from collections import defaultdict
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -14,6 +15,7 @@ from course_utils._support.notebooks import exercise_parts
 from course_utils.exercises import all_exercises
 from course_utils.tools import authoring, cli
 from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew, with_routes
+from course_utils.tools.publish.slides import render
 
 from .lesson import CASES, WHOLE
 
@@ -42,6 +44,7 @@ def course(tmp_path, monkeypatch):
     for command, defaults in (
         ("new_exercise", ("folder", "exercises", "answers")),
         ("new_lesson", ("folder", "readme", "claims")),
+        ("new_lecture", ("folder",)),
     ):
         write = getattr(authoring, command)
         rest = {name: places[name] for name in defaults}
@@ -120,7 +123,6 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     notebook = nbformat.reads(course.files()["98_where_to_go_a_map.ipynb"], as_version=4)
     nbformat.validate(notebook)
     assert authoring.kind_of(notebook) == kind
-    assert ("plan" in [cell.id for cell in notebook.cells]) == (kind != "page")
     link = "[98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb)"
     assert row(course, r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
     said, status = course("new-exercise", "98", "first")
@@ -161,6 +163,15 @@ def test_bad_input_is_one_sentence_and_changes_nothing(course, words, sentence):
     said, status = course(*words)
     assert status in (1, 2) and sentence in said.splitlines()[-1] and "Traceback" not in said
     assert course.files() == before
+
+
+def test_a_skeleton_of_a_lecture_is_a_deck_at_once(course):
+    said, status = course("new-lecture", "04")
+    assert status == 0 and "course slides 04" in said
+    path = next(Path.cwd().rglob("lectures/04_pooling.md"))
+    assert "TODO" in path.read_text(encoding="utf-8") and "Too many vectors" in render(path)
+    said, status = course("new-lecture", "04")
+    assert status == 1 and "exists already" in said
 
 
 @pytest.mark.parametrize("words", [["new-exercise", "04", "skeleton-of-tests"], ["new-lesson", "98", "A page"]])

@@ -1,19 +1,20 @@
 """What the lessons assert is computed in them or cited: the tables in `claims`.
 
-A table lists sentences of one lesson, each with the cell whose output shows it, or with its source:
+A table says of each text cell which cell's output it speaks of, or which source:
 
     [[claim]]
-    says = "words of the lesson"
-    cell = "id of the cell"
-    shows = "words of its stored output"  # or a list
+    text = "id of the text"
+    cell = "id of the code cell"
+    printed = ["0.46"]              # numbers that stand in both, in the output perhaps with more digits
+    shows = ["same ids: False"]     # words of the output, where the text says it in its own words
 
     [[claim]]
-    says = "words of the lesson"
+    text = "id of the text"
     source = "Name (year), section 3"
 
-Sentences that use a word such as "better" without asserting a result are listed above the first claim:
+Texts that use a word such as "better" without asserting a result are listed above the first claim:
 
-    no_claims = ["words of the lesson"]
+    no_claims = ["id of the text"]
 """
 
 import functools
@@ -24,13 +25,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import parts
+from course_utils._support.notebooks import lesson_cells, parts
 
 NOTEBOOKS = parts()
 RESULT = re.compile(r"\b(better|best|worse|worst|beats?|wins?|outperforms?|nearly half|significant(ly)?)\b", re.I)
 PLACE = re.compile(r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I)
-
-SENTENCE_END = re.compile(r"[.?!:]\)?\s+|\s\|\s")
+NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+SENTENCE = re.compile(r"[^.?!:|]*(?:[.?!:|]|$)")
 
 each_lesson = pytest.mark.parametrize("lesson", sorted(NOTEBOOKS))
 
@@ -42,28 +43,16 @@ def table(lesson):
     return {"no_claims": [], "claim": [], **tomllib.loads(path.read_text(encoding="utf-8"))}
 
 
-def claims_of(lesson):
-    return table(lesson)["claim"]
-
-
 @functools.cache
-def cells_of(lesson):
-    return nbformat.read(NOTEBOOKS[lesson], as_version=4).cells
+def cells_of(lesson, kind):
+    """{id: cell} of a lesson's cells of a kind."""
+    notebook = nbformat.read(NOTEBOOKS[lesson], as_version=4)
+    cells = lesson_cells(notebook) if kind == "markdown" else notebook.cells
+    return {cell.id: cell for cell in cells if cell.cell_type == kind}
 
 
 def plain(text):
     return " ".join(re.sub(r"^[>\s]*>", " ", text, flags=re.MULTILINE).replace("*", "").split())
-
-
-def prose_of(lesson):
-    """The text that a learner reads, without the texts of exercises."""
-    cells = cells_of(lesson)
-    answered = [bool(below.metadata.get("nbgrader", {}).get("solution")) for below in cells[1:]]
-    texts = [cell for cell, is_task in zip(cells, [*answered, False], strict=True) if not is_task]
-    texts = [
-        cell for cell in texts if cell.cell_type == "markdown" and "instructor" not in cell.metadata.get("tags", [])
-    ]
-    return [cell.source for cell in texts if not cell.source.startswith("## Further reading")]
 
 
 def printed_by(cell):
@@ -73,28 +62,31 @@ def printed_by(cell):
     return plain(" ".join("".join(map(str, part)) for part in parts))
 
 
-@each_lesson
-def test_each_claim_is_in_the_lesson(lesson):
-    text = plain("\n".join(cell.source for cell in cells_of(lesson)))
-    assert [claim["says"] for claim in claims_of(lesson) if plain(claim["says"]) not in text] == []
+def stands_in(number, text):
+    """Whether a text has this number, perhaps with more digits."""
+    digits = len(number.partition(".")[2])
+    found = [float(one.replace(",", "")) for one in NUMBER.findall(text)]
+    return any(round(one, digits) == float(number.replace(",", "")) for one in found)
 
 
 @each_lesson
-def test_each_computed_claim_is_shown_by_its_cell(lesson):
-    cells = {cell.id: cell for cell in cells_of(lesson) if cell.cell_type == "code"}
-    for claim in claims_of(lesson):
-        assert ("cell" in claim) != ("source" in claim), claim
-        if "cell" in claim:
-            assert claim["cell"] in cells, claim
-            shows = [claim["shows"]] if isinstance(claim["shows"], str) else claim["shows"]
-            printed = printed_by(cells[claim["cell"]])
-            assert shows and [words for words in shows if not words or plain(words) not in printed] == [], claim
+def test_each_computed_claim_stands_in_its_text_and_in_its_output(lesson):
+    texts, code = cells_of(lesson, "markdown"), cells_of(lesson, "code")
+    for claim in table(lesson)["claim"]:
+        assert ("cell" in claim) != ("source" in claim) and claim["text"] in texts, claim
+        if "source" in claim:
+            continue
+        assert claim["cell"] in code and (claim.get("printed") or claim.get("shows")), claim
+        said, printed = plain(texts[claim["text"]].source), printed_by(code[claim["cell"]])
+        numbers = claim.get("printed", [])
+        assert [one for one in numbers if one not in NUMBER.findall(said) or not stands_in(one, printed)] == [], claim
+        assert [words for words in claim.get("shows", []) if not words or plain(words) not in printed] == [], claim
 
 
 @each_lesson
 def test_each_cited_claim_names_a_paper_of_the_lesson_and_a_place_in_it(lesson):
-    text = plain("\n".join(cell.source for cell in cells_of(lesson) if cell.cell_type == "markdown"))
-    for claim in claims_of(lesson):
+    text = plain("\n".join(cell.source for cell in cells_of(lesson, "markdown").values()))
+    for claim in table(lesson)["claim"]:
         if "source" in claim:
             name = re.match(r"\w[\w-]*", claim["source"])
             years = re.findall(r"\b(?:19|20)\d\d\b", claim["source"])
@@ -103,20 +95,13 @@ def test_each_cited_claim_names_a_paper_of_the_lesson_and_a_place_in_it(lesson):
 
 
 @each_lesson
-def test_what_is_said_to_be_better_or_worse_is_a_claim(lesson):
+def test_a_text_that_says_better_or_worse_has_a_claim(lesson):
     """Or stands among `no_claims`, since it defines a word, gives advice or only asks."""
-    said = [*map(plain, [*(claim["says"] for claim in claims_of(lesson)), *table(lesson)["no_claims"]])]
-    for text in map(plain, prose_of(lesson)):
-        claimed = [(found.start(), found.end()) for words in said for found in re.finditer(re.escape(words), text)]
-        for found in RESULT.finditer(text):
-            start = max((end.end() for end in SENTENCE_END.finditer(text, 0, found.start())), default=0)
-            end = SENTENCE_END.search(text, found.end())
-            sentence = text[start : end.end() if end else len(text)]
-            covered = any(one < start + len(sentence) and start < other for one, other in claimed)
-            assert covered or sentence.rstrip().endswith("?"), sentence
-
-
-@each_lesson
-def test_each_of_the_other_sentences_is_in_the_lesson(lesson):
-    text = plain("\n".join(cell.source for cell in cells_of(lesson)))
-    assert [words for words in table(lesson)["no_claims"] if plain(words) not in text] == []
+    cells = list(cells_of(lesson, "markdown").values())
+    claimed = {claim["text"] for claim in table(lesson)["claim"]}
+    listed = set(table(lesson)["no_claims"])
+    assert listed <= {cell.id for cell in cells} and not listed & claimed
+    for cell in cells:
+        is_text = "nbgrader" not in cell.metadata and not cell.source.startswith(("## Further reading", "## Exercise"))
+        sentences = SENTENCE.findall(plain(cell.source)) if is_text and cell.id not in claimed | listed else []
+        assert [one for one in sentences if RESULT.search(one) and not one.endswith("?")] == [], cell.id

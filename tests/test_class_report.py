@@ -23,7 +23,8 @@ from course_utils.tools.grading.class_report import (
 )
 from course_utils.tools.grading.results import LearnerRecord, Mark
 from course_utils.tools.grading.tables import write_table
-from course_utils.tools.publish.slides import HEADING, deck_cells, render
+from course_utils.tools.publish.lectures import read_lecture
+from course_utils.tools.publish.slides import lectures, render
 
 from .invented_class import PLANTED, planted_class
 from .test_gradebook import learners, result
@@ -297,14 +298,12 @@ def test_a_thousand_learners_make_a_small_page_quickly(tmp_path):
 
 
 def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
-    decks, wrong = {}, []
+    decks, wrong, written = {}, [], {path.stem: path for path in lectures().values()}
     for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         ids = {cell.id for cell in notebook.cells}
         sections = {line for cell in notebook.cells for line in cell.source.splitlines() if line.startswith("## ")}
-        has_deck = any(cell.id == "plan" for cell in notebook.cells)
-        opening = [cell for cell in deck_cells(notebook) if cell.metadata.deck["opens"]] if has_deck else []
-        decks[path.stem] = ids, sections, opening
+        decks[path.stem] = ids, sections, read_lecture(written[path.stem]).slides if path.stem in written else []
     for exercise in all_exercises().values():
         for shown_in in {"", exercise.shown_in, *(one.shown_in for one in exercise.mistakes)}:
             place = place_of(exercise.id, shown_in)
@@ -318,17 +317,16 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
                 ids = set().union(*(ids for ids, *_ in family))
                 assert not shown_in or shown_in.rpartition(" ")[2] in ids, (exercise.id, shown_in)
                 continue
-            opened = decks[place.deck.partition(".")[0]][2][place.number - 1]
-            heading = HEADING.search(opened.source)
+            ids, _, slides = decks[place.deck.partition(".")[0]]
             assert place.deck.endswith(f".slides.html#/{place.number - 1}")
-            assert not heading or heading[2].replace("*", "") == place.slide
-            ids = decks[place.deck.partition(".")[0]][0].union(*(ids for ids, _, opening in family if not opening))
+            assert slides[place.number - 1].title.replace("*", "") == place.slide
+            ids = ids.union(*(others for others, _, slides in family if not slides))
             assert not shown_in or shown_in.rpartition(" ")[2] in ids, (exercise.id, shown_in)
     assert wrong == []
 
 
 def test_slides_are_numbered_as_in_the_deck():
-    deck = render(NOTEBOOKS / "04_pooling.ipynb")
+    deck = render(lectures()["04"])
     slides = deck.split("<section class=")[1:]
     place = place_of("04-mean-pool")
     assert (place.number, place.deck) == (8, "04_pooling.slides.html#/7") and "What if padding counts?" in slides[7]
@@ -338,8 +336,8 @@ def test_slides_are_numbered_as_in_the_deck():
 
 
 def test_places_are_those_that_exercises_and_mistakes_name():
-    assert place_of("04-mean-pool", "slide-broadcast").number == 6
-    assert place_of("04-mean-pool", "slide-broadcast").section == "The average, with the mask"
+    assert place_of("04-mean-pool", "diagram-broadcast").number == 6
+    assert place_of("04-mean-pool", "diagram-broadcast").section == "The average, with the mask"
     shares = place_of("00-shares")
     assert shares.page.startswith("00_start_here_further_tensors.html#")
     assert shares.deck == "04_pooling.slides.html#/5" and shares.slide == "Now fast: vectors times mask"

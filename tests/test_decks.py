@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import TimeoutError as NotYet
 
-from course_utils._support.notebooks import NOTEBOOKS, OPTION, exercise_parts, lesson_cells, part_of, parts
+from course_utils._support.notebooks import NOTEBOOKS, OPTION, exercise_parts, part_of, parts
 from course_utils.exercises import all_exercises
 from course_utils.explore import explore
 from course_utils.tools import cli
@@ -555,7 +555,7 @@ FIGURE = '<svg xmlns="http://www.w3.org/2000/svg" width="600pt" height="300pt"><
 
 @pytest.fixture
 def small_deck(tmp_path):
-    """A deck of three slides below its title: a diagram in steps and a sentence after it, a figure as SVG, a question."""
+    """A title and three slides: a diagram in steps and a sentence after it, a figure as SVG, and a question."""
     question = "".join(
         f"<details><summary>{letter}. Is it?</summary>\n\nNo. {'It is not. ' * 20}\n\n</details>\n" for letter in "ABCD"
     )

@@ -2,7 +2,7 @@
 
 Running prose is what a learner reads as sentences in the lessons: paragraphs, lists and table rows. It excludes
 headings, code, table headers, other links, quizzes, recaps, questions from memory, further reading, the map of lesson
-00, answers marked by hand, instructors' notes, and, in a lesson's first cell, the aims and the sentences about time and
+00, answers marked by hand, and, in a lesson's first cell, the aims and the sentences about time and
 earlier lessons.
 """
 
@@ -77,7 +77,7 @@ def plain(tokens, target=""):
 
 
 def is_prose(name, cell):
-    if cell.cell_type != "markdown" or "nbgrader" in cell.metadata or "instructor" in cell.metadata.get("tags", []):
+    if cell.cell_type != "markdown" or "nbgrader" in cell.metadata:
         return False
     apart = cell.source.startswith(("## What you have seen", "## Further reading"))
     return not (cell.id.startswith(("quiz-", "recall")) or apart or (name[:2], cell.id) == ("00", "map"))

@@ -16,7 +16,7 @@ from fsrs import Card, Rating, Scheduler
 
 from course_utils import check, progress
 from course_utils._support import memory
-from course_utils._support.notebooks import cores, part_with
+from course_utils._support.notebooks import cores, lesson_cells, part_with
 from course_utils._support.passed import RECORD, remember
 from course_utils.exercises import all_exercises
 from course_utils.tools.cli import main
@@ -45,11 +45,7 @@ def test_each_core_has_two_ideas_with_two_questions_each():
 
 @pytest.mark.parametrize("idea", IDEAS, ids=[one.id for one in IDEAS])
 def test_a_question_has_its_cell_its_evidence_and_options_that_look_alike(idea):
-    cells = {
-        cell.id
-        for cell in nbformat.read(cores()[idea.lesson], as_version=4).cells
-        if "instructor" not in cell.metadata.get("tags", [])
-    }
+    cells = {cell.id for cell in lesson_cells(nbformat.read(cores()[idea.lesson], as_version=4))}
     errors = set()
     for form in FORMS:
         one = getattr(idea, form)

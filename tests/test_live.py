@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import reveal
-from course_utils._support.notebooks import BEGIN, END, ROUTES, cores, parts
+from course_utils._support.notebooks import BEGIN, END, ROUTES, cores, lesson_cells, parts
 from course_utils._support.passed import LIVE, remember
 from course_utils.tools import cli
 from course_utils.tools.grading.submissions import gather
@@ -30,14 +30,14 @@ def live(key):
 
 
 def code_of(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [cell for cell in lesson_cells(notebook) if cell.cell_type == "code"]
 
 
 @pytest.mark.parametrize("key", DIVIDED)
 def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
     for cell in code_of(SOURCES[key]):
         tags = cell.metadata.get("tags", [])
-        given = "nbgrader" in cell.metadata or {"completion", "hide-input", "instructor"} & set(tags)
+        given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags)
         does = cell.metadata.get("course", {}).get("does", "")
         if not given and cell.id != "setup" and not cell.id.startswith(("diagram-", "explore-")):
             assert 2 < len(does.split()) < 15, cell.id

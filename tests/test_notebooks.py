@@ -13,7 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from course_utils._support.cell_needs import CONDITIONS
-from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, part_of
+from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, lesson_cells, part_of
 from course_utils.exercises import all_exercises, check, completions_of, written_solution
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used
@@ -29,11 +29,6 @@ SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
 @functools.cache
 def read(path):
     return nbformat.read(path, as_version=4)
-
-
-def for_learners(notebook):
-    """The cells of a lesson without slides, notes and the lecture plan."""
-    return [cell for cell in notebook.cells if "instructor" not in cell.metadata.get("tags", [])]
 
 
 def is_completion(cell):
@@ -154,7 +149,7 @@ def test_every_number_in_the_prose_stands_in_a_cell(path):
 @each_lesson
 def test_opens_with_aims_and_closes_with_recap_and_reading(path):
     notebook = read(path)
-    first, last = notebook.cells[0].source, for_learners(notebook)[-1].source
+    first, last = notebook.cells[0].source, lesson_cells(notebook)[-1].source
     assert first.startswith(f"# {path.stem[:2]} ") and re.search(r"After this (lesson|part) you can", first)
     assert re.search(r"About \d+ minutes", first)
     assert any(cell.source.startswith("## What you have seen") for cell in notebook.cells)
@@ -190,7 +185,7 @@ def test_what_a_person_marks_has_a_rubric_whose_points_add_up_and_is_blank_in_th
     found = []
     for path in NOTEBOOKS:
         notebook = read(path)
-        for cell, blank in zip(for_learners(notebook), learner_copy(notebook).cells, strict=True):
+        for cell, blank in zip(lesson_cells(notebook), learner_copy(notebook).cells, strict=True):
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "markdown" and marks:
                 assert marks.grade and marks.solution and not marks.locked and not marks.task
@@ -292,7 +287,7 @@ each_core = pytest.mark.parametrize("path", DIVIDED, ids=lambda path: path.stem)
 @each_core
 def test_a_core_fits_its_hour_and_ends_with_questions_from_memory(path):
     notebook = read(path)
-    words = sum(_words(cell.source) for cell in for_learners(notebook) if cell.cell_type == "markdown")
+    words = sum(_words(cell.source) for cell in lesson_cells(notebook) if cell.cell_type == "markdown")
     answers = [cell for cell in code_cells(notebook) if cell.metadata.get("nbgrader", {}).get("solution")]
     assert words <= 3000 and len(code_cells(notebook)) <= 40 and len(answers) <= 3 and lesson_minutes(notebook) <= 60
     (recall,) = (cell for cell in notebook.cells if cell.id == "recall")

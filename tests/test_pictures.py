@@ -6,7 +6,7 @@ import re
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import NOTEBOOKS, kind_of
+from course_utils._support.notebooks import NOTEBOOKS, kind_of, lesson_cells
 
 PATHS = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
 LESSONS = [name for name, path in PATHS.items() if name[0].isdigit() and kind_of(nbformat.read(path, 4)) != "page"]
@@ -27,8 +27,7 @@ def read(name):
 
 
 def for_learners(name, kind):
-    cells = read(name).cells
-    return [cell for cell in cells if cell.cell_type == kind and "instructor" not in cell.metadata.get("tags", [])]
+    return [cell for cell in lesson_cells(read(name)) if cell.cell_type == kind]
 
 
 def numbered(name):
@@ -88,7 +87,7 @@ def test_nothing_is_drawn_with_letters(name):
 def test_a_figure_does_not_answer_the_question_above_it(name):
     """Code that draws a figure below a question is folded, since its alternative text tells the answer."""
     asked = False
-    for cell in [cell for cell in read(name).cells if "instructor" not in cell.metadata.get("tags", [])]:
+    for cell in lesson_cells(read(name)):
         if cell.cell_type == "markdown":
             asked = asked or cell.id.startswith("quiz-") or "**Predict" in cell.source
             continue

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from filelock import FileLock
 
 from course_utils._support import files
-from course_utils._support.notebooks import NOTEBOOKS, ROUTES, cores, exercise_parts, part_of
+from course_utils._support.notebooks import NOTEBOOKS, PICTURES, ROUTES, cores, exercise_parts, part_of
 from course_utils._support.passed import LARGEST, LIVE, PROGRESS, RECORD, SAVED, forget, passed, remember
 from course_utils.exercises import LESSONS as WITH_EXERCISES
 from course_utils.exercises import all_exercises, check
@@ -401,13 +401,13 @@ def test_minutes_count_what_a_learner_reads_runs_and_writes():
     asked = cell("markdown", "## Exercise: a\n\n`04-a` · difficulty 1 of 3 · 10 minutes\n\nWrite it in 90 minutes.")
     assert lesson_minutes({"cells": [*plain, asked]}) == 15
     unread = [
-        cell("markdown", words * 50, tags=["instructor"]),
-        cell("code", "x", tags=["instructor"]),
         cell("raw", words * 50),
         cell("markdown", words * 50, nbgrader={"solution": True}),
         cell("markdown", f"```python\n{words * 50}\n```\n"),
         cell("markdown", f"[here](http://{'x/' * 9999} 'a')"),
         cell("markdown", "| --- | --- |\n" * 999),
+        cell("markdown", f"{PICTURES}\n\n{words * 50}"),
+        *[cell("code", "draw()")] * 50,
     ]
     assert lesson_minutes({"cells": [*plain, *unread]}) == 5
 

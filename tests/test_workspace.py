@@ -30,6 +30,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import __version__
 from course_utils._support import downloads, notebooks
+from course_utils._support.notebooks import PICTURES
 from course_utils._support.passed import RECORD, SAVED, passed, remember
 from course_utils.tools import cli, doctor
 from course_utils.tools.grading.submissions import HandInError, gather
@@ -61,15 +62,11 @@ def sources(tmp_path):
 
 
 def write_source(folder, text):
-    cells = [
-        new_markdown_cell(text),
-        new_markdown_cell("say aloud", metadata={"tags": ["instructor"]}),
-        new_code_cell(SOLVED),
-    ]
+    cells = [new_markdown_cell(text), new_code_cell(SOLVED), new_markdown_cell(PICTURES), new_code_cell("draw()")]
     nbformat.write(new_notebook(cells=cells), folder / FILE)
 
 
-def test_copies_are_written_stubbed_and_without_instructors_cells_and_only_once(sources, tmp_path):
+def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_only_once(sources, tmp_path):
     copy = tmp_path / "w" / FILE
     assert write_workspace(tmp_path / "w", sources) == [(FILE, "written")]
     assert [cell.source for cell in nbformat.read(copy, as_version=4).cells] == ["first text", STUBBED]
@@ -152,19 +149,6 @@ def test_many_at_once_do_no_harm(sources, tmp_path):
         list(pool.map(lambda _: write_workspace(tmp_path / "w", sources), range(64)))
     assert STUBBED in nbformat.read(tmp_path / "w" / FILE, as_version=4).cells[-1].source
     assert not list((tmp_path / "w").glob("*.tmp"))
-
-
-def test_marks_for_slides_are_not_in_the_copies():
-    tags = ["reveal", "slide-input", "slide-output", "slide-columns", "slide-small"]
-    cells = [
-        new_markdown_cell("a", metadata={"slideshow": {"slide_type": "slide"}, "tags": tags}),
-        new_code_cell("b", metadata={"tags": ["slide-small", "raises-exception", "needs-bert"], "nbgrader": {}}),
-        new_markdown_cell("c", metadata={"tags": []}),
-    ]
-    source = new_notebook(cells=cells)
-    kept = {"tags": ["raises-exception", "needs-bert"], "nbgrader": {}}
-    assert [cell.metadata for cell in learner_copy(source).cells] == [{}, kept, {}]
-    assert source.cells[0].metadata.slideshow, "the source is as it was"
 
 
 @pytest.mark.parametrize("source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"])

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from .files import alone, write_whole
 from .notebooks import part_with
-from .renamed import new_id
 
 RECORD = ".course.json"  # a folder that holds it is a workspace
 SAVED = "yours_saved"  # in the workspace: learners' files from before a reset or an update; the grader ignores it
@@ -86,8 +85,7 @@ def write_over(path, content, sound):
 def _read(path):
     """(ids, other entries, whether the file is sound) of a progress file.
 
-    A missing file is sound; of a damaged one, whatever can be read counts. Ids of renamed lessons become the present
-    ones.
+    A missing file is sound; of a damaged one, whatever can be read counts.
     """
     if not os.path.lexists(path):
         return set(), {}, True
@@ -97,7 +95,7 @@ def _read(path):
     try:
         others = json.loads(content)
         ids = others.pop("passed")
-        texts = {new_id(one) for one in ids if isinstance(one, str)} if isinstance(ids, list) else set()
+        texts = {one for one in ids if isinstance(one, str)} if isinstance(ids, list) else set()
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return set(), {}, False
     return texts, others, isinstance(ids, list) and all(isinstance(one, str) for one in ids)

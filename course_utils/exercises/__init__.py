@@ -12,7 +12,6 @@ from importlib import import_module
 from .._support.memory import checked
 from .._support.notebooks import BEGIN, END, NOTEBOOKS
 from .._support.passed import hints_shown, remember
-from .._support.renamed import new_id
 from .judging import examine
 from .model import Completion, Exercise, Note, Report
 
@@ -45,8 +44,6 @@ def find(exercise_id):
     lesson = str(exercise_id)[:2]
     if lesson in LESSONS and exercise_id in (defined := _defined([lesson])):
         return defined[exercise_id]
-    if (renamed := new_id(exercise_id)) != exercise_id and renamed in exercises_of([renamed[:2]]):
-        raise ValueError(f"exercise_id {exercise_id!r} is of an earlier version of this course; it is now {renamed!r}")
     exercises = all_exercises()
     near = difflib.get_close_matches(str(exercise_id), exercises, n=1, cutoff=0.3)
     advice = f"; did you mean {near[0]!r}?" if near else ""

@@ -12,8 +12,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS, ROUTES, as_key, part_of, parts
-from .._support.renamed import RENAMED
+from .._support.notebooks import INSTALLED, KINDS, ROUTES, as_key, part_of, parts
 
 MESSAGES = {
     "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
@@ -22,10 +21,6 @@ MESSAGES = {
         "this file is not a valid notebook and was left unchanged. `{course} reset {number}{place}` saves it and "
         "writes a fresh one."
     ),
-    "renamed": "this lesson is now called {new}, and your file too. If it is open in JupyterLab, close it and open "
-    "{new}.",
-    "both": "this lesson is now called {new}, and you have a file of that name, too. Both were left unchanged: give "
-    "one of them another name, and run `{course} update{place}` again.",
 }
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -116,16 +111,6 @@ def learners_workspace(command):
     )(command)
 
 
-def in_a_language(command):
-    """The --language option."""
-    return click.option(
-        "--language",
-        metavar="CODE",
-        help="The language of the lessons from now on, such as de; en is the original. What is not translated stays "
-        "English.",
-    )(command)
-
-
 def _workspace(folder):
     """The named workspace; by default the current folder if it is one, else `workspace` in it."""
     from .._support.passed import RECORD
@@ -138,8 +123,7 @@ def _workspace(folder):
 def _why_unchanged(name, action, workspace):
     """The message about a lesson that was left as it is."""
     place = "" if workspace == Path("workspace") or workspace == Path() else f' --workspace "{workspace}"'
-    new = next((f"{one.new}.ipynb" for one in RENAMED if name == f"{one.old}.ipynb"), name)
-    return f"{name}: {MESSAGES[action].format(course=_course(), number=part_of(name), place=place, new=new)}"
+    return f"{name}: {MESSAGES[action].format(course=_course(), number=part_of(name), place=place)}"
 
 
 def _course():
@@ -265,13 +249,12 @@ def reset(lesson, workspace, forgotten):
 
 @main.command()
 @learners_workspace
-@in_a_language
-def update(workspace, language):
+def update(workspace):
     """Update your lessons to the current course. Nothing that you wrote is lost."""
     from .workspace.copies import CopyError, update_workspace
 
     with in_one_sentence(CopyError):
-        report = update_workspace(workspace, language=language)
+        report = update_workspace(workspace)
     for name, action, words in report:
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
@@ -280,7 +263,7 @@ def update(workspace, language):
             click.echo(f"{name}: {words}")
     if any(action in ("renewed", "merged") for _, action, _ in report):
         click.echo(RELOAD.replace("it is", "one of these is"))
-    elif all(action in ("unchanged", "unreadable", "both") for _, action, _ in report):
+    elif all(action in ("unchanged", "unreadable") for _, action, _ in report):
         click.echo("Nothing has changed: your lessons are up to date.")
 
 
@@ -307,9 +290,8 @@ def update(workspace, language):
     type=click.Choice([name.split()[-1] for name in ROUTES]),
     help="Print the lessons of this route, and open the first one that is not finished.",
 )
-@in_a_language
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def open_lab(workspace, write_only, live, route, language, flags):
+def open_lab(workspace, write_only, live, route, flags):
     """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
     from .workspace import lab
     from .workspace.copies import CopyError, write_workspace
@@ -318,7 +300,7 @@ def open_lab(workspace, write_only, live, route, language, flags):
     if lab.keep_jupyter_files_out_of_home(workspace):
         click.echo(f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / lab.LAB_FILES}.")
     page = _print_route(workspace, route) if route else lab.FIRST_PAGE
-    page = _write_live(workspace, live, language) if live else page
+    page = _write_live(workspace, live) if live else page
     if not write_only and (server := lab.find_running_server(workspace, page)):
         click.echo(
             f"JupyterLab is already running on this workspace, on port {server['port']}: continue at "
@@ -326,12 +308,11 @@ def open_lab(workspace, write_only, live, route, language, flags):
         )
         return
     with in_one_sentence(CopyError):
-        report = write_workspace(workspace, language=language)
+        report = write_workspace(workspace)
     for name, action in report:
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
-    # there is also a glossary, and a lesson may have been renamed
-    lessons = {name: action for name, action in report if name[0].isdigit() and action != "renamed"}
+    lessons = {name: action for name, action in report if name[0].isdigit()}  # there is also a glossary
     written = sum(action in ("written", "renewed") for action in lessons.values())
     cores = sum(len(part_of(name)) == 2 for name in lessons)
     click.echo(
@@ -340,7 +321,6 @@ def open_lab(workspace, write_only, live, route, language, flags):
     )
     if not route:
         click.echo("One day, all cores, or everything? --route day, course or everything shows the way.")
-    _print_language(workspace)
     lab.write_today(workspace)
     if write_only:
         return
@@ -367,30 +347,20 @@ def _print_route(workspace, route):
     return f"tree/{parts()[lesson.key].name}"
 
 
-def _write_live(workspace, key, language):
+def _write_live(workspace, key):
     """Write a live copy. Returns JupyterLab's page of it."""
     from .workspace import lab
     from .workspace.copies import CopyError
     from .workspace.live import write_live
 
     with in_one_sentence(CopyError):
-        file, edited = write_live(workspace, key, language=language)
+        file, edited = write_live(workspace, key)
     click.echo(
         f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again for a new one."
         if edited
         else f"The live copy is {file}, and the code to type is beside it in {file.with_suffix('.html').name}."
     )
     return lab.write_side_by_side(workspace, file)
-
-
-def _print_language(workspace):
-    """Print which lessons are in the workspace's language, unless it is that of all of them."""
-    from . import translations
-    from .workspace.copies import language_of
-
-    if (language := language_of(workspace)) != translations.SOURCE:
-        translated = ", ".join(part_of(lesson) for lesson in _translated_lessons(language))
-        click.echo(f"Language {language}: lesson {translated}. What is not translated is in English.")
 
 
 @main.command()
@@ -653,15 +623,12 @@ def slides(lesson, out, pdf, book):
 @click.option(
     "--out", type=ANY_PATH, default=Path("build/book"), help="Folder for the book. An older book there is replaced."
 )
-@click.option(
-    "--language", default="en", metavar="CODE", help="Lessons that are translated into it, such as de, are in it."
-)
-def book(out, language):
+def book(out):
     """Write all lessons as a book: a static site and, with Chromium, a PDF."""
     from .publish.book import BookError, write_book
 
     with in_one_sentence(BookError):
-        page = write_book(out, say=click.echo, language=language)
+        page = write_book(out, say=click.echo)
     click.echo(f"The book is ready. Open {page}")
 
 
@@ -724,86 +691,6 @@ def cards(out):
 def _in_a_clone():
     if INSTALLED:
         raise click.ClickException("Lessons are written in a clone of the repository; this course is installed.")
-
-
-@main.group()
-def translate():
-    """For translators: the catalogues of the lessons, notebooks/translations/LANGUAGE/LESSON.po."""
-
-
-@translate.command("update")
-@click.argument("language")
-@click.argument("lessons", nargs=-1, metavar="[NN]...")
-def translate_update(language, lessons):
-    """Bring the catalogues of LANGUAGE, such as de, up to date; lesson NN gets one if it has none."""
-    from . import translations
-
-    _in_a_clone()
-    with in_one_sentence(translations.TranslationError, OSError):
-        for lesson in _translated_lessons(language, lessons):
-            click.echo(_state_in_words(lesson, language, translations.update_catalogue(lesson, language)))
-
-
-@translate.command("status")
-@click.argument("language")
-def translate_status(language):
-    """Print how far each catalogue of LANGUAGE is, and what its translations lack."""
-    from . import translations
-
-    losses = []
-    try:
-        for lesson in _translated_lessons(language):
-            click.echo(_state_in_words(lesson, language, translations.state(lesson, language)))
-            losses += [f"{lesson.stem}: {one}" for one in translations.problems(lesson.stem, language)]
-    except translations.TranslationError as error:
-        raise click.ClickException(str(error)) from None
-    for problem in losses:
-        click.echo(problem, err=True)
-    sys.exit(bool(losses))
-
-
-def _translated_lessons(language, numbers=()):
-    """The lessons and further parts with these keys, or else those with a catalogue."""
-    from . import translations
-
-    lessons = parts(NOTEBOOKS)
-    if not numbers:
-        translations.check_language(language)
-        return [path for path in lessons.values() if translations.catalogue_of(path.stem, language).is_file()]
-    if unknown := [number for number in _numbers(numbers) if number not in lessons]:
-        raise translations.TranslationError(f"There is no lesson {unknown[0]}; the lessons are {', '.join(lessons)}.")
-    return [lessons[number] for number in _numbers(numbers)]
-
-
-def _state_in_words(lesson, language, counts):
-    left = ", ".join(f"{counts[what]} {what}" for what in ("empty", "fuzzy", "obsolete") if counts[what])
-    return f"{language} {lesson.stem}: {counts['translated']} of {counts['all']} translated{left and '; '}{left}"
-
-
-@main.command()
-@click.option("--out", type=FOLDER, required=True, help="Folder for the copies and for what pip shall install there.")
-def colab(out):
-    """For releases: write learner's copies for Google Colab, each with a first cell that installs the course."""
-    from .publish.elsewhere import ElsewhereError, write_colab
-
-    _in_a_clone()
-    with in_one_sentence(ElsewhereError, OSError):
-        written = write_colab(out)
-    click.echo(f"{len(written)} files written to {out}.")
-
-
-@main.command()
-def links():
-    """For authors: renew the badge and the links to Colab, Binder and a codespace in the READMEs."""
-    from .publish.elsewhere import ElsewhereError, write_links
-
-    _in_a_clone()
-    with in_one_sentence(ElsewhereError, OSError):
-        changed = write_links()
-    for path in changed:
-        click.echo(f"{_short(path)}: renewed.")
-    if not changed:
-        click.echo("Badge and links are up to date.")
 
 
 @main.command("new-exercise")

@@ -282,11 +282,12 @@ def _names_of(one):
 
 @dataclass(frozen=True)
 class _Shown:
-    """A slide: the number of the cell of the lesson that it belongs to, its title, and what it asks."""
+    """A slide: the number of the cell of the lesson that it belongs to, its title, what it asks, the cells it shows."""
 
     at: int
     title: str
     question: str
+    cells: tuple[str, ...]
 
 
 @cache
@@ -303,9 +304,10 @@ def _slides(number):
     """The slides of a lesson's lecture. [] if it has none.
 
     A slide belongs to the section that it is called after, else to the first cell that it shows; if the lesson has
-    neither, to what the slide before it belongs to.
+    neither, to what the slide before it belongs to, and a first one to the first section.
     """
-    cells, found, at = _lesson(number)[1], [], 0
+    cells, found = _lesson(number)[1], []
+    at = next((place for place, cell in enumerate(cells) if _section(cell)), 0)
     places = {cell.id: place for place, cell in enumerate(cells)}
     headings = {title: place for place, cell in enumerate(cells) for _, title in HEADING.findall(cell.source)}
     for slide in read_lecture(lectures()[number]).slides if number in lectures() else ():
@@ -313,8 +315,14 @@ def _slides(number):
         at = headings.get(slide.title, places[shown[0]] if shown else at)
         asked = next((cells[places[one]].source for one in shown if one.startswith("quiz-")), "")
         question = asked.partition("<details>")[0].removeprefix("**Predict.**").replace("*", "")
-        found.append(_Shown(at, slide.title.replace("*", ""), " ".join(question.split())))
+        cells_of = tuple(block.cell for block in slide.blocks if block.cell)
+        found.append(_Shown(at, slide.title.replace("*", ""), " ".join(question.split()), cells_of))
     return found
+
+
+def _has(number, cell):
+    """Whether a lesson, or a slide of its lecture, has a cell."""
+    return any(one.id == cell for one in _lesson(number)[1]) or any(cell in one.cells for one in _slides(number))
 
 
 def place_of(exercise, shown_in=""):
@@ -328,7 +336,7 @@ def place_of(exercise, shown_in=""):
         family = sorted(
             (key for key in parts() if key[:2] == (other or own)[:2]), key=lambda key: key != (other or own)
         )
-        found = next((key for key in family if any(one.id == cell for one in _lesson(key)[1])), "")
+        found = next((key for key in family if _has(key, cell)), "")
         other = "" if found == own else found or other
     here, there = _find_place(own, "" if other else cell, exercise), None
     if other and here:
@@ -345,16 +353,18 @@ def _find_place(number, cell, exercise):
     an exercise, the first of its section, or else the last above.
     """
     name, cells, _ = _lesson(number)
+    slides = _slides(number)
+    on = [place for place, one in enumerate(slides) if cell in one.cells]
     wanted = [at for at, one in enumerate(cells) if (one.id == cell if cell else _grade_id(one) == exercise)]
+    wanted = wanted or [slides[place].at for place in on]
     sections = [at for at, one in enumerate(cells) if _section(one)]
     before = [at for at in sections if wanted and at <= wanted[0]]
     if not before:
         return None
     title = _section(cells[before[-1]])
     page = f"{name}.html#{make_id(title)}"
-    slides = _slides(number)
     end = next((at for at in sections if at > wanted[0]), len(cells))
-    inside = [place for place, one in enumerate(slides) if before[-1] <= one.at < end and not cell]
+    inside = on + [place for place, one in enumerate(slides) if before[-1] <= one.at < end and not cell]
     inside += [place for place, one in enumerate(slides) if one.at <= wanted[0]][-1:]
     if not inside:
         return Place(title, page)

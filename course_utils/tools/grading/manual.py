@@ -5,7 +5,6 @@ import difflib
 from dataclasses import replace
 from pathlib import Path
 
-from ..._support.renamed import NEW_IDS
 from .marking import assignment
 from .owners import in_words
 from .results import HandMarkedCell, Remark, whole
@@ -157,12 +156,12 @@ def _take_remark(where, row, learner, exercise):
 
 
 def _refuse_unknown(where, cell):
-    """Raise GradeError if the course has no such exercise, hand-marked cell or row of a rubric, and never had."""
+    """Raise GradeError if the course has no such exercise, hand-marked cell or row of a rubric."""
     work = assignment()
-    known = {*work["exercises"], *work["by_hand"], *NEW_IDS}
+    known = {*work["exercises"], *work["by_hand"]}
     known |= {f"{one}: {row}" for one, rubric in work["rubrics"].items() for row in rubric}
-    if cell not in known and cell.partition(": ")[0] not in NEW_IDS:
-        near = difflib.get_close_matches(cell, sorted(known - set(NEW_IDS)), n=1, cutoff=0)
+    if cell not in known:
+        near = difflib.get_close_matches(cell, sorted(known), n=1, cutoff=0)
         raise GradeError(f"{where}{cell!r} is no exercise of this course; did you mean {near[0]!r}? {UNCHANGED}")
 
 

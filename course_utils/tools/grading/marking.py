@@ -12,7 +12,6 @@ from importlib.metadata import version
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import part_of, part_with, parts
-from ..._support.renamed import NEW_IDS, RENAMED
 from ...exercises import find
 from ...exercises.judging import OutOfTime, examine, time_limit
 from . import wire
@@ -172,7 +171,6 @@ class Marker:
         try:
             facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
-            facts["problems"] += _of_earlier_versions(facts["present"])
             problems = [for_files(problem, 300) for problem in facts["problems"][:20]]
             texts = {one: for_files(text, 50_000) for one, text in facts["texts"].items() if one in known}
             counts = [one for one in self.work["exercises"] if part_with(one) in lessons]
@@ -202,7 +200,7 @@ class Marker:
         facts = (
             self.session.ask(
                 do="open",
-                exercises=[*self.work["exercises"], *NEW_IDS],
+                exercises=[*self.work["exercises"]],
                 by_hand=list(self.work["by_hand"]),
                 known=[*self.work["known"]],
             )
@@ -221,9 +219,7 @@ class Marker:
     def lessons_of(self, facts, name):
         """The lessons that a notebook belongs to: by its exercises, else its title, else its file name."""
         texts = [one for one in facts["texts"] if one in self.work["by_hand"]]
-        present = [one for one in [*facts["present"], *texts] if one not in NEW_IDS]
-        if not present and (earlier := _of_earlier_versions([*facts["present"], *_renamed_in(name)])):
-            raise _Unreadable(earlier[0])
+        present = [*facts["present"], *texts]
         keys = {title: key for key, title in assignment()["titles"].items()}
         # a title that the course does not have says the number alone, and may be from before a lesson was divided
         titles = [
@@ -376,21 +372,6 @@ class _Attempt:
     mark: Mark
     further_runs: tuple[str, ...] | list[str] = ()
     stopped: frozenset = frozenset()  # numbers of cells
-
-
-def _renamed_in(name):
-    """An old id of each renamed lesson whose old name a file has."""
-    return [next(iter(one.ids())) for one in RENAMED if one.old in name]
-
-
-def _of_earlier_versions(present):
-    """A sentence for each renamed lesson whose exercises, by their old ids, are in a notebook."""
-    return [
-        f"it has lesson {one.old[:2]} of an earlier version of this course, which is lesson {one.new[:2]} now: "
-        f"`course update` makes it {one.new}.ipynb and keeps the answers; hand that in"
-        for one in RENAMED
-        if not one.ids().keys().isdisjoint(present)
-    ]
 
 
 class _Unreadable(Exception):

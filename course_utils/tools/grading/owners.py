@@ -14,7 +14,6 @@ from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from ..._support.notebooks import parts
-from ..._support.renamed import RENAMED
 from .platforms import readings
 from .untrusted import for_keys, for_messages
 
@@ -44,8 +43,8 @@ def own_part(stem, folder=None):
 
 @cache
 def _stems(folder=None):
-    """The names of the lessons, also those that they once had; longest first, as one may begin with another."""
-    names = {path.stem for path in parts(folder).values()} | {one.old for one in RENAMED}
+    """The names of the lessons; longest first, as one may begin with another."""
+    names = [path.stem for path in parts(folder).values()]
     return sorted(names, key=lambda name: (-len(name), name))
 
 

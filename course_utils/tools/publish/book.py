@@ -4,7 +4,6 @@ Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for othe
 pictures for the lecture are removed, and a solution becomes a stub with the folded solution below it.
 """
 
-import html
 import io
 import re
 import shutil
@@ -16,12 +15,10 @@ from tqdm import tqdm
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_cells, part_of, parts
 from ...diagrams.the_way import LESSONS, the_way
-from ..translations import SOURCE, TranslationError, catalogue_of, check_language, into_language
 from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
 from .figures import number_figures, without_blank_lines
 from .front import title_page
-from .headings import HEADING, anchor_of
 from .listings import set_listings
 from .literature import literature_page
 from .mathematics import with_mathml
@@ -46,8 +43,8 @@ class BookError(RuntimeError):
     """The book cannot be built. The message is one sentence."""
 
 
-def read_lessons(sources=NOTEBOOKS, language=SOURCE):
-    """{name: notebook} of the lessons, and the glossary if it exists, in reading order, translated as far as they are.
+def read_lessons(sources=NOTEBOOKS):
+    """{name: notebook} of the lessons, and the glossary if it exists, in reading order.
 
     Raises BookError if there are no lessons, or for a file that is not a notebook or cannot go into the book.
     """
@@ -56,13 +53,10 @@ def read_lessons(sources=NOTEBOOKS, language=SOURCE):
         try:
             notebooks[path.stem] = nbformat.read(path, as_version=4)
             nbformat.validate(notebooks[path.stem])
-            into_language(notebooks[path.stem], path.stem, language, sources)
             cells = lesson_cells(notebooks[path.stem])
             notebooks[path.stem].cells = for_readers(cells, _chapter(path.stem, notebooks))
             if path.stem[:2] in LESSONS:
                 _put_map(notebooks[path.stem].cells[0], path.stem[:2])
-        except TranslationError as error:
-            raise BookError(str(error)) from None
         except OSError as error:
             raise BookError(f"Cannot read {path}: {error.strerror or error}.") from None
         except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError, AttributeError, KeyError) as error:
@@ -153,13 +147,6 @@ def _finish(app, name, template, context, doctree):
         )
 
 
-def _show_moved(moved, name, context):
-    """List the sections of a core's further parts at its end. Called by Sphinx before a page is written."""
-    if name in moved:
-        listed = f"<details><summary>Sections in the further parts</summary><ul>{moved[name]}</ul></details>"
-        context["body"] = context["body"] + listed
-
-
 def _with_further_parts(lessons):
     """Hang a core's further parts below it in the table of contents."""
     for name, notebook in lessons.items():
@@ -169,25 +156,8 @@ def _with_further_parts(lessons):
             notebook.cells.append(nbformat.v4.new_markdown_cell(listed))
 
 
-def _moved_sections(lessons):
-    """{core: HTML} with an anchor for each section of its further parts, so that a link from before they were apart
-    still leads there."""
-    found = {}
-    for name, notebook in lessons.items():
-        if len(part_of(name)) == 2:
-            continue
-        core = next(other for other in lessons if part_of(other) == name[:2])
-        own = {heading for cell in lessons[core].cells for heading in HEADING.findall(cell.source)}
-        headings = {heading: None for cell in notebook.cells for heading in HEADING.findall(cell.source)}
-        for heading in [heading for heading in headings if heading not in own]:
-            anchor = html.escape(anchor_of(heading))
-            link = f'<li id="{anchor}"><a href="{name}.html#{anchor}">{html.escape(heading)}</a></li>'
-            found[core] = found.get(core, "") + link
-    return found
-
-
-def _sphinx(builder, source, out, lessons, languages):
-    """Run Sphinx once. languages: that of each page which is not in English, by its name.
+def _sphinx(builder, source, out, lessons):
+    """Run Sphinx once over this many lessons.
 
     Raises BookError with its first warning: all warnings are errors, unless conf.py lists them with a reason.
     """
@@ -195,8 +165,8 @@ def _sphinx(builder, source, out, lessons, languages):
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    warnings, moved = io.StringIO(), _moved_sections(lessons)
-    pages = len(lessons) + 2  # the first one, and that of the literature
+    warnings = io.StringIO()
+    pages = lessons + 2  # the first one, and that of the literature
     with (
         patch_docutils(SETTINGS),
         docutils_namespace(),
@@ -207,9 +177,6 @@ def _sphinx(builder, source, out, lessons, languages):
             app.connect("source-read", lambda *_: bar.update())
             app.connect("html-page-context", lambda *_: bar.update())
             app.connect("html-page-context", _finish)
-            if builder == "html":
-                app.connect("html-page-context", lambda *page: _show_moved(moved, page[1], page[3]))
-            app.connect("html-page-context", lambda *page: page[3].update(language=languages.get(page[1], SOURCE)))
             app.build()
         except SphinxError as error:
             raise BookError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
@@ -238,10 +205,9 @@ def _add_explorers(site, say):
         page.write_text(text, encoding="utf-8")
 
 
-def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
+def write_book(out, sources=NOTEBOOKS, say=print):
     """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier book.
 
-    Lessons that have a translation into the language are in it; the others, and the theme's own words, are in English.
     Returns index.html. Raises BookError with a one-sentence message if Sphinx is missing, a lesson is damaged, a link
     is broken, the folder cannot be written or is not a book's. An earlier book then stays.
     """
@@ -254,12 +220,7 @@ def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
             "The book needs Sphinx, MyST-NB and the PyData theme, which are not installed here. Install "
             "the course again."
         ) from None
-    try:
-        check_language(language, sources)
-    except TranslationError as error:
-        raise BookError(str(error)) from None
-    lessons, out = read_lessons(sources, language), Path(out).resolve()
-    languages = {name: language for name in lessons if catalogue_of(name, language, sources).is_file()}
+    lessons, out = read_lessons(sources), Path(out).resolve()
     try:
         if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
             raise BookError(
@@ -280,7 +241,7 @@ def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
             say(f"Reading {len(lessons)} lessons.")
             problem = "Chromium was not found, so no PDF was made. The pages themselves can be printed."
             if browser := next(filter(None, map(shutil.which, BROWSERS)), None):
-                _sphinx("singlehtml", source, paper, lessons, languages)
+                _sphinx("singlehtml", source, paper, len(lessons))
                 page = paper / "index.html"
                 whole = page.read_text(encoding="utf-8")
                 # Sphinx 9 gives no id there
@@ -294,7 +255,7 @@ def write_book(out, sources=NOTEBOOKS, say=print, *, language=SOURCE):
                 extras += f' <a href="{PDF}">The whole book as a PDF</a> ({size}), for printing.'
                 (source / "index.md").write_text(title_page(lessons, source, sources, extras), encoding="utf-8")
             say("Writing the pages.")
-            _sphinx("html", source, site, lessons, languages)
+            _sphinx("html", source, site, len(lessons))
             if not problem:
                 shutil.copy2(paper / PDF, site)
             _add_explorers(site, say)

@@ -42,7 +42,6 @@ def _art(name, notebook, folder):
 def title_page(lessons, folder, sources, extras=""):
     """The first page as Markdown: a picture, an introduction, and each lesson with its minutes and exercises.
 
-    The minutes are read in the folder `sources`, since `lessons` may be translated.
     Pictures of the cards are written to the folder of the book's sources.
     """
     parts = ("templates/index.txt", "templates/card.txt", "book/hero.svg")
@@ -50,8 +49,7 @@ def title_page(lessons, folder, sources, extras=""):
     cards, facts_of, titles = [], {}, {}
     for name, notebook in lessons.items():
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-        original = (Path(sources) / f"{name}.ipynb").read_text(encoding="utf-8")
-        title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", original)
+        title, minutes = re.search(r"^# (.+)$", text, re.MULTILINE), re.search(r"About (\d+) minutes", text)
         titles[name] = title[1] if title else name
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         exercises = sum(cell.metadata.get("nbgrader", {}).get("solution", False) for cell in code)

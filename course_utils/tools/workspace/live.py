@@ -102,7 +102,7 @@ def page_to_type(notebook, key):
     return PAGE.format(title=title, key=key, last=len(sections), sections="\n".join(sections))
 
 
-def write_live(workspace, key, sources=NOTEBOOKS, *, language=None):
+def write_live(workspace, key, sources=NOTEBOOKS):
     """Write the live copy of a core or a further part into a workspace, and beside it the page of the code to type.
 
     An edited live copy stays as it is, and so does its page. Returns the copy's file in the workspace, and whether it
@@ -113,7 +113,7 @@ def write_live(workspace, key, sources=NOTEBOOKS, *, language=None):
         raise CopyError(f"There is no lesson {key}; the lessons are {', '.join(parts(sources))}.")
     file = live_file(path.name)
     target = Path(workspace) / file
-    edited = write_other(path, target, workspace, partial(live_copy, key=key, name=path.name), language)
+    edited = write_other(path, target, workspace, partial(live_copy, key=key, name=path.name))
     page = target.with_suffix(".html")
     try:
         if not (edited and page.exists()):
