@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -32,7 +33,9 @@ from course_utils.tools.publish.slides import (
 )
 
 from .browser import chromium, in_chromium, keep
+from .test_claims import NUMBER, stands_in
 
+NUMBERS = tomllib.loads((Path(__file__).parent / "lectures.toml").read_text(encoding="utf-8"))
 LECTURES = {path.stem: path for path in lectures().values()}
 TEXTS = ("text/plain", "text/html", "text/markdown")
 
@@ -129,6 +132,35 @@ def test_a_deck_asks_before_it_tells(name):
     notes = "\n".join(said(lecture, "notes"))
     assert notes.count("**Pause and ask.**") >= limits(name, core=3, further=2)
     assert notes.count("**Expected:**") >= notes.count("**Pause and ask.**")
+
+
+def all_of(cell):
+    """What a cell says and shows, as text."""
+    shown = [cell.source]
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        shown += [output.get("text", ""), data.get("text/plain", ""), output.get("evalue", "")]
+        shown.append(re.sub("<[^>]+>", " ", data.get("text/html", "")))
+    return " ".join(shown)
+
+
+@each_lesson
+def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_that_is_named(name):
+    """Of decimals and numbers above 99. tests/lectures.toml names the cell, or says the reason in words."""
+    lecture, reasons = read(name), NUMBERS.get(part_of(name), {})
+    texts = {cell.id: all_of(cell) for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells}
+    needed = set()
+    for slide in lecture.slides:
+        shown = " ".join(texts[block.cell] for block in slide.blocks if block.cell)
+        for number in NUMBER.findall(" ".join(block.text for block in slide.blocks if block.kind in ("text", "notes"))):
+            counts = "." in number or len(number.strip("-")) > 2
+            if counts and not stands_in(number.strip("-"), shown.replace("-", " ")):
+                needed.add(number.strip("-"))
+    assert needed == reasons.keys(), (
+        f"write them down in tests/lectures.toml, or remove them: {needed ^ reasons.keys()}"
+    )
+    printed = {number: texts[why].replace("-", " ") for number, why in reasons.items() if " " not in why}
+    assert [number for number, text in printed.items() if not stands_in(number, text)] == []
 
 
 @each_lesson
