@@ -16,8 +16,10 @@ class WithLessons(build_py):
         if self.editable_mode:
             return  # the course is read where it stands
         package = Path(self.build_lib) / "course_utils"
-        lessons, lectures = (sorted((HERE / "notebooks").glob(kind)) for kind in ("*.ipynb", "lectures/*.md"))
-        for source in (*lessons, *lectures, HERE / "requirements.lock"):
+        cores, further, lectures = (
+            sorted((HERE / "notebooks").glob(kind)) for kind in ("*.ipynb", "further/*.ipynb", "lectures/*.md")
+        )
+        for source in (*cores, *further, *lectures, HERE / "requirements.lock"):
             target = package / source.relative_to(HERE)
             self.mkpath(str(target.parent))
             self.copy_file(str(source), str(target))

@@ -177,3 +177,10 @@ def test_an_answer_stands_once_in_its_passage_and_two_questions_are_neighbours()
     for row in asked.itertuples():
         assert row.passage.count(row.answer) == 1 and row.question.endswith("?"), row
     assert (asked["answer"][::2].to_numpy() != asked["answer"][1::2].to_numpy()).all()
+
+
+def test_each_paragraph_stands_once_beside_its_german():
+    both = pd.read_csv(TABLES / "german.csv")
+    assert list(both.columns) == ["english", "german"] and len(both) == 78
+    assert both["english"].is_unique and not both["english"].eq(both["german"]).any()
+    assert both["english"].str.split().str.len().between(5, 40).all()

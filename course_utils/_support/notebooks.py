@@ -23,7 +23,7 @@ KINDS = {
     "page": "text and code, nothing else",
 }
 PICTURES = "## Pictures for the lecture"  # below this heading, a notebook is for its lecture alone
-FURTHER = re.compile(r"(\d\d)_\w+?_(further(?:_\w+)?)")
+FURTHER = "further"  # the folder of the further parts
 ROUTES = {  # by the lessons whose cores they take
     "one day": "01 02 03 04 05 08 09 11".split(),
     "the course": None,  # all cores
@@ -32,25 +32,33 @@ ROUTES = {  # by the lessons whose cores they take
 
 
 def part_of(path):
-    """The key of a notebook: "05" for a lesson's core, "05-further" or "10-further-pairs" for a further part of it."""
-    stem = Path(path).stem
-    found = FURTHER.fullmatch(stem)
-    return f"{found[1]}-{found[2].replace('_', '-')}" if found else stem[:2]
+    """The key of a notebook, also of a copy: "05" for a lesson's core, "05-effects" for the further part 05_effects."""
+    path = Path(path)
+    is_further = path.parent.name == FURTHER or (NOTEBOOKS / FURTHER / f"{path.stem}.ipynb").is_file()
+    return path.stem.replace("_", "-") if is_further else path.stem[:2]
 
 
 def parts(folder=None):
     """{key: path} of the lessons' notebooks in reading order: each core, and its further parts behind it."""
-    return {part_of(path): path for path in sorted(Path(folder or NOTEBOOKS).glob("[0-9][0-9]_*.ipynb"))}
+    folder, name = Path(folder or NOTEBOOKS), "[0-9][0-9]_*.ipynb"
+    found = {path.stem[:2]: path for path in folder.glob(name)}
+    found |= {path.stem.replace("_", "-"): path for path in (folder / FURTHER).glob(name)}
+    return {key: found[key] for key in sorted(found)}
+
+
+def name_of(path):
+    """The name of a lesson's page in the book: "05_attention", "further/05_effects"."""
+    return f"{FURTHER}/{path.stem}" if path.parent.name == FURTHER else path.stem
 
 
 def padded(key):
-    """A key with two digits: "04-further" for "4-further"."""
+    """A key with two digits: "04-length" for "4-length"."""
     number, dash, further = key.partition("-")
     return number and number.zfill(2) + dash + further
 
 
 def as_key(text):
-    """The key that a person means by "4", "4-further" or the name of a file; anything else as it is."""
+    """The key that a person means by "4", "4-length" or the name of a file; anything else as it is."""
     files = {path.stem: key for key, path in parts().items()}
     return files.get(Path(text).stem) or padded(text)
 
@@ -127,7 +135,7 @@ def tagged(prefix):
 
     An answer's text is what stands above its solution, since the learner writes the rest.
     """
-    lessons = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")))
+    lessons = (json.loads(path.read_text(encoding="utf-8")) for path in parts().values())
     cells = (cell for lesson in lessons for cell in lesson["cells"] if cell["cell_type"] == "code")
     return [
         ("".join(cell["source"]).split(BEGIN)[0].strip(), BEGIN in "".join(cell["source"]), tag)

@@ -10,7 +10,7 @@ import pkgutil
 from importlib import import_module
 
 from .._support.memory import checked
-from .._support.notebooks import BEGIN, END, NOTEBOOKS
+from .._support.notebooks import BEGIN, END, NOTEBOOKS, parts
 from .._support.passed import hints_shown, remember
 from .judging import examine
 from .model import Completion, Exercise, Note, Report
@@ -121,7 +121,7 @@ def is_the_lessons(answer, lesson, folder=NOTEBOOKS):
 
 
 def _cells_of(lesson, folder):
-    for path in sorted(folder.glob(f"{lesson}_*.ipynb")):
+    for path in [path for key, path in parts(folder).items() if key[:2] == lesson]:
         yield from json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 

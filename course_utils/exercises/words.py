@@ -3,9 +3,9 @@
 A mistake is named there as in the code. `does` says what the answer does, `because` why that is wrong or what is right,
 and `breaks` lists words of the exercise's text that such an answer breaks. Mistakes of several exercises of a lesson
 have their words in the table `shared`. `no_card` names the mistakes that make no card to learn with: their words help
-only while one writes this answer. `shown_in`, of an exercise or a mistake, is the id of the cell that treats it, such as
-"padding-picture": the class report names its section and its slide. Without it, they are those above the exercise. Of
-a cell in another lesson, such as "04 diagram-broadcast", only the slide is named.
+only while one writes this answer. `shown_in`, of an exercise or a mistake, is the id of the cell that treats it, such
+as "padding-picture": the class report names its section and its slide. Without it, they are those above the exercise.
+Of a cell in another lesson, such as "04 diagram-broadcast", only the slide is named.
 """
 
 import functools

@@ -6,7 +6,20 @@ from pathlib import Path
 
 from .._support.fast_nbformat import nbformat
 from .._support.files import write_whole
-from .._support.notebooks import BEGIN, END, KINDS, NOTEBOOKS, ROOT, ROUTES, cores, kind_of, part_of, parts
+from .._support.notebooks import (
+    BEGIN,
+    END,
+    FURTHER,
+    KINDS,
+    NOTEBOOKS,
+    ROOT,
+    ROUTES,
+    cores,
+    kind_of,
+    name_of,
+    part_of,
+    parts,
+)
 from .workspace.overview import Overview, in_hours, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
@@ -14,7 +27,7 @@ ANSWERS = ROOT / "tests" / "answers"
 CLAIMS = ROOT / "tests" / "claims"
 COUNTS = "no one two three four five six seven eight nine ten".split()
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
-ROW = r"^\| \[.*?\]\((?:notebooks/)?{name}\.ipynb\) \|"  # of a lesson, in a README's table
+ROW = r"^\| \[.*?\]\((?:notebooks/|further/)?{name}\.ipynb\) \|"  # of a lesson, in a README's table
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
     "RIGHT": "*[lambda vectors: vectors] * 3,  # TODO: three other correct solutions, as learners write them",
     "WRONG": '(lambda vectors: None, "`return`"),  # TODO: a wrong one, and words of what it is told',
@@ -119,7 +132,7 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     Cores stand in the README of the course, further parts in that of the lessons' folder.
 
     number: two digits that no lesson has, such as "13".
-    kind: one of KINDS. A further part has the number of its lesson, which exists, and takes its file's name from it.
+    kind: one of KINDS. A further part has the number of its lesson, which exists.
 
     Raises AuthoringError.
     """
@@ -152,7 +165,8 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
     )
     path = Path(folder) / f"{number}_{name}.ipynb"
     if kind == "further":
-        path = known[number].with_name(f"{known[number].stem}_further_{name}.ipynb")
+        path = path.parent / FURTHER / path.name
+        path.parent.mkdir(exist_ok=True)
     readme = _table(kind == "further", folder, readme)
     text = readme.read_text(encoding="utf-8")
     rows = list(re.finditer(ROW.format(name=r"(\d\d_\w+)") + ".*\n", text, re.MULTILINE))
@@ -172,7 +186,7 @@ def new_lesson(number, title, kind="full", folder=NOTEBOOKS, readme=ROOT / "READ
 def new_lecture(key, folder=NOTEBOOKS):
     """Write the skeleton of the lecture of a lesson or a further part. Returns its path. Raises AuthoringError."""
     path = _lesson(key, folder)
-    target = path.parent / "lectures" / f"{path.stem}.md"
+    target = Path(folder) / "lectures" / f"{path.stem}.md"
     if target.exists():
         raise AuthoringError(f"{target} exists already.")
     cells = nbformat.read(path, as_version=4).cells
@@ -183,6 +197,7 @@ def new_lecture(key, folder=NOTEBOOKS):
     title = cells[0].source.partition("\n")[0].lstrip("# 0123456789")
     target.parent.mkdir(exist_ok=True)
     names = {"title": title.replace('"', "'"), "lesson": path.stem, "section": sections[0], "cell": shown}
+    names["notebook"] = f"../{name_of(path)}.ipynb"
     write_whole(target, _template("lecture", names))
     return target
 
@@ -270,7 +285,7 @@ def with_routes(text, hours, paths, way=""):
 def _link(title, path):
     """A lesson as its table names it: that of cores is in the README of the course, outside their folder."""
     title = title.partition(", further:")[0]  # the column beside it says what the part is about
-    return f"[{title}]({'notebooks/' * (len(part_of(path)) == 2)}{path.name})"
+    return f"[{title}]({'notebooks/' if len(part_of(path)) == 2 else f'{FURTHER}/'}{path.name})"
 
 
 def _table(further, folder, readme):

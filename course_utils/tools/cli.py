@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from .._support.notebooks import INSTALLED, KINDS, ROUTES, as_key, part_of, parts
+from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS, ROUTES, as_key, part_of, parts
 
 MESSAGES = {
     "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
@@ -124,6 +124,17 @@ def _why_unchanged(name, action, workspace):
     """The message about a lesson that was left as it is."""
     place = "" if workspace == Path("workspace") or workspace == Path() else f' --workspace "{workspace}"'
     return f"{name}: {MESSAGES[action].format(course=_course(), number=part_of(name), place=place)}"
+
+
+def _name_earlier_files(workspace):
+    """Say where the further parts stand now, if files of theirs are where they were before."""
+    from .workspace.copies import of_the_earlier_layout
+
+    if names := of_the_earlier_layout(workspace):
+        click.echo(
+            f"{', '.join(names)}: left as {'it is' if len(names) == 1 else 'they are'}; further parts are in `further` "
+            "now, under other names, and you can copy your answers there."
+        )
 
 
 def _course():
@@ -255,6 +266,7 @@ def update(workspace):
 
     with in_one_sentence(CopyError):
         report = update_workspace(workspace)
+    _name_earlier_files(workspace)
     for name, action, words in report:
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
@@ -309,6 +321,7 @@ def open_lab(workspace, write_only, live, route, flags):
         return
     with in_one_sentence(CopyError):
         report = write_workspace(workspace)
+    _name_earlier_files(workspace)
     for name, action in report:
         if action in MESSAGES:
             click.echo(_why_unchanged(name, action, workspace))
@@ -344,7 +357,7 @@ def _print_route(workspace, route):
     picture = overview(workspace).on(next(name for name in ROUTES if name.split()[-1] == route))
     click.echo("\n".join(picture.plan()))
     lesson = picture.next[0] if picture.next else picture.lessons[0]
-    return f"tree/{parts()[lesson.key].name}"
+    return f"tree/{parts()[lesson.key].relative_to(NOTEBOOKS).as_posix()}"
 
 
 def _write_live(workspace, key):

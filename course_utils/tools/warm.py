@@ -14,13 +14,13 @@ from importlib.util import find_spec
 
 import course_utils
 
-from .._support.notebooks import NOTEBOOKS
+from .._support.notebooks import NOTEBOOKS, parts
 
 
 def lesson_modules(folder=NOTEBOOKS):
     """The modules that the lessons import and this environment has, the most used first."""
     times = Counter()
-    for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
+    for path in parts(folder).values():
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         times.update(
             {name for cell in cells if cell["cell_type"] == "code" for name in imported("".join(cell["source"]))}

@@ -17,7 +17,7 @@ from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import lesson_cells, part_of, part_with, parts
+from ..._support.notebooks import lesson_cells, name_of, part_of, part_with, parts
 from ...exercises.words import told
 from ..publish.lectures import read_lecture
 from ..publish.slides import HEADING, lectures
@@ -292,11 +292,11 @@ class _Shown:
 
 @cache
 def _lesson(number):
-    """(the name of a lesson's file, its cells, the text of its code); ("", [], "") if there is none."""
+    """(the path of a lesson, its cells, the text of its code); (None, [], "") if there is none."""
     if (path := parts().get(number)) is None:
-        return "", [], ""
+        return None, [], ""
     cells = lesson_cells(nbformat.read(path, as_version=4))
-    return path.stem, cells, "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    return path, cells, "\n".join(cell.source for cell in cells if cell.cell_type == "code")
 
 
 @cache
@@ -352,7 +352,7 @@ def _find_place(number, cell, exercise):
     The section is the last one above that is no exercise's own. The slide is the one that the cell is on or follows; of
     an exercise, the first of its section, or else the last above.
     """
-    name, cells, _ = _lesson(number)
+    path, cells, _ = _lesson(number)
     slides = _slides(number)
     on = [place for place, one in enumerate(slides) if cell in one.cells]
     wanted = [at for at, one in enumerate(cells) if (one.id == cell if cell else _grade_id(one) == exercise)]
@@ -362,14 +362,14 @@ def _find_place(number, cell, exercise):
     if not before:
         return None
     title = _section(cells[before[-1]])
-    page = f"{name}.html#{make_id(title)}"
+    page = f"{name_of(path)}.html#{make_id(title)}"
     end = next((at for at in sections if at > wanted[0]), len(cells))
     inside = on + [place for place, one in enumerate(slides) if before[-1] <= one.at < end and not cell]
     inside += [place for place, one in enumerate(slides) if one.at <= wanted[0]][-1:]
     if not inside:
         return Place(title, page)
     slide = slides[inside[0]]
-    return Place(title, page, slide.title, inside[0] + 1, f"{name}.slides.html#/{inside[0]}", slide.question)
+    return Place(title, page, slide.title, inside[0] + 1, f"{path.stem}.slides.html#/{inside[0]}", slide.question)
 
 
 def _grade_id(cell):

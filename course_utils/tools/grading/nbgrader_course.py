@@ -3,13 +3,12 @@
 import html
 import os
 import re
-import shutil
 import sys
 import warnings
 from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import part_with, parts
+from ..._support.notebooks import lesson_cells, part_with, parts
 from .store import GradeError
 
 
@@ -58,7 +57,9 @@ def _export(learners, course):
             if not released.exists():
                 (course / "source" / assignment).mkdir(parents=True, exist_ok=True)
                 if not any((course / "source" / assignment).iterdir()):
-                    shutil.copyfile(source, course / "source" / assignment / source.name)
+                    lesson_alone = nbformat.read(source, as_version=4)
+                    lesson_alone.cells = lesson_cells(lesson_alone)
+                    nbformat.write(lesson_alone, course / "source" / assignment / source.name)
                 made = NbGraderAPI(config=config).generate_assignment(assignment, force=True, create=True)
                 if not made["success"]:
                     raise GradeError(

@@ -7,7 +7,7 @@ from pathlib import Path
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, parts
+from ..._support.notebooks import NOTEBOOKS, name_of, parts
 from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy, read_record
 from .marking import assignment
 
@@ -31,7 +31,9 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
     files = {}
     for lesson in work["titles"]:
         path, mine = parts(sources)[lesson], _points(assignment((lesson,), Path(sources)))
-        files[path.name] = nbformat.writes(_graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)) + "\n"
+        files[f"{name_of(path)}.ipynb"] = (
+            nbformat.writes(_graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)) + "\n"
+        )
     files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons link to it
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
     manifest = {
@@ -56,6 +58,7 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
                         "or move it away."
                     )
         for name, text in files.items():
+            (out / name).parent.mkdir(exist_ok=True)
             write_whole(out / name, text)
     except OSError as error:
         raise CopyError(f"Cannot write to {out}: {error.strerror or error}.") from None

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from ... import exercises
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS
+from ..._support.notebooks import parts
 from .reports import PAGES
 from .tables import RESEMBLANCE, write_table
 from .untrusted import for_pages
@@ -163,7 +163,7 @@ def _runs(tokens):
 def given_out(lessons):
     """The fingerprints of what the course gave: the code of all lessons, and the texts and known mistakes of these."""
     given = set()
-    for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
+    for path in parts().values():
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             source, is_code = "".join(cell["source"]), cell["cell_type"] == "code"
             if is_code or path.name[:2] in lessons:  # texts hold code, too

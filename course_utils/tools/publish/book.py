@@ -13,7 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_cells, part_of, parts
+from ..._support.notebooks import BEGIN, END, FURTHER, NOTEBOOKS, lesson_cells, name_of, part_of, parts
 from ...diagrams.the_way import LESSONS, the_way
 from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
@@ -44,19 +44,19 @@ class BookError(RuntimeError):
 
 
 def read_lessons(sources=NOTEBOOKS):
-    """{name: notebook} of the lessons, and the glossary if it exists, in reading order.
+    """{name: notebook} of the lessons, and the glossary if it exists, in reading order; see `name_of`.
 
     Raises BookError if there are no lessons, or for a file that is not a notebook or cannot go into the book.
     """
     notebooks = {}
     for path in [*parts(sources).values(), *Path(sources).glob("glossary.ipynb")]:
         try:
-            notebooks[path.stem] = nbformat.read(path, as_version=4)
-            nbformat.validate(notebooks[path.stem])
-            cells = lesson_cells(notebooks[path.stem])
-            notebooks[path.stem].cells = for_readers(cells, _chapter(path.stem, notebooks))
+            notebook = nbformat.read(path, as_version=4)
+            nbformat.validate(notebook)
+            notebooks[name_of(path)] = notebook
+            notebook.cells = for_readers(lesson_cells(notebook), _chapter(path, notebooks))
             if path.stem[:2] in LESSONS:
-                _put_map(notebooks[path.stem].cells[0], path.stem[:2])
+                _put_map(notebook.cells[0], path.stem[:2])
         except OSError as error:
             raise BookError(f"Cannot read {path}: {error.strerror or error}.") from None
         except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError, AttributeError, KeyError) as error:
@@ -79,12 +79,14 @@ def _put_map(opening, lesson):
     opening.source = re.sub(r"\A(# .+\n)", lambda title: f"{title[1]}\n{drawn}\n", opening.source)
 
 
-def _chapter(name, notebooks):
+def _chapter(path, notebooks):
     """What figures are numbered by: 5 in a core, 5a and 5b in its further parts, G in the glossary."""
-    if not name[0].isdigit():
-        return name[0].upper()
-    earlier = sum(other[:2] == name[:2] for other in notebooks) - 1  # it stands there already, behind its core
-    return f"{int(name[:2])}{chr(96 + earlier) if len(part_of(name)) > 2 else ''}"
+    if not path.stem[0].isdigit():
+        return path.stem[0].upper()
+    if len(part_of(path)) == 2:
+        return str(int(path.stem[:2]))
+    earlier = sum(Path(other).name[:2] == path.stem[:2] for other in notebooks) - 1  # it stands there already
+    return f"{int(path.stem[:2])}{chr(96 + earlier)}"
 
 
 def for_readers(cells, chapter):
@@ -150,8 +152,8 @@ def _finish(app, name, template, context, doctree):
 def _with_further_parts(lessons):
     """Hang a core's further parts below it in the table of contents."""
     for name, notebook in lessons.items():
-        further = [other for other in lessons if other != name and other[:2] == name[:2]]
-        if len(part_of(name)) == 2 and further:
+        further = [f"/{other}" for other in lessons if other.startswith(f"{FURTHER}/{name[:2]}_")]
+        if further:
             listed = "\n".join(["```{toctree}", ":hidden:", "", *further, "```"])
             notebook.cells.append(nbformat.v4.new_markdown_cell(listed))
 
@@ -230,7 +232,7 @@ def write_book(out, sources=NOTEBOOKS, say=print):
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix="book-", ignore_cleanup_errors=True) as room:
             source, paper, site = (Path(room) / name for name in ("source", "paper", "site"))
-            source.mkdir()
+            (source / FURTHER).mkdir(parents=True)
             _with_further_parts(lessons)
             for name, notebook in lessons.items():
                 nbformat.write(notebook, source / f"{name}.ipynb")

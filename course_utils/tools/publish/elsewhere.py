@@ -1,5 +1,6 @@
 """Where else the course opens: Google Colab, Binder, a codespace. All addresses follow from one, in pyproject.toml."""
 
+import posixpath
 import re
 import tomllib
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import nbformat
 
 from ..._support.files import write_whole
-from ..._support.notebooks import ROOT
+from ..._support.notebooks import ROOT, name_of, parts
 from ..doctor import NOT_IN_COLAB, TORCH_INDEX
 from ..workspace.copies import learner_copy
 
@@ -16,6 +17,7 @@ REQUIREMENTS = "requirements-colab.txt"  # a file of each release
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 WAITING = "*The links will stand here when the repository has its address.*"
 TEMPLATES = Path(__file__).parent / "templates"
+LINK = re.compile(r"\]\(([\w./]+)\.ipynb")
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 
 
@@ -70,7 +72,9 @@ def links(project, names):
     """The links to all lessons, as Markdown. A sentence as long as the repository has no address."""
     if not is_known(project):
         return WAITING
-    lessons = [f"[{name[:2] if name[0].isdigit() else name}]({colab(project, name)})" for name in names]
+    lessons = [
+        f"[{name[:2] if name[0].isdigit() else name.rpartition('/')[2]}]({colab(project, name)})" for name in names
+    ]
     return (
         f"- [Binder]({binder(project)})\n- [a codespace]({codespace(project)})\n- Google Colab, lesson by lesson:\n  "
         + ",\n  ".join(lessons)
@@ -114,8 +118,14 @@ def write_links(root=ROOT):
 
 
 def _names(root):
-    """The names of lessons and glossary, in order."""
-    return [path.stem for path in sorted((Path(root) / "notebooks").glob("*.ipynb"))]
+    """The names of lessons and glossary, in order: "05_attention", "further/05_effects"."""
+    folder = Path(root) / "notebooks"
+    return [name_of(path) for path in (*parts(folder).values(), *folder.glob("glossary.ipynb"))]
+
+
+def _seen_from(name, link):
+    """The name of the lesson to which a link in another one leads."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
 
 
 def requirements(project):
@@ -127,8 +137,11 @@ def requirements(project):
     return "\n".join([f"--extra-index-url {TORCH_INDEX}", *needs]) + "\n"
 
 
-def colab_copy(notebook, project):
-    """The learner's copy of a lesson with a cell that installs the course, below the title. Links lead to Colab."""
+def colab_copy(notebook, project, name):
+    """The learner's copy of a lesson with a cell that installs the course, below the title. Links lead to Colab.
+
+    name: the lesson's, such as "further/05_effects", from where its links are seen.
+    """
     copy = learner_copy(notebook)
     note, install = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("colab_note.txt", "colab_install.txt"))
     # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
@@ -140,7 +153,7 @@ def colab_copy(notebook, project):
     ]
     for cell in copy.cells:
         if cell.cell_type == "markdown":
-            cell.source = re.sub(r"\]\((\w+)\.ipynb", lambda link: f"]({colab(project, link[1])}", cell.source)
+            cell.source = LINK.sub(lambda link: f"]({colab(project, _seen_from(name, link[1]))}", cell.source)
     return copy
 
 
@@ -153,7 +166,8 @@ def write_colab(folder, root=ROOT):
     folder.mkdir(parents=True, exist_ok=True)
     for name in _names(root):
         notebook = nbformat.read(Path(root) / "notebooks" / f"{name}.ipynb", as_version=4)
-        write_whole(folder / f"{name}.ipynb", nbformat.writes(colab_copy(notebook, project)) + "\n")
+        (folder / name).parent.mkdir(exist_ok=True)
+        write_whole(folder / f"{name}.ipynb", nbformat.writes(colab_copy(notebook, project, name)) + "\n")
         written.append(folder / f"{name}.ipynb")
     write_whole(folder / REQUIREMENTS, requirements(project))
     return [*written, folder / REQUIREMENTS]

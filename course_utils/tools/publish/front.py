@@ -5,7 +5,7 @@ import io
 import re
 from pathlib import Path
 
-from ..._support.notebooks import ROUTES, part_of
+from ..._support.notebooks import ROUTES
 from ..workspace.overview import Overview
 from ..workspace.overview import lessons as stated
 from .figures import DRAWING, without_blank_lines
@@ -55,10 +55,10 @@ def title_page(lessons, folder, sources, extras=""):
         exercises = sum(cell.metadata.get("nbgrader", {}).get("solution", False) for cell in code)
         facts = [f"{minutes[1]} minutes"] if minutes else []
         facts_of[name] = " · ".join(facts + ([_count(exercises, "exercise")] if exercises else []))
-    cores = [name for name in lessons if len(part_of(name)) == 2 or not name[0].isdigit()]
+    cores = [name for name in lessons if "/" not in name]
     for name in cores:
         facts = facts_of[name] if name != "glossary" else "Each term in a sentence or two"
-        further = [other for other in lessons if other[:2] == name[:2] and other not in cores]
+        further = [other for other in lessons if Path(other).name[:2] == name[:2] and other not in cores]
         if further:
             listed = "".join(f"<li>\n\n[{titles[one][3:]}]({one}.ipynb) · {facts_of[one]}\n\n</li>" for one in further)
             facts += f'\n\n<ul class="further" aria-label="Further parts">{listed}</ul>'

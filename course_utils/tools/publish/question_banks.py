@@ -17,7 +17,7 @@ import jinja2
 from markdown_it import MarkdownIt
 
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, OPTION
+from ..._support.notebooks import NOTEBOOKS, OPTION, name_of
 from ..ideas.inventory import inventory
 from .book import read_lessons
 from .mathematics import with_mathml
@@ -122,14 +122,14 @@ def questions(numbers=(), sources=NOTEBOOKS):
     Raises SlidesError for an unknown lesson, BookError for a damaged one, ExportError for a lesson without questions
     or a question that cannot be read.
     """
-    chosen = [find_lesson(number, sources).stem for number in numbers]
+    chosen = [name_of(find_lesson(number, sources)) for number in numbers]
     bank = []
     for name, notebook in read_lessons(sources).items():
         if chosen and name not in chosen:
             continue
         asked = [_question(name, notebook.cells, at) for at, cell in enumerate(notebook.cells) if _is_quiz(cell)]
         if chosen and not asked:
-            raise ExportError(f"Lesson {name[:2]} has no questions.")
+            raise ExportError(f"Lesson {Path(name).name[:2]} has no questions.")
         bank += asked
     return bank
 
@@ -160,7 +160,7 @@ def _is_quiz(cell):
 
 
 def _question(name, cells, at):
-    cell, lesson = cells[at], name[:2]
+    cell, lesson = cells[at], Path(name).name[:2]
     options = tuple(
         Option(letter, xhtml(text, inline=True), xhtml(why), why.startswith("Right."))
         for letter, text, why in OPTION.findall(cell.source)

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from ... import explore
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, padded, parts
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, name_of, padded, part_of, parts
 from ...diagrams.the_way import LESSONS, the_way
 from .book import MARKER
 from .lectures import LectureError, read_lecture
@@ -48,7 +48,7 @@ def lectures(sources=NOTEBOOKS):
 
 
 def find_lesson(key, sources=NOTEBOOKS):
-    """The file of a lesson by its key, such as "05", "5" or "05-further". Raises SlidesError, listing the keys."""
+    """The file of a lesson by its key, such as "05", "5" or "05-effects". Raises SlidesError, listing the keys."""
     lessons = parts(sources)
     if not lessons:
         raise SlidesError(f"There are no lessons in {sources}. Install the course again.")
@@ -66,7 +66,7 @@ def explorer_pages(book, sources=NOTEBOOKS):
     folder = f"{book.rstrip('/')}/" if book else ""
     known = {path.stem for path in Path(explore.__file__).parent.glob("*.js")}
     return {
-        name.replace("-", "_"): f"{folder}{path.stem}.html#explore-{name}"
+        name.replace("-", "_"): f"{folder}{name_of(path)}.html#explore-{name}"
         for path in parts(sources).values()
         for name in re.findall(r'"id": "explore-([\w-]+)"', path.read_text(encoding="utf-8"))
         if name.replace("-", "_") in known
@@ -125,7 +125,7 @@ def _heading(lecture, slide):
     """The cell that a slide begins with."""
     if slide.level:
         return _text(f"{'#' * (slide.level + 1)} {slide.title}")
-    which = f"{lecture.lesson[:2]}{', further' * ('_further' in lecture.lesson)}"
+    which = f"{lecture.lesson[:2]}{', further' * (len(part_of(lecture.lesson)) > 2)}"
     return _text(f"# {lecture.title}\n{lecture.subtitle}\n\nLesson {which} · {lecture.minutes} minutes")
 
 
@@ -302,7 +302,7 @@ def write_deck(number, out, sources=NOTEBOOKS, book=None):
     Raises SlidesError with a one-sentence message.
     """
     lesson = find_lesson(number, sources)
-    path = lesson.parent / "lectures" / f"{lesson.stem}.md"
+    path = Path(sources) / "lectures" / f"{lesson.stem}.md"
     if not path.is_file():
         raise SlidesError(f"Lesson {number} has no lecture: `course new-lecture {number}` begins one, {path}.")
     text, target = render(path, book), Path(out) / f"{path.stem}.slides.html"

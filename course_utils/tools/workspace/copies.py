@@ -10,7 +10,7 @@ from pathlib import Path
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
-from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, lesson_cells, parts
+from ..._support.notebooks import BEGIN, END, FURTHER, INSTALLED, NOTEBOOKS, incomplete, lesson_cells, name_of, parts
 from ..._support.passed import RECORD, SAVED
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
 from .overview import existing
@@ -74,10 +74,10 @@ def write_workspace(workspace, sources=NOTEBOOKS):
     workspace, lessons = Path(workspace), _sources(sources)
     report, target = [], workspace
     try:
-        workspace.mkdir(parents=True, exist_ok=True)
+        (workspace / FURTHER).mkdir(parents=True, exist_ok=True)
         with _recording(workspace) as record:
             for lesson in lessons:
-                target = workspace / lesson.name
+                target = workspace / f"{name_of(lesson)}.ipynb"
                 report.append((lesson.name, _place(target, copied(lesson, **_kernel()), record)))
     except OSError as error:
         raise CopyError(cannot_write(target, error)) from None
@@ -97,7 +97,7 @@ def update_workspace(workspace, sources=NOTEBOOKS):
     try:
         with alone(workspace / RECORD, PATIENCE):
             for lesson in lessons:
-                target = workspace / lesson.name
+                target = workspace / f"{name_of(lesson)}.ipynb"
                 # one at a time, so that an interruption leaves no lesson unrecorded
                 with _recording(workspace) as record:
                     text = copied(lesson, **_kernel())
@@ -112,6 +112,11 @@ def update_workspace(workspace, sources=NOTEBOOKS):
     return report
 
 
+def of_the_earlier_layout(workspace):
+    """The names of further parts that stand beside the cores in a workspace, as all did before they had a folder."""
+    return sorted(path.name for path in Path(workspace).glob("[0-9][0-9]_*_further*.ipynb"))
+
+
 def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
@@ -122,7 +127,8 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
     lessons = parts(sources)
     if lesson not in lessons:
         raise CopyError(f"There is no lesson {lesson}; the lessons are {', '.join(lessons)}.")
-    target, text = workspace / lessons[lesson].name, copied(lessons[lesson], **_kernel())
+    path = lessons[lesson]
+    target, text = workspace / f"{name_of(path)}.ipynb", copied(path, **_kernel())
     try:
         with alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
             before = target.read_bytes() if target.exists() else None
@@ -163,7 +169,7 @@ def _sources(folder):
     """The source lessons, and the glossary if it exists. Raises CopyError if there are no lessons."""
     if folder == NOTEBOOKS and (problem := incomplete()):
         raise CopyError(f"The course is installed only in part: {problem}. Install it again; no lesson was changed.")
-    lessons = sorted(Path(folder).glob("[0-9]*.ipynb"))
+    lessons = parts(folder).values()
     if not lessons:
         raise CopyError(f"There are no lessons in {folder}. Install the course again.")
     return [*lessons, *Path(folder).glob(GLOSSARY)]
