@@ -11,21 +11,21 @@ import os
 import re
 import sys
 import time
-from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from PIL import Image, ImageChops
 from tqdm import tqdm
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+from course_utils._support.notebooks import NOTEBOOKS, parts
+
 SILENT = 5
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def lessons(patterns=()):
     """The source lessons in reading order, then the glossary; with patterns, those whose names contain one of them."""
-    paths = sorted(NOTEBOOKS.glob("*.ipynb"))
+    paths = [*parts().values(), NOTEBOOKS / "glossary.ipynb"]
     return [path for path in paths if not patterns or any(pattern in path.name for pattern in patterns)]
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
 EXTRAS = Path(sys.prefix) / "grading"  # nbgrader and Dask, as `make test` installs them
 NOBODY = 65534
-LESSON = ("04", "04-further")  # with both, each exercise of lesson 04
+LESSON = ("04", "04-lengths")  # with both, each exercise of lesson 04
 # of a marking process
 SETTINGS = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/devices/system/cpu")

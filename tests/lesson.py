@@ -1,4 +1,4 @@
-"""Update one lesson after a change: `make lesson L=04`, or a further part: `make lesson L=04-further`.
+"""Update one lesson after a change: `make lesson L=04`, or a further part: `make lesson L=04-lengths`.
 
 Renews what derives from it, executes it, and runs its tests, which are those of the lesson with all its parts.
 """

@@ -21,7 +21,7 @@ SKIPPED = {".venv", ".git", "build", "workspace", ".pytest_cache"}
 
 def texts(root):
     """(file, text) of all documents, and of the text cells of all lessons, relative to a folder."""
-    for path in sorted([*root.rglob("*.md"), *root.rglob("*.cff"), *(root / "notebooks").glob("*.ipynb")]):
+    for path in sorted([*root.rglob("*.md"), *root.rglob("*.cff"), *(root / "notebooks").glob("**/*.ipynb")]):
         if SKIPPED & {*path.relative_to(root).parts}:
             continue
         text = path.read_text(encoding="utf-8")

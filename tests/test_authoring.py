@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from course_utils._support.notebooks import exercise_parts
+from course_utils._support.notebooks import exercise_parts, parts
 from course_utils.exercises import all_exercises
 from course_utils.tools import authoring, cli
 from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew, with_routes
@@ -184,7 +184,7 @@ def test_run_twice_nothing_is_written_twice(course, words):
 
 def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
     """Looks at the tests that pytest has collected: in `make test`, all of them."""
-    kinds = {path.name[:2]: authoring.kind_of(nbformat.read(path, 4)) for path in NOTEBOOKS.glob("[0-9]*.ipynb")}
+    kinds = {path.name[:2]: authoring.kind_of(nbformat.read(path, 4)) for path in parts().values()}
     lessons = {number for number, kind in kinds.items() if kind != "page"}
     seen = defaultdict(set)
     for item in request.session.items:

@@ -15,18 +15,18 @@ import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
 
-from course_utils._support.notebooks import BEGIN, NOTEBOOKS, part_of, part_with, parts
+from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading.class_report import place_of
-from course_utils.tools.publish import book
+from course_utils.tools.publish import book, elsewhere
 from course_utils.tools.publish.listings import hang, kind_of, set_listings
 from course_utils.tools.publish.slides import explorer_pages
 
 from .browser import chromium, in_chromium, keep
 
-LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))]
-START, FOLDED, _, VIEWS = FEW = ["00_start_here", "04_pooling", "05_attention", "05_attention_further"]
-TO_A_LESSON = re.compile(r"\[([^]]*)\]\((\d\d_\w+)\.ipynb[^)]*\)")
+LESSONS = [name_of(path) for path in parts().values()]
+START, FOLDED, _, VIEWS = FEW = ["00_start_here", "04_pooling", "05_attention", "05_layer"]
+TO_A_LESSON = re.compile(r"\[([^]]*)\]\(((?:\.\./|further/)?\d\d_\w+)\.ipynb[^)]*\)")
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
 # Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
 # enough, in all pages. Closed boxes are opened, so that axe looks into them.
@@ -83,11 +83,13 @@ def site(names, tmp_path_factory):
     folder = tmp_path_factory.mktemp("book")
     if names == LESSONS:
         return book.write_book(folder / "book").parent
-    (folder / "lessons").mkdir()
+    (folder / "lessons" / "further").mkdir(parents=True)
     for name in (*names, "glossary"):
         lesson = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
         for cell in lesson.cells:  # a link to a lesson that is not there would stop the book
-            cell.source = TO_A_LESSON.sub(lambda link: link[0] if link[2] in names else link[1], cell.source)
+            for link in TO_A_LESSON.finditer(cell.source):
+                if elsewhere._seen_from(name, link[2]) not in names:
+                    cell.source = cell.source.replace(link[0], link[1])
         nbformat.write(lesson, folder / "lessons" / f"{name}.ipynb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(book, "write_explorers", Path)  # pages opened from files do without; test_explore.py has them
@@ -99,8 +101,8 @@ def site(names, tmp_path_factory):
 def pages(site):
     """{name: the page, parsed}."""
     return {
-        path.stem: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        for path in sorted(site.glob("*.html"))
+        name_of(path): BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in (*sorted(site.glob("*.html")), *sorted(site.glob("further/*.html")))
     }
 
 
@@ -127,7 +129,7 @@ def visited(site, open_page):
             loaded.setdefault(unquote(urlparse(request.url).path)) if request.url.startswith("file:") else None
         ),
     )
-    for path in sorted(site.glob("*.html")):
+    for path in (*sorted(site.glob("*.html")), *sorted(site.glob("further/*.html"))):
         loaded.clear()
         fits, results = {}, {"light": [], "dark": []}
         page.goto(path.as_uri())
@@ -173,7 +175,7 @@ def test_what_the_decks_link_to_is_there(pages):
 def test_every_lesson_and_nothing_for_instructors(names, pages):
     assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
     cards = pages["index"].select("ul.cards > li")
-    cores = [name for name in names if len(part_of(name)) == 2]
+    cores = [name for name in names if "/" not in name]
     assert [card.a["href"] for card in cards] == [f"{name}.html" for name in [*cores, "glossary"]]
     assert [link["href"] for link in pages["index"].select("ul.further a")] == [
         f"{name}.html" for name in names if name not in cores
@@ -220,8 +222,9 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
         figures = pages[name].select("figure")
         shown = pages[name].select(".cell_output img, .cell_output svg, .cell_output iframe")
         assert len(shown) == len(figures)
-        earlier = [other for other in names if other[:2] == name[:2] and other < name]
-        chapter = f"{int(name[:2])}{'abc'[len(earlier) - 1] if earlier else ''}"
+        number = Path(name).name[:2]
+        earlier = [other for other in names if other.startswith(f"further/{number}_") and other < name and "/" in name]
+        chapter = f"{int(number)}{'abc'[len(earlier)] if '/' in name else ''}"
         for number, figure in enumerate(figures, 1):
             assert figure.select_one("figcaption strong").text == f"Figure {chapter}.{number}."
             assert figure["id"] == f"figure-{chapter}-{number}"
@@ -229,7 +232,7 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
 
 
 def test_the_class_reports_links_find_their_sections(names, pages):
-    for place in [place_of(one) for one in all_exercises() if parts()[part_with(one)].stem in names]:
+    for place in [place_of(one) for one in all_exercises() if name_of(parts()[part_with(one)]) in names]:
         name, _, anchor = place.page.partition(".html#")
         assert anchor in {thing["id"] for thing in pages[name].find_all(id=True)}, place
 

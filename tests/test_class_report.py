@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, pearsonr
 
-from course_utils._support.notebooks import NOTEBOOKS, part_with, parts
+from course_utils._support.notebooks import name_of, part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading import class_report
 from course_utils.tools.grading.class_report import (
@@ -299,11 +299,11 @@ def test_a_thousand_learners_make_a_small_page_quickly(tmp_path):
 
 def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
     decks, wrong, written = {}, [], {path.stem: path for path in lectures().values()}
-    for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+    for path in parts().values():
         notebook = nbformat.read(path, as_version=4)
         ids = {cell.id for cell in notebook.cells}
         sections = {line for cell in notebook.cells for line in cell.source.splitlines() if line.startswith("## ")}
-        decks[path.stem] = ids, sections, read_lecture(written[path.stem]).slides if path.stem in written else []
+        decks[name_of(path)] = ids, sections, read_lecture(written[path.stem]).slides if path.stem in written else []
     for exercise in all_exercises().values():
         for shown_in in {"", exercise.shown_in, *(one.shown_in for one in exercise.mistakes)}:
             place = place_of(exercise.id, shown_in)
@@ -339,7 +339,7 @@ def test_places_are_those_that_exercises_and_mistakes_name():
     assert place_of("04-mean-pool", "diagram-broadcast").number == 6
     assert place_of("04-mean-pool", "diagram-broadcast").section == "The average, with the mask"
     shares = place_of("00-shares")
-    assert shares.page.startswith("00_start_here_further_tensors.html#")
+    assert shares.page.startswith("further/00_tensors.html#")
     assert shares.deck == "04_pooling.slides.html#/5" and shares.slide == "Now fast: vectors times mask"
     for unknown in (("04-no-such",), ("99-x",), ("", "x"), ("04-mean-pool", "no-such-cell")):
         assert place_of(*unknown) is None

@@ -44,8 +44,12 @@ read = functools.cache(lambda name: read_lecture(LECTURES[name]))
 
 
 @functools.cache
+def lesson(name):
+    return nbformat.read(parts()[part_of(name)], as_version=4)
+
+
 def quizzes(name):
-    return [cell for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells if is_quiz(cell.id)]
+    return [cell for cell in lesson(name).cells if is_quiz(cell.id)]
 
 
 def is_quiz(cell_id):
@@ -148,7 +152,7 @@ def all_of(cell):
 def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_that_is_named(name):
     """Of decimals and numbers above 99. tests/lectures.toml names the cell, or says the reason in words."""
     lecture, reasons = read(name), NUMBERS.get(part_of(name), {})
-    texts = {cell.id: all_of(cell) for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells}
+    texts = {cell.id: all_of(cell) for cell in lesson(name).cells}
     needed = set()
     for slide in lecture.slides:
         shown = " ".join(texts[block.cell] for block in slide.blocks if block.cell)
@@ -366,9 +370,10 @@ def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
     picture = drawn("shown", {"text/html": '<figure data-explorer="one_head"></figure>'})
     path = lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"), picture)
     further = new_notebook(cells=[new_code_cell("1", id="explore-one-head")])
-    nbformat.write(further, tmp_path / "05_x_further.ipynb")
+    (tmp_path / "further").mkdir()
+    nbformat.write(further, tmp_path / "further" / "05_y.ipynb")
     for book, start in (("", ""), ("../book/", "../book/"), ("https://a.org/b", "https://a.org/b/")):
-        assert f'href="{start}05_x_further.html#explore-one-head"' in render(path, book)
+        assert f'href="{start}further/05_y.html#explore-one-head"' in render(path, book)
     for book in ("javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"):
         with pytest.raises(SlidesError, match="--book must be an address"):
             render(path, book)
@@ -548,7 +553,7 @@ def place(page):
 
 @in_chromium
 def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, browser):
-    further = nbformat.read(parts()["05-further"], as_version=4)
+    further = nbformat.read(parts()["05-layer"], as_version=4)
     head_view = next(cell for cell in further.cells if cell.id == "head-view")
     slides = f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
     lecture(tmp_path, slides, head_view)

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
-from course_utils._support.notebooks import BEGIN
+from course_utils._support.notebooks import BEGIN, name_of, parts
 from course_utils.tools import doctor
 from course_utils.tools.doctor import NOT_IN_COLAB
 from course_utils.tools.publish import elsewhere
@@ -39,7 +39,7 @@ def written(readme):
 
 def test_the_links_are_those_of_the_setting():
     """Where the repository has no address, there is no broken picture and no link that leads nowhere."""
-    names = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    names = [*map(name_of, parts().values()), "glossary"]
     badge, links = (written(ROOT / name) for name in READMES)
     project = elsewhere.read_project()
     assert badge == elsewhere.badge(project) and links == elsewhere.links(project, names), "run `course links`"
@@ -110,7 +110,7 @@ def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
             cell.source for cell in mine.cells if cell.cell_type == "code"
         ]
         text = path.read_text(encoding="utf-8")
-        assert BEGIN not in text and not re.search(r"\]\(\w+\.ipynb", text), (
+        assert BEGIN not in text and not re.search(r"\]\([\w./]+\.ipynb", text), (
             "a link beside the file leads nowhere there"
         )
 

@@ -13,9 +13,11 @@ import mistune
 import nbformat
 import pytest
 
+from course_utils._support.notebooks import name_of, parts
+
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 GLOSSARY = nbformat.read(FOLDER / "glossary.ipynb", as_version=4)
-LESSONS = {path.name: nbformat.read(path, as_version=4) for path in sorted(FOLDER.glob("[0-9][0-9]_*.ipynb"))}
+LESSONS = {f"{name_of(path)}.ipynb": nbformat.read(path, as_version=4) for path in parts().values()}
 TERMS = [cell for cell in GLOSSARY.cells if cell.id.startswith("term-")]
 ENTRIES = {cell.source.splitlines()[0].removeprefix("## "): cell for cell in TERMS}
 NAMES = [cell.source.splitlines()[0].removeprefix("## ") for cell in TERMS]

@@ -244,7 +244,7 @@ def test_what_belongs_to_nobody_is_said(tmp_path):
 
 @pytest.fixture
 def capstone():
-    found = result(lesson="14-further-report", texts={"14-report": "My report."})
+    found = result(lesson="14-report", texts={"14-report": "My report."})
     return learners(("ada", "a.ipynb", 1, found), ("José", "b.ipynb", 1, found))
 
 

@@ -27,7 +27,7 @@ FULL, UNIT = points_of("04"), points_of("04-max-pool")
 # averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
 SAME = ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv")  # however the class is marked
-REPORT = "14_capstone_further_report.ipynb"
+REPORT = "14_report.ipynb"
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 
 
@@ -244,9 +244,7 @@ def test_hand_marked_cells(tmp_path):
     assert sum(rubric.values()) == most
     report = "**Result.** I wrote <script>alert(1)</script> this."
     source, out = tmp_path / "class", tmp_path / "out"
-    write_class(
-        source, ada=(REPORT, hand_in("14-further-report", report=report)), bob=(REPORT, hand_in("14-further-report"))
-    )
+    write_class(source, ada=(REPORT, hand_in("14-report", report=report)), bob=(REPORT, hand_in("14-report")))
     learners = graded(source, out)
     ada = learners["ada"]
     assert (ada.points, ada.of, ada.waiting, learners["bob"].waiting) == (0, most, most, 0)
@@ -271,36 +269,27 @@ def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
     report = "Mine <img src=x onerror=alert(1)>"
-    source = write_class(tmp_path / "class", ada=(REPORT, hand_in("14-further-report", report=report)))
-    write_class(source, **{"e ve": (REPORT, hand_in("14-further-report"))})
-    command = (
-        "grade",
-        source,
-        "--out",
-        tmp_path / "out",
-        "--nbgrader",
-        tmp_path / "nb",
-        "--lessons",
-        "14-further-report",
-    )
+    source = write_class(tmp_path / "class", ada=(REPORT, hand_in("14-report", report=report)))
+    write_class(source, **{"e ve": (REPORT, hand_in("14-report"))})
+    command = ("grade", source, "--out", tmp_path / "out", "--nbgrader", tmp_path / "nb", "--lessons", "14-report")
     done = course(*command, "--workers", 1, env=environment)
     assert done.returncode == 0 and "2 submissions written" in done.stdout, done.stderr
     script = """
 import sys; from nbgrader.api import Gradebook
 with Gradebook('sqlite:///' + sys.argv[1]) as book:
-    one = book.find_submission('lesson-14-further-report', 'ada')
+    one = book.find_submission('lesson-14-report', 'ada')
     print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in book.students))"""
     told = course(tmp_path / "nb" / "gradebook.db", program=["-W", "ignore", "-c", script], env=environment)
     points = f"0.0 {points_of('14-report'):.1f}"
     assert told.stdout.strip() == f"{points} True {['ada', 'hand-in-' + Path(page_name('e ve')).stem]}", told.stderr
-    written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14-further-report" / REPORT).read_text()
+    written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14-report" / REPORT).read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
     database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
     nbgrader = [
         "-m",
         "nbgrader",
         "generate_feedback",
-        "lesson-14-further-report",
+        "lesson-14-report",
         "--course-dir",
         str(tmp_path / "nb"),
         "--force",

@@ -23,7 +23,7 @@ from course_utils.tools.grading.submissions import HandIn
 from course_utils.tools.workspace.copies import REPORT_STUB
 
 CACHES = exercise_parts, assignment, owners._stems, own_part, owners._lessons, class_report._lesson
-NAME = "04_pooling_further.ipynb"
+NAME = "04_lengths.ipynb"
 
 
 @pytest.fixture
@@ -41,7 +41,8 @@ def divided(tmp_path, monkeypatch):
     further = nbformat.v4.new_notebook(cells=[title, section, *moved], metadata=core.metadata)
     core.cells = [cell for cell in core.cells if cell not in moved]
     nbformat.write(core, folder / "04_pooling.ipynb")
-    nbformat.write(further, folder / NAME)
+    (folder / "further").mkdir()
+    nbformat.write(further, folder / "further" / NAME)
     monkeypatch.setattr(notebooks, "NOTEBOOKS", folder)
     for one in CACHES:
         one.cache_clear()
@@ -70,8 +71,8 @@ def test_both_files_of_one_learner(divided):
     assert both.points == both.of and both.status == "ok" and len(both.files) == 2 and not both.notes
     alone = ada(("04_pooling.ipynb", result(*core)))
     assert alone.points == alone.of and further not in alone.exercises, "nobody handed the further part in"
-    less = ada(("04_pooling.ipynb", result(*core)), lessons=("04", "04-further"))
-    assert f"{further}: lesson 04-further was not handed in" in less.reason
+    less = ada(("04_pooling.ipynb", result(*core)), lessons=("04", "04-lengths"))
+    assert f"{further}: lesson 04-lengths was not handed in" in less.reason
 
 
 def test_an_undivided_hand_in_has_both_parts_and_counts_for_those_that_count(divided):
@@ -79,17 +80,15 @@ def test_an_undivided_hand_in_has_both_parts_and_counts_for_those_that_count(div
     old = ("04_pooling.ipynb", result(*core, further))
     assert set(ada(old).exercises) == {*core, further}
     assert set(ada(old, lessons=("04",)).exercises) == {*core}
-    assert set(ada(old, lessons=("04-further",)).exercises) == {further}
+    assert set(ada(old, lessons=("04-lengths",)).exercises) == {further}
     newer = ada(old, (NAME, result(further)))
-    assert newer.notes == [f"lesson 04-further was handed in more than once; the latest counts: {NAME}"]
+    assert newer.notes == [f"lesson 04-lengths was handed in more than once; the latest counts: {NAME}"]
 
 
 def test_a_stub_in_the_part_takes_no_report_back_that_an_undivided_hand_in_has():
     written, stub = (replace(result(), texts={"14-report": text}) for text in ("My report", REPORT_STUB))
     for order in ((written, stub), (stub, written)):
-        record = ada(
-            *zip(("14_capstone.ipynb", "14_capstone_further_report.ipynb"), order), lessons=("14-further-report",)
-        )
+        record = ada(*zip(("14_capstone.ipynb", "14_report.ipynb"), order), lessons=("14-report",))
         assert record.by_hand["14-report"].text == "My report"
 
 
@@ -101,30 +100,30 @@ def test_the_part_of_a_file_is_that_of_its_exercises_else_of_its_title_else_of_i
     def keys(present=(), titles=(), name="a.ipynb", texts=()):
         return marker.lessons_of({"present": list(present), "titles": list(titles), "texts": texts}, name)
 
-    assert keys([further]) == ["04-further"] and keys(core) == ["04"] and keys([further, *core]) == ["04", "04-further"]
+    assert keys([further]) == ["04-lengths"] and keys(core) == ["04"] and keys([further, *core]) == ["04", "04-lengths"]
     marker.work["by_hand"] |= {core[0]: 12}
-    assert keys([further], texts=[core[0]]) == ["04", "04-further"], "a report that a person marks"
-    assert keys(titles=["04 Pooling, further"]) == ["04-further"] and keys(titles=["05 Another title"]) == ["05"]
-    assert keys(titles=["04 Another title"]) == ["04", "04-further"], "it may be from before the lesson was divided"
-    assert keys(name="04_pooling_further-ada.ipynb") == ["04-further"] and keys(name="04_pooling-ada.ipynb") == ["04"]
+    assert keys([further], texts=[core[0]]) == ["04", "04-lengths"], "a report that a person marks"
+    assert keys(titles=["04 Pooling, further"]) == ["04-lengths"] and keys(titles=["05 Another title"]) == ["05"]
+    assert keys(titles=["04 Another title"]) == ["04", "04-lengths"], "it may be from before the lesson was divided"
+    assert keys(name="04_lengths-ada.ipynb") == ["04-lengths"] and keys(name="04_pooling-ada.ipynb") == ["04"]
     marker.work = assignment(("04",))
     with pytest.raises(marking._Unreadable, match="no exercise of lesson 04"):
         keys([further])
 
 
 def test_file_names(divided):
-    assert own_part("04_pooling_further-ada") == own_part("04_pooling-ada") == "ada"
-    assert notebooks_named_in("04_pooling_further-ada 05_attention") == ["04_pooling_further", "05_attention"]
+    assert own_part("04_lengths-ada") == own_part("04_pooling-ada") == "ada"
+    assert notebooks_named_in("04_lengths-ada 05_attention") == ["04_lengths", "05_attention"]
     judge = Owners([], "", {})
-    for name in ("lesson-04-further", "04_pooling_further", "lesson-04"):
+    for name in ("lesson-04-lengths", "04_lengths", "lesson-04"):
         assert judge.is_lesson(name)
     assert not judge.is_lesson("ada-further")
 
 
 def test_core_and_further_part_are_released_each_with_its_own_points(divided, tmp_path):
     further, core = divided
-    manifest = write_release(["04-further", "04"], tmp_path / "out", sources=notebooks.NOTEBOOKS)
-    assert manifest["lessons"] == ["04", "04-further"] and set(manifest["points"]) == {*core, further}
+    manifest = write_release(["04-lengths", "04"], tmp_path / "out", sources=notebooks.NOTEBOOKS)
+    assert manifest["lessons"] == ["04", "04-lengths"] and set(manifest["points"]) == {*core, further}
     note = json.loads((tmp_path / "out" / NAME).read_text())["cells"][1]["source"]
     assert f"`{further}`" in "".join(note) and not any(f"`{one}`" in "".join(note) for one in core)
     manifest = write_release(["04"], tmp_path / "core", sources=notebooks.NOTEBOOKS)
@@ -132,23 +131,23 @@ def test_core_and_further_part_are_released_each_with_its_own_points(divided, tm
 
 
 def test_an_unknown_key_is_answered_with_the_keys(divided):
-    with pytest.raises(ValueError, match="lesson '05-further' is not in this course; its lessons are .*04, 04-further"):
-        assignment(("05-further",))
+    with pytest.raises(ValueError, match="lesson '05-layer' is not in this course; its lessons are .*04, 04-lengths"):
+        assignment(("05-layer",))
 
 
 def test_dates_by_part(divided, tmp_path):
     further, core = divided
     table = tmp_path / "received.csv"
-    table.write_text("learner,received,lesson\nada,2026-12-05 09:00,4\nada,2026-12-04 09:00,lesson 04-further\n")
+    table.write_text("learner,received,lesson\nada,2026-12-05 09:00,4\nada,2026-12-04 09:00,lesson 04-lengths\n")
     one = ada(("04_pooling.ipynb", result(*core)), (NAME, result(further)))
     read_lateness("2026-12-04 18:00", "1 point a day", table).write_to([one])
-    assert [(part.lesson, part.days) for part in one.received] == [("04", 1), ("04-further", 0)] and one.deducted == 1
-    assert late._lesson("", {"lesson": "04-further"}) == "04-further"
+    assert [(part.lesson, part.days) for part in one.received] == [("04", 1), ("04-lengths", 0)] and one.deducted == 1
+    assert late._lesson("", {"lesson": "04-lengths"}) == "04-lengths"
 
 
 def test_links_lead_to_the_notebook_that_has_the_exercise(divided):
     further, core = divided
     place = place_of(further, "own")
-    assert (place.lesson, place.section, place.number) == ("04-further", "A section of its own", 0)
+    assert (place.lesson, place.section, place.number) == ("04-lengths", "A section of its own", 0)
     assert place.page.startswith(f"{Path(NAME).stem}.html#") and part_of(Path(NAME)) == place.lesson
     assert place_of(core[0]).lesson == "04"

@@ -18,8 +18,8 @@ import pytest
 from course_utils.tools.grading import reports
 from course_utils.tools.grading.results import HandMarkedCell, LearnerRecord, Mark, Remark
 
-TITLES = {"04": "04 Pooling", "06-further": "06 Similarity, further"}
-ABOUT = {"lessons": ["04", "06-further"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}
+TITLES = {"04": "04 Pooling", "06-awkward": "06 Similarity, further"}
+ABOUT = {"lessons": ["04", "06-awkward"], "version": "0.1.0", "isolated": True, "by_hand_waiting": 0}
 MARK_STATUSES = ("passed", "failed", "not attempted", "missing")
 VOID = {"meta", "img", "br"}
 ATTACKS = [

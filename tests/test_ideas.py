@@ -245,7 +245,7 @@ def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
     session = asking.predictions("02").session
     assert session.answer(1, 2).startswith("**Right.**")
     assert list(tmp_path.iterdir()) == []
-    for key in ("02", "08-further"):  # of a further part too
+    for key in ("02", "08-thresholds"):  # of a further part too
         for name in asking.predictions_of(key):
             assert asking.sheet_of(name)["options"] and sum(asking.judged(name, at)[0] for at in range(3)) <= 1
     with pytest.raises(ValueError, match="'99' has no predictions"):

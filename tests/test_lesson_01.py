@@ -6,7 +6,6 @@ They are read from the lesson's own cells, so that the test covers what the read
 import itertools
 import re
 from collections import Counter
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -15,10 +14,10 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from course_utils import load_encoder
+from course_utils._support import notebooks
 from course_utils.exercises import lesson_01 as exercises
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-PARTS = [nbformat.read(NOTEBOOKS / f"01_tokenization{part}.ipynb", as_version=4) for part in ("_further", "")]
+PARTS = [nbformat.read(notebooks.parts()[key], as_version=4) for key in ("01-vocabularies", "01")]
 CELLS = {cell["id"]: cell["source"] for part in PARTS for cell in part.cells}  # the core's, where both have one
 SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 

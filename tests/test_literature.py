@@ -37,6 +37,6 @@ def test_what_is_not_the_same_says_why_and_a_difference_has_its_interval():
 
 def test_each_link_leads_to_the_heading_above_the_cell():
     page = literature_page(LESSONS)
-    assert "[08-further:pooling](<08_similarity_benchmark_further.ipynb#" in page
+    assert "[08-thresholds:pooling](<08_thresholds.ipynb#" in page
     assert page.count("](<") == sum(len(claim["cells"]) for claim in ROWS)
     assert "](<" not in literature_page({"05_attention": LESSONS["05_attention"]}).replace("](<05_attention.ipynb#", "")

@@ -5,7 +5,6 @@ import functools
 import itertools
 import json
 import re
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -13,14 +12,14 @@ import pytest
 from nbclient import NotebookClient
 
 from course_utils._support.cell_needs import CONDITIONS
-from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, lesson_cells, part_of
+from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, lesson_cells, part_of, parts
 from course_utils.exercises import all_exercises, check, completions_of, written_solution
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used
 from course_utils.tools.workspace.copies import learner_copy
 from course_utils.tools.workspace.overview import _words, lesson_minutes
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("[0-9]*.ipynb"))
+NOTEBOOKS = list(parts().values())
 EXERCISES = all_exercises()
 BY_HAND = list(assignment()["by_hand"])
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"

@@ -6,9 +6,9 @@ import re
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import NOTEBOOKS, kind_of, lesson_cells
+from course_utils._support.notebooks import NOTEBOOKS, kind_of, lesson_cells, part_of, parts
 
-PATHS = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+PATHS = {path.stem: path for path in (*parts().values(), NOTEBOOKS / "glossary.ipynb")}
 LESSONS = [name for name, path in PATHS.items() if name[0].isdigit() and kind_of(nbformat.read(path, 4)) != "page"]
 CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1`*$|(`+)(?!`).+?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
 DRAWN = re.compile(
@@ -44,7 +44,7 @@ def diagrams(name):
 def test_there_are_diagrams_and_their_text_says_what_they_say(name):
     found = diagrams(name)
     drawn = [cell for cell in found if not cell.startswith("explore-")]
-    assert (0 if "_further" in name else 1) <= len(drawn) <= 6, drawn
+    assert (len(part_of(name)) == 2) <= len(drawn) <= 6, drawn
     for cell in for_learners(name, "code"):
         if cell.id in found:
             ((_, plain),) = [item for item in cell.outputs[0].data.items() if item[0] == "text/plain"]

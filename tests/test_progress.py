@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from filelock import FileLock
 
 from course_utils._support import files
-from course_utils._support.notebooks import NOTEBOOKS, PICTURES, ROUTES, cores, exercise_parts, part_of
+from course_utils._support.notebooks import NOTEBOOKS, PICTURES, ROUTES, cores, exercise_parts, part_of, parts
 from course_utils._support.passed import LARGEST, LIVE, PROGRESS, RECORD, SAVED, forget, passed, remember
 from course_utils.exercises import LESSONS as WITH_EXERCISES
 from course_utils.exercises import all_exercises, check
@@ -25,7 +25,7 @@ from course_utils.tools.authoring import COUNTS, ROW
 from course_utils.tools.workspace.overview import DONE, Lesson, Overview, lesson_minutes, lessons, overview, progress
 
 ROOT = Path(__file__).resolve().parents[1]
-LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+LESSONS = list(parts().values())
 ALL = len(all_exercises())
 OF_CORES = sum(len(key) == 2 for key in exercise_parts().values())
 
@@ -191,7 +191,7 @@ def test_forget_takes_one_lesson_only(workspace):
     for one in ("04-mean-pool", "04-max-pool", "04-normalise", "05-entropy"):
         remember(one)
     assert forget(workspace, "04") == {"04-mean-pool", "04-max-pool"} and forget(workspace, "04") == set()
-    assert forget(workspace, "04-further") == {"04-normalise"} and passed(workspace) == {"05-entropy"}
+    assert forget(workspace, "04-lengths") == {"04-normalise"} and passed(workspace) == {"05-entropy"}
 
 
 # ---------------------------------------------------------------- the picture
@@ -443,7 +443,7 @@ def test_the_readme_and_lesson_00_say_how_long_each_route_takes_and_link_to_one_
         (number, f"{way}{cores()[number].name}") for number in ROUTES["one day"]
     ]
     tensors = overview(None).on("everything").lessons[1]
-    assert tensors.key == "00-further-tensors" and f"add {tensors.minutes} minutes for [tensors]" in text
+    assert tensors.key == "00-tensors" and f"add {tensors.minutes} minutes for [tensors]" in text
 
 
 def test_one_day_is_a_day():

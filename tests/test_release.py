@@ -22,7 +22,10 @@ LESSONS = tuple(assignment()["titles"])
 
 def release(folder, *lessons, due=""):
     manifest = write_release(lessons, folder, due)
-    return manifest, {path.name: nbformat.read(path, as_version=4) for path in sorted(folder.glob("[0-9]*.ipynb"))}
+    return manifest, {
+        path.relative_to(folder).as_posix(): nbformat.read(path, as_version=4)
+        for path in sorted(folder.glob("**/[0-9]*.ipynb"))
+    }
 
 
 def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):

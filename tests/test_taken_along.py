@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from course_utils._support.notebooks import parts
 from course_utils.exercises import all_exercises, exercises_of
 from course_utils.exercises.model import Mistake
 from course_utils.tools import cli
@@ -52,7 +53,7 @@ def bank():
 @functools.cache
 def source_cells():
     """The cells of all lessons by (lesson, id), read without the course's code."""
-    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+    paths = parts().values()
     return {(path.name[:2], cell.id): cell for path in paths for cell in nbformat.read(path, 4).cells}
 
 

@@ -17,7 +17,7 @@ from course_utils.tools.publish import elsewhere
 from .grader import ROOT
 
 pytestmark = pytest.mark.nightly  # to build and install it takes seconds
-LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = sorted((ROOT / "notebooks").glob("**/*.ipynb"))
 
 
 def run(*command, folder, **environment):
@@ -70,7 +70,7 @@ def installed(wheel, tmp_path_factory):
 
 def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    lessons = {f"course_utils/notebooks/{path.name}" for path in LESSONS}
+    lessons = {f"course_utils/{path.relative_to(ROOT).as_posix()}" for path in LESSONS}
     assert lessons == {name for name in names if name.endswith(".ipynb")}
     assert {"course_utils/requirements.lock", "course_utils/notebooks/lectures/04_pooling.md"} <= names
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
@@ -113,7 +113,7 @@ def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
     code = (
         "import subprocess, sys; from course_utils._support.notebooks import NOTEBOOKS; from "
-        "course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.glob('*.ipynb'))) == "
+        "course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.glob('**/*.ipynb'))) == "
         f"{len(LESSONS)}; inside = 'import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))'; "
         "print(subprocess.run([*walls(), sys.executable, '-I', '-c', inside, str(NOTEBOOKS), sys.executable], "
         "capture_output=True, text=True))"

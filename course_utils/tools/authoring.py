@@ -45,7 +45,7 @@ def new_exercise(lesson, name, title=None, folder=NOTEBOOKS, exercises=EXERCISES
     Its text, answer and check go into the lesson, before "What you have seen", its cases and mistakes into the lesson's
     exercise file, their words into the file beside it, and right and wrong answers into the tests.
 
-    lesson: such as "04", or "04-further" for a further part.
+    lesson: such as "04", or "04-lengths" for a further part.
     name: such as "weighted-pool".
     title: made from the name if omitted.
 

@@ -233,7 +233,7 @@ def gains(before, after, out):
 @learners_workspace
 @click.option("--forget", "forgotten", is_flag=True, help="Also forget which of its exercises you passed.")
 def reset(lesson, workspace, forgotten):
-    """Restore lesson NN, or a further part such as 05-further, to the course's version.
+    """Restore lesson NN, or a further part such as 05-layer, to the course's version.
 
     Yours is saved first, in the folder yours_saved beside it.
     """
@@ -378,7 +378,7 @@ def _write_live(workspace, key):
 
 @main.command()
 @click.option(
-    "--lessons", multiple=True, required=True, metavar="NN", help="Lessons and further parts: 05 05-further, or 04,05."
+    "--lessons", multiple=True, required=True, metavar="NN", help="Lessons and further parts: 05 05-layer, or 04,05."
 )
 @click.argument("more", nargs=-1, metavar="[NN]...")
 @click.option("--out", type=FOLDER, required=True, help="Folder for the copies and manifest.json.")
@@ -425,7 +425,7 @@ class Part(click.ParamType):
     "--lessons",
     multiple=True,
     metavar="NN,NN",
-    help="The lessons and further parts that count, such as 05,05-further. Default: all that anyone handed in.",
+    help="The lessons and further parts that count, such as 05,05-layer. Default: all that anyone handed in.",
 )
 @click.option("--roster", type=ANY_PATH, help="A CSV file of the class with the columns id, name, email.")
 @click.option(

@@ -36,7 +36,7 @@ READING = 60  # seconds that a part waits for others to finish reading the known
 class Options:
     """How a class is marked.
 
-    lessons: those that count, such as ("05", "05-further"); None for all that were handed in.
+    lessons: those that count, such as ("05", "05-layer"); None for all that were handed in.
     roster: a CSV file.
     workers: marking processes at once; None for `default_workers`.
     only: learners to mark; the others' results stay.

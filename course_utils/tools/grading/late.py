@@ -260,7 +260,7 @@ def _lesson(where, cells):
     key = f"0{match[1]}" if match and not match[1][1:2].isdigit() else match and match[1]
     key = key and key.lower()
     if text and key not in exercise_parts().values():
-        raise GradeError(f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04 or 05-further.")
+        raise GradeError(f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04 or 05-layer.")
     return key or ""
 
 

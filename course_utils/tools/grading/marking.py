@@ -37,7 +37,7 @@ def assignment(lessons=None, folder=None):
 
     Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "rubrics": {id: {row: points}} of those
     with a rubric in their metadata, "titles": {lesson: title}, "known": checksums of the code cells that learners get
-    unchanged}. A lesson is given by its key: "05" is its core, "05-further" a further part. None: all with exercises.
+    unchanged}. A lesson is given by its key: "05" is its core, "05-layer" a further part. None: all with exercises.
     Raises ValueError for a lesson that does not exist.
     """
     exercises, by_hand, rubrics, titles, known = {}, {}, {}, {}, {}

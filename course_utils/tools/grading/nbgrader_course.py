@@ -31,7 +31,7 @@ def export(learners, course):
 def _export(learners, course):
     """Write learners' points, comments and hand-ins into the nbgrader course in the folder `course`.
 
-    Returns the number of hand-ins. There is one assignment per part, such as "lesson-04" or "lesson-05-further", made
+    Returns the number of hand-ins. There is one assignment per part, such as "lesson-04" or "lesson-05-layer", made
     from the source lesson if the course has none of that name. Learners' notebooks are rebuilt from the lesson with the
     text of their answers, without their output or HTML. Raises GradeError.
     """

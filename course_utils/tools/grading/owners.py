@@ -49,7 +49,7 @@ def _stems(folder=None):
 
 
 def notebooks_named_in(text):
-    """The names of lessons in a text: "05_attention_further" in "05_attention_further-ada"."""
+    """The names of lessons in a text: "05_layer" in "05_layer-ada"."""
     return re.findall("|".join(_stems()), text)
 
 

@@ -17,7 +17,7 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
 
     The copies show the points of each exercise, and a note on what counts and until when.
 
-    lessons: such as ("04", "05", "05-further").
+    lessons: such as ("04", "05", "05-layer").
     due: a text, such as "Friday, 4 December, 18:00".
 
     The same input gives the same bytes. Raises CopyError with a one-sentence message for an unknown lesson, or a file

@@ -282,7 +282,7 @@ def reviewing(folder, now=None):
 
 
 def predictions(lesson):
-    """Answer the predictions of a lesson, such as "02" or "02-further", and say how sure you are.
+    """Answer the predictions of a lesson, such as "02" or "02-windows", and say how sure you are.
 
     In a workspace the answers are recorded: `progress()` shows how often "sure" was right. Returns what JupyterLab
     displays. Raises ValueError for a part of the course without predictions.

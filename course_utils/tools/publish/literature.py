@@ -58,7 +58,7 @@ def literature_page(lessons):
 
 
 def _link(cell, named, lessons):
-    """A cell, such as "08-further:pooling", as a link to the heading above it; plain if the book lacks it."""
+    """A cell, such as "08-thresholds:pooling", as a link to the heading above it; plain if the book lacks it."""
     key, _, wanted = cell.partition(":")
     if key not in named:
         return f"`{cell}`"

@@ -43,7 +43,7 @@ def existing(folder):
 
 @dataclass(frozen=True)
 class Lesson:
-    """A core or a further part: its key ("04", "04-further"), title, minutes, and exercises as pairs (id, title)."""
+    """A core or a further part: its key ("04", "04-lengths"), title, minutes, and exercises as pairs (id, title)."""
 
     key: str
     title: str
