@@ -282,12 +282,16 @@ def _names_of(one):
 
 @dataclass(frozen=True)
 class _Shown:
-    """A slide: the number of the cell of the lesson that it belongs to, its title, what it asks, the cells it shows."""
+    """A slide: the number of the lesson's cell that it belongs to, its title, what it asks, and the cells it shows.
+
+    sure: whether the lesson itself says where it belongs.
+    """
 
     at: int
     title: str
     question: str
     cells: tuple[str, ...]
+    sure: bool
 
 
 @cache
@@ -304,7 +308,7 @@ def _slides(number):
     """The slides of a lesson's lecture. [] if it has none.
 
     A slide belongs to the section that it is called after, else to the first cell that it shows; if the lesson has
-    neither, to what the slide before it belongs to, and a first one to the first section.
+    neither, to what the slide before it belongs to, and a first one to the first section. The title belongs to none.
     """
     cells, found = _lesson(number)[1], []
     at = next((place for place, cell in enumerate(cells) if _section(cell)), 0)
@@ -312,11 +316,13 @@ def _slides(number):
     headings = {title: place for place, cell in enumerate(cells) for _, title in HEADING.findall(cell.source)}
     for slide in read_lecture(lectures()[number]).slides if number in lectures() else ():
         shown = [block.cell for block in slide.blocks if block.cell in places]
-        at = headings.get(slide.title, places[shown[0]] if shown else at)
+        own = headings.get(slide.title, places[shown[0]] if shown else None)
+        at = at if own is None else own
         asked = next((cells[places[one]].source for one in shown if one.startswith("quiz-")), "")
         question = asked.partition("<details>")[0].removeprefix("**Predict.**").replace("*", "")
         cells_of = tuple(block.cell for block in slide.blocks if block.cell)
-        found.append(_Shown(at, slide.title.replace("*", ""), " ".join(question.split()), cells_of))
+        title, question = slide.title.replace("*", ""), " ".join(question.split())
+        found.append(_Shown(at if slide.level else -1, title, question, cells_of, own is not None))
     return found
 
 
@@ -355,8 +361,11 @@ def _find_place(number, cell, exercise):
     path, cells, _ = _lesson(number)
     slides = _slides(number)
     on = [place for place, one in enumerate(slides) if cell in one.cells]
-    wanted = [at for at, one in enumerate(cells) if (one.id == cell if cell else _grade_id(one) == exercise)]
-    wanted = wanted or [slides[place].at for place in on]
+    answer = [at for at, one in enumerate(cells) if _grade_id(one) == exercise]
+    wanted = [at for at, one in enumerate(cells) if one.id == cell] if cell else answer
+    if on and not wanted:  # a picture for the lecture alone
+        slide = slides[on[0]]
+        wanted = [slide.at] if slide.sure or not answer else answer
     sections = [at for at, one in enumerate(cells) if _section(one)]
     before = [at for at in sections if wanted and at <= wanted[0]]
     if not before:
