@@ -15,17 +15,17 @@ import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
 
-from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_with, parts
+from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_with, parts, seen_from
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading.class_report import place_of
-from course_utils.tools.publish import book, elsewhere
+from course_utils.tools.publish import book
 from course_utils.tools.publish.listings import hang, kind_of, set_listings
 from course_utils.tools.publish.slides import explorer_pages
 
 from .browser import chromium, in_chromium, keep
 
 LESSONS = [name_of(path) for path in parts().values()]
-START, FOLDED, _, VIEWS = FEW = ["00_start_here", "04_pooling", "05_attention", "05_layer"]
+START, FOLDED, _, VIEWS = FEW = ["00_start_here", "04_pooling", "05_attention", "further/05_layer"]
 TO_A_LESSON = re.compile(r"\[([^]]*)\]\(((?:\.\./|further/)?\d\d_\w+)\.ipynb[^)]*\)")
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
 # Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
@@ -88,7 +88,7 @@ def site(names, tmp_path_factory):
         lesson = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
         for cell in lesson.cells:  # a link to a lesson that is not there would stop the book
             for link in TO_A_LESSON.finditer(cell.source):
-                if elsewhere._seen_from(name, link[2]) not in names:
+                if seen_from(name, link[2]) not in names:
                     cell.source = cell.source.replace(link[0], link[1])
         nbformat.write(lesson, folder / "lessons" / f"{name}.ipynb")
     with pytest.MonkeyPatch.context() as patch:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, pearsonr
 
-from course_utils._support.notebooks import name_of, part_with, parts
+from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading import class_report
 from course_utils.tools.grading.class_report import (
@@ -303,7 +303,7 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
         notebook = nbformat.read(path, as_version=4)
         ids = {cell.id for cell in notebook.cells}
         sections = {line for cell in notebook.cells for line in cell.source.splitlines() if line.startswith("## ")}
-        decks[name_of(path)] = ids, sections, read_lecture(written[path.stem]).slides if path.stem in written else []
+        decks[path.stem] = ids, sections, read_lecture(written[path.stem]).slides if path.stem in written else []
     for exercise in all_exercises().values():
         for shown_in in {"", exercise.shown_in, *(one.shown_in for one in exercise.mistakes)}:
             place = place_of(exercise.id, shown_in)
@@ -311,7 +311,7 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
             if place is None or not place.number and decks[own][2]:
                 wrong.append((exercise.id, shown_in))
                 continue
-            assert f"## {place.section}" in decks[place.page.partition(".")[0]][1]
+            assert f"## {place.section}" in decks[Path(place.page.partition(".")[0]).name][1]
             family = [deck for stem, deck in decks.items() if stem[:2] == own[:2]]
             if not place.number:  # a further part without a deck
                 ids = set().union(*(ids for ids, *_ in family))

@@ -63,7 +63,7 @@ def plain(tokens, target=""):
         if kind in ("heading", "block_code", "block_html", "inline_html", "table_head"):
             continue
         if kind == "link":
-            url = token["attrs"]["url"]
+            url = token["attrs"]["url"].removeprefix("../")
             if url.startswith("glossary.ipynb#"):
                 yield from plain(token["children"], url.removeprefix("glossary.ipynb#"))
         elif kind == "codespan":
@@ -82,7 +82,7 @@ def is_prose(name, cell):
     if cell.cell_type != "markdown" or "nbgrader" in cell.metadata:
         return False
     apart = cell.source.startswith(("## What you have seen", "## Further reading"))
-    return not (cell.id.startswith(("quiz-", "recall")) or apart or (name[:2], cell.id) == ("00", "map"))
+    return not (cell.id.startswith(("quiz-", "recall")) or apart or (name, cell.id) == ("00_start_here.ipynb", "map"))
 
 
 def running_prose(name, cell):
@@ -153,7 +153,7 @@ def test_a_definition_is_short_and_ends_with_where_to_go(term):
     _, definition, last = ENTRIES[term].source.split("\n\n")
     assert 8 <= len(definition.split()) <= 80
     assert 1 <= len(re.findall(r"[.?](?= [A-Z`]|$)", definition)) <= 4
-    assert re.fullmatch(r"First in lesson \[\d\d\]\(\d\d_[a-z_]+\.ipynb\)\.( See also [^.]+\.)?", last)
+    assert re.fullmatch(r"First in lesson \[\d\d\]\((?:further/)?\d\d_[a-z_]+\.ipynb\)\.( See also [^.]+\.)?", last)
     others = re.findall(r"\]\(#([^)]*)\)", last)
     assert set(others) <= {anchor(name) for name in NAMES} - {anchor(term)}
     assert all(anchor(words) == target for words, target in re.findall(r"\[([^\]]+)\]\(#([^)]+)\)", last))
@@ -170,7 +170,9 @@ def test_every_link_of_a_lesson_to_the_glossary_leads_to_an_entry():
 def test_a_term_is_linked_once_and_from_its_first_use(term):
     texts = [(name, one) for name, notebook in LESSONS.items() for one in notebook.cells if one.cell_type == "markdown"]
     links = [
-        (name, one.id) for name, one in texts for _ in re.findall(rf"\]\(glossary\.ipynb#{anchor(term)}\)", one.source)
+        (name, one.id)
+        for name, one in texts
+        for _ in re.findall(rf"\]\((?:\.\./)?glossary\.ipynb#{anchor(term)}\)", one.source)
     ]
     assert term in FIRST, "no lesson uses it in a sentence"
     name, cell_id, target = FIRST[term]
@@ -181,7 +183,7 @@ def test_a_term_is_linked_once_and_from_its_first_use(term):
 @each_term
 def test_an_entry_names_the_lesson_of_the_first_use(term):
     name = FIRST[term][0]
-    assert f"First in lesson [{name[:2]}]({name})." in ENTRIES[term].source
+    assert f"First in lesson [{Path(name).name[:2]}]({name})." in ENTRIES[term].source
 
 
 def test_links_cover_whole_words_and_stand_in_sentences():
@@ -192,6 +194,6 @@ def test_links_cover_whole_words_and_stand_in_sentences():
                 assert is_prose(name, cell), f"{name}, {cell.id}"
                 shown = [target for _, target in running_prose(name, cell) if target]
                 assert len(set(shown)) == len(here), f"{name}, {cell.id}: a link outside running prose"
-                assert not re.search(r"\w\[[^\]]*\]\(glossary|\(glossary\.ipynb#[a-z0-9-]+\)\w", cell.source), (
-                    f"{name}, {cell.id}: half a word"
-                )
+                assert not re.search(
+                    r"\w\[[^\]]*\]\((?:\.\./)?glossary|\((?:\.\./)?glossary\.ipynb#[a-z0-9-]+\)\w", cell.source
+                ), f"{name}, {cell.id}: half a word"

@@ -22,7 +22,8 @@ from course_utils.tools.grading.store import Entry
 from course_utils.tools.grading.submissions import HandIn
 from course_utils.tools.workspace.copies import REPORT_STUB
 
-CACHES = exercise_parts, assignment, owners._stems, own_part, owners._lessons, class_report._lesson
+CACHES = exercise_parts, assignment, owners._stems, own_part, owners._lessons, owners._of_a_part, class_report._lesson
+CACHES += (class_report._slides,)
 NAME = "04_lengths.ipynb"
 
 
@@ -124,10 +125,10 @@ def test_core_and_further_part_are_released_each_with_its_own_points(divided, tm
     further, core = divided
     manifest = write_release(["04-lengths", "04"], tmp_path / "out", sources=notebooks.NOTEBOOKS)
     assert manifest["lessons"] == ["04", "04-lengths"] and set(manifest["points"]) == {*core, further}
-    note = json.loads((tmp_path / "out" / NAME).read_text())["cells"][1]["source"]
+    note = json.loads((tmp_path / "out" / "further" / NAME).read_text())["cells"][1]["source"]
     assert f"`{further}`" in "".join(note) and not any(f"`{one}`" in "".join(note) for one in core)
     manifest = write_release(["04"], tmp_path / "core", sources=notebooks.NOTEBOOKS)
-    assert set(manifest["points"]) == {*core} and not (tmp_path / "core" / NAME).exists()
+    assert set(manifest["points"]) == {*core} and not (tmp_path / "core" / "further").exists()
 
 
 def test_an_unknown_key_is_answered_with_the_keys(divided):
@@ -149,5 +150,5 @@ def test_links_lead_to_the_notebook_that_has_the_exercise(divided):
     further, core = divided
     place = place_of(further, "own")
     assert (place.lesson, place.section, place.number) == ("04-lengths", "A section of its own", 0)
-    assert place.page.startswith(f"{Path(NAME).stem}.html#") and part_of(Path(NAME)) == place.lesson
+    assert place.page.startswith(f"further/{Path(NAME).stem}.html#") and part_of(Path(NAME)) == place.lesson
     assert place_of(core[0]).lesson == "04"

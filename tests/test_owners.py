@@ -151,7 +151,7 @@ ada | ada | bob ; 0 ; - ; 04/ada.ipynb | 04/bob.ipynb | 05/ada.ipynb
 ada | ada | bob | class ; 0 ; - ; 04/ada.ipynb | 04/bob.ipynb | 04/05_attention.ipynb | 05/ada.ipynb
 812 | 812 ; 0 ; - ; 04/lovelaceada_812_99001_x.ipynb | 05/lovelaceada_812_99003_x.ipynb
 812 | 812 ; 0 ; - ; 04/lovelaceada_812_99001_x.ipynb | 05/lovelaceada_812_99001_x.ipynb
-ada | ada | bob | bob ; 0 ; - ; 04/ada/x.ipynb | 12_capstone/ada/x.ipynb | lesson-05/bob/x.ipynb |
+ada | ada | bob | bob ; 0 ; - ; 04/ada/x.ipynb | 14_capstone/ada/x.ipynb | lesson-05/bob/x.ipynb |
     week 12/bob/x.ipynb
 04 | 05 ; 0 ; 04 05 ; 04/ada/x.ipynb | 05/bob/x.ipynb
 ada | hw1023 | ps123456 ; 0 ; - ; ps123456/x.ipynb | hw1023/x.ipynb | ps1/ada/x.ipynb

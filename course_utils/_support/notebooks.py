@@ -2,6 +2,7 @@
 
 import csv
 import json
+import posixpath
 import re
 from functools import cache
 from importlib import metadata
@@ -49,6 +50,11 @@ def parts(folder=None):
 def name_of(path):
     """The name of a lesson's page in the book: "05_attention", "further/05_effects"."""
     return f"{FURTHER}/{path.stem}" if path.parent.name == FURTHER else path.stem
+
+
+def seen_from(name, link):
+    """The name of the lesson to which a link in another one leads: "05_attention" for "../05_attention"."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
 
 
 def padded(key):

@@ -706,6 +706,32 @@ def _in_a_clone():
         raise click.ClickException("Lessons are written in a clone of the repository; this course is installed.")
 
 
+@main.command()
+@click.option("--out", type=FOLDER, required=True, help="Folder for the copies and for what pip shall install there.")
+def colab(out):
+    """For releases: write learner's copies for Google Colab, each with a first cell that installs the course."""
+    from .publish.elsewhere import ElsewhereError, write_colab
+
+    _in_a_clone()
+    with in_one_sentence(ElsewhereError, OSError):
+        written = write_colab(out)
+    click.echo(f"{len(written)} files written to {out}.")
+
+
+@main.command()
+def links():
+    """For authors: renew the badge and the links to Colab, Binder and a codespace in the READMEs."""
+    from .publish.elsewhere import ElsewhereError, write_links
+
+    _in_a_clone()
+    with in_one_sentence(ElsewhereError, OSError):
+        changed = write_links()
+    for path in changed:
+        click.echo(f"{_short(path)}: renewed.")
+    if not changed:
+        click.echo("Badge and links are up to date.")
+
+
 @main.command("new-exercise")
 @click.argument("lesson", metavar="NN")
 @click.argument("name")

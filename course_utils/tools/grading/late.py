@@ -28,7 +28,7 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 LONG_FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")
 # the second is of Moodle's grading worksheet, the third of Canvas's data
 RECEIVED = ("received", "lastmodifiedsubmission", "submittedat")
-LESSON = re.compile(r"(?:lesson )?(\d{1,2}(?:-further[-\w]*)?)", re.IGNORECASE)
+LESSON = re.compile(r"(?:lesson )?(\d{1,2}(?:-[a-z][-\w]*)?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

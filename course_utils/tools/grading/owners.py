@@ -18,7 +18,6 @@ from .platforms import readings
 from .untrusted import for_keys, for_messages
 
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)?[-_ ]?(\d{1,2})", re.IGNORECASE)
-FURTHER = re.compile(r"(?<=\d)-further[-\w]*$")  # behind a number, as nbgrader calls a part
 SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
 
 
@@ -46,6 +45,12 @@ def _stems(folder=None):
     """The names of the lessons; longest first, as one may begin with another."""
     names = [path.stem for path in parts(folder).values()]
     return sorted(names, key=lambda name: (-len(name), name))
+
+
+@cache
+def _of_a_part():
+    """What stands behind the number in a further part's key, such as "-layer", as nbgrader calls an assignment."""
+    return re.compile(rf"(?<=\d)({'|'.join(key[2:] for key in parts() if len(key) > 2)})$")
 
 
 def notebooks_named_in(text):
@@ -276,7 +281,7 @@ class Owners:
         """Whether a folder is named after a lesson: by a number that the course has and no learner, or by its name."""
         if self.roster.find(part):
             return False
-        part = FURTHER.sub("", part)
+        part = _of_a_part().sub("", part)
         match = NUMBERED.fullmatch(part)
         if not match:
             own = own_part(part)

@@ -1,6 +1,5 @@
 """Where else the course opens: Google Colab, Binder, a codespace. All addresses follow from one, in pyproject.toml."""
 
-import posixpath
 import re
 import tomllib
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import nbformat
 
 from ..._support.files import write_whole
-from ..._support.notebooks import ROOT, name_of, parts
+from ..._support.notebooks import ROOT, name_of, parts, seen_from
 from ..doctor import NOT_IN_COLAB, TORCH_INDEX
 from ..workspace.copies import learner_copy
 
@@ -123,11 +122,6 @@ def _names(root):
     return [name_of(path) for path in (*parts(folder).values(), *folder.glob("glossary.ipynb"))]
 
 
-def _seen_from(name, link):
-    """The name of the lesson to which a link in another one leads."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
-
-
 def requirements(project):
     """The requirements of the lessons in Colab, as a file for pip. The wheel is installed after them, without its own.
 
@@ -153,7 +147,7 @@ def colab_copy(notebook, project, name):
     ]
     for cell in copy.cells:
         if cell.cell_type == "markdown":
-            cell.source = LINK.sub(lambda link: f"]({colab(project, _seen_from(name, link[1]))}", cell.source)
+            cell.source = LINK.sub(lambda link: f"]({colab(project, seen_from(name, link[1]))}", cell.source)
     return copy
 
 

@@ -74,7 +74,8 @@ def write_workspace(workspace, sources=NOTEBOOKS):
     workspace, lessons = Path(workspace), _sources(sources)
     report, target = [], workspace
     try:
-        (workspace / FURTHER).mkdir(parents=True, exist_ok=True)
+        workspace.mkdir(parents=True, exist_ok=True)
+        (workspace / FURTHER).mkdir(exist_ok=True)
         with _recording(workspace) as record:
             for lesson in lessons:
                 target = workspace / f"{name_of(lesson)}.ipynb"

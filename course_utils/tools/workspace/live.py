@@ -8,13 +8,13 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, parts
+from ..._support.notebooks import NOTEBOOKS, name_of, parts, seen_from
 from ..._support.passed import LIVE
 from ...exercises.model import code_marks
 from .copies import CopyError, cannot_write, learner_copy, write_other
 
 WIDTH = 88  # of a comment
-TO_A_LESSON = re.compile(r"\]\((?=[\w-]+\.ipynb)")
+TO_A_LESSON = re.compile(r"(?<=\]\()([\w./-]+)(?=\.ipynb)")
 NOTE = (
     "**This is a live copy of [{name}](../{name}).** Its worked cells are empty but for a comment that says what to "
     "write. Write it, or add `reveal()` below the comment and press Ctrl+Enter: the code comes back, and Ctrl+Enter "
@@ -50,7 +50,7 @@ def typed_cells(notebook):
 
 
 def live_copy(notebook, *, key, name):
-    """The live copy of a source notebook; `key` is its key, `name` its file's.
+    """The live copy of a source notebook; `key` is its key, `name` its file in the workspace.
 
     A learner's copy, except for the worked cells, links to other lessons, and two cells after the title. Raises
     CopyError if there is nothing to empty.
@@ -66,7 +66,7 @@ def live_copy(notebook, *, key, name):
             # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where it is
             cell.source, cell.id = "\n".join(f"# {line}" for line in lines), _live_id(key, cell.id)
         elif cell.cell_type == "markdown":
-            cell.source = TO_A_LESSON.sub("](../", cell.source)
+            cell.source = TO_A_LESSON.sub(lambda link: f"../{seen_from(name, link[1])}", cell.source)
     note = NOTE.format(name=name, page=live_file(name).with_suffix(".html").name, up=f"../{name}")
     copy.cells[1:1] = [
         nbformat.v4.new_markdown_cell(note, id="live-note"),
@@ -113,7 +113,7 @@ def write_live(workspace, key, sources=NOTEBOOKS):
         raise CopyError(f"There is no lesson {key}; the lessons are {', '.join(parts(sources))}.")
     file = live_file(path.name)
     target = Path(workspace) / file
-    edited = write_other(path, target, workspace, partial(live_copy, key=key, name=path.name))
+    edited = write_other(path, target, workspace, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
     page = target.with_suffix(".html")
     try:
         if not (edited and page.exists()):
