@@ -172,7 +172,7 @@ def test_what_the_decks_link_to_is_there(pages):
         assert name not in pages or pages[name].find(id=place), address
 
 
-def test_every_lesson_and_nothing_for_instructors(names, pages):
+def test_every_lesson_and_nothing_of_the_lecture(names, pages):
     assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
     cards = pages["index"].select("ul.cards > li")
     cores = [name for name in names if "/" not in name]

@@ -311,7 +311,7 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
             if place is None or not place.number and decks[own][2]:
                 wrong.append((exercise.id, shown_in))
                 continue
-            assert f"## {place.section}" in decks[Path(place.page.partition(".")[0]).name][1]
+            assert f"## {place.section}" in decks[place.page.partition(".")[0].rpartition("/")[2]][1]
             family = [deck for stem, deck in decks.items() if stem[:2] == own[:2]]
             if not place.number:  # a further part without a deck
                 ids = set().union(*(ids for ids, *_ in family))
