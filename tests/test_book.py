@@ -6,13 +6,16 @@ mode.
 
 import io
 import re
+import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 
 from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_with, parts, seen_from
@@ -46,6 +49,7 @@ AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations']
     .then(result => result.violations.map(found => [found.id, found.nodes.length,
         found.nodes[0].html.slice(0, 200)]))"""
 OF_A_WHOLE_PAGE = ["landmark-one-main", "page-has-heading-one", "region"]  # and not of a frame in it
+AXE_ITSELF = Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js"
 COLOURS = ["color-contrast", "link-in-text-block"]
 STRUCTURE = {**{rule: {"enabled": True} for rule in EXPERIMENTAL}, **{rule: {"enabled": False} for rule in COLOURS}}
 WIDTHS = (1440, 820, 390)
@@ -65,6 +69,20 @@ FITS = """() => {
 FOCUSED = """() => { const thing = document.activeElement;
     return [thing.tagName, thing.className, thing.innerText.trim(),
     getComputedStyle(thing).outlineStyle !== 'none']; }"""
+
+
+LINES = "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()"
+CUT_OFF = """[...document.querySelectorAll('pre, img, table')].filter(thing => thing.scrollWidth > thing.clientWidth + 1
+    || thing.getBoundingClientRect().right > innerWidth).map(thing => thing.outerHTML.slice(0, 200))"""
+HERE = "[...document.querySelectorAll('#pst-page-toc-nav [aria-current]')].map(link => link.textContent).join()"
+
+
+def parsed(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def paths_of(site):
+    return [*sorted(site.glob("*.html")), *sorted(site.glob("further/*.html"))]
 
 
 def of_the_whole_book(test):
@@ -100,10 +118,7 @@ def site(names, tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(site):
     """{name: the page, parsed}."""
-    return {
-        name_of(path): BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        for path in (*sorted(site.glob("*.html")), *sorted(site.glob("further/*.html")))
-    }
+    return {name_of(path): parsed(path) for path in paths_of(site)}
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +133,7 @@ def visited(site, open_page):
 
     "bytes" loaded, "outside", "problems", and by width how listings fit, and what axe finds in "light" and "dark".
     """
-    from axe_playwright_python import __file__ as package
-
-    axe = (Path(package).parent / "axe.min.js").read_text(encoding="utf-8")
+    axe = AXE_ITSELF.read_text(encoding="utf-8")
     found, loaded, seen, page = {}, {}, {}, open_page(WIDTHS[0])
     page.emulate_media(reduced_motion="reduce")  # disable transitions, so that colours change at once
     page.on(
@@ -129,7 +142,7 @@ def visited(site, open_page):
             loaded.setdefault(unquote(urlparse(request.url).path)) if request.url.startswith("file:") else None
         ),
     )
-    for path in (*sorted(site.glob("*.html")), *sorted(site.glob("further/*.html"))):
+    for path in paths_of(site):
         loaded.clear()
         fits, results = {}, {"light": [], "dark": []}
         page.goto(path.as_uri())
@@ -160,10 +173,19 @@ def visited(site, open_page):
     return found
 
 
-def go(open_page, site, name):
-    page = open_page()
+def go(open_page, site, name, **size):
+    page = open_page(**size)
     page.goto((site / f"{name}.html").as_uri())
     return page
+
+
+def first_view(page):
+    """The frame of the first attention view and what is in it, drawn."""
+    frame = page.locator("iframe").first
+    frame.scroll_into_view_if_needed()
+    within = frame.element_handle().content_frame()
+    within.wait_for_function("document.querySelectorAll('svg line').length > 100")
+    return frame, within
 
 
 def test_what_the_decks_link_to_is_there(pages):
@@ -212,9 +234,7 @@ def test_every_picture_has_a_text(names, pages):
     pictures = [(name, picture) for name, page in pages.items() for picture in page.select(wanted)]
     assert len(pictures) >= 3 * len(names)
     assert [name for name, one in pictures if len(one.get("alt") or one.get("aria-label", "")) <= 10] == []
-    assert [
-        name for name, page in pages.items() for frame in page.find_all("iframe") if len(frame.get("title", "")) <= 10
-    ] == []
+    assert [frame for page in pages.values() for frame in page("iframe") if len(frame.get("title", "")) <= 10] == []
 
 
 def test_every_figure_has_a_number_and_a_caption(names, pages):
@@ -248,7 +268,7 @@ def test_nothing_is_asked_of_another_machine(pages, site):
 
 
 def test_no_place_of_this_machine_is_told(site):
-    for path in [*site.glob("*.html"), site / "searchindex.js"]:
+    for path in [*paths_of(site), site / "searchindex.js"]:
         text = path.read_text(encoding="utf-8")
         assert str(site.parent) not in text and str(NOTEBOOKS) not in text, path
 
@@ -257,11 +277,7 @@ def test_no_place_of_this_machine_is_told(site):
 def test_pages_are_light_and_stay_on_this_machine(visited):
     print({name: f"{found['bytes'] / 1e6:.2f} MB" for name, found in visited.items()})
     assert {name: found["bytes"] for name, found in visited.items() if not 500_000 < found["bytes"] < MOST} == {}
-    assert [
-        (name, found["outside"], found["problems"])
-        for name, found in visited.items()
-        if found["outside"] or found["problems"]
-    ] == []
+    assert {name: one for name, found in visited.items() if (one := found["outside"] + found["problems"])} == {}
 
 
 @of_the_whole_book
@@ -287,7 +303,7 @@ def test_code_fits(names, visited):
 def test_from_the_first_page_to_the_last(names, pages):
     page, seen = "index", []
     while onward := pages[page].select_one("a.right-next"):
-        page = Path(onward["href"]).stem
+        page = seen_from(page, onward["href"]).removesuffix(".html")
         seen.append(page)
     assert seen == [*names, "glossary", "literature"]
 
@@ -320,16 +336,8 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
             assert page.locator("article details[open]").count() == 1
             assert page.locator("article details[open] p").is_visible()
             keep(page, "book_quiz")
-    order = [
-        "Skip to main content",
-        "search-button",
-        "theme-switch-button",
-        names[0][:2],
-        "internal nav-link",
-        names[-1][:2],
-        "C. 1, the puppy",
-        "right-next",
-    ]
+    order = ["Skip to main content", "search-button", "theme-switch-button", names[0][:2], "internal nav-link"]
+    order += [names[-1][:2], "C. 1, the puppy", "right-next"]
     places = [next((place for place, text in enumerate(reached) if sign in text), -1) for sign in order]
     assert places == sorted(places) and -1 not in places, dict(zip(order, places, strict=True))
     page.set_viewport_size({"width": 640, "height": 450})  # as zoomed to 200%: the navigation becomes a button
@@ -357,30 +365,17 @@ def test_dark_mode_by_keyboard_is_remembered(site, open_page):
 
 @of_the_whole_book
 def test_attention_views_draw_and_answer(site, open_page):
-    from axe_playwright_python import __file__ as package
-
     page = go(open_page, site, VIEWS)
-    frames = page.locator("iframe")
-    assert frames.count() == 2
-    frames.first.scroll_into_view_if_needed()
-    within = frames.first.element_handle().content_frame()
-    within.wait_for_function("least => document.querySelectorAll('svg line').length > least", arg=100)
-    assert within.evaluate("document.body.style.zoom") >= "0.5" and within.evaluate(
-        "document.documentElement.scrollHeight <= innerHeight"
-    )
-    within.evaluate((Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
+    assert page.locator("iframe").count() == 2
+    _, within = first_view(page)
+    assert within.evaluate("document.body.style.zoom") >= "0.5"
+    assert within.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    within.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
     assert within.evaluate(AXE, {"rules": {rule: {"enabled": False} for rule in OF_A_WHOLE_PAGE}}) == []
     keep(page, "book_views")
-    before = within.eval_on_selector_all(
-        "svg line", "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()"
-    )
+    before = within.eval_on_selector_all("svg line", LINES)
     within.select_option("#layer", "3")
-    assert (
-        within.eval_on_selector_all(
-            "svg line", "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()"
-        )
-        != before
-    )
+    assert within.eval_on_selector_all("svg line", LINES) != before
     assert page.outside == [] and page.problems == []
 
 
@@ -388,10 +383,7 @@ def test_attention_views_draw_and_answer(site, open_page):
 def test_a_view_follows_dark_mode(site, open_page):
     page = go(open_page, site, VIEWS)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    frame = page.locator("iframe").first
-    frame.scroll_into_view_if_needed()
-    within = frame.element_handle().content_frame()
-    within.wait_for_function("document.querySelectorAll('svg line').length > 100")
+    frame, _ = first_view(page)
     grey = Image.open(io.BytesIO(frame.screenshot())).convert("L")
     dark, light = grey.getextrema()
     assert grey.resize((1, 1)).getpixel((0, 0)) < 60, "dark on the whole"
@@ -420,48 +412,33 @@ def test_a_figure_opens_in_full_size(site, open_page):
 @of_the_whole_book
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_navigation_shows_where_one_is(site, open_page, width):
-    page = open_page(width)
-    page.goto((site / f"{VIEWS}.html").as_uri())
+    page = go(open_page, site, VIEWS, width=width)
     for heading in page.locator("article h2").all()[2:7:2]:
         heading.evaluate("thing => thing.scrollIntoView({behavior: 'instant'})")
         name = heading.evaluate("thing => thing.firstChild.textContent")
-        here = page.locator("#pst-page-toc-nav [aria-current]")
-        page.wait_for_function(
-            "name => [...document.querySelectorAll('#pst-page-toc-nav [aria-current]')].map(link => link.textContent)"
-            ".join() === name",
-            arg=name,
-        )
+        page.wait_for_function(f"name => {HERE} === name", arg=name)
     if width == 390:
         page.click("button.primary-toggle")
         page.wait_for_timeout(400)  # it slides in
         keep(page, "book_sections")
+    here = page.locator("#pst-page-toc-nav [aria-current]")
     inside = here.bounding_box()
     assert here.is_visible() and 0 < inside["y"] < 850
 
 
 @of_the_whole_book
 def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page):
-    page = open_page(width=660)  # an A4 page without margins
-    page.goto((site / f"{FOLDED}.html").as_uri())
+    page = go(open_page, site, FOLDED, width=660)  # an A4 page without margins
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details").count() > 10 and page.locator("details:not([open])").count() == 0
-    assert page.evaluate("getComputedStyle(document.querySelector('.highlight .k')).color") != page.evaluate(
-        "getComputedStyle(document.body).backgroundColor"
-    )
+    code = page.evaluate("getComputedStyle(document.querySelector('.highlight .k')).color")
+    assert code != page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert page.locator("html").get_attribute("data-theme") == "light"
-    assert not any(
-        page.locator(part).first.is_visible()
-        for part in ("header.bd-header", ".bd-sidebar-primary", ".bd-sidebar-secondary", ".prev-next-footer")
-    )
-    assert (
-        page.evaluate(
-            "[...document.querySelectorAll('pre, img, table')].filter(thing => thing.scrollWidth > thing.clientWidth "
-            "+ 1 || thing.getBoundingClientRect().right > innerWidth).map(thing => thing.outerHTML.slice(0, 200))"
-        )
-        == []
-    )
+    for part in ("header.bd-header", ".bd-sidebar-primary", ".bd-sidebar-secondary", ".prev-next-footer"):
+        assert not page.locator(part).first.is_visible()
+    assert page.evaluate(CUT_OFF) == []
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("html").get_attribute("data-theme") == "dark"
 
@@ -499,119 +476,91 @@ def test_code_goes_on_further_in():
     assert kind_of("ipython3", ["x  =  1", "y  =  2"]) == "code" and hang("code", "    return x") == 8
 
 
-def small(folder, **texts):
-    """Lessons of one Markdown cell each."""
-    folder.mkdir(exist_ok=True)
-    for name, text in texts.items():
-        nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)]), folder / f"{name}.ipynb")
-    return folder
-
-
-@pytest.fixture
-def lessons(tmp_path):
-    """Two lessons and a glossary."""
-    return small(
-        tmp_path / "lessons",
-        **{
-            "00_one": (
-                "# 00 One\n\nAbout 20 minutes. The [mean](glossary.ipynb#mean-pooling), "
-                "[CLS](glossary.ipynb#CLS-token), [the other](01_two.ipynb)."
-            ),
-            "01_two": "# 01 Two\n\nAbout 40 minutes.",
-            "glossary": (
-                "# Glossary\n\n### mean pooling\n\nA mean.\n\n### CLS token\n\nFirst, see [mean "
-                "pooling](#mean-pooling)."
-            ),
-        },
-    )
-
-
-@pytest.fixture
-def no_browser(monkeypatch):
-    monkeypatch.setattr(book, "BROWSERS", ())
-
-
-def test_links_to_the_glossary_and_between_lessons(tmp_path, lessons, no_browser):
-    said = []
-    index = book.write_book(tmp_path / "build" / "book", lessons, said.append)
-    page = BeautifulSoup((index.parent / "00_one.html").read_text(encoding="utf-8"), "html.parser")
-    assert [link["href"] for link in page.select("article p a.reference")] == [
-        "glossary.html#mean-pooling",
-        "glossary.html#cls-token",
-        "01_two.html",
-    ]
-    glossary = BeautifulSoup((index.parent / "glossary.html").read_text(encoding="utf-8"), "html.parser")
-    assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(id="cls-token")
-    routes = BeautifulSoup(index.read_text(encoding="utf-8"), "html.parser").table.select("tbody tr")
-    assert [row.select("td")[-1].text for row in routes] == ["1 hour"] * 3
-    assert (
-        any("Chromium was not found" in line for line in said)
-        and not (index.parent / book.PDF).exists()
-        and book.PDF not in index.read_text(encoding="utf-8")
-    )
-    assert [path.name for path in index.parent.parent.iterdir()] == ["book"]
-
-
-def test_formulas_are_drawn_without_a_script(tmp_path, lessons, no_browser):
-    small(lessons, **{"01_two": "# 01 Two\n\nThe length is $\\sqrt{x}$ and `$y$`."})
-    page = (book.write_book(tmp_path / "book", lessons, list).parent / "01_two.html").read_text(encoding="utf-8")
-    assert "<msqrt>" in page and "$y$" in page and "mathjax" not in page.lower()
-
-
-def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
-    pages = []
-
-    def print_nothing(browser, page, target):
-        pages.append(BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser"))
-        return "no PDF"
-
-    monkeypatch.setattr(book, "BROWSERS", (sys.executable,))
-    monkeypatch.setattr(book, "print_pdf", print_nothing)
-    book.write_book(tmp_path / "book", lessons, list)
-    links = [link["href"] for link in pages[0].select('article a[href^="#"]') if len(link["href"]) > 1]
-    assert {"#mean-pooling", "#cls-token"} <= set(links) and all(pages[0].find(id=link[1:]) for link in links)
-
-
-def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, no_browser):
-    index = book.write_book(tmp_path / "book", small(lessons, glossary="# Glossary\n\n## mean pooling\n\n## CLS token"))
-    small(lessons, **{"01_two": "# 01 Two\n\n[nowhere](glossary.ipynb#nowhere)"})
-    with pytest.raises(book.BookError, match=r"01_two.*nowhere") as error:
-        book.write_book(tmp_path / "book", lessons)
-    assert "\n" not in str(error.value) and index.exists()
-
+# ---------------------------------------------------------------- a small book
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="  # one pixel
 DRAWN = '<figure class="cu-diagram"><svg xmlns="http://www.w3.org/2000/svg" aria-label="{}">{}</svg></figure>'
 
 
-def picture(alt="A single black dot in it. It is small.", png=PNG, **metadata):
-    output = nbformat.v4.new_output(
-        "display_data", {"image/png": png}, metadata={"image/png": {"alt": alt}} if alt else {}
-    )
-    return nbformat.v4.new_code_cell("draw()", outputs=[output], id="dot", metadata=metadata)
+def cell(name, kind, *data, **metadata):
+    return new_code_cell("draw()", outputs=[new_output(kind, *data, **metadata)], id=name)
+
+
+def picture(alt="A single black dot in it. It is small.", png=PNG, name="dot"):
+    return cell(name, "display_data", {"image/png": png}, metadata={"image/png": {"alt": alt}} if alt else {})
 
 
 def diagram(alt="Two boxes. One is blue.", inside="<rect/>"):
-    output = nbformat.v4.new_output("execute_result", {"text/html": DRAWN.format(alt, inside)})
-    return nbformat.v4.new_code_cell("draw()", outputs=[output], id="boxes")
-
-
-def failed():
-    output = nbformat.v4.new_output("error", ename="DiagramError", evalue="too wide", traceback=[])
-    return nbformat.v4.new_code_cell("draw()", outputs=[output], id="boxes")
+    return cell("boxes", "execute_result", {"text/html": DRAWN.format(alt, inside)})
 
 
 def lesson(*cells):
-    return nbformat.writes(nbformat.v4.new_notebook(cells=list(cells), metadata={"language_info": {"name": "python"}}))
+    """The text of a lesson of these cells; texts are of Markdown."""
+    cells = [new_markdown_cell(one) if isinstance(one, str) else one for one in cells]
+    return nbformat.writes(new_notebook(cells=cells, metadata={"language_info": {"name": "python"}}))
 
 
-def test_figures_are_numbered_in_their_order(tmp_path, lessons, no_browser):
-    first = nbformat.v4.new_markdown_cell("# 01 Two\n\nAbout 40 minutes.")
-    captioned = picture(course={"caption": "A *dot* of 1 $."})
-    captioned.id = "again"
-    (lessons / "01_two.ipynb").write_text(lesson(first, picture(), diagram(), captioned), encoding="utf-8")
-    site = book.write_book(tmp_path / "book", lessons, list).parent
-    page = BeautifulSoup((site / "01_two.html").read_text(encoding="utf-8"), "html.parser")
+FAILED = cell("boxes", "error", ename="DiagramError", evalue="too wide", traceback=[])
+CAPTIONED = picture(name="again")
+CAPTIONED.metadata["course"] = {"caption": "A *dot* of 1 $."}
+SMALL = {
+    "00_one": lesson(
+        "# 00 One\n\nAbout 20 minutes. The [mean](glossary.ipynb#mean-pooling), [CLS](glossary.ipynb#CLS-token), "
+        "[the other](01_two.ipynb)."
+    ),
+    "01_two": lesson(
+        "# 01 Two\n\nAbout 40 minutes. The length is $\\sqrt{x}$ and `$y$`.", picture(), diagram(), CAPTIONED
+    ),
+    "glossary": lesson(
+        "# Glossary\n\n### mean pooling\n\nA mean.\n\n### CLS token\n\nFirst, see [mean pooling](#mean-pooling)."
+    ),
+}
+
+
+def in_folder(folder, texts):
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def lessons(tmp_path):
+    return in_folder(tmp_path / "lessons", SMALL)
+
+
+@pytest.fixture(scope="module")
+def small_book(tmp_path_factory):
+    """(the folder of a book made without a browser, its parsed pages by name, what was said)."""
+    folder, said = tmp_path_factory.mktemp("small"), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book, "BROWSERS", ())
+        site = book.write_book(folder / "build" / "book", in_folder(folder / "lessons", SMALL), said.append).parent
+    return site, {path.stem: parsed(path) for path in paths_of(site)}, said
+
+
+def test_links_to_the_glossary_and_between_lessons(small_book):
+    site, pages, said = small_book
+    assert [link["href"] for link in pages["00_one"].select("article p a.reference")] == [
+        "glossary.html#mean-pooling",
+        "glossary.html#cls-token",
+        "01_two.html",
+    ]
+    glossary = pages["glossary"]
+    assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(id="cls-token")
+    assert [row.select("td")[-1].text for row in pages["index"].table.select("tbody tr")] == ["1 hour"] * 3
+    assert any("Chromium was not found" in line for line in said)
+    assert not (site / book.PDF).exists() and book.PDF not in str(pages["index"])
+    assert [path.name for path in site.parent.iterdir()] == ["book"]
+
+
+def test_formulas_are_drawn_without_a_script(small_book):
+    page = (small_book[0] / "01_two.html").read_text(encoding="utf-8")
+    assert "<msqrt>" in page and "$y$" in page and "mathjax" not in page.lower()
+
+
+def test_figures_are_numbered_in_their_order(small_book):
+    page, cards = small_book[1]["01_two"], small_book[1]["index"].select("ul.cards > li")
     captions = [caption.get_text().strip().removesuffix("#") for caption in page.select("figure > figcaption")]
     assert captions == [
         "Figure 1.1. A single black dot in it.",
@@ -620,51 +569,64 @@ def test_figures_are_numbered_in_their_order(tmp_path, lessons, no_browser):
     ]
     assert page.select_one("#figure-1-1 img")["alt"] == "A single black dot in it. It is small."
     assert page.select_one("#figure-1-2 svg")["aria-label"] == "Two boxes. One is blue."
-    cards = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser").select("ul.cards > li")
     assert cards[0].select_one(".number").text == "00" and "aria-label" not in cards[1].svg.attrs
+
+
+def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
+    pages = []
+    monkeypatch.setattr(book, "BROWSERS", (sys.executable,))
+    monkeypatch.setattr(book, "print_pdf", lambda browser, page, target: pages.append(parsed(page)) or "no PDF")
+    book.write_book(tmp_path / "book", lessons, list)
+    links = [link["href"] for link in pages[0].select('article a[href^="#"]') if len(link["href"]) > 1]
+    assert {"#mean-pooling", "#cls-token"} <= set(links) and all(pages[0].find(id=link[1:]) for link in links)
+
+
+def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, small_book, monkeypatch):
+    monkeypatch.setattr(book, "BROWSERS", ())
+    shutil.copytree(small_book[0], tmp_path / "book")
+    in_folder(lessons, {"01_two": lesson("# 01 Two\n\n[nowhere](glossary.ipynb#nowhere)")})
+    with pytest.raises(book.BookError, match=r"01_two.*nowhere") as error:
+        book.write_book(tmp_path / "book", lessons)
+    assert "\n" not in str(error.value) and (tmp_path / "book" / "index.html").exists()
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("", r"damaged"),
-        ("[]", r"damaged"),
-        ("{}", r"damaged"),
-        ('{"cells": [', r"damaged"),
+        *((text, "damaged") for text in ("", "[]", "{}", '{"cells": [')),
         (lesson(picture("")), r"cell dot .*picture that has no alt text"),
         (lesson(picture(png=PNG[:40])), r"picture of the cell dot cannot be drawn"),
         (lesson(diagram("")), r"cell boxes .*no alt text"),
         (lesson(diagram(inside="<rect>")), r"picture of the cell boxes cannot be drawn"),
-        (lesson(failed()), r"cell boxes ended with DiagramError"),
-        (lesson(nbformat.v4.new_code_cell(f"{BEGIN}\nx = 1")), r"no matching marker"),
+        (lesson(FAILED), r"cell boxes ended with DiagramError"),
+        (lesson(new_code_cell(f"{BEGIN}\nx = 1")), r"no matching marker"),
     ],
+    ids=range(10),
 )
 def test_a_damaged_lesson_is_named(tmp_path, lessons, content, sentence):
-    (lessons / "01_two.ipynb").write_text(content, encoding="utf-8")
-    with pytest.raises(
-        book.BookError,
-        match=r"01_two\.ipynb (is|cannot go into the book:) "
-        rf".*{sentence}|01_two\.ipynb is {sentence}",
-    ):
+    in_folder(lessons, {"01_two": content})
+    with pytest.raises(book.BookError, match=rf"01_two\.ipynb (is|cannot go into the book:) .*{sentence}"):
         book.write_book(tmp_path / "book", lessons)
     assert not (tmp_path / "book").exists()
 
 
 def test_what_somebody_else_made_stays(tmp_path, lessons):
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.txt").write_text("years of work", encoding="utf-8")
-    with pytest.raises(book.BookError, match="was not made by `course book`"):
-        book.write_book(tmp_path / "thesis", lessons)
-    with pytest.raises(book.BookError, match="Cannot write .*chapter.txt"):
-        book.write_book(tmp_path / "thesis" / "chapter.txt", lessons)
-    with pytest.raises(book.BookError, match="Cannot write"):
-        book.write_book(tmp_path / "thesis" / "chapter.txt" / "book", lessons)
-    assert (tmp_path / "thesis" / "chapter.txt").read_text(encoding="utf-8") == "years of work"
+    chapter = tmp_path / "thesis" / "chapter.txt"
+    chapter.parent.mkdir()
+    chapter.write_text("years of work", encoding="utf-8")
+    for out, sentence in (
+        (chapter.parent, "was not made by `course book`"),
+        (chapter, "Cannot write .*chapter.txt"),
+        (chapter / "book", "Cannot write"),
+    ):
+        with pytest.raises(book.BookError, match=sentence):
+            book.write_book(out, lessons)
+    assert chapter.read_text(encoding="utf-8") == "years of work"
 
 
 def test_no_lessons_and_no_sphinx(tmp_path, lessons, monkeypatch):
     with pytest.raises(book.BookError, match="There are no lessons"):
         book.write_book(tmp_path / "book", tmp_path)
-    monkeypatch.setitem(__import__("sys").modules, "myst_nb", None)
+    monkeypatch.setitem(sys.modules, "myst_nb", None)
     with pytest.raises(book.BookError, match="needs Sphinx, MyST-NB and the PyData theme"):
         book.write_book(tmp_path / "book", lessons)
