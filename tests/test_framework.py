@@ -1,5 +1,7 @@
 """`check`, `hint` and `solution` as a learner uses them."""
 
+import random
+import re
 from fractions import Fraction
 
 import nbformat
@@ -12,6 +14,20 @@ from course_utils import check, exercises, hint, setup, solution
 from course_utils.exercises import comparing, judging
 from course_utils.pooling import mean_pool
 
+mask_of_the_notebook = torch.ones(2, 17, 1)
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no")
+
+
+def raising(error):
+    def answer(*_):
+        raise error
+
+    return answer
+
 
 def test_three_states():
     assert check("04-mean-pool", mean_pool).status == "passed"
@@ -19,39 +35,36 @@ def test_three_states():
     assert check("04-mean-pool", None).status == "not attempted"
 
 
-def test_report_reads_well_as_text_and_html():
+def test_report_reads_well_as_text_and_html_and_a_learners_text_cannot_become_html():
     report = check("04-mean-pool", lambda t, m: t.mean(dim=1), seed=3)
     assert not report.passed and isinstance(report.messages, tuple)
     assert "Mean pooling: ✗ not there yet" in str(report) and report.messages[0] in str(report)
     assert "check('04-mean-pool', ..., seed=3)" in str(report)
     page = report._repr_html_()
     assert page.startswith("<div") and "not there yet" in page and "<script" not in page
-
-
-def test_a_learners_text_cannot_become_html():
-    def boom(t, m):
-        raise ValueError("<script>alert(1)</script>")
-
-    page = check("04-mean-pool", boom)._repr_html_()
+    page = check("04-mean-pool", raising(ValueError("<script>alert(1)</script>")))._repr_html_()
     assert "<script" not in page and "&lt;script&gt;" in page
 
 
-def test_a_result_instead_of_the_function_is_named():
-    vectors, mask = torch.ones(2, 3, 4), torch.ones(2, 3)
-    report = check("04-mean-pool", mean_pool(vectors, mask))
-    assert report.status == "failed" and "the function itself" in report.messages[0]
-    assert "Tensor of shape (2, 4)" in report.messages[0]
+FAILED = {  # name: (answer, what its report says)
+    "a result": (mean_pool(torch.ones(2, 3, 4), torch.ones(2, 3)), r"the function itself.*Tensor of shape \(2, 4\)"),
+    "error": (lambda t, m: [][0], "^A batch without padding.*raised IndexError: list index out of range"),
+    "arguments": (lambda t: t, "TypeError.*positional argument"),
+    "emptied input": (lambda t, m: (mean_pool(t, m), t.zero_())[0], "changes `token_embeddings`"),
+    "last digits of an input": (lambda t, m: (mean_pool(t, m), t.add_(1e-6))[0], "changes `token_embeddings`"),
+    "no return": (lambda t, m: None, "no `return` with a value"),
+    "torch's own, no stub": (lambda t, m: torch.softmax(m, dim=1), "NotImplementedError"),
+    "data of the notebook": (lambda t, m: t * mask_of_the_notebook, "uses `mask_of_the_notebook` from the notebook"),
+    "mute": (raising(Mute()), ""),
+    "exit": (lambda t, m: exit(3), "SystemExit"),
+    "interrupt": (raising(KeyboardInterrupt), "did not come back"),
+}
 
 
-def test_a_raised_error_is_told_with_its_property():
-    report = check("04-mean-pool", lambda t, m: [][0])
-    assert "raised IndexError: list index out of range" in report.messages[0]
-    assert report.messages[0].startswith("A batch without padding")
-
-
-def test_wrong_number_of_arguments_is_told():
-    report = check("04-mean-pool", lambda t: t)
-    assert "TypeError" in report.messages[0] and "positional argument" in report.messages[0]
+@pytest.mark.parametrize("answer, said", FAILED.values(), ids=FAILED)
+def test_what_went_wrong_is_told(answer, said):
+    report = check("04-mean-pool", answer)
+    assert report.status == "failed" and re.search(said, report.messages[0])
 
 
 def test_inputs_are_drawn_afresh_and_can_be_repeated():
@@ -67,30 +80,6 @@ def test_inputs_are_drawn_afresh_and_can_be_repeated():
     third = len(seen) // 3
     assert torch.equal(seen[1], seen[third + 1])
     assert seen[1].shape != seen[2 * third + 1].shape or not torch.equal(seen[1], seen[2 * third + 1])
-
-
-def test_an_answer_cannot_reach_what_is_expected_through_its_inputs():
-    def thief(t, m):
-        right = mean_pool(t, m)
-        t.zero_()
-        return right
-
-    report = check("04-mean-pool", thief)
-    assert report.status == "failed" and "changes `token_embeddings`" in report.messages[0]
-
-
-def test_an_argument_changed_in_its_last_digits_is_changed():
-    def nudge(t, m):
-        right = mean_pool(t, m)
-        t += 1e-6
-        return right
-
-    assert "changes `token_embeddings`" in check("04-mean-pool", nudge).messages[0]
-
-
-def test_no_return_is_told_as_such_only_where_nothing_came_back():
-    assert "no `return` with a value" in check("04-mean-pool", lambda t, m: None).messages[0]
-    assert "returned [[1], None] where" in comparing.difference(([1], None), ([1], [2]))
 
 
 @pytest.mark.parametrize("wrong, near", [("04-meanpool", "04-mean-pool"), ("4-max-pool", "04-max-pool")])
@@ -109,9 +98,7 @@ def test_hints_come_one_after_the_other_and_setup_starts_again():
 
 
 def test_a_completion_has_its_own_words_for_no_attempt_and_no_hint():
-    def stub(vectors, vector):
-        raise NotImplementedError
-
+    stub = raising(NotImplementedError())
     assert check("00-one-with-all", stub).messages == check("00-one-with-all", None).messages
     assert "run this cell again" in check("00-one-with-all", stub).messages[0]
     assert "Write the function above" in check("00-nearest", ...).messages[0]
@@ -119,109 +106,83 @@ def test_a_completion_has_its_own_words_for_no_attempt_and_no_hint():
     assert first == second and "has no hints" in first and "`solution('00-one-with-all')`" in first
 
 
-def test_solution_is_shown_and_passes():
+def test_a_solution_is_shown_and_without_the_source_a_sentence_says_so(tmp_path):
     text = str(solution("04-mean-pool"))
     assert "def my_mean_pool" in text and exercises.BEGIN not in text
-
-
-def test_solution_without_the_source_says_so(tmp_path):
-    from course_utils.exercises import find
-
     with pytest.raises(FileNotFoundError, match="Install the course again"):
-        exercises.written_solution(find("04-mean-pool"), tmp_path)
+        exercises.written_solution(exercises.find("04-mean-pool"), tmp_path)
+
+
+DIFFERENCES = [
+    ([1, 2], [1, 2, 3], "returned [1, 2] where [1, 2, 3] is expected"),
+    (list(range(99)), list(range(98)), "99 items where 98"),
+    ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
+    (([1], None), ([1], [2]), "returned [[1], None] where [[1], [2]]"),
+    (None, [1], "returned `None` where a list"),
+    ([[9] * 99, [9] * 99], [[9] * 99, [9] * 98 + [8]], "item 98 of item 1 of what your function returned: 9 where"),
+    (None, None, None),
+    ((1, 2), [1, 2], None),
+    (1.0, 1, None),
+    (torch.tensor(2.0), 2, None),
+    ("a", ["a"], "a str where a list"),
+    (torch.ones(2), torch.ones(2, dtype=torch.int64), None),
+    (np.ones((2, 3)), torch.ones(2, 3), None),
+    ([torch.ones(3), [1, 1, 1.000001]], torch.ones(2, 3), None),
+    ([[1, 1], [1]], torch.ones(2, 2), "a list where the shape (2, 2)"),
+    (torch.tensor([[1, 2], [3, 4]]), [(1, 2), (3, 4)], None),
+    (np.array(["a", "b"]), ["a", "b"], None),
+    (np.float32(0.1), 0.1, None),
+    (100001, 100000, "returned 100001 where 100000"),
+    (2.0, 2, None),
+    (Fraction(1, 2), 0.5, None),
+    (Fraction(1, 3), 0.5, "returned 0.3333 where 0.5"),
+    (2.000001, 2, "returned 2.000001 where 2 is"),
+    (torch.tensor([2.000001]), torch.tensor([2]), "off by"),
+    (0.82061, 0.82064, "returned 0.82061 where 0.82064"),
+    ([torch.tensor(0.82061)], [0.82064], "item 0 of what your function returned: 0.82061 where 0.82064"),
+    ([1 / 3, 2.0], (2 / 3, np.float32(0.1)), "returned [0.3333, 2.0] where [0.6667, 0.1]"),
+    ({"a": 1 / 3, "b": 123456}, {"a": 2 / 3, "b": 123456}, "{'a': 0.3333, 'b': 123456} where {'a': 0.6667, 'b'"),
+    (100001.0, 100000, "returned 100001 where 100000"),
+    (123456.7, 22.0**4, "returned 123500 where 234256"),
+    (torch.ones(2), torch.ones(3), "shape (2,)"),
+    (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
+    (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
+    (torch.full((2,), float("inf")), torch.ones(2), "off by"),
+    (torch.ones(2, 2), torch.tensor([[True, True], [False, True]]), "1 of 4 entries are wrong"),
+    (1.00002, 1.0, "returned 1"),
+    (float("nan"), 1.0, "returned nan"),
+    (5.0, float("inf"), "returned 5 where inf"),
+    (float("inf"), float("inf"), None),
+    ({"a": 1}, {"a": 1}, None),
+    ({"a": np.float32(0.1)}, {"a": 0.1}, None),
+    ({"a": 1}, {"a": 2}, "{'a': 1}"),
+    ({n: n for n in range(99)}, {n: max(n, 1) for n in range(99)}, "under 0: your function returned 0 where 1"),
+    (object, 3, "a type where an int"),
+]
+STRICT = [  # asks for type and dtype
+    (torch.ones(2), torch.ones(2), None),
+    (torch.ones(2), torch.ones(2, dtype=torch.int64), "dtype"),
+    (np.ones(2, dtype=np.float32), torch.ones(2), "an ndarray of shape (2,) where a Tensor"),
+    ([1.0, 1.0], torch.ones(2), "a list where a Tensor"),
+    (torch.ones(2), [1.0, 1.0], "a Tensor of shape (2,) where a list"),
+    ((1, 2), [1, 2], None),
+]
 
 
 @pytest.mark.parametrize(
-    "got, right, words",
-    [
-        ([1, 2], [1, 2, 3], "returned [1, 2] where [1, 2, 3] is expected"),
-        (list(range(99)), list(range(98)), "99 items where 98"),
-        ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
-        ([[1], None], [[1], [2]], "returned [[1], None] where [[1], [2]]"),
-        (None, [1], "returned `None` where a list"),
-        ([[9] * 99, [9] * 99], [[9] * 99, [9] * 98 + [8]], "item 98 of item 1 of what your function returned: 9 where"),
-        (None, None, None),
-        ((1, 2), [1, 2], None),
-        (1.0, 1, None),
-        (torch.tensor(2.0), 2, None),
-        ("a", ["a"], "a str where a list"),
-        (torch.ones(2), torch.ones(2, dtype=torch.int64), None),
-        (np.ones((2, 3)), torch.ones(2, 3), None),
-        ([torch.ones(3), [1, 1, 1.000001]], torch.ones(2, 3), None),
-        ([[1, 1], [1]], torch.ones(2, 2), "a list where the shape (2, 2)"),
-        (torch.tensor([[1, 2], [3, 4]]), [(1, 2), (3, 4)], None),
-        (np.array(["a", "b"]), ["a", "b"], None),
-        (np.float32(0.1), 0.1, None),
-        (100001, 100000, "returned 100001 where 100000"),
-        (2.0, 2, None),
-        (Fraction(1, 2), 0.5, None),
-        (Fraction(1, 3), 0.5, "returned 0.3333 where 0.5"),
-        (2.000001, 2, "returned 2.000001 where 2 is"),
-        (torch.tensor([2.000001]), torch.tensor([2]), "off by"),
-        (0.82061, 0.82064, "returned 0.82061 where 0.82064"),
-        ([torch.tensor(0.82061)], [0.82064], "item 0 of what your function returned: 0.82061 where 0.82064"),
-        ([1 / 3, 2.0], (2 / 3, np.float32(0.1)), "returned [0.3333, 2.0] where [0.6667, 0.1]"),
-        ({"a": 1 / 3, "b": 123456}, {"a": 2 / 3, "b": 123456}, "{'a': 0.3333, 'b': 123456} where {'a': 0.6667, 'b'"),
-        (100001.0, 100000, "returned 100001 where 100000"),
-        (123456.7, 22.0**4, "returned 123500 where 234256"),
-        (torch.ones(2), torch.ones(3), "shape (2,)"),
-        (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
-        (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
-        (torch.full((2,), float("inf")), torch.ones(2), "off by"),
-        (torch.ones(2, 2), torch.tensor([[True, True], [False, True]]), "1 of 4 entries are wrong"),
-        (1.00002, 1.0, "returned 1"),
-        (float("nan"), 1.0, "returned nan"),
-        (5.0, float("inf"), "returned 5 where inf"),
-        (float("inf"), float("inf"), None),
-        ({"a": 1}, {"a": 1}, None),
-        ({"a": np.float32(0.1)}, {"a": 0.1}, None),
-        ({"a": 1}, {"a": 2}, "{'a': 1}"),
-        ({n: n for n in range(99)}, {n: max(n, 1) for n in range(99)}, "under 0: your function returned 0 where 1"),
-        (object, 3, "a type where an int"),
-    ],
+    "got, right, words, strict", [(*row, rows is STRICT) for rows in (DIFFERENCES, STRICT) for row in rows]
 )
-def test_difference(got, right, words):
-    found = comparing.difference(got, right)
-    assert (found is None) if words is None else (words in found)
-
-
-@pytest.mark.parametrize(
-    "got, right, words",
-    [
-        (torch.ones(2), torch.ones(2), None),
-        (torch.ones(2), torch.ones(2, dtype=torch.int64), "dtype"),
-        (np.ones(2, dtype=np.float32), torch.ones(2), "an ndarray of shape (2,) where a Tensor"),
-        ([1.0, 1.0], torch.ones(2), "a list where a Tensor"),
-        (torch.ones(2), [1.0, 1.0], "a Tensor of shape (2,) where a list"),
-        ((1, 2), [1, 2], None),
-    ],
-)
-def test_a_strict_comparison_asks_for_type_and_dtype(got, right, words):
-    found = comparing.difference(got, right, strict=True)
+def test_difference(got, right, words, strict):
+    found = comparing.difference(got, right, strict=strict)
     assert (found is None) if words is None else (words in found)
 
 
 def test_setup_puts_all_random_generators_at_the_same_start():
-    import random
-
     def draw():
         setup()
         return random.random(), np.random.rand(), torch.rand(1).item()
 
     assert draw() == draw()
-
-
-def test_torchs_own_not_implemented_is_no_stub():
-    report = check("04-mean-pool", lambda t, m: torch.softmax(m, dim=1))
-    assert report.status == "failed" and "NotImplementedError" in report.messages[0]
-
-
-mask_of_the_notebook = torch.ones(2, 17, 1)
-
-
-def test_data_taken_from_the_notebook_is_named():
-    report = check("04-mean-pool", lambda t, m: (t * mask_of_the_notebook).sum(1) / mask_of_the_notebook.sum(1))
-    assert report.status == "failed" and "uses `mask_of_the_notebook` from the notebook" in report.messages[0]
 
 
 def test_a_list_that_is_used_again_in_each_call_is_judged_as_it_was():
@@ -249,13 +210,6 @@ def test_a_loop_without_end_is_stopped_and_told(monkeypatch):
     assert report.status == "failed" and "Does its loop ever end?" in report.messages[0]
 
 
-def test_an_interrupt_ends_in_a_report():
-    def interrupted(word, pieces):
-        raise KeyboardInterrupt
-
-    assert "did not come back" in check("01-wordpiece", interrupted).messages[0]
-
-
 class Hostile:
     def __repr__(self):
         raise RuntimeError("no")
@@ -272,45 +226,17 @@ class Shapeless:
     shape = dtype = None
 
 
+ODD = [
+    Hostile(), Hostile, [Hostile()], Shapeless(), torch.Tensor, np, 10**400, np.str_("a"), torch.tensor(1j),
+    torch.ones(2, 6).to_sparse(), torch.ones(2, device="meta"), (i for i in [1]), range(10**7), ValueError,
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("exercise_id", ["00-nearest", "01-merge", "02-pad-batch", "04-mean-pool"])
-@pytest.mark.parametrize(
-    "thing",
-    [
-        Hostile(),
-        Hostile,
-        [Hostile()],
-        Shapeless(),
-        torch.Tensor,
-        np,
-        10**400,
-        np.str_("a"),
-        torch.tensor(1j),
-        torch.ones(2, 6).to_sparse(),
-        torch.ones(2, device="meta"),
-        (i for i in [1]),
-        range(10**7),
-        ValueError,
-    ],
-    ids=lambda thing: type(thing).__name__,
-)
+@pytest.mark.parametrize("thing", ODD, ids=lambda thing: type(thing).__name__)
 def test_odd_things_fail_and_never_break_the_check(exercise_id, thing):
     report = check(exercise_id, lambda *_: thing)
     assert report.status == "failed" and report.messages and str(report) and report._repr_html_()
-
-
-def test_an_error_without_a_text_of_its_own_is_told():
-    class Mute(Exception):
-        def __str__(self):
-            raise RuntimeError("no")
-
-    def mute(t, m):
-        raise Mute
-
-    assert check("04-mean-pool", mute).status == "failed"
-
-
-def test_leaving_python_is_no_way_out():
-    assert "SystemExit" in check("04-mean-pool", lambda t, m: exit(3)).messages[0]
 
 
 IN_A_CELL = {
