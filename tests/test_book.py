@@ -337,7 +337,7 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
             assert page.locator("article details[open] p").is_visible()
             keep(page, "book_quiz")
     order = ["Skip to main content", "search-button", "theme-switch-button", names[0][:2], "internal nav-link"]
-    order += [names[-1][:2], "C. 1, the puppy", "right-next"]
+    order += [Path(names[-1]).name[:2], "C. 1, the puppy", "right-next"]
     places = [next((place for place, text in enumerate(reached) if sign in text), -1) for sign in order]
     assert places == sorted(places) and -1 not in places, dict(zip(order, places, strict=True))
     page.set_viewport_size({"width": 640, "height": 450})  # as zoomed to 200%: the navigation becomes a button
