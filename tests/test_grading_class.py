@@ -9,10 +9,12 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+import nbformat
 import pytest
 from click.testing import CliRunner
 
 from course_utils.tools import cli
+from course_utils.tools.grading import class_run
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import PLATFORMS
 from course_utils.tools.grading.records import page_name
@@ -20,15 +22,14 @@ from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import read_table
 
 from . import grader
-from .grader import COURSE, NOBODY, ROOT, course, graded, hand_in, isolation, needs_extras, points_of, write_class
+from .grader import course, graded, hand_in, isolation, needs_extras, points_of, write_class
+from .test_gradebook import result
 
-one_sandbox = grader.one_sandbox
+one_sandbox, solutions = grader.one_sandbox, grader.solutions
 FULL, UNIT = points_of("04"), points_of("04-max-pool")
 # averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
-SAME = ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv")  # however the class is marked
 REPORT = "14_report.ipynb"
-SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +62,40 @@ def mark(folder, out, *more, **how):
 
 @pytest.fixture(scope="module")
 def out(folder):
-    # as instructors run it; the others here start sooner
-    environment = {**os.environ, "COURSE_COLD_SANDBOX": "", "PYTHONPATH": str(ROOT)}
-    done = mark(folder, folder / "out", "--workers", 1, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = mark(folder, folder / "out", "--workers", 1)
+    assert (done.returncode, done.stderr) == (0, "")
     assert "7 learners" in done.stdout and "summary.html" in done.stdout
-    assert "Marking" in done.stderr if not os.environ.get("TQDM_DISABLE") else done.stderr == ""
     return folder / "out"
 
 
 def results(out):
     return {entry["learner"]: entry for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines())}
+
+
+def is_the_same(found, out):
+    """Whether a class marked in another way has the same results, to the byte."""
+    for name in ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv"):
+        assert (found / name).read_bytes() == (out / name).read_bytes(), name
+
+
+@pytest.fixture
+def known_answers(monkeypatch):
+    """`grade` runs nothing: an exercise of lesson 04 is passed if its cell is the lesson's own answer."""
+
+    def mark_here(jobs, settings, workers):
+        for job in jobs:
+            cells = {cell.source for cell in nbformat.read(job["path"], as_version=4).cells}
+            yield job["key"], result(*(one for one, answer in solutions("04").items() if answer in cells))
+
+    monkeypatch.setattr(class_run, "mark_here", mark_here)
+    monkeypatch.setattr(class_run, "isolation_problem", lambda: "")
+
+
+def counted(source, out, **options):
+    """How many notebooks `grade` marked, and its records."""
+    totals = []
+    learners = graded(source, out, lambda results, total: totals.append(total) or results, lessons=("04",), **options)
+    return totals[0], learners
 
 
 def test_everybody_has_a_row_with_points_and_a_status(out):
@@ -105,46 +129,24 @@ def test_pages(out):
     assert {row["page"] for row in read_table(out / "grades.csv")} == {f"feedback/{page}" for page in pages}
     mistake = results(out)["bob"]["result"]["exercises"]["04-mean-pool"]["mistake"]
     page = (out / "feedback" / "bob.html").read_text()
-    assert "padding" in page and "(given" not in page and "http://" not in page and "https://" not in page
-    assert mistake.partition("`")[0][:40] in page
-    summary = (out / "summary.html").read_text()
-    assert "<svg" in summary or "data:image/svg" in summary
+    assert "padding" in page and "(given" not in page and mistake.partition("`")[0][:40] in page
+    assert "data:image/svg" in (out / "summary.html").read_text()
 
 
-@pytest.mark.usefixtures("one_sandbox")
 def test_the_class_report_says_what_to_teach_again(out, folder, tmp_path):
     shown = (out / "class.html").read_text()
     assert "1 of 4: They average over all positions, padding too." in shown
     assert 'href="04_pooling.slides.html#/7">slide 8</a>' in shown and "Ada Lovelace" not in shown
     assert "return token_embeddings.mean(1)" in shown and "ada@example.org" not in shown
     rows = [row for row in read_table(out / "class.csv") if row["kind"] == "mistake"]
-    assert [(row["exercise"], row["name"], row["who"]) for row in rows[:1]] == [
-        ("04-mean-pool", "padding_averaged", "")
-    ]
+    assert [rows[0][column] for column in ("exercise", "name", "who")] == ["04-mean-pool", "padding_averaged", ""]
     again = shutil.copytree(out, tmp_path / "out")
     assert counted(folder / "class", again, roster=folder / "roster.csv", names=True, decks="../decks")[0] == 0
     assert "<bdi>Bob</bdi>" in (again / "class.html").read_text()
     assert 'href="../decks/04_pooling.slides.html#/7"' in (again / "class.html").read_text()
 
 
-def test_layouts_of_moodle_and_canvas(out):
-    moodle, canvas = {row["Full name"]: row for row in read_table(out / "moodle.csv")}, read_table(out / "canvas.csv")
-    ada, title = moodle["Ada Lovelace"], assignment(("04",))["titles"]["04"]
-    assert (ada["Grade"], ada["Email address"], ada["Maximum Grade"]) == (str(FULL), "ada@example.org", str(FULL))
-    assert "04-mean-pool" in moodle["Bob"]["Feedback comments"] and len(moodle) == 7
-    assert canvas[0]["Student"] == "Points Possible" and len(canvas) == 8
-    assert [row[title] for row in canvas if row["SIS Login ID"] == "ada"] == [str(FULL)]
-
-
-def counted(source, out, **options):
-    """How many notebooks `grade` marked, and its records."""
-    totals = []
-    learners = graded(source, out, lambda results, total: totals.append(total) or results, lessons=("04",), **options)
-    return totals[0], learners
-
-
-@pytest.mark.usefixtures("one_sandbox")
-def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
+def test_only_what_is_new_is_marked_again(folder, out, tmp_path, known_answers):
     source = shutil.copytree(folder / "class", tmp_path / "class")
     mine = shutil.copytree(out, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
@@ -166,32 +168,29 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path):
         graded(source, tmp_path / "new", only=("cleo",))
 
 
-@pytest.mark.usefixtures("one_sandbox")
-def test_an_interruption_loses_nothing(folder, tmp_path):
+def test_an_interruption_loses_nothing(tmp_path, known_answers):
     def stop_after_two(results, total):
-        for number, result in enumerate(results):
-            yield result
-            if number == 1:
-                raise KeyboardInterrupt
+        yield from (next(results), next(results))
+        raise KeyboardInterrupt
 
-    source, out = shutil.copytree(folder / "class", tmp_path / "class"), tmp_path / "out"
+    source, out = write_class(tmp_path / "class", **dict.fromkeys("abcd", hand_in("04"))), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        graded(source, out, stop_after_two, seed=7, lessons=("04",))
+        graded(source, out, stop_after_two, lessons=("04",))
     assert [path.name for path in out.iterdir()] == ["results.sqlite"]
-    assert counted(source, out, seed=7)[0] == 4
-    assert len((out / "grades.csv").read_text().splitlines()) == 7
+    assert counted(source, out)[0] == 2
+    assert len(read_table(out / "grades.csv")) == 4
 
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("one_sandbox")
 def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
     parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7, "lessons": ("04",)}
-    assert mark(folder, parts, "--part", "1/2", "--workers", 2).returncode == 0
+    as_instructors_run_it = {**os.environ, "COURSE_COLD_SANDBOX": "", "PYTHONPATH": str(grader.ROOT)}
+    assert mark(folder, parts, "--part", "1/2", "--workers", 2, env=as_instructors_run_it).returncode == 0
     graded(folder / "class", parts, part=(2, 2), **how)
     assert not (parts / "grades.csv").exists()
     graded(folder / "class", parts, **how)
-    for name in SAME:
-        assert (parts / name).read_bytes() == (out / name).read_bytes(), name
+    is_the_same(parts, out)
 
 
 @pytest.mark.nightly
@@ -202,7 +201,15 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
     address, cluster = f"tcp://127.0.0.1:{free_port()}", []
 
     def start(module, *arguments):
-        command = [COURSE[0], "-m", f"distributed.cli.{module}", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
+        command = [
+            grader.COURSE[0],
+            "-m",
+            f"distributed.cli.{module}",
+            *arguments,
+            "--host",
+            "127.0.0.1",
+            "--no-dashboard",
+        ]
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         cluster.append(subprocess.Popen(command, cwd=tmp_path, env={**environment, "OMP_NUM_THREADS": "1"}, **silent))
 
@@ -216,8 +223,7 @@ def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path
         for process in cluster:
             process.kill()
             process.wait()
-    for name in SAME:
-        assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes()
+    is_the_same(tmp_path / "out", out)
 
 
 @pytest.mark.nightly
@@ -228,38 +234,27 @@ def test_an_ordinary_user_gets_the_same(folder, out):
     try:
         shutil.copytree(folder / "class", room / "class")
         shutil.copyfile(folder / "roster.csv", room / "roster.csv")
-        os.chown(room, NOBODY, NOBODY)
+        os.chown(room, grader.NOBODY, grader.NOBODY)
         done = mark(room, room / "out", "--workers", 1, before=grader.ordinary_user(room))
         assert done.returncode == 0, done.stderr
-        assert (room / "out").stat().st_uid == NOBODY
-        assert (room / "out" / "results.jsonl").read_bytes() == (out / "results.jsonl").read_bytes()
+        assert (room / "out").stat().st_uid == grader.NOBODY
+        is_the_same(room / "out", out)
     finally:
         shutil.rmtree(room)
 
 
 @pytest.mark.usefixtures("one_sandbox")
 def test_hand_marked_cells(tmp_path):
-    isolation()
-    most, rubric = points_of("14-report"), assignment()["rubrics"]["14-report"]
-    assert sum(rubric.values()) == most
+    source, out, most = tmp_path / "class", tmp_path / "out", points_of("14-report")
     report = "**Result.** I wrote <script>alert(1)</script> this."
-    source, out = tmp_path / "class", tmp_path / "out"
     write_class(source, ada=(REPORT, hand_in("14-report", report=report)), bob=(REPORT, hand_in("14-report")))
     learners = graded(source, out)
-    ada = learners["ada"]
-    assert (ada.points, ada.of, ada.waiting, learners["bob"].waiting) == (0, most, most, 0)
-    assert [(row["learner"], row["cell"], row["points"], row["of"]) for row in read_table(out / "manual.csv")] == [
-        (learner, f"14-report: {row}", "", str(of)) for learner in learners for row, of in sorted(rubric.items())
-    ]
-
-    text = (out / "manual.csv").read_text()
-    marked = re.sub(r"(?m)^(ada,,14-report: \w+),,", r"\1,1,", text)
-    marked = marked.replace("Result,1,2,,", 'Result,"0,5",2,"Well said, <b>Ada</b>",', 1)
-    (out / "manual.csv").write_text(marked)
+    assert [(one.points, one.of, one.waiting) for one in learners.values()] == [(0, most, most), (0, most, 0)]
+    marked = re.sub(r"(?m)^(ada,,14-report: \w+),,", r"\1,1,", (out / "manual.csv").read_text())
+    (out / "manual.csv").write_text(marked.replace("Result,1,2,,", 'Result,"0,5",2,"Well said, <b>Ada</b>",'))
     ada = graded(source, out)["ada"]
-    assert (ada.points, ada.waiting) == (len(rubric) - 0.5, 0)
+    assert (ada.points, ada.waiting) == (len(assignment()["rubrics"]["14-report"]) - 0.5, 0)
     page = (out / "feedback" / "ada.html").read_text()
-    assert "Well said" in (out / "manual.csv").read_text(), "what a person wrote stays"
     assert "Result: 0.5 of 2. Well said" in page and "<b>Ada" not in page
     assert "<script>alert" not in page and "&lt;script&gt;" in page
 
@@ -285,16 +280,8 @@ with Gradebook('sqlite:///' + sys.argv[1]) as book:
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14-report" / REPORT).read_text()
     assert "<img" not in written and "Mine &lt;img" in written, "formgrader shows Markdown as HTML"
     database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
-    nbgrader = [
-        "-m",
-        "nbgrader",
-        "generate_feedback",
-        "lesson-14-report",
-        "--course-dir",
-        str(tmp_path / "nb"),
-        "--force",
-    ]
-    feedback = course(database, program=nbgrader, env=environment, cwd=tmp_path)
+    nbgrader = ["-m", "nbgrader", "generate_feedback", "lesson-14-report", "--force", "--course-dir"]
+    feedback = course(tmp_path / "nb", database, program=nbgrader, env=environment, cwd=tmp_path)
     assert feedback.returncode == 0 and list((tmp_path / "nb" / "feedback").rglob("*.html")), feedback.stderr
     again = course(*command, env=environment)
     assert again.returncode == 0, again.stderr
@@ -307,11 +294,10 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     more = ("--unsafe-no-isolation", "--workers", 1, "--lessons", "04")
     done = course("grade", folder / "class", "--out", tmp_path / "out", *more, env=path)
     assert done.returncode == 0 and "Warning: learners' code runs with your own rights" in done.stderr
-    points = [
-        {row["learner"]: row["total"] for row in read_table(folder / "grades.csv")}
-        for folder in (out, tmp_path / "out")
+    totals = [
+        {row["learner"]: row["total"] for row in read_table(one / "grades.csv")} for one in (tmp_path / "out", out)
     ]
-    assert {one: points[0][one] for one in points[1]} == points[1]
+    assert totals[0].items() <= totals[1].items()
     assert "isolation" in (tmp_path / "out" / "summary.html").read_text()
 
 

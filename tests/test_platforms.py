@@ -74,8 +74,8 @@ def test_its_names_are_read(learners):
 
 def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
     title = assignment(("04",))["titles"]["04"]
-    header = ["Username", f"{title} Points Grade", "End"]
-    assert rows(tmp_path / "numbers-first.csv") == [header, *(["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"])]
+    header, lines = ["Username", f"{title} Points Grade", "End"], [["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"]]
+    assert rows(tmp_path / "numbers-first.csv") == [header, *lines]
     moodle = {row[1]: (row[0], row[3], row[4]) for row in rows(tmp_path / "moodle.csv")[1:]}
     identifiers = {"Ada Lovelace": "", "Bob Ray": "", "Cleo Oz": "Participant 4711", "raydan": "", "eve": ""}
     assert moodle == {name: (given, str(FULL), str(FULL)) for name, given in identifiers.items()}
@@ -90,7 +90,7 @@ def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
 TABLES = {
     "moodle": (
         "Ada Lovelace_4711_assignsubmission_file_",
-        [["", "Bob", "", "2", "3"], ["Participant 4711", "Ada Lovelace"]],
+        [["", "Bob", "bob@x.org", "2", "3"], ["Participant 4711", "Ada Lovelace"]],
     ),
     "canvas": ("ada_812_99001_04.ipynb", [["Bob", "", "", "bob", "", "2"], ["Ada Lovelace", "812", "", "", "", "3"]]),
 }
@@ -103,7 +103,7 @@ def test_each_platform_reads_its_names_and_writes_its_lines(platform):
     name, lines = TABLES[platform.name]
     found = next(one for one in readings(name) if one.platform == platform)
     made = [
-        LearnerRecord("bob", "bob.html", "Bob", points=2, of=3),
+        LearnerRecord("bob", "bob.html", "Bob", "bob@x.org", points=2, of=3),
         LearnerRecord("ada", "a.html", "Ada Lovelace", platform=platform.name, number=found.id, points=3, of=3),
     ]
     header, *rows = platform.table(list(filter(platform.lists, made)), "Title")
