@@ -13,14 +13,7 @@ from scipy.stats import binomtest, pearsonr
 from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading import class_report
-from course_utils.tools.grading.class_report import (
-    difficulty,
-    discrimination,
-    example,
-    in_third_person,
-    items,
-    place_of,
-)
+from course_utils.tools.grading.class_report import difficulty, discrimination, example, items, place_of
 from course_utils.tools.grading.results import LearnerRecord, Mark
 from course_utils.tools.grading.tables import write_table
 from course_utils.tools.publish.lectures import read_lecture
@@ -32,17 +25,16 @@ from .test_grading_reports import ATTACKS, INVISIBLE, Page
 from .test_grading_reports import invented as any_class
 
 MEAN = next(one for one in all_exercises()["04-mean-pool"].mistakes if one.name == "padding_averaged")
+ENDS = ("failed", "passed")
 WRONG = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(dim=1)"
 
 
 def learner(one, code=WRONG, name="", email="", **statuses):
     """A record. statuses: by exercise of lesson 04, with "_" for "-"; a failed one makes the mistake MEAN."""
-    marks = {
-        f"04-{each.replace('_', '-')}": Mark(
-            "Mean", status, int(status == "passed"), 1, mistake=MEAN.message if status == "failed" else ""
-        )
-        for each, status in (statuses or {"mean_pool": "failed"}).items()
-    }
+    marks = {}
+    for each, status in (statuses or {"mean_pool": "failed"}).items():
+        mistake = MEAN.message if status == "failed" else ""
+        marks[f"04-{each.replace('_', '-')}"] = Mark("Mean", status, int(status == "passed"), 1, mistake=mistake)
     record = LearnerRecord(one, f"{one}.html", name, email, exercises=marks, texts=dict.fromkeys(marks, code))
     record.add_up()
     return record
@@ -93,7 +85,7 @@ def test_where_discrimination_is_undefined_it_says_why(passed, rest, why):
 
 
 def test_the_rest_leaves_the_exercise_out_and_the_missing_have_no_difficulty():
-    records = [learner(f"l{n}", a="passed" if n % 2 else "failed", b="passed" if n < 4 else "failed") for n in range(8)]
+    records = [learner(f"l{n}", a=ENDS[n % 2], b=ENDS[n < 4]) for n in range(8)]
     records += [learner("late", a="missing", b="passed")]
     one, other = items(records)
     assert one.counts == {"passed": 4, "tried": 8, "not attempted": 0, "missing": 1}
@@ -103,14 +95,11 @@ def test_the_rest_leaves_the_exercise_out_and_the_missing_have_no_difficulty():
 
 
 def test_what_separates_nobody_is_flagged():
-    backwards = [
-        learner(f"l{n}", a="passed" if n % 2 else "failed", b="failed" if n % 2 else "passed") for n in range(9)
-    ]
-    backwards[0] = learner("l0", a="passed", b="passed")
+    backwards = [learner(f"l{n}", a=ENDS[n % 2], b=ENDS[(n + 1) % 2]) for n in range(1, 9)]
+    backwards.append(learner("l0", a="passed", b="passed"))
     assert "weaker elsewhere" in items(backwards)[0].note
-    assert items([learner("a", a="passed")])[0].note.startswith("All right")
-    assert items([learner("a", a="failed")])[0].note.startswith("All wrong")
-    assert items([learner("a", a="missing")])[0].note == "Nobody tried it."
+    for status, note in (("passed", "All right"), ("failed", "All wrong"), ("missing", "Nobody tried it.")):
+        assert items([learner("a", a=status)])[0].note.startswith(note)
 
 
 # --- mistakes
@@ -166,7 +155,8 @@ def test_each_learner_counts_once_for_a_mistake_or_a_case(count):
     for item in items(records):
         found.update({(item.id, one.does): len(one.who) for one in item.mistakes})
         found.update({(item.id, text): number for number, text in item.others})
-        assert [number for number, _ in item.others] == sorted((number for number, _ in item.others), reverse=True)
+        numbers = [number for number, _ in item.others]
+        assert numbers == sorted(numbers, reverse=True)
     assert {(one, text.partition(": ")[0]): number for (one, text), number in found.items()} == told
 
 
@@ -192,7 +182,7 @@ def test_each_message_belongs_to_one_mistake():
     ],
 )
 def test_what_one_is_told_is_said_of_several(told, said):
-    assert in_third_person(told) == said
+    assert class_report.in_third_person(told) == said
 
 
 # --- examples
@@ -204,6 +194,9 @@ def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
     assert shown.splitlines()[-1] == "    return a['mean']" and "Ada" not in shown and "print('…'" in shown
 
 
+NO_PYTHON = ("%magic", "def f(:", "x = '\0'", "x" * 20_000, "(" * 500, "-" * 4900 + "1", "")
+
+
 @pytest.mark.parametrize(
     "record",
     [
@@ -213,10 +206,7 @@ def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
         learner("x", "countess1815 = 1", email="countess1815@example.org"),
         learner("x", "jose = 1", name="José"),
         learner("x", "maskada = 1", name="Ada"),
-        *(
-            learner("x", code)
-            for code in ("%magic", "def f(:", "x = '\0'", "x" * 20_000, "(" * 500, "-" * 4900 + "1", "")
-        ),
+        *(learner("x", code) for code in NO_PYTHON),
     ],
     ids=range(13),
 )
@@ -298,31 +288,27 @@ def test_a_thousand_learners_make_a_small_page_quickly(tmp_path):
 
 
 def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
-    decks, wrong, written = {}, [], {path.stem: path for path in lectures().values()}
+    decks, written = {}, {path.stem: path for path in lectures().values()}
     for path in parts().values():
-        notebook = nbformat.read(path, as_version=4)
-        ids = {cell.id for cell in notebook.cells}
-        sections = {line for cell in notebook.cells for line in cell.source.splitlines() if line.startswith("## ")}
-        decks[path.stem] = ids, sections, read_lecture(written[path.stem]).slides if path.stem in written else []
+        cells = nbformat.read(path, as_version=4).cells
+        sections = {line for cell in cells for line in cell.source.splitlines() if line.startswith("## ")}
+        slides = read_lecture(written[path.stem]).slides if path.stem in written else []
+        decks[path.stem] = {cell.id for cell in cells}, sections, slides
     for exercise in all_exercises().values():
+        own = parts()[part_with(exercise.id)].stem
+        family = [deck for stem, deck in decks.items() if stem[:2] == own[:2]]
         for shown_in in {"", exercise.shown_in, *(one.shown_in for one in exercise.mistakes)}:
             place = place_of(exercise.id, shown_in)
-            own = parts()[part_with(exercise.id)].stem
-            if place is None or not place.number and decks[own][2]:
-                wrong.append((exercise.id, shown_in))
-                continue
+            assert place and (place.number or not decks[own][2]), (exercise.id, shown_in)
             assert f"## {place.section}" in decks[place.page.partition(".")[0].rpartition("/")[2]][1]
-            family = [deck for stem, deck in decks.items() if stem[:2] == own[:2]]
-            if not place.number:  # a further part without a deck
-                ids = set().union(*(ids for ids, *_ in family))
-                assert not shown_in or shown_in.rpartition(" ")[2] in ids, (exercise.id, shown_in)
-                continue
-            ids, _, slides = decks[place.deck.partition(".")[0]]
-            assert place.deck.endswith(f".slides.html#/{place.number - 1}")
-            assert slides[place.number - 1].title.replace("*", "") == place.slide
-            ids = ids.union(*(others for others, _, slides in family if not slides))
-            assert not shown_in or shown_in.rpartition(" ")[2] in ids, (exercise.id, shown_in)
-    assert wrong == []
+            if place.number:
+                shown, _, slides = decks[place.deck.partition(".")[0]]
+                assert place.deck.endswith(f".slides.html#/{place.number - 1}")
+                assert slides[place.number - 1].title.replace("*", "") == place.slide
+            else:  # a further part without a deck
+                shown = set()
+            shown = shown.union(*(ids for ids, _, slides in family if not (place.number and slides)))
+            assert not shown_in or shown_in.rpartition(" ")[2] in shown, (exercise.id, shown_in)
 
 
 def test_slides_are_numbered_as_in_the_deck():
@@ -330,9 +316,8 @@ def test_slides_are_numbered_as_in_the_deck():
     slides = deck.split("<section class=")[1:]
     place = place_of("04-mean-pool")
     assert (place.number, place.deck) == (8, "04_pooling.slides.html#/7") and "What if padding counts?" in slides[7]
-    assert (
-        "Nothing fails, nothing warns" in slides[9] and "hash: true" in deck and "hashOneBasedIndex: true" not in deck
-    )
+    assert "Nothing fails, nothing warns" in slides[9]
+    assert "hash: true" in deck and "hashOneBasedIndex: true" not in deck
 
 
 def test_places_are_those_that_exercises_and_mistakes_name():
@@ -349,13 +334,12 @@ def test_links_lead_to_the_book_and_the_decks(tmp_path):
     def links(**more):
         return {value for name, value in page(tmp_path, [learner("a")], **more).attributes if name == "href"}
 
-    own = {"summary.html", "#04-mean-pool"}
-    assert links() == own | {"04_pooling.slides.html#/7", "04_pooling.html#what-if-padding-counts"}
-    found = links(book="https://example.org/book/", decks="../decks")
-    assert found == own | {
-        "../decks/04_pooling.slides.html#/7",
-        "https://example.org/book/04_pooling.html#what-if-padding-counts",
-    }
+    for given, book, decks in (
+        ({}, "", ""),
+        ({"book": "https://example.org/book/", "decks": "../decks"}, "https://example.org/book/", "../decks/"),
+    ):
+        to_lesson = {f"{decks}04_pooling.slides.html#/7", f"{book}04_pooling.html#what-if-padding-counts"}
+        assert links(**given) == {"summary.html", "#04-mean-pool"} | to_lesson
     for address in ("", "https://example.org/a", "../decks", "decks", "/home/me/decks"):
         class_report.check_address(address)
     for address in ("javascript:alert(1)", "data:text/html,x", "https://", "//evil.org", 'a"b', "a b", "https://x y"):
