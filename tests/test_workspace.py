@@ -3,10 +3,12 @@
 Also the commands that manage them.
 """
 
+import contextlib
 import errno
 import json
 import os
 import platform
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,9 +17,10 @@ import time
 import types
 import urllib.request
 import uuid
-import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PathDistribution
 from pathlib import Path
+from unittest.mock import Mock
 from urllib.error import URLError
 
 import nbformat
@@ -29,12 +32,13 @@ from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import __version__
-from course_utils._support import downloads, notebooks
+from course_utils._support import notebooks
+from course_utils._support.files import save_beside
 from course_utils._support.notebooks import PICTURES
 from course_utils._support.passed import RECORD, SAVED, passed, remember
 from course_utils.tools import cli, doctor
 from course_utils.tools.grading.submissions import HandInError, gather
-from course_utils.tools.workspace import lab
+from course_utils.tools.workspace import copies, lab
 from course_utils.tools.workspace.copies import (
     CopyError,
     learner_copy,
@@ -51,121 +55,8 @@ from .offline import free_port
 FILE = "00_start_here.ipynb"
 SOLVED = "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
 STUBBED = "def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
-
-
-@pytest.fixture
-def sources(tmp_path):
-    folder = tmp_path / "notebooks"
-    folder.mkdir()
-    write_source(folder, "first text")
-    return folder
-
-
-def write_source(folder, text):
-    cells = [new_markdown_cell(text), new_code_cell(SOLVED), new_markdown_cell(PICTURES), new_code_cell("draw()")]
-    nbformat.write(new_notebook(cells=cells), folder / FILE)
-
-
-def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_only_once(sources, tmp_path):
-    copy = tmp_path / "w" / FILE
-    assert write_workspace(tmp_path / "w", sources) == [(FILE, "written")]
-    assert [cell.source for cell in nbformat.read(copy, as_version=4).cells] == ["first text", STUBBED]
-    before = copy.stat().st_mtime_ns
-    assert write_workspace(tmp_path / "w", sources) == [(FILE, "unchanged")] and copy.stat().st_mtime_ns == before
-    copy.unlink()
-    assert write_workspace(tmp_path / "w", sources) == [(FILE, "written")]
-
-
-def test_copies_hold_what_jupyterlab_stores_on_opening(sources, tmp_path):
-    copy = tmp_path / "w" / FILE
-    for write in (write_workspace, update_workspace, reset):
-        copy.unlink(missing_ok=True)
-        write(tmp_path / "w", sources)
-        metadata = nbformat.read(copy, as_version=4).metadata
-        assert metadata.kernelspec.display_name == "Python 3 (ipykernel)"
-        assert metadata.language_info.version == platform.python_version()
-
-
-@pytest.mark.parametrize("done, action", [("nothing", "renewed"), ("run", "renewed"), ("one character", "kept")])
-def test_a_copy_is_renewed_until_one_character_is_edited(sources, tmp_path, done, action):
-    copy = tmp_path / "w" / FILE
-    write_workspace(tmp_path / "w", sources)
-    mine = nbformat.read(copy, as_version=4)
-    if done == "run":
-        mine.cells[-1].execution_count = 7
-        mine.metadata["language_info"] = {"name": "python", "version": "3"}
-    elif done == "one character":
-        mine.cells[0].source += "!"
-    if done != "nothing":
-        nbformat.write(mine, copy)
-    write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [(FILE, action)]
-    assert ("second text" in copy.read_text()) == (action == "renewed")
-
-
-@pytest.mark.parametrize("record", ["kept", "lost", "broken", "odd"])
-def test_an_edited_copy_is_never_touched(sources, tmp_path, record):
-    write_workspace(tmp_path / "w", sources)
-    mine = tmp_path / "w" / FILE
-    text = nbformat.writes(new_notebook(cells=[new_markdown_cell("my own work")]))
-    mine.write_text(text)
-    if record == "lost":
-        (tmp_path / "w" / RECORD).unlink()
-    elif record != "kept":
-        (tmp_path / "w" / RECORD).write_text({"broken": "{", "odd": '["00_start_here.ipynb"]'}[record])
-    write_workspace(tmp_path / "w", sources)
-    write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [(FILE, "kept")]
-    assert mine.read_text() == text
-
-
-def test_a_failure_midway_keeps_the_record_of_what_was_done(sources, tmp_path):
-    second = tmp_path / "w" / "01_second.ipynb"
-    (sources / second.name).write_text((sources / FILE).read_text())
-    second.mkdir(parents=True)
-    with pytest.raises(CopyError, match="01_second.ipynb: Is a directory"):
-        write_workspace(tmp_path / "w", sources)
-    second.rmdir()
-    write_source(sources, "second text")
-    assert write_workspace(tmp_path / "w", sources) == [(FILE, "renewed"), (second.name, "written")]
-    assert not list((tmp_path / "w").glob("*.tmp"))
-
-
-def test_a_damaged_source_and_nowhere_to_write_are_one_sentence(sources, tmp_path):
-    (tmp_path / "w").write_text("a file stands here")
-    with pytest.raises(CopyError, match="Cannot write .*: File exists"):
-        write_workspace(tmp_path / "w", sources)
-    with pytest.raises(CopyError, match="There are no lessons"):
-        write_workspace(tmp_path / "v", tmp_path / "nothing")
-    (sources / FILE).write_text("<<<<<<< HEAD")
-    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
-        write_workspace(tmp_path / "v", sources)
-
-
-def test_many_at_once_do_no_harm(sources, tmp_path):
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda _: write_workspace(tmp_path / "w", sources), range(64)))
-    assert STUBBED in nbformat.read(tmp_path / "w" / FILE, as_version=4).cells[-1].source
-    assert not list((tmp_path / "w").glob("*.tmp"))
-
-
-@pytest.mark.parametrize("source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"])
-def test_marks_without_partner_are_an_error(source):
-    with pytest.raises(ValueError, match="has no matching marker"):
-        stub_out(source)
-
-
-def test_two_regions_in_one_cell():
-    assert stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
-
-
-# ---------------------------------------------------------------- reset and update
-
-ANSWER = {"grade": False, "grade_id": "00-f", "locked": False, "schema_version": 3, "solution": True, "task": False}
-FRAME = "def {name}(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
 ANSWERED = "def f(x):\n    return 3"
+ANSWER = {"grade": False, "grade_id": "00-f", "locked": False, "schema_version": 3, "solution": True, "task": False}
 
 
 def part(name, text, kind="markdown", **metadata):
@@ -173,7 +64,7 @@ def part(name, text, kind="markdown", **metadata):
 
 
 def answer(name="f"):
-    return part("00-f", FRAME.format(name=name), "code", nbgrader=ANSWER)
+    return part("00-f", SOLVED.replace("def f", f"def {name}"), "code", nbgrader=ANSWER)
 
 
 def lesson(title="# Title", work="x = 1", f="f", end="The end", *, above=(), below=()):
@@ -188,12 +79,17 @@ def course(folder, *cells):
 
 
 @pytest.fixture
-def place(tmp_path):
-    """A course with one lesson, and a workspace written from it."""
-    sources, workspace = tmp_path / "notebooks", tmp_path / "my work"
-    course(sources, *lesson())
-    write_workspace(workspace, sources)
-    return sources, workspace
+def sources(tmp_path):
+    """A course with one lesson."""
+    course(tmp_path / "notebooks", *lesson())
+    return tmp_path / "notebooks"
+
+
+@pytest.fixture
+def workspace(sources, tmp_path):
+    """A workspace written from it."""
+    assert write_workspace(tmp_path / "my work", sources) == [(FILE, "written")]
+    return tmp_path / "my work"
 
 
 class Mine:
@@ -215,25 +111,34 @@ class Mine:
 
     def save(self):
         self.path.write_text(json.dumps(self.notebook), encoding="utf-8")
+        return self.path.read_bytes()
 
     def texts(self):
         return ["".join(cell["source"]) for cell in self.cells]
 
 
-def edited(workspace, **texts):
+def edited(workspace, own=None, **texts):
+    """Give cells other texts, and add an own cell, (after, text); the exercise is `f`. Returns the file's bytes."""
     mine = Mine(workspace)
     for name, text in texts.items():
         mine["00-f" if name == "f" else name]["source"] = text
-    mine.save()
-    return mine.path.read_bytes()
+    if own:
+        mine.add(*own)
+    return mine.save()
 
 
-def updated(place, cells):
+def updated(workspace, cells):
     """Change the course's lesson and update. Returns what the update says it did, and the texts of the cells."""
-    sources, workspace = place
+    sources = workspace.with_name("notebooks")
     course(sources, *cells)
     ((_, _, words),) = update_workspace(workspace, sources)
     return words, Mine(workspace).texts()
+
+
+def updates_nothing(workspace):
+    """Whether another update leaves the lesson as it is."""
+    before, report = (workspace / FILE).read_bytes(), update_workspace(workspace, workspace.with_name("notebooks"))
+    return report == [(FILE, "unchanged", "")] and (workspace / FILE).read_bytes() == before
 
 
 def reset(workspace, sources):
@@ -244,126 +149,220 @@ def full(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(place):
-    sources, workspace = place
+# ---------------------------------------------------------------- written once
+
+
+def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_only_once(sources, workspace):
+    copy = workspace / FILE
+    copy.unlink()
+    course(sources, *lesson(below=[part("pictures", PICTURES), part("draw", "draw()", "code")]))
+    assert write_workspace(workspace, sources) == [(FILE, "written")]
+    assert Mine(workspace).texts() == ["# Title", "x = 1", STUBBED, "The end"]
+    before = copy.stat().st_mtime_ns
+    assert write_workspace(workspace, sources) == [(FILE, "unchanged")] and copy.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("write", [write_workspace, update_workspace, reset])
+def test_copies_hold_what_jupyterlab_stores_on_opening(sources, workspace, write):
+    (workspace / FILE).unlink()
+    write(workspace, sources)
+    metadata = Mine(workspace).notebook["metadata"]
+    assert metadata["kernelspec"]["display_name"] == "Python 3 (ipykernel)"
+    assert metadata["language_info"]["version"] == platform.python_version()
+
+
+@pytest.mark.parametrize("done, action", [("run", "renewed"), ("one character", "kept")])
+def test_a_copy_is_renewed_until_one_character_is_edited(sources, workspace, done, action):
+    mine = Mine(workspace)
+    if done == "run":
+        mine["work"]["execution_count"] = 7
+        mine.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
+    else:
+        mine["title"]["source"] += "!"
+    mine.save()
+    course(sources, *lesson("second text"))
+    assert write_workspace(workspace, sources) == [(FILE, action)]
+    assert Mine(workspace).texts()[0] == ("second text" if action == "renewed" else "# Title!")
+
+
+ODD_ENTRIES = [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}]
+RECORDS = [None, "{", f'["{FILE}"]', "{}", *(json.dumps({FILE: entry}) for entry in ODD_ENTRIES)]
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, record):
+    mine = edited(workspace, title="My title")
+    if record is not None:
+        (workspace / RECORD).write_text(record)
+    write_workspace(workspace, sources)
+    course(sources, part("title", "# New"))
+    assert write_workspace(workspace, sources) == [(FILE, "kept")]
+    assert (workspace / FILE).read_bytes() == mine
+    assert "My title" in "".join(updated(workspace, [part("title", "# New")])[1])
+
+
+def test_a_failure_midway_keeps_the_record_of_what_was_done(sources, workspace):
+    course(sources, *lesson("second text"))
+    second = workspace / "01_second.ipynb"
+    shutil.copy(sources / FILE, sources / second.name)
+    second.mkdir()
+    with pytest.raises(CopyError, match="01_second.ipynb: Is a directory"):
+        write_workspace(workspace, sources)
+    second.rmdir()
+    course(sources, *lesson("third text"))
+    assert write_workspace(workspace, sources) == [(FILE, "renewed"), (second.name, "written")]
+    assert not list(workspace.glob("*.tmp"))
+
+
+def test_a_damaged_or_missing_source_and_nowhere_to_write_are_one_sentence(sources, tmp_path, monkeypatch):
+    for command in (update_workspace, reset):
+        with pytest.raises(NoWorkspace, match="is not a folder with your lessons"):
+            command(tmp_path, sources)
+    (tmp_path / "w").write_text("a file stands here")
+    with pytest.raises(CopyError, match="Cannot write .*: File exists"):
+        write_workspace(tmp_path / "w", sources)
+    with pytest.raises(CopyError, match="There are no lessons"):
+        write_workspace(tmp_path / "v", tmp_path / "nothing")
+    (sources / FILE).write_text("<<<<<<< HEAD")
+    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
+        write_workspace(tmp_path / "v", sources)
+    monkeypatch.setattr(copies, "incomplete", lambda: "05_attention.ipynb is missing")
+    with pytest.raises(CopyError, match="only in part: 05_attention.ipynb is missing. Install it again"):
+        write_workspace(tmp_path / "u")
+    assert not (tmp_path / "u").exists()
+
+
+def test_many_at_once_do_no_harm(sources, workspace):
+    shutil.rmtree(workspace)
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda _: write_workspace(workspace, sources), range(64)))
+    assert STUBBED in Mine(workspace).texts() and not list(workspace.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"])
+def test_marks_without_partner_are_an_error(source):
+    with pytest.raises(ValueError, match="has no matching marker"):
+        stub_out(source)
+
+
+def test_two_regions_in_one_cell():
+    assert stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
+
+
+# ---------------------------------------------------------------- reset and update
+
+
+def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, workspace):
     mine = Mine(workspace)
     mine["00-f"]["source"] = ANSWERED
     mine["00-f"]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["seen\n"]}]
     mine.add("work", "my_own = 2")
     mine.add("work", "# my note", "markdown")
     mine.add(None, "before all")
-    mine.save()
-    before = mine.path.read_bytes()
+    before = mine.save()
     course(sources, *lesson("# New title", end=None, above=[part("extra", "More")], below=[part("last", "Now ends")]))
-    ((name, action, words),) = update_workspace(workspace, sources)
-    assert (name, action) == (FILE, "merged")
-    assert words == (
+    said = (
         "2 cells new, 1 renewed, 1 removed; your 1 answer and 3 own cells are kept; your previous file is "
         "yours_saved/00_start_here-1.ipynb"
     )
+    assert update_workspace(workspace, sources) == [(FILE, "merged", said)]
     now = Mine(workspace)
     expected = ["before all", "# New title", "x = 1", "# my note", "my_own = 2", "More", ANSWERED, "Now ends"]
     assert now.texts() == expected
     assert now["00-f"]["outputs"][0]["text"] == ["seen\n"] and now["00-f"]["metadata"]["nbgrader"]["solution"]
     assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
     nbformat.validate(nbformat.read(now.path, as_version=4))
-    after = now.path.read_bytes()
-    assert update_workspace(workspace, sources) == [(name, "unchanged", "")] and now.path.read_bytes() == after
-    assert write_workspace(workspace, sources) == [(name, "unchanged")]
+    assert updates_nothing(workspace) and write_workspace(workspace, sources) == [(FILE, "unchanged")]
     assert os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
 
 
-def test_where_both_changed_a_cell_the_learners_stands_below(place):
-    edited(place[1], title="# Mine ``` with fences", work="x = 10\n```y```")
-    words, texts = updated(place, lesson("# Theirs", "x = 2"))
+def test_where_both_changed_a_cell_the_learners_stands_below(workspace):
+    edited(workspace, title="# Mine ``` with fences", work="x = 10\n```y```")
+    words, texts = updated(workspace, lesson("# Theirs", "x = 2"))
     assert words.startswith(
         "2 cells changed by the course and by you: your text is below the course's; your previous file is"
     )
     assert texts[:3] == ["# Theirs", TEXT_NOTE + "# Mine ``` with fences", "x = 2"]
     assert texts[3].endswith("\n````python\nx = 10\n```y```\n````") and texts[3].startswith("*Your code from before")
-    words, again = updated(place, lesson("# Theirs again", "x = 3"))
+    words, again = updated(workspace, lesson("# Theirs again", "x = 3"))
     assert words.startswith("2 cells renewed; your previous file is") and again[1] == texts[1]
 
 
-def test_a_cell_that_only_the_learner_changed_stays(place):
-    edited(place[1], work="x = 10", end="   ")
-    words, texts = updated(place, lesson("# Theirs", end="The new end"))
-    assert texts[1] == "x = 10" and "your 1 edited cell is kept" in words
+def test_a_cell_that_only_the_learner_changed_stays_even_with_half_a_letter(workspace):
+    edited(workspace, work="x = 10 # \ud83d", end="   ")
+    words, texts = updated(workspace, lesson("# Theirs", end="The new end"))
+    assert texts[1] == "x = 10 # \ud83d" and "your 1 edited cell is kept" in words
     assert texts[-1] == "The new end", "of blanks there is nothing to keep"
 
 
-def test_an_answer_stays_where_it_is_and_a_new_frame_is_shown(place):
-    edited(place[1], f=ANSWERED)
-    words, texts = updated(place, lesson(f="f_of"))
+def test_an_answer_stays_where_it_is_and_a_new_frame_is_shown(workspace):
+    edited(workspace, f=ANSWERED)
+    words, texts = updated(workspace, lesson(f="f_of"))
     said = "your 1 answer is kept; the given lines of 1 exercise changed: a note below your answer shows the new ones"
     assert said in words
     assert texts[2] == ANSWERED and texts[3].startswith(FRAME_NOTE) and "def f_of(x):\n    # YOUR CODE" in texts[3]
 
 
-def test_a_report_that_a_person_marks_is_an_answer_too(place):
+def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
     report = part("report", "By the teacher", nbgrader={**ANSWER, "grade": True, "grade_id": "00-report"})
-    assert updated(place, [part("title", "# Title"), report])[1] == ["# Title", "YOUR ANSWER HERE"]
-    edited(place[1], report="My report ✓")
-    words, texts = updated(place, [part("title", "# Other"), report])
+    assert updated(workspace, [part("title", "# Title"), report])[1] == ["# Title", "YOUR ANSWER HERE"]
+    edited(workspace, report="My report ✓")
+    words, texts = updated(workspace, [part("title", "# Other"), report])
     assert texts == ["# Other", "My report ✓"] and "your 1 answer is kept" in words
 
 
-def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(place):
-    mine = Mine(place[1])
+def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(workspace):
+    mine = Mine(workspace)
     mine.cells.remove(mine["work"])
     mine["end"]["source"] = "My end"
     mine.save()
-    words, texts = updated(place, lesson("# Other", end=None))
+    words, texts = updated(workspace, lesson("# Other", end=None))
     assert texts == ["# Other", STUBBED, "My end"] and "1 cell that you deleted was not restored" in words
-    assert updated(place, lesson("# Other", "x = 2", end=None))[1] == ["# Other", "x = 2", STUBBED, "My end"]
+    assert updated(workspace, lesson("# Other", "x = 2", end=None))[1] == ["# Other", "x = 2", STUBBED, "My end"]
 
 
-@pytest.mark.parametrize("way", ["missing", "all the same", "twice", "odd", "pasted"])
-def test_ids_that_an_editor_lost_or_gave_twice(place, way):
-    mine = Mine(place[1])
+LOST_IDS = {
+    "missing": lambda cell: cell.pop("id"),
+    "all the same": lambda cell: cell.update(id="same"),
+    "odd": lambda cell: cell.update(id=["no", "text"] if cell["cell_type"] == "markdown" else "ö" * 99),
+    "pasted": lambda cell: cell.update(id=str(uuid.uuid4())),  # cutting and pasting gives a new id
+    "twice": lambda cell: None,
+}
+
+
+@pytest.mark.parametrize("way", LOST_IDS)
+def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
+    mine = Mine(workspace)
     mine["00-f"]["source"] = ANSWERED
     mine.add("end", "own")
     twice = ["def f(x):\n    return 4"] if way == "twice" else []
     mine.cells += [{**mine["00-f"], "source": text} for text in twice]
     for cell in mine.cells:
-        if way == "missing":
-            del cell["id"]
-            mine.notebook["nbformat_minor"] = 4
-        elif way == "all the same":
-            cell["id"] = "same"
-        elif way == "odd":
-            cell["id"] = ["no", "text"] if cell is mine.cells[0] else "ö" * 99
-        elif way == "pasted":  # cutting and pasting gives a new id
-            cell["id"] = str(uuid.uuid4())
+        LOST_IDS[way](cell)
+    mine.notebook["nbformat_minor"] = 4 if way == "missing" else 5
     mine.save()
-    _, texts = updated(place, lesson("# New title", above=[part("more", "More")]))
+    _, texts = updated(workspace, lesson("# New title", above=[part("more", "More")]))
     assert texts == ["# New title", "x = 1", "More", ANSWERED, "The end", "own", *twice]
     nbformat.validate(nbformat.read(mine.path, as_version=4))
-    assert len({cell["id"] for cell in Mine(place[1]).cells}) == 6 + len(twice)
+    assert len({cell["id"] for cell in Mine(workspace).cells}) == 6 + len(twice)
 
 
-def test_an_own_cell_may_have_the_id_that_the_course_takes_later(place):
-    mine = Mine(place[1])
-    mine.add("title", "own", name="extra")
-    mine.save()
-    _, texts = updated(place, lesson(below=[part("extra", "Theirs")]))
+def test_an_own_cell_may_have_the_id_that_the_course_takes_later(workspace):
+    edited(workspace, own=("title", "own", "code", "extra"))
+    _, texts = updated(workspace, lesson(below=[part("extra", "Theirs")]))
     assert texts == ["# Title", "own", "x = 1", STUBBED, "The end", "Theirs"]
-    assert Mine(place[1])["extra"]["source"] == ["Theirs"]
+    assert Mine(workspace)["extra"]["source"] == ["Theirs"]
 
 
-def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(place):
-    sources, workspace = place
+def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspace):
     edited(workspace, title="Mine", work="x = 9", f=ANSWERED)
     record = (workspace / RECORD).read_bytes()
-    course(sources, *lesson("# Theirs", "x = 2", "g", below=[part("more", "More")]))
-    assert update_workspace(workspace, sources)[0][1] == "merged"
-    after = Mine(workspace).path.read_bytes()
+    assert "changed by the course and by you" in updated(workspace, lesson("# Theirs", "x = 2", "g"))[0]
     (workspace / RECORD).write_bytes(record)
-    assert update_workspace(workspace, sources)[0][1] == "unchanged" and Mine(workspace).path.read_bytes() == after
+    assert updates_nothing(workspace)
 
 
-def test_the_record_is_written_when_it_changed_or_is_gone_and_at_no_other_time(place):
-    sources, workspace = place
+def test_the_record_is_written_when_it_changed_or_is_gone_and_at_no_other_time(sources, workspace):
     written = (workspace / RECORD).stat().st_mtime_ns
     write_workspace(workspace, sources)
     update_workspace(workspace, sources)
@@ -381,101 +380,68 @@ def old_format(workspace):
     (workspace / RECORD).write_text(json.dumps(old))
 
 
-def test_an_old_record_still_renews_what_was_not_touched(place):
-    sources, workspace = place
+def test_with_an_old_record_answers_and_own_cells_are_told_from_the_course(workspace):
     old_format(workspace)
-    course(sources, part("title", "# New"))
-    assert update_workspace(workspace, sources) == [(FILE, "renewed", "")] and not (workspace / SAVED).exists()
-    assert isinstance(json.loads((workspace / RECORD).read_text())[FILE]["cells"], dict)
-
-
-def test_with_an_old_record_answers_and_own_cells_are_told_from_the_course(place):
-    old_format(place[1])
-    mine = Mine(place[1])
-    mine["00-f"]["source"] = ANSWERED
-    mine.add("work", "own")
-    mine.save()
-    words, texts = updated(place, lesson("# New", end=None))
+    edited(workspace, own=("work", "own"), f=ANSWERED)
+    words, texts = updated(workspace, lesson("# New", end=None))
     assert texts == ["# New", "x = 1", "own", ANSWERED]
     assert words.startswith("1 cell renewed, 1 removed; your 1 answer and 1 own cell are kept; your previous file")
+    assert isinstance(json.loads((workspace / RECORD).read_text())[FILE]["cells"], dict), "it is no longer an old one"
 
 
 @pytest.mark.parametrize("record", ["old", "lost"])
-def test_what_an_old_record_cannot_tell_counts_as_the_learners(place, record):
-    sources, workspace = place
+def test_what_an_old_record_cannot_tell_counts_as_the_learners(workspace, record):
     if record == "old":
         old_format(workspace)
     else:
         (workspace / RECORD).write_text("{}")
     edited(workspace, work="x = 10", f=ANSWERED)
-    words, texts = updated(place, lesson("# New", end=None))
+    words, texts = updated(workspace, lesson("# New", end=None))
     assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"] and "x = 10" in texts[3]
     assert texts[4:] == [ANSWERED, "The end"] and "no record of which cells you changed" in words
-    after = Mine(workspace).path.read_bytes()
-    assert update_workspace(workspace, sources) == [(FILE, "unchanged", "")]
-    assert Mine(workspace).path.read_bytes() == after
+    assert updates_nothing(workspace)
 
 
-@pytest.mark.parametrize("entry", [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}])
-def test_an_odd_record_loses_nothing(place, entry):
-    edited(place[1], title="My title")
-    (place[1] / RECORD).write_text(json.dumps({FILE: entry}))
-    assert "My title" in "".join(updated(place, [part("title", "# New")])[1])
-
-
-def test_line_ends_of_another_system_are_no_edit(place):
-    sources, workspace = place
+def test_line_ends_of_another_system_are_no_edit(sources, workspace):
     mine = Mine(workspace)
     mine["00-f"]["source"] = "".join(mine["00-f"]["source"]).replace("\n", "\r\n")
     mine.path.write_bytes(json.dumps(mine.notebook, indent=1).replace("\n", "\r\n").encode())
     course(sources, part("title", "# New"), answer())
     assert update_workspace(workspace, sources)[0][1] == "renewed"
     edited(workspace, f="def f(x):\r\n    return 3")
-    assert updated(place, [part("title", "# Newer"), answer()])[1] == ["# Newer", "def f(x):\r\n    return 3"]
+    assert updated(workspace, [part("title", "# Newer"), answer()])[1] == ["# Newer", "def f(x):\r\n    return 3"]
 
 
-def test_halves_of_letters_are_kept(place):
-    edited(place[1], end="\ud83d")
-    assert updated(place, lesson("# New"))[1][-1] == "\ud83d"
+UNREADABLE = [b"", b"{", b"[]", b"\xef\xbb\xbf{}", b"\x00\xff", b'{"cells": 3}', b"[" * 99_999]
+NO_NOTEBOOKS = [
+    b'{"cells": [{"cell_type": "code", "source": "x", "metadata": []}], "nbformat": 4}',
+    b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}',
+    b'{"cells": [], "nbformat": 4, "nbformat_minor": "5"}',
+]
 
 
-@pytest.mark.parametrize(
-    "content, by_lab",
-    [
-        *((content, "unreadable") for content in (b"", b"{", b"[]", b"\xef\xbb\xbf{}", b"\x00\xff", b'{"cells": 3}')),
-        (b"[" * 99_999, "unreadable"),
-        (b'{"cells": [{"cell_type": "code", "source": "x", "metadata": []}], "nbformat": 4}', "kept"),
-        (b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}', "kept"),
-        (b'{"cells": [], "nbformat": 4, "nbformat_minor": "5"}', "kept"),
-    ],
-)
-def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(place, content, by_lab):
-    sources, workspace = place
+@pytest.mark.parametrize("content", [*UNREADABLE, *NO_NOTEBOOKS], ids=lambda content: repr(content[-20:]))
+def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(sources, workspace, content):
     path = workspace / FILE
     path.write_bytes(content)
     course(sources, part("title", "# New"))
+    by_lab = "unreadable" if content in UNREADABLE else "kept"
     assert write_workspace(workspace, sources) == [(FILE, by_lab)] and path.read_bytes() == content
     assert update_workspace(workspace, sources) == [(FILE, "unreadable", "")] and path.read_bytes() == content
     name, saved = reset(workspace, sources)
     assert saved.read_bytes() == content and Mine(workspace).texts() == ["# New"]
 
 
-def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(place, monkeypatch):
-    sources, workspace = place
+def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(sources, workspace, monkeypatch):
     before = edited(workspace, title="My title")
     course(sources, part("title", "# New"))
-
-    def too_deep(_):
-        raise RecursionError
-
-    monkeypatch.setattr("course_utils.tools.workspace.copies.write_notebook", too_deep)
-    assert update_workspace(workspace, sources)[0][1] == "unreadable" and Mine(workspace).path.read_bytes() == before
+    monkeypatch.setattr(copies, "write_notebook", Mock(side_effect=RecursionError))
+    assert update_workspace(workspace, sources)[0][1] == "unreadable" and (workspace / FILE).read_bytes() == before
 
 
 @pytest.mark.parametrize("where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"])
 @pytest.mark.parametrize("command", [update_workspace, reset])
-def test_on_a_full_disk_everything_is_as_before(place, monkeypatch, where, command):
-    sources, workspace = place
+def test_on_a_full_disk_everything_is_as_before(sources, workspace, monkeypatch, where, command):
     before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
     course(sources, part("title", "# New"))
     said = "00_start_here.ipynb: No space left on device. None of your work is lost; fix that, and run this again.$"
@@ -489,71 +455,63 @@ def test_on_a_full_disk_everything_is_as_before(place, monkeypatch, where, comma
     assert [path.read_bytes() for path in (workspace / SAVED).iterdir()] == [before]
 
 
-def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(place, monkeypatch):
-    sources, workspace = place
+@pytest.mark.parametrize("command", [update_workspace, reset])
+def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(sources, workspace, monkeypatch, command):
     edited(workspace, title="My title")
     course(sources, part("title", "# New"))
-    from course_utils.tools.workspace import copies
-
-    real = copies.save_beside
 
     def saved_meanwhile(*arguments):
         edited(workspace, title="My newest title")
-        return real(*arguments)
+        return save_beside(*arguments)
 
     monkeypatch.setattr(copies, "save_beside", saved_meanwhile)
-    for command in (update_workspace, reset):
-        edited(workspace, title="My title")
-        with pytest.raises(CopyError, match="was just saved by another program"):
-            command(workspace, sources)
-        assert Mine(workspace).texts()[0] == "My newest title"
+    with pytest.raises(CopyError, match="was just saved by another program"):
+        command(workspace, sources)
+    assert Mine(workspace).texts()[0] == "My newest title"
 
 
-def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(place):
-    sources, workspace = place
+def recorded_version(workspace, *version):
+    """The version of the course in the record, after setting it if one is given."""
     record = json.loads((workspace / RECORD).read_text())
-    assert record.pop("version") == __version__
+    if version:
+        (workspace / RECORD).write_text(json.dumps(record | {"version": version[0]}))
+    return record.get("version")
+
+
+@pytest.mark.parametrize("older", [None, "0.0.9", "next", 7])
+def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(sources, workspace, older):
+    assert recorded_version(workspace, older) == __version__
     mine = edited(workspace, title="My title")
-    for older in ({}, {"version": "0.0.9"}, {"version": "next"}, {"version": 7}):
-        (workspace / RECORD).write_text(json.dumps(record | older))
-        assert write_workspace(workspace, sources) and update_workspace(workspace, sources)
-        assert json.loads((workspace / RECORD).read_text())["version"] == __version__
-    assert (workspace / FILE).read_bytes() == mine
+    assert write_workspace(workspace, sources) and update_workspace(workspace, sources)
+    assert recorded_version(workspace) == __version__ and (workspace / FILE).read_bytes() == mine
 
 
 @pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
-def test_a_workspace_of_a_newer_course_is_left_alone(place, newer):
+def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     """An older course would take untouched lessons back, and offer to merge its own into the others."""
-    sources, workspace = place
-    record = json.loads((workspace / RECORD).read_text()) | {"version": newer}
-    (workspace / RECORD).write_text(json.dumps(record))
+    recorded_version(workspace, newer)
     edited(workspace, title="My title")
     course(sources, part("title", "# Old"))
-    before = {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"}
+
+    def written():
+        return {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"}
+
+    before = written()
     for command in (write_workspace, update_workspace, reset):
         with pytest.raises(CopyError, match=f"was written by version {newer} of the course.*nothing was changed"):
             command(workspace, sources)
-    assert {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"} == before
+    assert written() == before
 
 
-def test_a_course_that_is_installed_in_part_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("course_utils.tools.workspace.copies.incomplete", lambda: "05_attention.ipynb is missing")
-    with pytest.raises(CopyError, match="only in part: 05_attention.ipynb is missing. Install it again"):
-        write_workspace(tmp_path / "w")
-    assert not (tmp_path / "w").exists()
-
-
-def test_one_command_at_a_time(place, monkeypatch):
-    sources, workspace = place
-    monkeypatch.setattr("course_utils.tools.workspace.copies.PATIENCE", 0.1)
+def test_one_command_at_a_time(sources, workspace, monkeypatch):
+    monkeypatch.setattr(copies, "PATIENCE", 0.1)
     with FileLock(workspace / f"{RECORD}.lock"):
         for command in (update_workspace, reset):
             with pytest.raises(CopyError, match="Another `course` command is running in"):
                 command(workspace, sources)
 
 
-def test_a_reset_saves_first_under_a_name_that_is_free(place):
-    sources, workspace = place
+def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     untouched = (workspace / FILE).read_bytes()
     assert reset(workspace, sources) == (FILE, None) and not (workspace / SAVED).exists()
     versions = [edited(workspace, title=text) for text in ("one", "two") if reset(workspace, sources)]
@@ -567,39 +525,23 @@ def test_a_reset_saves_first_under_a_name_that_is_free(place):
     assert update_workspace(workspace, sources)[0][1] == "renewed", "after a reset it counts as never edited"
 
 
-def test_a_reset_needs_room_for_what_is_saved_a_workspace_and_a_lesson(place, tmp_path):
-    sources, workspace = place
-    before = edited(workspace, title="My title")
-    (workspace / SAVED).write_text("a file of that name")
-    with pytest.raises(CopyError, match="Cannot write"):
-        reset(workspace, sources)
-    assert (workspace / FILE).read_bytes() == before
-    with pytest.raises(NoWorkspace, match="is not a folder with your lessons"):
-        reset(tmp_path, sources)
-    with pytest.raises(CopyError, match="There is no lesson 07; the lessons are 00."):
-        reset_lesson(workspace, "07", sources)
-
-
 @pytest.mark.parametrize("zipped", [False, True])
-def test_the_grader_passes_over_what_a_learner_had_before(place, tmp_path, zipped):
-    sources, workspace = place
+def test_the_grader_passes_over_what_a_learner_had_before(sources, workspace, tmp_path, zipped):
     edited(workspace, title="My title")
     _, saved = reset(workspace, sources)
     os.utime(saved)  # opened and saved again, so it is the newest file
     ada, bob, only = tmp_path / "class" / "ada", tmp_path / "class" / "bob", tmp_path / "only" / SAVED
     for folder in (ada, bob, only, tmp_path / "unpacked"):
         folder.mkdir(parents=True)
+    shutil.copy(saved, bob / FILE)
+    shutil.copy(saved, only)
     if zipped:
-        with zipfile.ZipFile(ada / "all.zip", "w") as archive:
-            for path in workspace.rglob("*.ipynb"):
-                archive.write(path, path.relative_to(workspace))
+        shutil.make_archive(ada / "all", "zip", workspace)
     else:
         workspace.rename(ada / "workspace")
-    (bob / FILE).write_text("{}")
     found = gather(tmp_path / "class", tmp_path / "unpacked")
     names = [(one.learner, Path(one.file).name, SAVED in one.file) for one in found]
     assert names == [("ada", FILE, False), ("bob", FILE, False)]
-    (only / "00_start_here-1.ipynb").write_text("{}")
     with pytest.raises(HandInError, match="no hand-ins"):
         gather(tmp_path / "only", tmp_path / "unpacked")
 
@@ -610,27 +552,43 @@ NAMES = ["a", "b", "c", "d", "00-f", "g"]
 @st.composite
 def histories(draw):
     """A lesson, the learner's edits to it, and the course's changes in the meantime."""
+    kinds = {name: draw(st.sampled_from(["code", "markdown"])) for name in NAMES}
 
-    def made(names, version):
-        return [
-            answer("g" if draw(st.integers(0, 4)) == 0 and version else "f")
-            if name == "00-f"
-            else part(
-                name,
-                f"course {name} {draw(st.integers(0, 1)) * version}",
-                draw(st.sampled_from(["code", "markdown"])) if not version else kinds[name],
-            )
-            for name in names
-        ]
+    def made(version):
+        names = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
+        own = answer("g" if version and draw(st.integers(0, 4)) == 0 else "f")
+        texts = {name: f"course {name} {draw(st.integers(0, 1)) * version}" for name in names}
+        return [own if name == "00-f" else part(name, texts[name], kinds[name]) for name in names]
 
-    first = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
-    kinds = dict.fromkeys(NAMES, "markdown")
-    cells = made(first, 0)
-    kinds |= {cell.id: cell.cell_type for cell in cells}
-    second = made(draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True)), 1)
     step = st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"])
-    steps = draw(st.lists(st.tuples(step, st.integers(0, 20)), max_size=6))
-    return cells, steps, second, draw(st.sampled_from(["new", "new", "old", "lost"]))
+    steps = st.lists(st.tuples(step, st.integers(0, 20)), max_size=6)
+    return made(0), draw(steps), made(1), draw(st.sampled_from(["new", "new", "old", "lost"]))
+
+
+def do(mine, steps):
+    """The steps of a history."""
+    for number, (step, where) in enumerate(steps):
+        place = where % len(mine.cells) if mine.cells else 0
+        text = f"mine {number} \U0001f642\n```\n  "
+        if step == "add" or not mine.cells:
+            name = uuid.UUID(int=where * 7 + number, version=4).hex[:8]
+            mine.cells.insert(place, {"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
+        elif step == "edit":
+            mine.cells[place]["source"] = text
+        elif step == "delete":
+            mine.cells.pop(place)
+        elif step == "repeat":
+            mine.cells.insert(where % (len(mine.cells) + 1), dict(mine.cells[place]))
+        elif step == "no id":
+            mine.cells[place].pop("id", None)
+        else:
+            mine.cells.append(mine.cells.pop(place))
+    if steps:
+        mine.save()
+
+
+def course_text(cells):
+    return nbformat.writes(learner_copy(new_notebook(cells=cells)))
 
 
 @settings(max_examples=80)
@@ -642,24 +600,7 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         course(sources, *first)
         write_workspace(workspace, sources)
         mine = Mine(workspace)
-        for number, (step, where) in enumerate(steps):
-            place = where % len(mine.cells) if mine.cells else 0
-            text = f"mine {number} \U0001f642\n```\n  "
-            if step == "add" or not mine.cells:
-                name = uuid.UUID(int=where * 7 + number, version=4).hex[:8]
-                mine.cells.insert(place, {"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
-            elif step == "edit":
-                mine.cells[place]["source"] = text
-            elif step == "delete":
-                mine.cells.pop(place)
-            elif step == "repeat":
-                mine.cells.insert(where % (len(mine.cells) + 1), dict(mine.cells[place]))
-            elif step == "no id":
-                mine.cells[place].pop("id", None)
-            else:
-                mine.cells.append(mine.cells.pop(place))
-        if steps:
-            mine.save()
+        do(mine, steps)
         before = mine.path.read_bytes()
         untouched = fingerprint(before) == fingerprint(course_text(first))
         written = [text for text in mine.texts() if text.startswith("mine")]
@@ -668,7 +609,7 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         elif record == "lost":
             (workspace / RECORD).write_text("{}")
         course(sources, *second)
-        ((name, action, _),) = update_workspace(workspace, sources)
+        ((_, action, _),) = update_workspace(workspace, sources)
         after = mine.path.read_bytes()
         texts = Mine(workspace).texts()
         assert all(any(text in one for one in texts) for text in written)
@@ -679,15 +620,11 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         else:
             assert not (workspace / SAVED).exists()
         if untouched and record != "lost":
-            assert fingerprint(after) == fingerprint(course_text(second))
+            assert fingerprint(after) == fingerprint(course_text(second)) and action in ("renewed", "unchanged")
         if record == "lost" or not steps:  # then all the course's new text is included
             new = learner_copy(new_notebook(cells=second)).cells
             assert all(cell.source in texts for cell in new if cell.id != "00-f")
-        assert update_workspace(workspace, sources) == [(name, "unchanged", "")] and mine.path.read_bytes() == after
-
-
-def course_text(cells):
-    return nbformat.writes(learner_copy(new_notebook(cells=cells)))
+        assert updates_nothing(workspace)
 
 
 def run(*arguments):
@@ -724,7 +661,12 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert "reset 05`" in said
 
 
-def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
+def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_the_courses_version(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "file").write_text("")
+    result = run("lab", "--workspace", tmp_path / "file")
+    assert result.exit_code == 1 and result.output.startswith("Error: Cannot write ")
     monkeypatch.setattr(cli.os, "execv", lambda *_: None)
     monkeypatch.setattr(cli.subprocess, "call", lambda *_: 0)
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
@@ -756,12 +698,6 @@ def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(tmp_path):
     stored.write_text("{}")
     lab.write_first_layout(tmp_path)
     assert stored.read_text() == "{}"
-
-
-def test_lab_reports_an_impossible_workspace_in_one_line(tmp_path):
-    (tmp_path / "w").write_text("")
-    result = run("lab", "--workspace", tmp_path / "w")
-    assert result.exit_code == 1 and result.output.startswith("Error: Cannot write ")
 
 
 @pytest.fixture
@@ -815,13 +751,8 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, **piped, env=environment) as started:
         try:
-            lines = []
-            for line in started.stdout:
-                lines.append(line)
-                if f"127.0.0.1:{port}/lab/tree/00_start_here.ipynb?token=" in line:
-                    break
-            else:
-                pytest.fail("".join(lines))
+            opened = f"127.0.0.1:{port}/lab/tree/00_start_here.ipynb?token="
+            assert any(opened in line for line in started.stdout), "it ended without printing its address"
             address = f"http://127.0.0.1:{port}/api/contents/00_start_here.ipynb?content=0&token=secret"
             assert json.load(open_when_ready(address))["type"] == "notebook"
             mine = tmp_path / "w" / "04_pooling.ipynb"
@@ -838,14 +769,11 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
 
 def open_when_ready(address, seconds=30):
     """The address is printed shortly before the server listens."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
+    for _ in range(5 * seconds):
+        with contextlib.suppress(URLError):
             return urllib.request.urlopen(address, timeout=seconds)
-        except URLError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.2)
+        time.sleep(0.2)
+    pytest.fail(f"{address} does not answer")
 
 
 def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
@@ -857,17 +785,22 @@ def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
     assert [line[:4] for line in lines] == ["OK  "] * len(doctor.CHECKS)
 
 
-def test_the_doctor_names_wrong_and_missing_packages(tmp_path):
-    lock = tmp_path / "requirements.lock"
-    lock.write_text("click==0.1\nno-such-package==1.0\nappnope==9 ; sys_platform == 'nowhere'\n")
-    finding = doctor.packages(lock)
-    assert not finding.ok and "locked 0.1" in finding.detail and "no-such-package missing" in finding.detail
-    assert str(finding).startswith("FAIL") and f'Fix: "{sys.executable}" -m pip install -r' in str(finding)
-    lock.write_text("not a requirement ===\n")
-    assert not doctor.packages(lock).ok
-    assert not doctor.packages(tmp_path / "gone").ok
-    lock.write_text("")
-    assert not doctor.packages(lock).ok
+LOCKS = {
+    "click==0.1\nno-such-package==1.0\nappnope==9 ; sys_platform == 'nowhere'\n": "locked 0.1; no-such-package missing",
+    "not a requirement ===\n": "cannot be read",
+    "": "cannot be read",
+    None: "cannot be read (FileNotFoundError)",
+}
+
+
+@pytest.mark.parametrize("lock, says", LOCKS.items(), ids=["wrong", "odd", "empty", "gone"])
+def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, says):
+    if lock is not None:
+        (tmp_path / "lock").write_text(lock)
+    finding = doctor.packages(tmp_path / "lock")
+    assert not finding.ok and says in finding.detail and "appnope" not in finding.detail
+    if "missing" in says:
+        assert f'Fix: "{sys.executable}" -m pip install -r' in str(finding)
 
 
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
@@ -883,28 +816,47 @@ def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     assert all(line.endswith("Fix: make setup") for line in done.stdout.splitlines() if line.startswith("FAIL"))
 
 
-@pytest.mark.parametrize("answers, says", [(True, "answers"), (False, "does not answer")])
-def test_the_doctor_asks_the_hub(answers, says, monkeypatch):
+HERE, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
+SPEC = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
+VERSIONS = [types.SimpleNamespace(version=version) for version in ("0.1.0", "0.0.9")]
+OTHER = types.SimpleNamespace(argv=["/other/python"])
+SEEN = [  # (check, what is set, to what, whether it is well, what is said)
+    ("python_version", HERE + "BITS", 32, False, "32-bit, for which there is no PyTorch"),
+    ("pip", HERE + "metadata.version", lambda _: "19.0.3", False, "too old"),
+    ("course", HERE + "metadata.distributions", lambda **_: VERSIONS, False, "2 versions are installed: 0.0.9, 0.1.0"),
+    ("disk", HERE + "DISK_GB", 10**9, False, "GB free"),
+    ("memory", HERE + "MEMORY_GB", 10**9, False, "GB"),
+    ("place", "os.access", lambda *_: False, False, "cannot be written"),
+    ("home", "pathlib.Path.home", lambda: Path(os.devnull, "me"), True, "cannot be written"),
+    ("home", "pathlib.Path.home", lambda: Path(tempfile.gettempdir(), "me"), True, "can be written"),
+    ("hub", HUB, lambda: True, True, " answers;"),
+    ("hub", HUB, lambda: False, True, " does not answer;"),
+    ("kernel", SPEC, lambda *_: OTHER, False, f'a different Python, /other/python. Fix: "{sys.executable}"'),
+]
+
+
+@pytest.mark.parametrize("check, thing, value, well, says", SEEN)
+def test_the_doctor_says_what_works_and_what_cannot(check, thing, value, well, says, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setattr(downloads, "hub_answers", lambda: answers)
-    assert f" {says};" in str(doctor.hub())
+    monkeypatch.setattr(thing, value)
+    finding = getattr(doctor, check)()
+    assert finding.ok == well and says in str(finding) and ("Fix: " in str(finding)) != well
 
 
-def test_the_doctor_says_what_a_place_may_break(tmp_path, monkeypatch):
-    fine = tmp_path / "course"
-    assert doctor.place(fine.parent).ok and ";" not in str(doctor.place(Path(tmp_path.anchor, "tmp")))
-    for name, says in {"OneDrive - School": "with --workspace", "Kurs für alle": "beyond ASCII are fine"}.items():
-        (tmp_path / name).mkdir()
-        assert doctor.place(tmp_path / name).ok and says in str(doctor.place(tmp_path / name))
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    assert not doctor.place(tmp_path).ok
+def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_ENCODER", str(tmp_path))
+    finding = doctor.first_embedding()
+    assert not finding.ok and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
 
 
-@pytest.mark.parametrize("home, says", [("me", "can be written"), ("file/me", "cannot be written")])
-def test_the_doctor_looks_at_the_home_folder(tmp_path, monkeypatch, home, says):
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(Path, "home", lambda: tmp_path / home)
-    assert doctor.home().ok and doctor.home().detail.startswith(says)
+@pytest.mark.parametrize(
+    "name, says",
+    [("course", ""), ("OneDrive - School", "with --workspace"), ("Kurs für alle", "beyond ASCII are fine")],
+)
+def test_the_doctor_says_what_a_place_may_break(tmp_path, name, says):
+    (tmp_path / name).mkdir()
+    finding = doctor.place(tmp_path / name)
+    assert finding.ok and says in finding.detail and (";" in finding.detail) == bool(says)
 
 
 @pytest.mark.parametrize(
@@ -937,48 +889,15 @@ def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     assert str(doctor.proxy()).endswith("proxy: none")
     monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.school:8080")
-    assert "proxy.school:8080" in str(doctor.proxy()) and "secret" not in str(doctor.proxy())
-    assert "set NO_PROXY" in str(doctor.proxy())
+    said = str(doctor.proxy())
+    assert "proxy.school:8080" in said and "secret" not in said and "set NO_PROXY" in said
     monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
     assert "not for localhost" in str(doctor.proxy())
 
 
-VERSIONS = [types.SimpleNamespace(version=version) for version in ("0.1.0", "0.0.9")]
-BROKEN = [
-    ("python_version", "BITS", 32, "32-bit, for which there is no PyTorch"),
-    ("pip", "metadata.version", lambda _: "19.0.3", "too old"),
-    ("course", "metadata.distributions", lambda **_: VERSIONS, "2 versions are installed: 0.0.9, 0.1.0"),
-    ("disk", "DISK_GB", 10**9, "GB free"),
-    ("memory", "MEMORY_GB", 10**9, "GB"),
-]
-
-
-@pytest.mark.parametrize("name, thing, value, says", BROKEN)
-def test_the_doctor_names_what_cannot_work(name, thing, value, says, monkeypatch):
-    monkeypatch.setattr(f"{doctor.__name__}.{thing}", value)
-    finding = getattr(doctor, name)()
-    assert not finding.ok and says in str(finding) and "Fix: " in str(finding)
-
-
 def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
-    def broken_thing():
-        raise PermissionError("not for you")
-
+    broken_thing = Mock(side_effect=PermissionError("not for you"), __name__="broken_thing")
     monkeypatch.setattr(doctor, "CHECKS", (broken_thing, doctor.python_version))
     assert doctor.main() == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("FAIL  broken thing: PermissionError: not for you") and lines[1].startswith("OK")
-
-
-def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_ENCODER", str(tmp_path))
-    finding = doctor.first_embedding()
-    assert not finding.ok and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
-
-
-def test_the_doctor_sees_a_foreign_kernel(monkeypatch):
-    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-
-    other = KernelSpec(argv=["/opt/other/bin/python"])
-    monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda self, name: other)
-    assert "a different Python" in doctor.kernel().detail and sys.executable in doctor.kernel().fix
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("FAIL  broken thing: PermissionError: not for you") and second.startswith("OK")
