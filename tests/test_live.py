@@ -2,7 +2,7 @@
 
 import json
 import re
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import nbformat
 import pytest
@@ -80,11 +80,8 @@ def test_no_solution_is_in_a_live_copy_or_on_its_page(key):
 
 
 def test_links_lead_out_of_the_folder():
-    def targets(notebook):
-        texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-        return [one for text in texts for one in re.findall(r"\]\(([^)#:]+\.ipynb)", text)]
-
-    found = [one for key in TYPED for one in targets(live(key))]
+    texts = [cell.source for key in TYPED for cell in live(key).cells if cell.cell_type == "markdown"]
+    found = [one for text in texts for one in re.findall(r"\]\(([^)#:]+\.ipynb)", text)]
     assert len(found) > 50 and all(one.startswith("../") and (NOTEBOOKS / one[3:]).is_file() for one in found)
 
 
@@ -93,18 +90,14 @@ def test_links_lead_out_of_the_folder():
 
 @pytest.fixture
 def sources(tmp_path):
-    folder = tmp_path / "sources"
-    folder.mkdir()
-    write_source(folder, "Add one & print.")
-    return folder
+    write_source(tmp_path / "sources", "Add one & print.")
+    return tmp_path / "sources"
 
 
-def write_source(folder, does, more="", **metadata):
-    cells = [
-        new_markdown_cell("# 04 Sums" + more),
-        new_markdown_cell("## A `sum`"),
-        new_code_cell("print(1 < 2)\n\nx = 1", id="sum", metadata={"course": {"does": does}, **metadata}),
-    ]
+def write_source(folder, does, **metadata):
+    worked = new_code_cell("print(1 < 2)\n\nx = 1", id="sum", metadata={"course": {"does": does}, **metadata})
+    folder.mkdir(exist_ok=True)
+    cells = [new_markdown_cell("# 04 Sums"), new_markdown_cell("## A `sum`"), worked]
     nbformat.write(new_notebook(cells=cells), folder / "04_sums.ipynb")
 
 
@@ -154,14 +147,12 @@ def test_a_live_copy_is_no_hand_in_and_no_lesson_of_a_workspace(sources, tmp_pat
 
 def run_in_a_cell(monkeypatch, code, cell_id="", *arguments):
     """What `reveal` hands to IPython: (text, whether it replaces the cell's), or None."""
-    given = []
     request = {"content": {"code": code}, "metadata": {"cellId": cell_id}}
-    shell = SimpleNamespace(
-        get_parent=lambda: request, set_next_input=lambda text, replace: given.append((text, replace))
-    )
+    shell = Mock(get_parent=lambda: request)
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     reveal(*arguments)
-    return given[0] if given else None
+    told = shell.set_next_input.call_args
+    return told and (*told.args, told.kwargs["replace"])
 
 
 def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
@@ -171,27 +162,22 @@ def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
     assert run_in_a_cell(monkeypatch, code, f"live_04_{third.id}") == (third.source, False)
 
 
-@pytest.mark.parametrize(
-    "cell_id, arguments",
-    [
-        ("a1b2c3d4", ()),
-        ("live_04_04-mean-pool", ()),  # an exercise
-        ("live_99_x", ()),
-        ("live_", ()),
-        ("", ("04", 99)),
-        ("", ("04", 0)),
-        ("", ("04-mean-pool", 1)),
-        ("", (4,)),
-    ],
-)
+NOTHING = "There is no code to bring back here"
+NOWHERE = [  # cell, arguments
+    ("a1b2c3d4", ()), ("live_04_04-mean-pool", ()),  # an exercise
+    ("live_99_x", ()), ("live_", ()), ("", ("04", 99)), ("", ("04", 0)), ("", ("04-mean-pool", 1)), ("", (4,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell_id, arguments", NOWHERE)
 def test_where_there_is_nothing_to_reveal_a_sentence_says_so(monkeypatch, capsys, cell_id, arguments):
     assert run_in_a_cell(monkeypatch, "reveal()", cell_id, *arguments) is None
-    assert capsys.readouterr().out.startswith("There is no code to bring back here")
+    assert capsys.readouterr().out.startswith(NOTHING)
 
 
 def test_reveal_outside_jupyter_is_a_sentence(capsys):
     reveal("04", 1)
-    assert capsys.readouterr().out.startswith("There is no code to bring back here")
+    assert capsys.readouterr().out.startswith(NOTHING)
 
 
 # ---------------------------------------------------------------- the command
@@ -225,15 +211,15 @@ def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp
 
 def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatch):
     day = overview(None).on("one day")
+    first, second = [one.key for one in day.lessons][:2]
     assert [one.key for one in day.lessons] == ROUTES["one day"]
     said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
     rows = [line for line in said.splitlines() if " min  " in line]
     assert [row[:2] for row in rows] == ROUTES["one day"] and f"{day.lessons[0].minutes} min  0 of 2" in rows[0]
-    assert pages == [f"tree/{cores()[ROUTES['one day'][0]].name}"]
+    assert pages == [f"tree/{cores()[first].name}"]
     for one, _ in day.lessons[0].exercises:
         remember(one, tmp_path)
     said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
-    assert f"next: lesson {ROUTES['one day'][1]}" in said
-    assert pages == [f"tree/{cores()[ROUTES['one day'][1]].name}"]
+    assert f"next: lesson {second}" in said and pages == [f"tree/{cores()[second].name}"]
     assert len(overview(None).on("everything").lessons) == len(parts())
     assert [one.key for one in overview(None).on("the course").lessons] == list(cores())
