@@ -188,7 +188,7 @@ def _sphinx(builder, source, out, lessons):
 
 def _add_explorers(site, say):
     """Add what the explorers need to the site, or turn them into pictures and say why."""
-    pages = [page for page in site.glob("*.html") if EXPLORER in page.read_text(encoding="utf-8")]
+    pages = [page for page in site.glob("**/*.html") if EXPLORER in page.read_text(encoding="utf-8")]
     if not pages:
         return
     say("Preparing the explorers.")
