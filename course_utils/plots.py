@@ -224,6 +224,7 @@ def dots(
 
 def beeswarm(groups, title="", xlabel="", alt=""):
     """Draw every value of each entry of `groups` as a point, a row per entry; points that would coincide move apart."""
+    import matplotlib.pyplot as plt
     import seaborn
 
     values = np.concatenate(list(groups.values()))
@@ -240,10 +241,9 @@ def beeswarm(groups, title="", xlabel="", alt=""):
                 vars(shape).pop("draw", None)  # seaborn's, which would place them again
                 if size < 4:  # small points hide less of each other, and are hard to see
                     shape.set(sizes=[16], alpha=0.6)
-            made = Figure(figure, alt)
-        if not any("cannot be placed" in str(warning.message) for warning in raised):
-            break
-    return made
+        if size == 1 or not any("cannot be placed" in str(warning.message) for warning in raised):
+            return Figure(figure, alt)
+        plt.close(figure)
 
 
 def scatter(groups, title="", xlabel="", ylabel="", alt="", names=None):
