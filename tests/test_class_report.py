@@ -312,9 +312,8 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
 
 
 def test_slides_are_numbered_as_in_the_deck():
-    deck = render(lectures()["04"])
+    deck, place = render(lectures()["04"]), place_of("04-mean-pool")
     slides = deck.split("<section class=")[1:]
-    place = place_of("04-mean-pool")
     assert (place.number, place.deck) == (8, "04_pooling.slides.html#/7") and "What if padding counts?" in slides[7]
     assert "Nothing fails, nothing warns" in slides[9]
     assert "hash: true" in deck and "hashOneBasedIndex: true" not in deck

@@ -93,8 +93,7 @@ def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
 
 def test_the_minutes_of_a_section_are_spread_over_its_slides(name):
     lecture = read(name)
-    paced = [cell.metadata.deck for cell in deck_cells(lecture) if cell.metadata.deck["opens"]]
-    seconds = [deck["seconds"] for deck in paced]
+    seconds = [cell.metadata.deck["seconds"] for cell in deck_cells(lecture) if cell.metadata.deck["opens"]]
     assert sum(seconds) == 60 * lecture.minutes
     for slide, given in zip(lecture.slides, seconds, strict=True):
         assert given == 0 if slide.optional else given > 10
@@ -105,12 +104,8 @@ def test_the_minutes_of_a_section_are_spread_over_its_slides(name):
 def test_signs_that_many_fonts_lack_are_drawn(name):
     drawn = json.loads((DECK / "signs.json").read_text(encoding="utf-8"))
     for cell in deck_cells(read(name)):
-        # letters of Europe, punctuation, arrows and signs of mathematics, which all common fonts have
-        rare = {
-            sign
-            for sign in json.dumps(cell, ensure_ascii=False)
-            if not (ord(sign) < 0x530 or 0x2000 <= ord(sign) < 0x2300)
-        }
+        # beside letters of Europe, punctuation, arrows and signs of mathematics, which all common fonts have
+        rare = {*re.findall(r"[^\0-\u052f\u2000-\u22ff]", json.dumps(cell, ensure_ascii=False))}
         assert rare <= drawn.keys(), f"draw {rare - drawn.keys()} in deck/signs.json, or do without: {cell.source[:60]}"
 
 
@@ -158,9 +153,7 @@ def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_
             counts = "." in number or len(number.strip("-")) > 2
             if counts and not stands_in(number.strip("-"), shown.replace("-", " ")):
                 needed.add(number.strip("-"))
-    assert needed == reasons.keys(), (
-        f"write them down in tests/lectures.toml, or remove them: {needed ^ reasons.keys()}"
-    )
+    assert needed == reasons.keys(), f"write down in tests/lectures.toml, or remove: {needed ^ reasons.keys()}"
     printed = {number: texts[why].replace("-", " ") for number, why in reasons.items() if " " not in why}
     assert [number for number, text in printed.items() if not stands_in(number, text)] == []
 
@@ -170,8 +163,7 @@ def test_every_quiz_has_one_right_option_and_explains_each(name):
     on_slides = sum(is_quiz(block.cell) for slide in read(name).slides for block in slide.blocks)
     assert on_slides >= limits(name, core=2, further=1)
     for cell in quizzes(name):
-        question = cell.source.split("<details>")[0].strip()
-        assert question.endswith("?"), cell.id
+        assert cell.source.split("<details>")[0].strip().endswith("?"), cell.id
         options = OPTION.findall(cell.source)
         assert len(options) == cell.source.count("<details>") and 3 <= len(options) <= 4, cell.id
         assert [letter for letter, *_ in options] == list("ABCD")[: len(options)], cell.id
@@ -203,6 +195,11 @@ def lecture(folder, text, *cells, minutes=5):
     path = folder / "lectures" / "05_x.md"
     path.write_text(FRONT.format(minutes) + text, encoding="utf-8")
     return path
+
+
+def deck(folder, text, *cells):
+    lecture(folder, text, *cells)
+    return write_deck("05", folder, folder)
 
 
 def embed(cell):
@@ -461,17 +458,10 @@ def open_deck(decks, browser):
 
 
 @pytest.fixture
-def show(browser, tmp_path):
-    """A function that opens a deck until the end of the test: this one, or that of a text and the cells it embeds."""
+def show(browser):
+    """A function that opens a deck until the end of the test."""
     with contextlib.ExitStack() as closing:
-
-        def open_it(path, *cells):
-            if isinstance(path, str):
-                lecture(tmp_path, path, *cells)
-                path = write_deck("05", tmp_path, tmp_path)
-            return closing.enter_context(contextlib.closing(opened(browser, path)))
-
-        yield open_it
+        yield lambda path: closing.enter_context(contextlib.closing(opened(browser, path)))
 
 
 def press(page, *keys):
@@ -521,11 +511,11 @@ def test_the_notes_open_beside_with_the_minutes(decks, show):
 
 
 @in_chromium
-def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(show):
+def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, show):
     further = nbformat.read(parts()["05-layer"], as_version=4)
     head_view = next(cell for cell in further.cells if cell.id == "head-view")
     slides = f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
-    page = show(slides, head_view)
+    page = show(deck(tmp_path, slides, head_view))
     press(page, "ArrowRight", "ArrowRight")
     view, here = page.locator("section.present iframe").first, place(page)
     frame = view.element_handle().content_frame()
@@ -567,8 +557,7 @@ def small_deck(tmp_path):
         f"## Three\nWhich?\n\n{question}",
     ]
     cells = drawn("steps", {"text/html": DIAGRAM}), drawn("disc", {"image/svg+xml": FIGURE}, alt='a "disc"')
-    lecture(tmp_path, "".join(slides), *cells)
-    return write_deck("05", tmp_path, tmp_path)
+    return deck(tmp_path, "".join(slides), *cells)
 
 
 @in_chromium
@@ -594,10 +583,10 @@ def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_sli
 
 
 @in_chromium
-def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(show):
+def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, show):
     """From a file, without network; keys pressed in it do not turn the slides."""
     cells = [drawn(name, {"text/html": explore(name)._repr_html_()}) for name in ("losses", "pooling")]
-    page = show(f"# One {{minutes=5}}\n{embed('losses')}## Two\n{embed('pooling')}## Three\n", *cells)
+    page = show(deck(tmp_path, f"# One {{minutes=5}}\n{embed('losses')}## Two\n{embed('pooling')}## Three\n", *cells))
     press(page, "ArrowRight")
     assert page.locator(".explore-link button").count() == 1
     page.locator("section.present .explore-link button").click()
@@ -612,16 +601,16 @@ def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(show):
 
 
 @in_chromium
-def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(show):
-    page = show("# One {minutes=5}\n" + embed("wide"), drawn("wide", {"text/plain": "wide " * 60}))
+def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(tmp_path, show):
+    page = show(deck(tmp_path, "# One {minutes=5}\n" + embed("wide"), drawn("wide", {"text/plain": "wide " * 60})))
     press(page, "ArrowRight")
     style = page.evaluate("getComputedStyle(document.querySelector('section.present .output pre'))")
     assert (style["fontSize"], style["whiteSpace"]) == ("18px", "pre-wrap")
 
 
 @in_chromium
-def test_the_keys_in_the_notes_pass_over_an_optional_slide(show):
-    page = show("# One {minutes=5}\n## Two {.optional}\n## Three\n")
+def test_the_keys_in_the_notes_pass_over_an_optional_slide(tmp_path, show):
+    page = show(deck(tmp_path, "# One {minutes=5}\n## Two {.optional}\n## Three\n"))
     badge = "() => getComputedStyle(document.querySelector('section.present'), '::before').content"
     assert page.evaluate(badge) == "none"
     press(page, "g", "4", "Enter")
@@ -670,8 +659,8 @@ def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
 
 @in_chromium
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
-    page, deck = open_deck(name), read(name).slides
-    asked = [place for place, slide in enumerate(deck) if any(is_quiz(block.cell) for block in slide.blocks)]
+    page, slides = open_deck(name), read(name).slides
+    asked = [place for place, slide in enumerate(slides) if any(is_quiz(block.cell) for block in slide.blocks)]
     assert asked
     for place in asked:
         page.evaluate(

@@ -70,8 +70,7 @@ def test_the_place_of_the_right_option_and_its_length_tell_nothing():
     questions = [getattr(idea, form) for idea in IDEAS for form in FORMS]
     places = np.bincount([one.right for one in questions], minlength=4) / len(questions)
     longest = np.mean([one.right == max(range(4), key=lambda at: len(one.options[at].text)) for one in questions])
-    assert places.min() > 0.15 and places.max() < 0.35
-    assert longest < 0.35
+    assert places.min() > 0.15 and places.max() < 0.35 and longest < 0.35
 
 
 # ---------------------------------------------------------------- where to begin
@@ -167,16 +166,14 @@ def test_ninety_days_of_a_learner_whose_memory_is_fsrs(workspace):
     rng, own, asked, kept = random.Random(5), memory.scheduler(), [], []
     for day in range(90):
         now = START + day * DAY
-        if day % 5 == 0 and day // 5 < len(cores()):
-            for one in all_exercises():
-                if part_with(one) == list(cores())[day // 5]:
-                    remember(one, workspace)
+        finished = list(cores())[day // 5 : day // 5 + 1] if day % 5 == 0 else []
+        for one in (one for one in all_exercises() if part_with(one) in finished):
+            remember(one, workspace)
         session = asking.reviewing(workspace, now)
         asked.append(len(session.left))
         for item in list(session.left):
             card = memory.read_memory(workspace).cards.get(item)
-            recall = own.get_card_retrievability(Card.from_dict(card), now) if card else 0.5
-            right = rng.random() < recall
+            right = rng.random() < (own.get_card_retrievability(Card.from_dict(card), now) if card else 0.5)
             memory.record(workspace, item, right, 1, now=now)
             if card:
                 kept.append(right)
