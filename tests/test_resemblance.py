@@ -110,15 +110,17 @@ def apart(one, other):
     return not names(one, ast.Store) & names(other, every) and not names(other, ast.Store) & names(one, every)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick():
+    """Answers are drawn again and again, and cells of lessons read: each is taken apart once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resemblance, "fingerprints", cache(fingerprints))
+        yield
+
+
 @pytest.fixture(scope="module")
-def given():
+def given(quick):
     return given_out(LESSONS)
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Answers are drawn again and again: each is taken apart once."""
-    monkeypatch.setattr(resemblance, "fingerprints", cache(fingerprints))
 
 
 def figures(classes, given):
@@ -192,16 +194,8 @@ def written(folder, *records):
         return (folder / PAGE).read_text(), list(csv.DictReader(file))
 
 
-HOSTILE = [
-    "",
-    "x",
-    "def f(:\n  '''",
-    "<script>alert(1)</script>\n" * 200,
-    "x = 1\n" * 1_000_000,
-    "\n \t" * 17_000,
-    "(" * 50_000,
-    "'\0\ud800\u202e</div>" * 3000,
-]
+HOSTILE = ["", "x", "def f(:\n  '''", "<script>alert(1)</script>\n" * 200, "x = 1\n" * 1_000_000, "\n \t" * 17_000]
+HOSTILE += ["(" * 50_000, "'\0\ud800\u202e</div>" * 3000]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:8]))
@@ -221,9 +215,8 @@ def test_shared_parts_are_marked_side_by_side(tmp_path):
     answer = APART["05-patching-map"][2]
     others = [record(f"other{n}", **{"05-patching-map": text}) for n, text in enumerate(APART["05-patching-map"][3:])]
     copy = answer.replace("current", "<now>").replace("heatmap", "grid")
-    page, rows = written(
-        tmp_path, record("ada", **{"05-patching-map": answer}), record("=bob", **{"05-patching-map": copy}), *others
-    )
+    ada, bob = (record(name, **{"05-patching-map": text}) for name, text in (("ada", answer), ("=bob", copy)))
+    page, rows = written(tmp_path, ada, bob, *others)
     assert {(row["learner"], row["other"]) for row in rows} == {("ada", "'=bob")}
     assert [row["exercise"] for row in rows] == ["all", "05-patching-map"] and int(rows[0]["passage"]) >= PASSAGE
     assert page.count("<mark>") >= 2 and "&lt;now&gt;" in page and "proves nothing, and changes no mark" in page
