@@ -50,9 +50,6 @@ def invented():
     return planted_class()
 
 
-# --- figures
-
-
 @pytest.mark.parametrize("passed, count", [(0, 1), (1, 1), (3, 7), (36, 60), (999, 1000)])
 def test_difficulty_is_a_share_with_wilsons_interval(passed, count):
     found, ends = difficulty(passed, count), binomtest(passed, count).proportion_ci(method="wilson")
@@ -100,9 +97,6 @@ def test_what_separates_nobody_is_flagged():
     assert "weaker elsewhere" in items(backwards)[0].note
     for status, note in (("passed", "All right"), ("failed", "All wrong"), ("missing", "Nobody tried it.")):
         assert items([learner("a", a=status)])[0].note.startswith(note)
-
-
-# --- mistakes
 
 
 def test_every_planted_misunderstanding_is_found_with_its_count(invented, tmp_path):
@@ -185,9 +179,6 @@ def test_what_one_is_told_is_said_of_several(told, said):
     assert class_report.in_third_person(told) == said
 
 
-# --- examples
-
-
 def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
     code = '# by Ada\ndef f(a):\n    "by Ada"\n    print("Ada", f"I, {a}, Ada", b"Ada")  # Ada\n    return a["mean"]'
     shown = example([(code, {"ada"})], set(), 'way == "mean"')
@@ -246,13 +237,6 @@ def test_the_text_of_an_answer_is_the_one_that_counts():
     assert learners(("ada", "a", 1, first), ("ada", "b", 2, later))["ada"].texts == {"04-mean-pool": "mine"}
 
 
-# --- odd classes
-
-
-def test_a_class_with_nobody_in_it(tmp_path):
-    assert "There are no learners yet." in page(tmp_path, []).text and class_report.table(items([]))[1] == []
-
-
 @pytest.mark.parametrize(
     "status, words",
     [
@@ -268,7 +252,8 @@ def test_a_class_that_is_all_alike_in_one_exercise(status, words, tmp_path):
     assert ("separates nobody" in shown.text) == (status in ("passed", "failed"))
 
 
-def test_who_is_not_marked_does_not_count(tmp_path):
+def test_a_class_with_nobody_in_it_and_who_is_not_marked(tmp_path):
+    assert "There are no learners yet." in page(tmp_path, []).text and class_report.table(items([]))[1] == []
     lost = replace(learner("bob"), points=None)
     assert items([learner("ada"), lost])[0].counts["tried"] == 1
     assert "2 learners, 1 of them not marked yet and not counted below" in page(tmp_path, [learner("ada"), lost]).text
@@ -282,9 +267,6 @@ def test_a_thousand_learners_make_a_small_page_quickly(tmp_path):
     shown = page(tmp_path, many, names=True)
     assert time.monotonic() - begun < 10 and len(shown.source) < 150_000
     assert "283 of 997: Each vector's similarity" in shown.text and "and 183 more, in class.csv" in shown.text
-
-
-# --- where the links lead
 
 
 def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():

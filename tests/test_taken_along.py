@@ -8,7 +8,6 @@ import re
 import sqlite3
 import sys
 import zipfile
-from pathlib import Path
 from xml.etree import ElementTree
 
 import nbformat
@@ -16,14 +15,13 @@ import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from course_utils._support.notebooks import parts
+from course_utils._support.notebooks import NOTEBOOKS, parts
 from course_utils.exercises import all_exercises, exercises_of
 from course_utils.exercises.model import Mistake
 from course_utils.tools import cli
 from course_utils.tools.publish import cards, question_banks
 from course_utils.tools.publish.book import read_lessons
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
 PACKAGE = "{http://www.imsglobal.org/xsd/imscp_v1p1}"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
