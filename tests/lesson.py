@@ -42,7 +42,7 @@ def main(key):
     files = [name for name in names if (ROOT / name).exists()]
     chosen = " or ".join([f"{number}_ or {number}- or [{number} or test_lesson_{number}", *WHOLE])
     # the notebook last: its second run shows whether its outputs are the same each time
-    return pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *files, f"notebooks/{path.name}"])
+    return pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *files, str(path.relative_to(ROOT))])
 
 
 if __name__ == "__main__":

@@ -247,9 +247,14 @@ def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
         ("# One {minutes=5}\n::: {.notes}\n::: {.notes}\n:::", "line 9: the ::: of line 8 is still open"),
         ("# One {minutes=5}\n:::", "line 8: this ::: closes nothing"),
         ("# One {minutes=5}\n::: {.columns}\n:::", "line 8: a line of colons is"),
-        ("# One {minutes=5}\n---\ntitle: x\n---", "line 8: --- stands only around the .*front matter"),
+        ("# One {minutes=5}\n---\ntitle: x\n---", "line 8: --- stands only around the one front matter"),
         ("# One {minutes=5}\n```\n# x", "line 9: code that begins with ``` is not closed"),
         ("# One {minutes=5}\n{{< embed 05_x >}}", "line 8: a cell is embedded as"),
+        ("# One {minutes=5}\nSee " + embed("shown"), "line 8: a cell is embedded .* on a line of its own"),
+        ("# One {minutes=5}\n" + embed("shown").replace("{{", "{"), "line 8: a cell is embedded as"),
+        ("# One {minutes=5}\n" + embed("shown").replace(" >", " echo=True >"), "line 8: .* echo=true"),
+        ("# One {minutes=5}\n...", "line 8: a press of a key is"),
+        ("# One {minutes=4.5}", "line 7: .* in whole minutes"),
         ("# One {minutes=5}\n{{< embed ../05_y.ipynb#shown >}}", "line 8: there is no notebook ../05_y.ipynb"),
         ("# One {minutes=5}\n" + embed("show"), "line 8: 05_x.ipynb has no cell show; did you mean shown"),
         ("# One {minutes=5}\n" + embed("silent"), "line 8: the cell silent shows nothing: run the lesson"),
@@ -269,7 +274,10 @@ def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, word
     assert len(str(error.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("front", ["", "---\n", "---\ntitle: A\n---\n", FRONT.format("many"), "---\na: [\n---\n", "x"])
+UNREADABLE = ["", "---\n", "---\ntitle: A\n---\n", FRONT.format("many"), FRONT.replace("05_x", "06_y").format(5)]
+
+
+@pytest.mark.parametrize("front", [*UNREADABLE, "---\na: [\n---\n", "---\ntitle: a: b\n---\n", "x"])
 def test_a_front_matter_that_cannot_be_read(tmp_path, front):
     (path := tmp_path / "05_x.md").write_text(front + "# One {minutes=5}\n")
     with pytest.raises(LectureError, match="05_x.md, line [12]: .*front matter"):

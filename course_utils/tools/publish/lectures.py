@@ -43,6 +43,14 @@ DIV = re.compile(r"::: *(?:\{\.(\w+)\})?$")
 EMBED = re.compile(r"\{\{< embed (\S+\.ipynb)#([\w-]+)( echo=true)? >\}\}$")
 FENCE = re.compile(r" {0,3}(```|~~~)")
 PAUSE = ". . ."
+MEANT = {  # what is written for something else, and what to write
+    re.compile(r"\.{3}|…"): "a press of a key is `. . .`, with spaces",
+    re.compile(r".*\{+<+ *embed\b.*|\{\{<.*"): "a cell is embedded as `{{< embed ../04_pooling.ipynb#its-id >}}` or "
+    "`{{< embed ../04_pooling.ipynb#its-id echo=true >}}`, on a line of its own",
+    re.compile(
+        "---"
+    ): "--- stands only around the one front matter: take this out, or begin a slide with ## and a title",
+}
 DIVS = ("notes", "plan")
 
 
@@ -99,8 +107,10 @@ def read_lecture(path: Path) -> Lecture:
     """Read a lecture. Raises LectureError."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()  # as Notepad saves it, too
-    except (OSError, UnicodeDecodeError) as error:
-        raise LectureError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    except OSError as error:
+        raise LectureError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise LectureError(f"{path} cannot be read: save it as UTF-8.") from None
     front, start = _front_matter(Path(path), lines)
     lecture = Lecture(Path(path), **front, slides=[Slide(0, 1, front["title"])])
     _read_slides(lecture, lines, start)
@@ -116,18 +126,20 @@ def read_lecture(path: Path) -> Lecture:
 def _front_matter(path, lines):
     """The fields between the first two lines `---`, and the number of lines up to there."""
     fails = f"{path.name}, line 1: the file begins with a front matter, between two lines ---, which has "
-    fails += ", ".join(FRONT)
+    fails += f"{', '.join(FRONT)}; lesson is {path.stem}, as the file, and minutes a whole number."
     end = next((at for at, line in enumerate(lines) if at and line.rstrip() == "---"), None)
     if not lines or lines[0].rstrip() != "---" or end is None:
-        raise LectureError(f"{fails}.")
+        raise LectureError(fails)
     try:
         front = yaml.safe_load("\n".join(lines[1:end]))
     except yaml.YAMLError as error:
         at = getattr(error, "problem_mark", None)
         line = at.line + 2 if at else 1
-        raise LectureError(f"{path.name}, line {line}: the front matter cannot be read; put it in quotes.") from None
-    if not isinstance(front, dict) or {name: type(value) for name, value in front.items()} != FRONT:
-        raise LectureError(f"{fails} (a whole number).")
+        advice = "a title with a colon stands in quotes"
+        raise LectureError(f"{path.name}, line {line}: the front matter cannot be read; {advice}.") from None
+    kinds = {name: type(value) for name, value in front.items()} if isinstance(front, dict) else {}
+    if kinds != FRONT or front["lesson"] != path.stem:
+        raise LectureError(fails)
     return front, end + 1
 
 
@@ -157,13 +169,10 @@ def _read_slides(lecture, lines, start):
             press = 0
         elif line == PAUSE:
             press += 1
-        elif line.startswith("{{<"):
-            found = EMBED.match(line)
-            if found is None:
-                raise lecture.wrong(number, "a cell is embedded as `{{< embed ../04_pooling.ipynb#its-id >}}`")
+        elif found := EMBED.match(line):
             slide.blocks.append(Block("embed", number, found[1], press, found[2], bool(found[3])))
-        elif line == "---":
-            raise lecture.wrong(number, "--- stands only around the front matter; a slide begins with ## and its title")
+        elif advice := next((advice for meant, advice in MEANT.items() if meant.fullmatch(line)), None):
+            raise lecture.wrong(number, advice)
         else:
             _add(slide, number, line, press, None)
     if div:
@@ -191,6 +200,7 @@ def _opened(lecture, number, line):
     level, optional = len(marks), ".optional" in attributes
     if attributes - {minutes, ".optional"} or (level == 1) != bool(minutes) or level == 1 and optional:
         raise lecture.wrong(
-            number, "a section is `# Title {minutes=5}`, and a slide `## Title` or `## Title {.optional}`"
+            number,
+            "a section is `# Title {minutes=5}`, in whole minutes, and a slide `## Title` or `## Title {.optional}`",
         )
     return Slide(level, number, title, int(minutes.partition("=")[2]) if minutes else 0, optional)

@@ -155,7 +155,9 @@ def _embedded(lecture, block, notebooks, pages):
         try:
             notebooks[path] = {cell.id: cell for cell in nbformat.read(path, as_version=4).cells}
         except OSError:
-            raise lecture.wrong(block.line, f"there is no notebook {block.text}") from None
+            raise lecture.wrong(
+                block.line, f"there is no notebook {block.text}, seen from the lecture's folder"
+            ) from None
         # the class depends on what is wrong with the notebook
         except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError):
             raise lecture.wrong(block.line, f"{block.text} is not a valid notebook: fetch it again") from None
