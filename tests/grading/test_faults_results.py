@@ -100,7 +100,7 @@ def sentence(error):
 
 
 def database(*statements, entries=()):
-    """Return a function that writes a store and then runs these statements on it."""
+    """A function that writes a store and then runs these statements on it."""
 
     def spoil(path):
         with Store(path) as made:
@@ -113,7 +113,7 @@ def database(*statements, entries=()):
 
 
 def damaged_in(place, length=2000):
-    """Return a function that damages a store with many results: it overwrites some bytes, or truncates the file."""
+    """A function that damages a store with many results: it overwrites some bytes, or truncates the file."""
 
     def spoil(path):
         database(entries=[entry(learner=f"s{number}") for number in range(30)])(path)
@@ -148,10 +148,15 @@ def link_to_folder(path):
     path.symlink_to(path.parent / "elsewhere")
 
 
+def holding(content):
+    """A function that writes this content to a file."""
+    return lambda path: path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
 OTHER_SHAPES = {
-    "lines of JSON": lambda path: path.write_text(json.dumps(asdict(entry())) + "\n"),
-    "binary": lambda path: path.write_bytes(bytes(range(256)) * 40),
-    "NULs": lambda path: path.write_bytes(bytes(8192)),
+    "lines of JSON": holding(json.dumps(asdict(entry())) + "\n"),
+    "binary": holding(bytes(range(256)) * 40),
+    "NULs": holding(bytes(8192)),
     "a folder": lambda path: (path / "in").mkdir(parents=True),
     "a pipe": os.mkfifo,
     "a link to a folder": link_to_folder,
@@ -217,11 +222,6 @@ def test_the_command_starts_anew_when_told_to(name, nothing_to_mark):
 
 def a_folder(path):
     path.mkdir(parents=True)
-
-
-def holding(content):
-    """A function that writes this content to a file."""
-    return lambda path: path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 NO_CSV, NO_FILE = "cannot be read as CSV in UTF-8", "It is not a file"
@@ -342,42 +342,23 @@ def on_a_small_disk(tmp_path, script, source=""):
     assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stderr[-3000:]
 
 
-def test_a_full_disk_keeps_the_results_before(tmp_path):
-    script = """with Store(disk / "results.sqlite") as known, pytest.raises(GradeError) as error:
-    for number in range(1000):
-        known.put(entry(learner=f"s{number}"))
-said = sentence(error)
-assert 1 < number < 999 and "full" in said and "to continue" in said and "--regrade" not in said
-remount("size=20m")
-with Store(disk / "results.sqlite") as known:
-    assert len(known.entries) == number
-    known.put(entry(learner=f"s{number}"))
-"""
-    on_a_small_disk(tmp_path, script)
-
-
-def test_a_disk_too_full_for_the_tables(tmp_path, marked):
+@pytest.mark.parametrize(
+    "spoil, mend, words",
+    [
+        ("fill()", "(disk / 'filler').unlink()", "(No space left|full).*to continue"),
+        ("remount('ro')", "remount('rw')", "Cannot write"),
+    ],
+    ids=["full", "read-only"],
+)
+def test_a_disk_that_cannot_be_written_to(tmp_path, marked, spoil, mend, words):
     source, out = marked
     script = f"""shutil.copytree({str(out)!r}, disk / "out")
-fill()
-with pytest.raises(GradeError) as error:
-    run(source, disk / "out")
-assert "to continue" in sentence(error) and ("No space left" in sentence(error)
-    or "full" in sentence(error)), sentence(error)
-(disk / "filler").unlink()
-assert run(source, disk / "out")[0].points == FULL
-"""
-    on_a_small_disk(tmp_path, script, source)
-
-
-def test_a_disk_that_may_not_be_written(tmp_path, marked):
-    source, out = marked
-    script = f"""shutil.copytree({str(out)!r}, disk / "out")
-remount("ro")
+{spoil}
 for folder in (disk / "out", disk / "new"):
-    with pytest.raises(GradeError, match="Cannot write"):
+    with pytest.raises(GradeError, match={words!r}) as error:
         run(source, folder)
-remount("rw")
+    sentence(error)
+{mend}
 assert run(source, disk / "out")[0].points == FULL
 """
     on_a_small_disk(tmp_path, script, source)
@@ -385,14 +366,8 @@ assert run(source, disk / "out")[0].points == FULL
 
 def test_nobody_can_be_told(nothing_to_mark):
     source, out = nothing_to_mark
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*COURSE, "grade", source, "--out", out, "--unsafe-no-isolation"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
+    to_a_full_disk = ["sh", "-c", 'exec "$@" > /dev/full', "sh"]
+    done = course("grade", source, "--out", out, "--unsafe-no-isolation", before=to_a_full_disk)
     assert done.returncode != 0 and "All results are in" in done.stderr and "Traceback" not in done.stderr
     assert (out / "grades.csv").exists()
 
@@ -505,16 +480,14 @@ def test_being_told_to_end_is_as_ctrl_c(number):
         signal.signal(number, before)
 
 
-@pytest.mark.parametrize(
-    "number, isolated", [(signal.SIGINT, True), pytest.param(signal.SIGTERM, False, marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("number, isolated", [(signal.SIGINT, True), (signal.SIGTERM, False)], ids=["marks", "starts"])
 def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path, number, isolated):
-    if isolated:  # told while it marks; the other one while it starts
+    """Told while it marks, isolated, or while it starts, not isolated."""
+    if isolated:
         isolation()
     source, out = tmp_path / "class", tmp_path / "out"
     write_class(source, s0=hand_in("04"), **{f"s{one}": hand_in("04", max_pool=SLOW + " " * one) for one in (1, 2)})
-    more = [] if isolated else ["--unsafe-no-isolation"]
-    more += ["--workers", 1, "--lessons", "04"]
+    more = ["--workers", 1, "--lessons", "04", *["--unsafe-no-isolation"] * (not isolated)]
     before = signal.signal(number, signal.SIG_DFL)  # what runs in the background of a shell ignores SIGINT
     try:
         running = grader.start("grade", source, "--out", out, *more, TMPDIR=str(tmp_path))
@@ -586,6 +559,7 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(fails, replace_proces
             "sandbox is gone.",
         ),
     ],
+    ids=["ends", "no sandbox", "loses it"],
 )
 def test_a_marking_process_that_cannot_work_stops_the_run(program, words, replace_process, tmp_path, two):
     replace_process(program)
@@ -610,10 +584,11 @@ def test_a_disk_that_is_full_in_the_middle(tmp_path, replace_process):
     script = f"""sys.executable = {sys.executable!r}
 with pytest.raises(GradeError) as error:
     run(source, disk / "out", expected=20)
-assert "full" in sentence(error) and "to continue" in sentence(error)
+said = sentence(error)
+assert "full" in said and "to continue" in said and "--regrade" not in said
 with Store(disk / "out" / "results.sqlite") as known:
     kept = len(known.entries)
-assert 0 < kept < 20, (kept, sentence(error))
+assert 0 < kept < 20, (kept, said)
 remount("size=20m")
 assert [one.points for one in run(source, disk / "out", expected=20 - kept)] == [FULL] * 20
 """
@@ -641,23 +616,21 @@ def test_what_was_made_otherwise_is_marked_again(marked, replace_process):
     assert run(source, out, expected=1) and run(source, out)
 
 
-def test_submissions_that_vanish(tmp_path, replace_process, two):
-    replace_process(WORKS.replace("    print(", "    open(json.loads(job)['path'])\n    print("))
-    learners = run(two, tmp_path / "out", 2, before=lambda: shutil.rmtree(two / "ada"))
-    assert [(one.status, one.points) for one in learners] == [("not marked", None), ("ok", FULL)]
-    assert [one.points for one in run(two, tmp_path / "out")] == [FULL], "who is gone has no row"
-
-
-def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, replace_process, two):
+@pytest.mark.parametrize(
+    "change", [Path.unlink, lambda path: path.write_text(hand_in("04")[:100])], ids=["gone", "half"]
+)
+def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, replace_process, two, change):
     """A marked file may have been half copied, so its marks match neither the file found first nor the present one."""
-    replace_process(WORKS)
-    before, path = hand_in("04"), two / "ada" / "04_pooling.ipynb"
-
-    learners = run(two, tmp_path / "out", 2, before=lambda: path.write_text(before[:100]))
-    assert [(one.status, one.points) for one in learners] == [("not marked", None), ("ok", FULL)]
-    assert "it changed while" in learners[0].reason
+    replace_process(WORKS.replace("    print(", "    open(json.loads(job)['path'])\n    print("))
+    path, out = two / "ada" / "04_pooling.ipynb", tmp_path / "out"
+    before = path.read_text()
+    ada, bob = run(two, out, 2, before=lambda: change(path))
+    assert (ada.status, ada.points, bob.status, bob.points) == ("not marked", None, "ok", FULL)
+    assert not path.exists() or "it changed while" in ada.reason
     path.write_text(before)
-    assert [one.points for one in run(two, tmp_path / "out", expected=1)] == [FULL, FULL]
+    assert [one.points for one in run(two, out, expected=1)] == [FULL, FULL]
+    shutil.rmtree(two / "ada")
+    assert [one.points for one in run(two, out)] == [FULL], "who is gone has no row"
 
 
 def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
