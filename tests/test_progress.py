@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from filelock import FileLock
 
 from course_utils._support import files
+from course_utils._support.colours import contrast
 from course_utils._support.notebooks import NOTEBOOKS, PICTURES, ROUTES, cores, exercise_parts, part_of, parts
 from course_utils._support.passed import LARGEST, LIVE, PROGRESS, RECORD, SAVED, forget, passed, remember
 from course_utils.exercises import LESSONS as WITH_EXERCISES
@@ -265,15 +266,6 @@ def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace)
 
 
 def test_ticks_are_seen_on_their_square_and_squares_on_light_and_dark_pages():
-    def light(colour):
-        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    def contrast(one, other):
-        low, high = sorted((light(one), light(other)))
-        return (high + 0.05) / (low + 0.05)
-
     square = re.match(r"background: (#\w+)", DONE)[1]
     assert contrast(square, "#ffffff") > 4.5 and contrast(square, "#111111") > 3
 

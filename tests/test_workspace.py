@@ -39,15 +39,8 @@ from course_utils._support.passed import RECORD, SAVED, passed, remember
 from course_utils.tools import cli, doctor
 from course_utils.tools.grading.submissions import HandInError, gather
 from course_utils.tools.workspace import copies, lab
-from course_utils.tools.workspace.copies import (
-    CopyError,
-    learner_copy,
-    reset_lesson,
-    stub_out,
-    update_workspace,
-    write_workspace,
-)
-from course_utils.tools.workspace.merging import FRAME_NOTE, TEXT_NOTE, fingerprint
+from course_utils.tools.workspace.copies import CopyError, update_workspace, write_workspace
+from course_utils.tools.workspace.merging import CODE_NOTE, FRAME_NOTE, TEXT_NOTE, fingerprint
 from course_utils.tools.workspace.overview import NoWorkspace, overview
 
 from .offline import free_port
@@ -142,7 +135,7 @@ def updates_nothing(workspace):
 
 
 def reset(workspace, sources):
-    return reset_lesson(workspace, "00", sources)
+    return copies.reset_lesson(workspace, "00", sources)
 
 
 def full(*_, **__):
@@ -171,18 +164,14 @@ def test_copies_hold_what_jupyterlab_stores_on_opening(sources, workspace, write
     assert metadata["language_info"]["version"] == platform.python_version()
 
 
-@pytest.mark.parametrize("done, action", [("run", "renewed"), ("one character", "kept")])
-def test_a_copy_is_renewed_until_one_character_is_edited(sources, workspace, done, action):
+def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
     mine = Mine(workspace)
-    if done == "run":
-        mine["work"]["execution_count"] = 7
-        mine.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
-    else:
-        mine["title"]["source"] += "!"
+    mine["work"]["execution_count"] = 7
+    mine.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
     mine.save()
     course(sources, *lesson("second text"))
-    assert write_workspace(workspace, sources) == [(FILE, action)]
-    assert Mine(workspace).texts()[0] == ("second text" if action == "renewed" else "# Title!")
+    assert write_workspace(workspace, sources) == [(FILE, "renewed")]
+    assert Mine(workspace).texts()[0] == "second text"
 
 
 ODD_ENTRIES = [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}]
@@ -191,14 +180,14 @@ RECORDS = [None, "{", f'["{FILE}"]', "{}", *(json.dumps({FILE: entry}) for entry
 
 @pytest.mark.parametrize("record", RECORDS)
 def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, record):
-    mine = edited(workspace, title="My title")
+    mine = edited(workspace, title="# Title!")
     if record is not None:
         (workspace / RECORD).write_text(record)
     write_workspace(workspace, sources)
     course(sources, part("title", "# New"))
     assert write_workspace(workspace, sources) == [(FILE, "kept")]
     assert (workspace / FILE).read_bytes() == mine
-    assert "My title" in "".join(updated(workspace, [part("title", "# New")])[1])
+    assert "# Title!" in "".join(updated(workspace, [part("title", "# New")])[1])
 
 
 def test_a_failure_midway_keeps_the_record_of_what_was_done(sources, workspace):
@@ -242,11 +231,11 @@ def test_many_at_once_do_no_harm(sources, workspace):
 @pytest.mark.parametrize("source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"])
 def test_marks_without_partner_are_an_error(source):
     with pytest.raises(ValueError, match="has no matching marker"):
-        stub_out(source)
+        copies.stub_out(source)
 
 
 def test_two_regions_in_one_cell():
-    assert stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
+    assert copies.stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
 
 
 # ---------------------------------------------------------------- reset and update
@@ -276,31 +265,20 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, work
     assert os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
 
 
-def test_where_both_changed_a_cell_the_learners_stands_below(workspace):
-    edited(workspace, title="# Mine ``` with fences", work="x = 10\n```y```")
-    words, texts = updated(workspace, lesson("# Theirs", "x = 2"))
-    assert words.startswith(
-        "2 cells changed by the course and by you: your text is below the course's; your previous file is"
+def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays_above_its_new_frame(workspace):
+    edited(workspace, title="# Mine ``` with fences", work="x = 10\n```y```", f=ANSWERED, end="Half \ud83d")
+    words, texts = updated(workspace, lesson("# Theirs", "x = 2", "f_of"))
+    assert words == (
+        "2 cells changed by the course and by you: your text is below the course's; your 1 answer and 1 edited cell "
+        "are kept; the given lines of 1 exercise changed: a note below your answer shows the new ones; your previous "
+        "file is yours_saved/00_start_here-1.ipynb"
     )
-    assert texts[:3] == ["# Theirs", TEXT_NOTE + "# Mine ``` with fences", "x = 2"]
-    assert texts[3].endswith("\n````python\nx = 10\n```y```\n````") and texts[3].startswith("*Your code from before")
-    words, again = updated(workspace, lesson("# Theirs again", "x = 3"))
-    assert words.startswith("2 cells renewed; your previous file is") and again[1] == texts[1]
-
-
-def test_a_cell_that_only_the_learner_changed_stays_even_with_half_a_letter(workspace):
-    edited(workspace, work="x = 10 # \ud83d", end="   ")
-    words, texts = updated(workspace, lesson("# Theirs", end="The new end"))
-    assert texts[1] == "x = 10 # \ud83d" and "your 1 edited cell is kept" in words
-    assert texts[-1] == "The new end", "of blanks there is nothing to keep"
-
-
-def test_an_answer_stays_where_it_is_and_a_new_frame_is_shown(workspace):
-    edited(workspace, f=ANSWERED)
-    words, texts = updated(workspace, lesson(f="f_of"))
-    said = "your 1 answer is kept; the given lines of 1 exercise changed: a note below your answer shows the new ones"
-    assert said in words
-    assert texts[2] == ANSWERED and texts[3].startswith(FRAME_NOTE) and "def f_of(x):\n    # YOUR CODE" in texts[3]
+    frame = f"{FRAME_NOTE}```python\n{STUBBED.replace('def f', 'def f_of')}\n```"
+    code = f"{CODE_NOTE}````python\nx = 10\n```y```\n````"
+    text = f"{TEXT_NOTE}# Mine ``` with fences"
+    assert texts == ["# Theirs", text, "x = 2", code, ANSWERED, frame, "Half \ud83d"]
+    words, again = updated(workspace, lesson("# Theirs again", "x = 3", "f_of"))
+    assert words.startswith("2 cells renewed; your 1 answer") and again[1::2] == texts[1::2]
 
 
 def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
@@ -314,6 +292,7 @@ def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
 def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(workspace):
     mine = Mine(workspace)
     mine.cells.remove(mine["work"])
+    mine["title"]["source"] = "   "  # of blanks there is nothing to keep
     mine["end"]["source"] = "My end"
     mine.save()
     words, texts = updated(workspace, lesson("# Other", end=None))
@@ -486,6 +465,21 @@ def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(sourc
     assert recorded_version(workspace) == __version__ and (workspace / FILE).read_bytes() == mine
 
 
+def test_an_update_brings_the_folder_of_further_parts_and_leaves_one_of_the_earlier_layout(sources, workspace, capsys):
+    earlier, further = workspace / "00_start_here_further.ipynb", sources / "further" / "00_x.ipynb"
+    earlier.write_bytes(written := edited(workspace, title="My title"))
+    further.parent.mkdir()
+    shutil.copy(sources / FILE, further)
+    assert update_workspace(workspace, sources)[-1][:2] == ("00_x.ipynb", "written")
+    course(sources, *lesson(title="# New"))
+    shutil.copy(sources / FILE, further)
+    (workspace / "further" / "00_x.ipynb").write_bytes(written)
+    assert update_workspace(workspace, sources)[-1][1] == "merged"
+    assert (workspace / SAVED / "00_x-1.ipynb").read_bytes() == written == earlier.read_bytes()
+    cli._name_earlier_files(workspace)
+    assert "00_start_here_further.ipynb: left as it is; further parts are in `further` now" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
 def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     """An older course would take untouched lessons back, and offer to merge its own into the others."""
@@ -588,7 +582,7 @@ def do(mine, steps):
 
 
 def course_text(cells):
-    return nbformat.writes(learner_copy(new_notebook(cells=cells)))
+    return nbformat.writes(copies.learner_copy(new_notebook(cells=cells)))
 
 
 @settings(max_examples=80)
@@ -622,7 +616,7 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         if untouched and record != "lost":
             assert fingerprint(after) == fingerprint(course_text(second)) and action in ("renewed", "unchanged")
         if record == "lost" or not steps:  # then all the course's new text is included
-            new = learner_copy(new_notebook(cells=second)).cells
+            new = copies.learner_copy(new_notebook(cells=second)).cells
             assert all(cell.source in texts for cell in new if cell.id != "00-f")
         assert updates_nothing(workspace)
 
@@ -702,38 +696,35 @@ def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(tmp_path):
 
 @pytest.fixture
 def notes(tmp_path, monkeypatch):
-    """Write the runtime file of a running server, as Jupyter does."""
+    """The folder where Jupyter notes which servers run."""
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     (tmp_path / "runtime").mkdir()
-
-    def write(number, **more):
-        note = {"url": "http://localhost:1/", "hostname": "localhost", "port": 1, "token": "", "pid": os.getpid()}
-        note |= {"root_dir": str(tmp_path / "w"), **more}
-        (tmp_path / "runtime" / f"jpserver-{number}.json").write_text(json.dumps(note))
-
-    return write
+    return tmp_path / "runtime"
 
 
 def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
-    (tmp_path / "w").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "w")
-    assert lab.find_running_server(tmp_path / "w") is None
+    folder, link = tmp_path / "w", tmp_path / "link"
+    folder.mkdir()
+    link.symlink_to(folder)
+    assert lab.find_running_server(folder) is None
     with socket.create_server(("localhost", 0)) as server:
         port = server.getsockname()[1]
+        note = {"url": f"http://localhost:{port}/", "hostname": "0.0.0.0", "port": port, "token": "abc"}
+        note |= {"pid": os.getpid(), "root_dir": str(folder)}
         # another folder, a process that is gone, a port where nobody listens
-        for number, more in enumerate([{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}], 1):
-            notes(number, **{"port": port, **more})
-        assert lab.find_running_server(tmp_path / "w") is None
-        notes(4, port=port, url=f"http://localhost:{port}/", hostname="0.0.0.0", token="abc")
+        for number, other in enumerate([{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}]):
+            (notes / f"jpserver-{number}.json").write_text(json.dumps(note | other))
+        assert lab.find_running_server(folder) is None
+        (notes / "jpserver-4.json").write_text(json.dumps(note))
         found = {"port": port, "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc"}
-        assert lab.find_running_server(tmp_path / "w") == lab.find_running_server(tmp_path / "link") == found
-        live = lab.find_running_server(tmp_path / "w", "workspaces/a/tree/b.ipynb")["address"]
+        assert lab.find_running_server(folder) == lab.find_running_server(link) == found
+        live = lab.find_running_server(folder, "workspaces/a/tree/b.ipynb")["address"]
         assert live == f"http://localhost:{port}/lab/workspaces/a/tree/b.ipynb?token=abc"
 
 
 @pytest.mark.parametrize("note", ["[]", "{", '{"pid": 1}', "\x00"])
 def test_a_damaged_note_keeps_nobody_from_working(notes, tmp_path, note):
-    (tmp_path / "runtime" / "jpserver-1.json").write_text(note)
+    (notes / "jpserver-1.json").write_text(note)
     assert lab.find_running_server(tmp_path) is None
 
 
