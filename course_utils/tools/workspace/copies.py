@@ -75,7 +75,6 @@ def write_workspace(workspace, sources=NOTEBOOKS):
     report, target = [], workspace
     try:
         workspace.mkdir(parents=True, exist_ok=True)
-        (workspace / FURTHER).mkdir(exist_ok=True)
         with _recording(workspace) as record:
             for lesson in lessons:
                 target = workspace / f"{name_of(lesson)}.ipynb"
@@ -104,7 +103,7 @@ def update_workspace(workspace, sources=NOTEBOOKS):
                     text = copied(lesson, **_kernel())
                     action, words = _place(target, text, record), ""
                     if action == "kept":
-                        action, words = _merge_into(target, text, record)
+                        action, words = _merge_into(target, text, record, workspace / SAVED)
                     report.append((lesson.name, action, words))
     except TimeoutError:
         raise CopyError(_BUSY.format(workspace)) from None
@@ -134,6 +133,7 @@ def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
         with alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
             before = target.read_bytes() if target.exists() else None
             saved = None if before in (None, text.encode()) else save_beside(before, workspace / SAVED, target.name)
+            target.parent.mkdir(exist_ok=True)
             _replace(target, before, text)
             record[target.name] = _entry(text)
     except TimeoutError:
@@ -211,6 +211,7 @@ def _place(target, text, record):
     new, known = fingerprint(text), _whole_of(record, target.name)
     if not target.exists():
         action = "written"
+        target.parent.mkdir(exist_ok=True)  # of further parts
     else:
         present = fingerprint(target.read_bytes())
         if present is None:
@@ -226,8 +227,8 @@ def _place(target, text, record):
     return action
 
 
-def _merge_into(target, text, record):
-    """Merge a lesson that both sides changed. Returns (action, description)."""
+def _merge_into(target, text, record, saved_files):
+    """Merge a lesson that both sides changed, and save the learner's file. Returns (action, description)."""
     before, new = target.read_bytes(), read_notebook(text)
     mine = read_notebook(before)
     if mine is None:
@@ -240,7 +241,7 @@ def _merge_into(target, text, record):
     if fingerprint(merged_text) == fingerprint(before):
         record[target.name] = _entry(text)
         return "unchanged", ""
-    saved = save_beside(before, target.parent / SAVED, target.name)
+    saved = save_beside(before, saved_files, target.name)
     _replace(target, before, merged_text)
     record[target.name] = _entry(text)
     unknown = "; there is no record of which cells you changed, so every text that differs counts as yours"
