@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import TimeoutError as NotYet
 
-from course_utils._support.notebooks import NOTEBOOKS, OPTION, exercise_parts, part_of, parts
+from course_utils._support.notebooks import NOTEBOOKS, OPTION, exercise_parts, lesson_cells, part_of, parts
 from course_utils.exercises import all_exercises
 from course_utils.explore import explore
 from course_utils.tools import cli
@@ -76,6 +76,15 @@ def test_each_core_has_a_lecture_and_each_lecture_its_lesson():
     written = {path.stem for path in (NOTEBOOKS / "lectures").glob("*.md")}
     assert written == LECTURES.keys() == {read(name).lesson for name in LECTURES}
     assert {path.stem for key, path in parts().items() if len(key) == 2} <= written
+
+
+def test_what_is_drawn_for_a_lecture_is_shown_in_it():
+    for path in parts().values():
+        notebook = nbformat.read(path, as_version=4)
+        below = notebook.cells[len(lesson_cells(notebook)) :]
+        drawn_for_it = {cell.id for cell in below if cell.get("outputs")}
+        blocks = [block for slide in read(path.stem).slides for block in slide.blocks] if drawn_for_it else []
+        assert drawn_for_it <= {block.cell for block in blocks}, path.stem
 
 
 def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
