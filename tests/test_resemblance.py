@@ -73,33 +73,24 @@ def planted(texts, rng, copies=3):
     return {tuple(sorted(pair)) for pair in pairs}
 
 
-class Renamed(ast.NodeTransformer):
-    """All names that a text gives to values and arguments, exchanged."""
-
-    def __init__(self, tree, rng):
-        names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-        names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        self.names = {name: f"{rng.choice('abcdefgh')}_{number}" for number, name in enumerate(sorted(names))}
-
-    def visit_Name(self, node):
-        node.id = self.names.get(node.id, node.id)
-        return node
-
-    def visit_arg(self, node):
-        node.arg = self.names.get(node.arg, node.arg)
-        return node
-
-
 def disguised(text, rng):
     """A text with other names and layout, without comments, and with two lines exchanged that are independent."""
     tree = ast.parse(text)
-    for node in ast.walk(tree):
-        body = node.body if isinstance(node, ast.FunctionDef) else []
+    nodes = list(ast.walk(tree))
+    for body in (node.body for node in nodes if isinstance(node, ast.FunctionDef)):
         for place, (one, other) in enumerate(zip(body, body[1:])):
             if isinstance(one, ast.Assign) and isinstance(other, ast.Assign) and apart(one, other):
                 body[place : place + 2] = other, one
                 break
-    return ast.unparse(Renamed(tree, rng).visit(tree)) + "\n"
+    arguments = [node for node in nodes if isinstance(node, ast.arg)]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    given = {node.arg for node in arguments} | {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    others = {name: f"{rng.choice('abcdefgh')}_{number}" for number, name in enumerate(sorted(given))}
+    for node in arguments:
+        node.arg = others[node.arg]
+    for node in names:
+        node.id = others.get(node.id, node.id)
+    return ast.unparse(tree) + "\n"
 
 
 def apart(one, other):
