@@ -9,12 +9,13 @@ from course_utils.tools.grading import platforms
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readings
 from course_utils.tools.grading.records import records
-from course_utils.tools.grading.results import LearnerRecord, Mark, Result
+from course_utils.tools.grading.results import LearnerRecord
 from course_utils.tools.grading.store import Entry
-from course_utils.tools.grading.submissions import gather
 from course_utils.tools.grading.tables import write_tables
 
 from .grader import points_of
+from .test_gradebook import result
+from .test_owners import collecting  # noqa: F401
 
 DATE, FULL = "Nov 3, 2026 1030 AM", points_of("04")
 
@@ -47,23 +48,14 @@ def rows(path):
 
 
 @pytest.fixture
-def learners(tmp_path, monkeypatch):
+def learners(collect, tmp_path, monkeypatch):
     """A class from three platforms, all of whom have full points."""
     monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, NUMBERS_FIRST))
-    for file in (*FILES, HERS):
-        path = tmp_path / "class" / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text('{"cells": []}')
-    (tmp_path / "unpacked").mkdir()
-    found = gather(tmp_path / "class", tmp_path / "unpacked")
-    assert [one.file for one in found.left_out] == [HERS] and "1236 and 4711" in found.left_out[0].why
-    work = assignment(("04",))
-    marks = {one: Mark(one, "passed", most, most) for one, (_, most) in work["exercises"].items()}
-    entries = {
-        (one.learner, one.file): Entry(one.learner, "", one.file, "", "", Result("ok", "", ["04"], marks))
-        for one in found
-    }
-    made = records(found, entries, {}, work)
+    found, work = collect([*FILES, HERS]), assignment(("04",))
+    assert found.out == [HERS] and "1236 and 4711" in found.why
+    passed = result(*work["exercises"])
+    entries = {(one.learner, one.file): Entry(one.learner, "", one.file, "", "", passed) for one in found.found}
+    made = records(found.found, entries, {}, work)
     write_tables(tmp_path, made, work, True)
     return made
 

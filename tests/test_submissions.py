@@ -15,34 +15,20 @@ from course_utils.tools.grading.untrusted import for_messages
 from .test_owners import EMAILS, NOTEBOOK, collecting, packed  # noqa: F401
 
 
-@pytest.fixture
-def room(tmp_path):
-    """A folder with the folders `class` and `unpacked`."""
-    for name in ("class", "unpacked"):
-        (tmp_path / name).mkdir()
-    return tmp_path
-
-
-def archive_of(path, *members):
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(packed(members))
-    return path
-
-
-def test_one_learners_zip_does_not_fill_the_disk(room, monkeypatch):
+def test_one_learners_zip_does_not_fill_the_disk(collect, monkeypatch):
     monkeypatch.setattr(submissions, "MOST_OF_ONE", 3)
-    archive_of(room / "class" / "eve.zip", *((f"{number}.ipynb", NOTEBOOK) for number in range(9)))
-    (room / "class" / "ada.ipynb").write_text(NOTEBOOK)
-    found = gather(room / "class", room / "unpacked")
+    found = collect(
+        {"eve.zip": packed({f"{number}.ipynb": NOTEBOOK for number in range(9)}), "ada.ipynb": NOTEBOOK}
+    ).found
     assert sum(one.path is not None for one in found) == 4 and sum("too many" in one.problem for one in found) == 6
 
 
-def test_files_of_one_name_are_kept_apart_and_results_are_no_hand_ins(room):
-    results = room / "class" / "results"
-    archive_of(room / "class/ada/mine.zip", ("04.ipynb", NOTEBOOK), ("x/../04.ipynb", NOTEBOOK + " "))
-    (results / "feedback").mkdir(parents=True)
-    (results / "feedback" / "04.ipynb").write_text(NOTEBOOK)
-    found = gather(room / "class", room / "unpacked", skip=[results])
+def test_files_of_one_name_are_kept_apart_and_results_are_no_hand_ins(tmp_path):
+    for folder in ("class/ada", "class/results/feedback", "unpacked"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "class/ada/mine.zip").write_bytes(packed({"04.ipynb": NOTEBOOK, "x/../04.ipynb": NOTEBOOK + " "}))
+    (tmp_path / "class/results/feedback/04.ipynb").write_text(NOTEBOOK)
+    found = gather(tmp_path / "class", tmp_path / "unpacked", skip=[tmp_path / "class/results"])
     assert len({one.file for one in found}) == len(found) == 2 and {one.learner for one in found} != {"results"}
 
 
@@ -79,28 +65,25 @@ def test_links_are_not_followed(tmp_path):
     assert [one.path for one in found] == [None, None, None] and all("not followed" in one.problem for one in found)
 
 
-def test_archive_members_that_point_outside_stay_inside(room):
+def test_archive_members_that_point_outside_stay_inside(collect, tmp_path):
     link = zipfile.ZipInfo("eve/04_pooling.ipynb")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     names = ("../../evil.ipynb", "/etc/evil.ipynb", "a\\..\\..\\evil.ipynb", "ada/04_pooling.ipynb")
-    path = archive_of(room / "class.zip", *((name, NOTEBOOK) for name in names), (link, "/etc/passwd"))
-    before = sorted(room.rglob("*"))
-    found = gather(path, room / "unpacked")
-    new = [one for one in sorted(room.rglob("*")) if one not in before]
-    assert len(new) == 4 and {one.parent for one in new} == {room / "unpacked"}
+    found = collect({**dict.fromkeys(names, NOTEBOOK), link: "/etc/passwd"}, zipped=True).found
+    new = [one for one in tmp_path.rglob("*") if one.name not in ("class.zip", "unpacked")]
+    assert len(new) == 4 and {one.parent for one in new} == {tmp_path / "unpacked"}
     assert all(re.fullmatch(r"\d{6}\.ipynb", one.name) for one in new)
     assert [one.problem for one in found if one.learner == "eve"] == ["it is a link, which is not followed"]
     assert "ada" in {one.learner for one in found}
 
 
-def test_bombs_are_not_unpacked(room, monkeypatch):
+def test_bombs_are_not_unpacked(collect, tmp_path, monkeypatch):
     monkeypatch.setattr(submissions, "LARGEST", 1000)
     monkeypatch.setattr(submissions, "LARGEST_ARCHIVE", 1500)
-    sizes = {"ada/a.ipynb": 900, "bob/b.ipynb": 900, "eve/bomb.ipynb": 10**6}
-    path = archive_of(room / "class.zip", *((name, " " * size) for name, size in sizes.items()))
-    found = {one.learner: one.problem for one in gather(path, room / "unpacked")}
+    files = {"ada/a.ipynb": " " * 900, "bob/b.ipynb": " " * 900, "eve/bomb.ipynb": " " * 10**6}
+    found = {one.learner: one.problem for one in collect(files, zipped=True).found}
     assert found["ada"] == "" and "unpacks to more than" in found["bob"] and "unpacks to more than" in found["eve"]
-    assert sum(one.stat().st_size for one in (room / "unpacked").iterdir()) == 900
+    assert sum(one.stat().st_size for one in (tmp_path / "unpacked").iterdir()) == 900
 
 
 def test_names_are_fit_to_be_for_messages():
