@@ -130,12 +130,15 @@ def test_names_are_listed_only_when_asked_for(tmp_path):
     assert [row[-1] for row in rows] == ["", "<b>Bob</b>; Ada Lovelace"]
 
 
-def test_failures_without_a_known_mistake_are_listed_by_their_case(tmp_path):
+def test_failures_without_a_known_mistake_are_listed_by_their_case_or_as_an_earlier_version_told_them(tmp_path):
     mark = Mark("Mean", "failed", 0, 1, discreet=["Short lists: it gave 1.", "Short lists: it gave 2."])
     records = [replace(learner(f"l{n}"), exercises={"04-x": mark}) for n in range(3)]
     assert items(records)[0].others == [(3, "Short lists")]
     shown = page(tmp_path, records)
     assert "No answer makes a known mistake" in shown.text and "Short lists (3)" in shown.text
+    mark = Mark("Mean", "failed", 0, 1, mistake="You did it in an odd way.")
+    (made,) = items([replace(learner("a"), exercises={"04-mean-pool": mark})])[0].mistakes
+    assert (made.name, made.does) == ("", "You did it in an odd way.")
 
 
 @pytest.mark.parametrize("count", [1, 31, 500])
@@ -152,12 +155,6 @@ def test_each_learner_counts_once_for_a_mistake_or_a_case(count):
         numbers = [number for number, _ in item.others]
         assert numbers == sorted(numbers, reverse=True)
     assert {(one, text.partition(": ")[0]): number for (one, text), number in found.items()} == told
-
-
-def test_a_message_of_an_earlier_version_is_shown_as_it_was():
-    mark = Mark("Mean", "failed", 0, 1, mistake="You did it in an odd way.")
-    (made,) = items([replace(learner("a"), exercises={"04-mean-pool": mark})])[0].mistakes
-    assert (made.name, made.does) == ("", "You did it in an odd way.")
 
 
 def test_each_message_belongs_to_one_mistake():

@@ -357,17 +357,14 @@ def test_an_invented_class_gets_its_parameters_back(tmp_path):
     assert f"Ideas without a gain: {IDEAS[0].id}, {IDEAS[-1].id}." in said and "Somebody" not in said
 
 
-def test_discrimination_follows_how_much_an_item_depends_on_ability():
+def test_gain_is_hakes_and_discrimination_follows_how_much_an_item_depends_on_ability():
+    assert gains.normalised_gain([0, 0, 1, 1], [1, 0, 1, 1]) == 0.5
+    assert np.isnan(gains.normalised_gain([1, 1], [1, 0]))
     rng = np.random.default_rng(1)
     ability, slope = rng.normal(size=(4000, 1)), np.array([0, 0.5, 1, 2])
     right = rng.random((4000, 4)) < 1 / (1 + np.exp(-slope * ability))
     found = [gains.discrimination(right[:, at], ability[:, 0]) for at in range(4)]
     assert found == sorted(found) and abs(found[0]) < 0.05 and found[-1] > 0.5
-
-
-def test_gain_is_hakes():
-    assert gains.normalised_gain([0, 0, 1, 1], [1, 0, 1, 1]) == 0.5
-    assert np.isnan(gains.normalised_gain([1, 1], [1, 0]))
 
 
 def test_other_tables_get_a_sentence(tmp_path):
