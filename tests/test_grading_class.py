@@ -238,7 +238,7 @@ def test_an_ordinary_user_gets_the_same(folder, out):
         done = mark(room, room / "out", "--workers", 1, before=grader.ordinary_user(room))
         assert done.returncode == 0, done.stderr
         assert (room / "out").stat().st_uid == grader.NOBODY
-        is_the_same(room / "out", out)
+        assert (room / "out" / "results.jsonl").read_bytes() == (out / "results.jsonl").read_bytes()
     finally:
         shutil.rmtree(room)
 
