@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -37,24 +38,12 @@ from course_utils.trainings.search import VECTORS, pages
 from .browser import chromium, in_chromium, keep, run_all_cells, running_lab
 
 AWKWARD = [
-    "Ünaffåble résumé",
-    "good🙂 🙂",
-    '<img src=x onerror="alert(1)"> & <b>bold</b>',
-    "שלום עולם",
-    "中文 text",
-    "a" * 101,
-    "x" * 100,
-    "tab\tand\nline",
-    "♭",
-    "isn't state-of-the-art",
-    "[MASK] [SEP]hello [mask]",
-    "cat🙂 cat",
-]
+    "Ünaffåble résumé", "good🙂 🙂", '<img src=x onerror="alert(1)"> & <b>bold</b>', "שלום עולם", "中文 text",
+    "a" * 101, "x" * 100, "tab\tand\nline", "♭", "isn't state-of-the-art", "[MASK] [SEP]hello [mask]", "cat🙂 cat",
+]  # fmt: skip
 NODE = find_program("node")
 LINE = """name => { const line = document.querySelector(`[data-explorer-view='${name}'] .cu-line`);
     return line && line.textContent !== '…'; }"""
-TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".html": "text/html",
-         ".css": "text/css", ".json": "application/json", "": "text/plain"}  # fmt: skip
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
 COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the encoder
@@ -185,53 +174,61 @@ HYBRID = [  # states beside the start
 NOTHING_LEFT = {"off": words("put customers and their orders together by the shared id")}
 
 
+def hybrid(**state):
+    """The explorer's answer in a state beside the start."""
+    return ANSWERS["hybrid"](**{**STARTS["hybrid"], **state})
+
+
+def places(listed):
+    return [place for place, _ in listed]
+
+
+def ordered(scores):
+    """Places by falling score; equal scores stay in the order of the pages."""
+    return np.argsort(-np.round(scores, 9), kind="stable").tolist()
+
+
 @pytest.fixture(scope="module")
 def lesson_12():
-    """(names, texts, cosines {query id: of each page}, grades {query id: {place: grade}}) as lesson 12 has them."""
+    """Names, texts, by query the cosine of each page, the grades {place: grade} and the text, as lesson 12 has them."""
     docs, stored, judged = load_docstrings(), load_file(VECTORS), load_doc_judgements()
     queries = load_doc_queries("dev").set_index("id")["query"].loc[list(DOC_QUERIES)]
     cosines = best_of_each(embed(queries.tolist()) @ stored["vectors"].astype(np.float32).T, stored["owners"])
     place_of = {name: place for place, name in enumerate(docs["name"])}
     good = judged[judged["grade"] > 0]
     grades = {one: dict(zip(rows["name"].map(place_of), rows["grade"])) for one, rows in good.groupby("id")}
-    return docs["name"].tolist(), pages(docs), dict(zip(DOC_QUERIES, cosines)), grades, queries
+    return SimpleNamespace(
+        names=docs["name"].tolist(), texts=pages(docs), cosines=dict(zip(DOC_QUERIES, cosines)), grades=grades,
+        queries=queries,
+    )  # fmt: skip
 
 
 def lists_of_lesson_12(of, query, k1, b, fusion, weight):
     """The whole lists by words, by both and by vectors, and their scores, from the functions that lesson 12 uses."""
-    _, texts, cosines, _, queries = of
-    scores = bm25([queries[query]], texts, k1, b), cosines[query][None]
-    one, other = (np.argsort(-np.round(each, 9), axis=1, kind="stable") for each in scores)
+    by_words, by_vectors, sums = bm25([of.queries[query]], of.texts, k1, b)[0], of.cosines[query], None
+    one, other = ordered(by_words), ordered(by_vectors)
     if fusion == "ranks":
-        both = reciprocal_rank_fusion(one[:, :30], other[:, :30])
-        sums = None
+        both = list(reciprocal_rank_fusion(np.array([one[:30]]), np.array([other[:30]]))[0])
     else:
-        scaled = [
-            (each - each.mean(axis=1, keepdims=True)) / (each.std(axis=1, keepdims=True) + 1e-9) for each in scores
-        ]
+        scaled = [(each - each.mean()) / (each.std() + 1e-9) for each in (by_words, by_vectors)]
         sums = weight * scaled[0] + (1 - weight) * scaled[1]
-        both = np.argsort(-np.round(sums, 9), axis=1, kind="stable")
-    return [one[0].tolist(), [*both[0]], other[0].tolist()], [
-        scores[0][0],
-        None if sums is None else sums[0],
-        scores[1][0],
-    ]
+        both = ordered(sums)
+    return [one, both, other], [by_words, sums, by_vectors]
 
 
-@pytest.mark.parametrize("state", [{}, *HYBRID], ids=str)
+@pytest.mark.parametrize("state", [{}, *HYBRID], ids=lambda state: state.get("query", "start"))
 def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, one_thread):
-    state = {**STARTS["hybrid"], **state}
-    shown, found = state.pop("page"), ANSWERS["hybrid"](**state, page=7)
-    assert shown is None and state.pop("off") == [] and found["size"] == len(lesson_12[1]) > 1600
+    found, state = hybrid(**state, page=7), {**STARTS["hybrid"], **state}
+    assert state.pop("page") is None and state.pop("off") == [] and found["size"] == len(lesson_12.texts) > 1600
     orders, scores = lists_of_lesson_12(lesson_12, **state)
     for listed, order, own in zip(found["lists"], orders, scores):
-        assert [place for place, _ in listed] == order[:8]
+        assert places(listed) == order[:8]
         if own is not None:
-            assert [score for _, score in listed] == pytest.approx([own[place] for place in order[:8]], abs=1e-4)
-    grades = lesson_12[3][state["query"]]
+            assert [score for _, score in listed] == pytest.approx(own[order[:8]].tolist(), abs=1e-4)
+    grades = lesson_12.grades[state["query"]]
     assert found["ndcg"] == pytest.approx(ndcgs(orders, [grades] * 3), abs=6e-5) and found["good"] == len(grades)
     for one in found["pages"]:
-        assert one["name"] == lesson_12[0][one["page"]] and (one["grade"] or 0) == grades.get(one["page"], 0)
+        assert one["name"] == lesson_12.names[one["page"]] and (one["grade"] or 0) == grades.get(one["page"], 0)
         assert (one["ranks"][0] is None) == (scores[0][one["page"]] == 0)
         for rank, order in zip(one["ranks"], orders):  # far down, cosines of five digits exchange neighbours
             if rank is not None:
@@ -239,54 +236,40 @@ def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, on
     explained = found["explained"]
     assert explained["score"] == pytest.approx(scores[0][7], abs=6e-5)
     assert sum(rarity * worth for _, rarity, _, worth in explained["parts"]) == pytest.approx(scores[0][7], abs=1e-3)
-    text = words(lesson_12[1][7])
-    assert [[word, text.count(word)] for word in words(lesson_12[4][state["query"]])] == [
-        [word, count] for word, _, count, _ in explained["parts"]
-    ]
+    text, asked = words(lesson_12.texts[7]), words(lesson_12.queries[state["query"]])
+    assert [(word, count) for word, _, count, _ in explained["parts"]] == [(word, text.count(word)) for word in asked]
 
 
 def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
     """And with none left, no page is in the list of the words, so both are the vectors alone."""
-    names, texts, _, _, queries = lesson_12
-    start = {**STARTS["hybrid"], "page": 0}
-    rest = " ".join(word for word in words(queries["d50"]) if word not in ("put", "id"))
-    found, own = ANSWERS["hybrid"](**{**start, "off": ["put", "id"]}), bm25([rest], texts)[0]
+    asked = words(lesson_12.queries["d50"])
+    rest = [word for word in asked if word not in ("put", "id")]
+    found, own = hybrid(page=0, off=["put", "id"]), bm25([" ".join(rest)], lesson_12.texts)[0]
     assert found["lists"][0][0][1] == pytest.approx(own.max(), abs=6e-5)
-    assert [place for place, _ in found["lists"][0]] == np.argsort(-np.round(own, 9), kind="stable")[:8].tolist()
-    assert [word for word, *_ in found["explained"]["parts"]] == rest.split()
-    assert [word for word, _ in found["words"]] == words(queries["d50"])
+    assert places(found["lists"][0]) == ordered(own)[:8]
+    assert [word for word, *_ in found["explained"]["parts"]] == rest
+    assert [word for word, _ in found["words"]] == asked
     for fusion in ("sum", "ranks"):
-        found = ANSWERS["hybrid"](**{**start, **NOTHING_LEFT, "fusion": fusion})
+        found = hybrid(page=0, **NOTHING_LEFT, fusion=fusion)
         assert found["lists"][0] == [] and found["explained"]["parts"] == [] and found["ndcg"][0] == 0
-        assert [place for place, _ in found["lists"][1]] == [place for place, _ in found["lists"][2]]
+        assert places(found["lists"][1]) == places(found["lists"][2])
         assert "<svg" in explore("hybrid", **NOTHING_LEFT, fusion=fusion)._repr_html_()
 
 
 def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
     """The answer below it: where both are above both lists, that no weight suits each query, and what b does."""
-
-    def shown(query, **state):
-        return ANSWERS["hybrid"](**{**STARTS["hybrid"], "query": query, **state})
-
-    def firsts(query):
-        """For each list the places of the pages that answer or help, among those shown."""
-        found = shown(query)
-        grades = {one["page"]: one["grade"] for one in found["pages"]}
-        return [[rank for rank, (page, _) in enumerate(listed, start=1) if grades[page]] for listed in found["lists"]]
-
-    one, both, other = shown("d50")["ndcg"]  # the vectors have all four good pages, words and both have none
-    assert both == one == 0 and other > 0.6 and shown("d50")["good"] == 4
-    assert firsts("d50")[:2] == [[], []]
+    found = hybrid(query="d50")
+    one, both, other = found["ndcg"]  # the vectors have all four good pages, words and both have none
+    assert both == one == 0 and other > 0.6 and found["good"] == 4
     customers = documentation()["queries"]["d50"]
-    nearest = np.argsort(-np.array(customers["cosines"]), kind="stable")[:10]
-    assert {page for page, grade in customers["grades"] if grade} <= {*nearest.tolist()}
+    nearest = ordered(customers["cosines"])[:10]
+    assert {page for page, grade in customers["grades"] if grade} <= {*nearest}
     weights = [step / 20 for step in range(21)]
-    by_weight = {query: [shown(query, weight=weight)["ndcg"][1] for weight in weights] for query in DOC_QUERIES}
+    by_weight = {query: [hybrid(query=query, weight=weight)["ndcg"][1] for weight in weights] for query in DOC_QUERIES}
     assert max(by_weight["d50"]) == by_weight["d50"][0] > by_weight["d50"][1] + 0.05 > by_weight["d50"][2] + 0.05
-    for state in ({"fusion": "ranks"}, {}):
-        one, both, other = shown("d25", **state)["ndcg"]
+    summed, ranked = hybrid(query="d25"), hybrid(query="d25", fusion="ranks")
+    for one, both, other in (summed["ndcg"], ranked["ndcg"]):
         assert both > max(one, other) + 0.05
-    ranked = shown("d25", fusion="ranks")
     answers = [one for one in ranked["pages"] if one["grade"] == 2]
     assert ranked["good"] == 6 and sum(max(one["ranks"][0], one["ranks"][2]) <= 10 for one in answers) == 4
     assert {one["ranks"][1] for one in answers} >= {1, 2}  # of the lists neither has answers in both first places
@@ -295,13 +278,13 @@ def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
     assert all(more > less + 0.02 for less, more in zip(rising, rising[1:]))
     suits = [{at for at, value in enumerate(row) if value > max(row) - 0.2} for row in by_weight.values()]
     assert not set.intersection(*suits)
-    for query in DOC_QUERIES:  # without b, longer pages
-        means = []
-        for b in (0.0, 1.0):
-            found = shown(query, b=b)
-            length = {one["page"]: one["length"] for one in found["pages"]}
-            means.append(np.mean([length[page] for page, _ in found["lists"][0]]))
-        assert means[0] > 1.1 * means[1]
+
+    def mean_length(query, b):
+        found = hybrid(query=query, b=b)
+        length = {one["page"]: one["length"] for one in found["pages"]}
+        return np.mean([length[page] for page in places(found["lists"][0])])
+
+    assert all(mean_length(query, 0.0) > 1.1 * mean_length(query, 1.0) for query in DOC_QUERIES)
 
 
 # ---------------------------------------------------------------- the page's code, in Node
@@ -344,42 +327,31 @@ def distances(one, other, path=""):
 @pytest.mark.nightly
 def test_both_engines_answer_alike(files, one_thread):
     """Numbers of the encoder differ by its 8 bits; everything else is equal."""
-    exact = [("tokens", {"text": text, "word": 1}) for text in AWKWARD]
-    exact += [(name, STARTS[name]) for name in COMPUTED]
-    exact += [("merges", {"corpus": "ab ab 3\nÜber 2\n\nabab", "steps": 2}), ("merges", {"corpus": "", "steps": 1})]
-    exact += [("losses", {**STARTS["losses"], "kind": kind, "anchor": [0.7, 0.2]}) for kind in ("triplet", "ranking")]
-    exact += [(name, {**STARTS[name], "text": text}) for name in ("one head", "silence") for text in (" ", "w " * 99)]
-    exact += [("masks", {"text": "w " * 400, "masked": []}), ("merges", {"corpus": "x ²\nlow ٣\nlow 5", "steps": 3})]
     edge = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.5]], "margin": 0.5}
-    exact += [("losses", {**STARTS["losses"], **edge})]
-    exact += [("search", {**STARTS["search"], "query": query}) for query in ("", "so " * 80)]
-    exact += [("tokens", {"text": "so " * 300, "word": 299}), ("pooling", {**STARTS["pooling"], "one": "so " * 80})]
-    exact += [("padding", {**STARTS["padding"], "texts": "One.\n" + "so " * 80})]
-    exact += [("hybrid", {**STARTS["hybrid"], "page": page, **state}) for page in (None, 7) for state in HYBRID]
-    exact += [("hybrid", {**STARTS["hybrid"], **NOTHING_LEFT, "page": 3})]
-    exact += [("hybrid", {**STARTS["hybrid"], "query": query, "fusion": "ranks"}) for query in DOC_QUERIES]
-    exact += [
-        ("one head", {**STARTS["one head"], "head": 12}),
-        ("threshold", {"cut": 9.0, "at": 0.5}),
-        ("layers", {**STARTS["layers"], "word": "river"}),
-    ]
-    near = [(name, start) for name, start in STARTS.items() if name not in COMPUTED]
-    near += [("silence", {**STARTS["silence"], "off": [[1, 2], [6, 0], [6, 7]]})]
-    near += [("pooling", {**STARTS["pooling"], "mask": False, "pads": 9})]
-    near += [
-        ("search", {"query": query, "layer": layer, "pooling": pooling})
-        for query, layer, pooling in [
-            ("a dull film", 0, "mean"),
-            ("Scary? ohne Blut 🙂", 3, "max"),
-            ("good music", 6, "cls"),
-        ]
-    ]
-    near += [("search", {"query": "a dull film", "layer": 0, "pooling": "cls"})]
-    near += [("masks", {"text": "The [MASK] was dull.", "masked": []})]
     same_place = "Bank rates rose.\nBank notes burn.\nBank holidays are fun.\nBank fees grew."
-    near += [("layers", {"word": "Bänk", "texts": same_place})]
-    near += [("padding", {**STARTS["padding"], "ordered": True, "length": 30})]
-    exact, near = ([(name, {**state, "asked": 1}) for name, state in part] for part in (exact, near))
+    exact = [("tokens", {"text": text, "word": 1}) for text in AWKWARD]
+    exact += [(name, {}) for name in COMPUTED]
+    exact += [("merges", {"corpus": "ab ab 3\nÜber 2\n\nabab", "steps": 2}), ("merges", {"corpus": "", "steps": 1})]
+    exact += [("losses", {"kind": kind, "anchor": [0.7, 0.2]}) for kind in ("triplet", "ranking")] + [("losses", edge)]
+    exact += [(name, {"text": text}) for name in ("one head", "silence") for text in (" ", "w " * 99)]
+    exact += [("masks", {"text": "w " * 400, "masked": []}), ("merges", {"corpus": "x ²\nlow ٣\nlow 5", "steps": 3})]
+    exact += [("search", {"query": query}) for query in ("", "so " * 80)]
+    exact += [("tokens", {"text": "so " * 300, "word": 299}), ("pooling", {"one": "so " * 80})]
+    exact += [("padding", {"texts": "One.\n" + "so " * 80}), ("one head", {"head": 12}), ("layers", {"word": "river"})]
+    exact += [("hybrid", {"page": page, **state}) for page in (None, 7) for state in HYBRID]
+    exact += [("hybrid", {"query": query, "fusion": "ranks"}) for query in DOC_QUERIES]
+    exact += [("hybrid", {**NOTHING_LEFT, "page": 3}), ("threshold", {"cut": 9.0, "at": 0.5})]
+    near = [(name, {}) for name in STARTS if name not in COMPUTED]
+    near += [("silence", {"off": [[1, 2], [6, 0], [6, 7]]}), ("pooling", {"mask": False, "pads": 9})]
+    searches = ("a dull film", 0, "mean"), ("Scary? ohne Blut 🙂", 3, "max"), ("good music", 6, "cls")
+    for query, layer, pooling in (*searches, ("a dull film", 0, "cls")):
+        near.append(("search", {"query": query, "layer": layer, "pooling": pooling}))
+    near += [
+        ("masks", {"text": "The [MASK] was dull.", "masked": []}),
+        ("layers", {"word": "Bänk", "texts": same_place}),
+    ]
+    near += [("padding", {"ordered": True, "length": 30})]
+    exact, near = ([(name, {**STARTS[name], **state, "asked": 1}) for name, state in part] for part in (exact, near))
     found = in_node(files, [*exact, *near])
     for (name, state), page in zip(exact, found):
         python = json.loads(json.dumps(answer(name, state)))
@@ -445,8 +417,6 @@ def served(folder, breaks_off=()):
     left = set(breaks_off)
 
     class Files(http.server.SimpleHTTPRequestHandler):
-        extensions_map = TYPES
-
         def copyfile(self, source, out):
             name = Path(source.name).name
             if name in left:
@@ -474,12 +444,9 @@ def page_of_all(files, tmp_path_factory):
     for name in STARTS:
         shown = explore(name)
         data = {"text/plain": repr(shown), "text/html": shown._repr_html_()}
-        cells += [
-            new_markdown_cell(f"## {name}"),
-            new_code_cell(
-                f"explore({name!r})", execution_count=1, outputs=[new_output("execute_result", data, execution_count=1)]
-            ),
-        ]
+        output = new_output("execute_result", data, execution_count=1)
+        code = new_code_cell(f"explore({name!r})", execution_count=1, outputs=[output])
+        cells += [new_markdown_cell(f"## {name}"), code]
     (folder / "lessons").mkdir()
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "lessons" / "01_explorers.ipynb")
@@ -488,37 +455,12 @@ def page_of_all(files, tmp_path_factory):
         return book.write_book(folder / "book", folder / "lessons", say=lambda *_: None).parent
 
 
-TYPED = {"tokens": "Tokens", "one head": "One head", "pooling": "Pooling", "search": "Search"}
-VIEWED = """async name => {
-    const view = document.querySelector(`[data-explorer-view='${name}']`), place = view.querySelector(".cu-place");
-    const field = view.querySelector("input[type=text]"), times = [];
-    field.value = "The puppy yawned at the long and dull film";
-    for (let round = 0; round < 6; round++) {
-        const began = performance.now();
-        field.value += " a";
-        const seen = new Promise(done => new MutationObserver((_, watch) => { watch.disconnect(); done(); })
-            .observe(place, {childList: true}));
-        field.dispatchEvent(new Event("input", {bubbles: true}));
-        await seen;
-        times.push(performance.now() - began - 120);
-    }
-    return Math.round(times.sort((a, b) => a - b)[3]);
-}"""
-
-
-def key_to_view(page, view):
-    """Milliseconds from a typed letter to the new view, without the pause of 120: the median of six."""
-    return page.evaluate(VIEWED, view)
-
-
-# Goes through all controls of the explorer that has the focus, with the keyboard alone. Returns what was pressed.
+# What is pressed in each kind of control.
 TYPING = ["End", "x", "Backspace"]
 WORK = {"range": ["End"], "text": TYPING, "textarea": TYPING, "checkbox": ["Space"], "select-one": ["ArrowDown"],
         "button": ["Enter"]}  # fmt: skip
 FOCUS = """name => { const active = document.activeElement;
     return active.closest(`[data-explorer-view='${name}']`) ? active.type || active.tagName : ''; }"""
-
-
 ASKED = "name => document.querySelector(`[data-explorer-view='${name}'] .cu-place`).innerHTML"
 
 
@@ -545,6 +487,14 @@ def settled(page, view):
         pytest.fail(page.locator(f"[data-explorer-view='{view}']").inner_text())
 
 
+def answers_to_keys(page, view):
+    """Assert that each control of the view that has the focus can be used by keys, and that its picture changes."""
+    asked = page.evaluate(ASKED, view)
+    assert by_keyboard(page, view), f"{view}: no key acts"
+    settled(page, view)
+    assert page.evaluate(ASKED, view) != asked, view
+
+
 @in_chromium
 def test_in_the_book(page_of_all):
     """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
@@ -557,16 +507,10 @@ def test_in_the_book(page_of_all):
         for name in STARTS:
             start = page.locator(f"#explore-{name.replace(' ', '-')}")
             start.locator("button.explore").focus()
-            began = time.monotonic()
             page.keyboard.press("Enter")
             start.locator(".cu-line:not(:text-is('…'))").wait_for()
-            print(f"{name}: {time.monotonic() - began:.2f} s from click to the first answer")
             assert not start.locator(".cu-line.cu-bad").count(), start.inner_text()
-            view = start.locator("[data-explorer-view]").get_attribute("data-explorer-view")
-            asked = page.evaluate(ASKED, view)
-            assert by_keyboard(page, view), f"{name}: no key acts"
-            settled(page, view)
-            assert page.evaluate(ASKED, view) != asked, name
+            answers_to_keys(page, start.locator("[data-explorer-view]").get_attribute("data-explorer-view"))
             page.wait_for_url(f"**/*explore-{name.replace(' ', '-')}=*")
         field = page.locator("#explore-tokens input[type=text]")
         field.fill("")
@@ -580,7 +524,8 @@ def test_in_the_book(page_of_all):
         page.wait_for_url("**/*explore-tokens=*")
         field.fill("word " * 5000)
         page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('25,000 characters; 20,000 can be shown')")
-        print("key to view:", {name: key_to_view(page, TYPED[name]) for name in STARTS if name in TYPED})
+        field.fill("The puppy yawned at the long and dull film")
+        settled(page, "Tokens")
         keep(page, "explorers")
         page.add_script_tag(content=(Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
         for width, theme in ((1440, "dark"), (390, "light")):
@@ -601,18 +546,16 @@ def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_
         page.wait_for_function("document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')")
 
 
+CANNOT = {
+    "WebAssembly.validate = () => false;": "it lacks WebAssembly SIMD",
+    "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory'); };": (
+        "This device has too little free memory for it."
+    ),
+}
+
+
 @in_chromium
-@pytest.mark.parametrize(
-    ("cause", "said"),
-    [
-        ("WebAssembly.validate = () => false;", "it lacks WebAssembly SIMD"),
-        (
-            "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory'); };",
-            "This device has too little free memory for it.",
-        ),
-    ],
-    ids=["no SIMD", "no memory"],
-)
+@pytest.mark.parametrize(("cause", "said"), CANNOT.items(), ids=["no SIMD", "no memory"])
 def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(page_of_all, tmp_path, cause, said):
     site = shutil.copytree(page_of_all, tmp_path / "site")
     with (site / "_static" / "explore" / "worker.js").open("a", encoding="utf-8") as worker:
@@ -698,12 +641,8 @@ def test_in_jupyterlab(tmp_path):
         )
         for view in views:
             page.wait_for_function(LINE, arg=view)
-            first = page.locator(f"[data-explorer-view='{view}'] :is(input, textarea, select, button)").first
-            first.focus()
-            asked = page.evaluate(ASKED, view)
-            assert by_keyboard(page, view), f"{view}: no key acts"
-            settled(page, view)
-            assert page.evaluate(ASKED, view) != asked, view
+            page.locator(f"[data-explorer-view='{view}'] :is(input, textarea, select, button)").first.focus()
+            answers_to_keys(page, view)
         keep(page, "explorers_lab")
         field = page.locator("[data-explorer-view=Tokens] input")
         field.fill("A mopwhistle and <b>more</b>")
