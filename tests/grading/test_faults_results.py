@@ -446,6 +446,29 @@ def test_a_writer_that_is_killed(tmp_path, last):
         assert sorted(learner for learner, _ in known.entries) == ["s0", "s1", "s2"]
 
 
+def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
+    isolation()
+    slow = hand_in("04", max_pool=SLOW)
+    for name, files in (("class.zip", 3), ("ada.zip", 1)):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for number, text in enumerate([hand_in("04", all="solution"), slow + " ", slow][:files]):
+                archive.writestr(f"class/s{number}/04_pooling.ipynb", text)
+    out = tmp_path / "out"
+    command = ["grade", "--out", out, "--workers", "1", "--lessons", "04"]
+    running = grader.start(*command, tmp_path / "class.zip")
+    begun(running, lambda: first_result(out))
+    below = psutil.Process(running.pid).children(recursive=True)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    assert len(list((out / ".unpacked-1-of-1").iterdir())) == 3
+    for process in below:  # those that have not ended with it
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    done = course(*command, tmp_path / "ada.zip")
+    assert done.returncode == 0, done.stderr
+    assert read_table(out / "grades.csv")[0]["total"] == str(FULL) and not list(out.glob(".*"))
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"])
 def test_being_told_to_end_is_as_ctrl_c(number):
     before = signal.signal(number, signal.SIG_DFL)  # the tests may themselves run under `nohup`
