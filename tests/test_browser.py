@@ -128,6 +128,7 @@ def processes(lab):
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels need Linux")
 
 
+@pytest.mark.nightly
 @needs_linux
 def test_jupyterlab_gets_its_kernels_from_the_warm_process(lab):
     """Two kernels, one restarted, then both shut down."""
@@ -402,6 +403,7 @@ def test_place_review_and_progress_by_keyboard(lab, open_page):
     assert page.outside == page.problems == []
 
 
+@pytest.mark.nightly
 @needs_linux
 def test_nothing_is_left_when_jupyterlab_is_stopped(lab):
     """Must be the last test of this file."""

@@ -80,6 +80,7 @@ def test_the_grader_says_what_the_check_says(lesson, exercises, right, sandbox, 
         assert mark.mistake == report.mistake
 
 
+@pytest.mark.nightly  # each time, attacks look for them: grading/hostile/reading.md
 def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
     marker = Marker(sandbox, ("14",), 1)
     look = (
