@@ -20,6 +20,7 @@ settings.load_profile("repeatable")
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 CHARACTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 PIECES = [*SPECIAL, *CHARACTERS, *(f"##{character}" for character in CHARACTERS)]
+LONG_BUT_LATE = {"test_training.py", "test_workspace.py"}
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
 
 
@@ -31,6 +32,11 @@ def is_local(host):
         return ipaddress.ip_address(host.decode() if isinstance(host, bytes) else host).is_loopback
     except ValueError:
         return False
+
+
+def pytest_collection_modifyitems(items):
+    """Move what takes long and stands at the end to the lessons, else one worker is left with it, and the other idle."""
+    items.sort(key=lambda item: item.path.suffix != ".ipynb" and item.path.name not in LONG_BUT_LATE)
 
 
 def pytest_terminal_summary(terminalreporter):
