@@ -35,7 +35,7 @@ def is_local(host):
 
 
 def pytest_collection_modifyitems(items):
-    """Move what takes long and stands at the end to the lessons, else one worker is left with it, and the other idle."""
+    """Move long files from the end to the lessons, else one worker is left alone with them."""
     items.sort(key=lambda item: item.path.suffix != ".ipynb" and item.path.name not in LONG_BUT_LATE)
 
 
