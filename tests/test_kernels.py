@@ -61,8 +61,8 @@ class Kernel:
         return self.run(code)[0].strip()
 
 
-@pytest.fixture
-def kernels():
+@pytest.fixture(scope="module")
+def kernels(warm):
     with contextlib.ExitStack() as stack:
 
         def start(**settings):
@@ -72,6 +72,12 @@ def kernels():
             return kernel
 
         yield start
+
+
+@pytest.fixture(scope="module")
+def shared(kernels, tmp_path_factory):
+    """A kernel for tests that need no new one."""
+    return kernels(cwd=str(tmp_path_factory.mktemp("shared")))
 
 
 def gone(pid, seconds=10):
@@ -86,34 +92,43 @@ def gone(pid, seconds=10):
     return False
 
 
-def test_a_kernel_is_a_child_of_the_warm_process_with_everything_loaded(warm, kernels, tmp_path):
-    kernel = kernels(cwd=str(tmp_path))
-    assert isinstance(kernel.process, provisioner.Forked)
-    assert kernel.says("import os; print(os.getppid(), os.getcwd())") == f"{warm.pid} {tmp_path}"
-    assert kernel.says("import sys; print('transformers' in sys.modules, 'torch' in dir())") == "True False"
+def test_a_kernel_is_a_child_of_the_warm_process_with_everything_loaded_in_little_memory(warm, shared):
+    assert isinstance(shared.process, provisioner.Forked)
+    assert shared.says("import os; print(os.getppid(), os.getcwd())") == f"{warm.pid} {shared.manager.provisioner.cwd}"
+    assert shared.says("import sys; print('transformers' in sys.modules, 'torch' in dir())") == "True False"
     warm_embed = "from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)"
-    assert kernel.says(warm_embed) == "(1, 384)"
+    assert shared.says(warm_embed) == "(1, 384)"
     about = "print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)"
-    assert kernel.says(about) == "__main__ True True"
+    assert shared.says(about) == "__main__ True True"
+    with open(f"/proc/{shared.process.pid}/smaps_rollup") as lines:
+        private = sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean")))
+    assert private / 1024 < 150  # an ordinary kernel needs about 500
 
 
-def test_it_computes_with_as_many_threads_as_an_ordinary_one(warm, kernels):
-    kernel = kernels()
-    assert kernel.says("import torch; print(torch.get_num_threads())") == "2"
-    assert kernel.says("a = torch.ones(800, 800); print(int((a @ a).sum()), float(a.sum()))") == "512000000 640000.0"
-    assert kernel.says("import numpy as np; b = np.ones((800, 800)); print(int((b @ b).sum()))") == "512000000"
+def test_it_computes_with_as_many_threads_as_an_ordinary_one(shared):
+    assert shared.says("import torch; print(torch.get_num_threads())") == "2"
+    assert shared.says("a = torch.ones(800, 800); print(int((a @ a).sum()), float(a.sum()))") == "512000000 640000.0"
+    assert shared.says("import numpy as np; b = np.ones((800, 800)); print(int((b @ b).sum()))") == "512000000"
 
 
-def test_several_kernels_share_nothing_that_they_change(warm, kernels):
-    one, other = kernels(), kernels()
-    one.run("import numpy, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)")
-    looks = "print('x' in dir(), hasattr(course_utils, 'mine'), numpy.get_printoptions()['precision'])"
+def test_pictures_appear_and_warnings_too(shared):
+    _, seen = shared.run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
+    assert any("image/png" in message["content"].get("data", {}) for message in seen)
+    assert "UserWarning: mind this" in shared.says("import warnings; warnings.warn('mind this')")
+
+
+def test_several_kernels_share_nothing_that_they_change(shared, kernels):
+    shared.run("import numpy, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)")
+    other, looks = (
+        kernels(),
+        "print('x' in dir(), hasattr(course_utils, 'mine'), numpy.get_printoptions()['precision'])",
+    )
     assert other.says(f"import numpy, course_utils; {looks}") == "False False 8"
     draw = "import random, numpy, torch; print(random.random(), numpy.random.rand(), torch.rand(1).item())"
-    assert not set(one.says(draw).split()) & set(other.says(draw).split())  # no two draws are equal
+    assert not set(shared.says(draw).split()) & set(other.says(draw).split())  # no two draws are equal
 
 
-def test_restart_interrupt_and_shutdown(warm, kernels):
+def test_restart_interrupt_and_shutdown(kernels):
     kernel = kernels()
     before = kernel.process.pid
     kernel.run("x = 1")
@@ -135,7 +150,7 @@ def test_restart_interrupt_and_shutdown(warm, kernels):
     assert process.wait(10) == 0 and gone(process.pid)
 
 
-def test_how_a_kernel_ended_is_known(warm, kernels):
+def test_how_a_kernel_ended_is_known(kernels):
     kernel = kernels()
     process = kernel.process
     assert process.poll() is None
@@ -144,48 +159,34 @@ def test_how_a_kernel_ended_is_known(warm, kernels):
     kernel.client.execute("import os; os._exit(7)")
     assert process.wait(10) == 7
     process.send_signal(signal.SIGTERM)  # the process has already ended; this must not raise
-    other = kernels()
-    process = other.process
-    process.kill()
-    assert process.wait(10) == -signal.SIGKILL == process.poll()
 
 
-def test_pictures_appear_and_warnings_too(warm, kernels):
-    kernel = kernels()
-    _, seen = kernel.run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
-    assert any("image/png" in message["content"].get("data", {}) for message in seen)
-    assert "UserWarning: mind this" in kernel.says("import warnings; warnings.warn('mind this')")
+def launch(tmp_path):
+    """The command with which Jupyter starts a kernel."""
+    return [sys.executable, "-m", "ipykernel_launcher", "-f", str(tmp_path / "x.json")]
 
 
-def test_a_kernel_costs_little_memory_of_its_own(warm, kernels):
-    kernel = kernels()
-    kernel.run("from course_utils import embed, setup; setup(); embed(['One sentence.'])")
-    with open(f"/proc/{kernel.process.pid}/smaps_rollup") as lines:
-        private = sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean")))
-    assert private / 1024 < 150  # an ordinary kernel needs about 500
-
-
-def test_another_environment_gets_an_ordinary_kernel(warm, kernels):
-    kernel = kernels(env={**os.environ, "OMP_NUM_THREADS": "1"})
-    assert isinstance(kernel.process, subprocess.Popen)
-    assert kernel.says("import torch; print(torch.get_num_threads())") == "1"
-
-
-def test_what_is_no_request_does_no_harm(warm, kernels):
+def test_what_is_no_request_does_no_harm_and_a_kill_is_known(warm, tmp_path):
     for garbage in (b"", b"{", b"[]\n", b'{"arguments": 1}\n', b"\xff" * 100):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(os.environ[SOCKET])
             connection.sendall(garbage)
-    assert isinstance(kernels().process, provisioner.Forked)
+    process = fork_kernel(launch(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert isinstance(process, provisioner.Forked)
+    process.kill()
+    assert process.wait(10) == -signal.SIGKILL == process.poll()
 
 
-def test_other_programs_pipes_and_a_switch_lead_to_the_ordinary_start(warm, monkeypatch):
-    assert fork_kernel(["/usr/bin/true", "-m", "ipykernel_launcher", "-f", "x"]) is None
-    assert fork_kernel([sys.executable, "-c", "1"]) is None
-    assert fork_kernel([sys.executable, "-m", "other", "-f", "x"]) is None
-    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "x.json"]
-    assert fork_kernel(command, stdout=subprocess.PIPE) is None
-    assert fork_kernel(command, preexec_fn=print) is None
+def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_path, monkeypatch):
+    command = launch(tmp_path)
+    for other in (
+        ["/usr/bin/true", *command[1:]],
+        [sys.executable, "-c", "1"],
+        [sys.executable, "-m", "other", "-f", "x"],
+    ):
+        assert fork_kernel(other) is None
+    for more in ({"stdout": subprocess.PIPE}, {"preexec_fn": print}, {"env": {**os.environ, "OMP_NUM_THREADS": "1"}}):
+        assert fork_kernel(command, **more) is None
     monkeypatch.setenv(COLD, "1")
     assert fork_kernel(command) is None and COLD in why_not() and start_warm() is None
 
@@ -196,22 +197,20 @@ def test_only_the_owner_can_ask_and_it_is_not_started_twice(warm):
 
 
 def test_the_doctor_says_how_kernels_start(warm, monkeypatch):
-    assert "instant: kernels start from" in str(doctor.kernel_start())
-    monkeypatch.setenv(COLD, "1")
-    assert f"normal, a few seconds ({COLD} is set)" in str(doctor.kernel_start())
-    monkeypatch.delenv(COLD)
-    monkeypatch.setenv(SOCKET, "/nowhere")
-    assert "has ended" in str(doctor.kernel_start())
-    monkeypatch.delenv(SOCKET)
-    assert "instant in `course lab`" in str(doctor.kernel_start())
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert "it needs Linux" in str(doctor.kernel_start())
+    for change, words in (
+        (lambda: None, "instant: kernels start from"),
+        (lambda: monkeypatch.setenv(COLD, "1"), f"normal, a few seconds ({COLD} is set)"),
+        (lambda: monkeypatch.delenv(COLD) or monkeypatch.setenv(SOCKET, "/nowhere"), "has ended"),
+        (lambda: monkeypatch.delenv(SOCKET), "instant in `course lab`"),
+        (lambda: monkeypatch.setattr(sys, "platform", "darwin"), "it needs Linux"),
+    ):
+        change()
+        assert words in str(doctor.kernel_start())
 
 
 STARTS_ONE = """
-import sys, time
+import time
 from jupyter_client.manager import KernelManager
-from jupyter_client.provisioning import KernelProvisionerFactory
 manager = KernelManager(kernel_name="python3")
 manager.start_kernel()
 print(manager.provisioner.process.pid, flush=True)
@@ -262,8 +261,8 @@ def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(w
     warm.kill()
     warm.wait()
     assert kernel.says("print(x + 1)") == "42" and kernel.process.poll() is None
-    other = kernels()
-    assert isinstance(other.process, subprocess.Popen) and other.says("print(1 + 1)") == "2"
+    other = kernels(env={**os.environ, "MINE": "2"})
+    assert isinstance(other.process, subprocess.Popen) and other.says("import os; print(os.environ['MINE'])") == "2"
     process = kernel.process
     kernel.manager.shutdown_kernel(now=False)
     assert process.wait(10) == 1  # the process that knew its exit status has ended
