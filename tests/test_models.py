@@ -1,5 +1,6 @@
 """Loading a tokenizer and a model by name: the packaged encoder, intact and damaged folders, and a local test hub."""
 
+import contextlib
 import functools
 import importlib.util
 import json
@@ -43,25 +44,26 @@ def refusal(name, *words):
     return text
 
 
+def in_a_new_process(code, **environment):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "COURSE_"))}
+    environment = {**kept, **environment}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
+
+
 # The module
 
 
-@pytest.mark.parametrize(
-    "code, heavy",
-    [
-        ("import course_utils.models", "torch transformers numpy pandas matplotlib tqdm"),
-        ("course_utils.setup()", "seaborn scipy pandas sklearn"),
-        ("import course_utils.attention", "bertviz matplotlib seaborn PIL IPython"),
-        (
-            "from course_utils import progress; repr(progress()); progress()._repr_html_()",
-            "torch numpy nbformat filelock",
-        ),
-    ],
-)
-def test_what_is_light_loads_nothing_heavy(code, heavy):
-    code = f"import sys, course_utils; {code}; print({{*'{heavy}'.split()}} & {{*sys.modules}})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout == "set()\n"
+def test_what_is_light_loads_nothing_heavy():
+    """One after the other in one process: what a step must not load, no step before it may load."""
+    steps = {
+        "course_utils.progress()._repr_html_(); repr(course_utils.progress())": "torch numpy nbformat filelock",
+        "import course_utils.models": "torch transformers numpy pandas matplotlib tqdm",
+        "import course_utils.attention": "bertviz matplotlib seaborn PIL IPython",
+        "course_utils.setup()": "seaborn scipy pandas sklearn",
+    }
+    lines = [f"{step}; print({{*'{heavy}'.split()}} & {{*sys.modules}})" for step, heavy in steps.items()]
+    done = in_a_new_process("\n".join(["import sys, course_utils", *lines]))
+    assert done.stdout.split() == ["set()"] * 4, done
 
 
 def test_setup_shows_a_bar_at_once_while_packages_are_imported(capsys, monkeypatch):
@@ -170,9 +172,7 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
 def test_a_relative_folder_is_the_folder_of_the_moment(tiny, tmp_path, monkeypatch):
     for where in ("one", "two"):
         shutil.copytree(tiny, tmp_path / where / "model")
-        write("sentence_bert_config.json", json.dumps({"max_seq_length": len(where) * 8}).encode())(
-            tmp_path / where / "model"
-        )
+        state_length(tmp_path / where / "model", max_seq_length=len(where) * 8)
         monkeypatch.chdir(tmp_path / where)
         pair = load_encoder("model")
         assert pair is load_encoder(Path("model")) is load_encoder(tmp_path / where / "model")
@@ -192,6 +192,10 @@ def copy(tiny, tmp_path):
 
 def write(name, content):
     return lambda folder: (folder / name).write_bytes(content)
+
+
+def state_length(folder, **stated):
+    write("sentence_bert_config.json", json.dumps(stated).encode())(folder)
 
 
 def remove(*names):
@@ -243,10 +247,7 @@ DAMAGES = {
     "config of another encoder": (configure(model_type="distilbert"), "do not fit its config.json"),
     "a BERT that decodes": (configure(is_decoder=True), "of the kind bert with a decoder"),
     "config of an unknown model": (configure(model_type="nonesuch"), "nonesuch"),
-    "config that wants code": (
-        configure(model_type="mine", auto_map={"AutoModel": "mine.M"}),
-        "Python code of its own",
-    ),
+    "config that wants code": (configure(model_type="mine", auto_map={"AutoModel": "mine.M"}), "code of its own"),
     "no weights": (remove("model.safetensors"), "no *.safetensors"),
     "weights pickled": (pickled, "can run code"),
     "weights empty": (write("model.safetensors", b""), "SafetensorError"),
@@ -260,10 +261,7 @@ DAMAGES = {
         "do not fit its config.json (missing or of another shape: 16, the first is encoder.layer.1.attention",
     ),
     "all layers missing": (reweigh(lambda tensors: {"other": torch.zeros(1)}), "37, the first is embeddings.LayerNorm"),
-    "wrong shapes": (
-        reweigh(lambda all_: {key: one[..., :16] for key, one in all_.items()}),
-        "do not fit its config.json",
-    ),
+    "wrong shapes": (reweigh(lambda all_: {key: one[..., :16] for key, one in all_.items()}), "do not fit its config"),
     "no tokenizer": (remove("tokenizer.json"), "no tokenizer"),
     "no tokenizer at all": (remove("tokenizer.json", "tokenizer_config.json"), "no tokenizer"),
     "tokenizer not JSON": (write("tokenizer.json", b"{oops"), "JSON"),
@@ -296,12 +294,19 @@ def test_a_mended_folder_loads(copy):
     assert load_encoder(copy)[1].config.hidden_size == 32
 
 
-def test_code_beside_a_known_model_is_left_alone(copy, tiny):
+def code_beside(folder):
     """Some publishers add their own classes to a model that transformers knows; the known class is loaded."""
-    (copy / "mine.py").write_text(f"open({str(copy / 'ran')!r}, 'w')")
-    configure(auto_map={"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"})(copy)
-    assert np.array_equal(embed([SENTENCE], model=copy), embed([SENTENCE], model=tiny))
-    assert not (copy / "ran").exists()
+    (folder / "mine.py").write_text(f"open({str(folder / 'ran')!r}, 'w')")
+    configure(auto_map={"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"})(folder)
+
+
+def unnamed(folder):
+    """In the form of prajjwal1/bert-small: no model_type, no length, and a vocabulary without tokenizer.json."""
+    remove("tokenizer.json", "tokenizer_config.json")(folder)
+    write("vocab.txt", "\n".join(PIECES).encode() + b"\n")(folder)
+    config = json.loads((folder / "config.json").read_text())
+    kept = ("hidden_act", "type_vocab_size", "vocab_size", *SIZES, "max_position_embeddings")
+    write("config.json", json.dumps({key: config[key] for key in kept}).encode())(folder)
 
 
 def old_names(tensors):
@@ -312,32 +317,24 @@ def old_names(tensors):
     } | {"cls.predictions.bias": torch.zeros(3)}
 
 
-def without_pooler(tensors):
-    return {key: value for key, value in tensors.items() if not key.startswith("pooler.")}
+WAYS_TO_STORE = {
+    "code beside it": code_beside,
+    "no name of its kind": unnamed,
+    "old names": reweigh(old_names),
+    "no pooler": reweigh(lambda tensors: {key: tensors[key] for key in tensors if not key.startswith("pooler.")}),
+    "half precision": reweigh(lambda tensors: {key: value.half() for key, value in tensors.items()}),
+}
 
 
-@pytest.mark.parametrize("change", [old_names, without_pooler], ids=["old names", "no pooler"])
-def test_other_ways_to_store_the_same_model(change, copy, tiny):
-    reweigh(change)(copy)
-    assert np.array_equal(embed([SENTENCE], model=copy), embed([SENTENCE], model=tiny))
-
-
-def test_half_precision_is_widened(copy, tiny):
-    reweigh(lambda tensors: {key: value.half() for key, value in tensors.items()})(copy)
-    assert load_encoder(copy)[1].dtype == torch.float32
-    np.testing.assert_allclose(embed([SENTENCE], model=copy), embed([SENTENCE], model=tiny), atol=2e-3)
-
-
-def test_a_model_that_does_not_say_it_is_bert(copy, tiny):
-    """In the form of prajjwal1/bert-small: no model_type, no length, and a vocabulary without tokenizer.json."""
-    remove("tokenizer.json", "tokenizer_config.json")(copy)
-    write("vocab.txt", "\n".join(PIECES).encode() + b"\n")(copy)
-    config = json.loads((copy / "config.json").read_text())
-    kept = ("hidden_act", "type_vocab_size", "vocab_size", *SIZES, "max_position_embeddings")
-    write("config.json", json.dumps({key: config[key] for key in kept}).encode())(copy)
-    pair = load_encoder(copy)
-    assert pair[0].model_max_length > 10**20 and max_tokens(*pair) == 64
-    assert np.array_equal(embed([SENTENCE], model=pair), embed([SENTENCE], model=tiny))
+@pytest.mark.parametrize("way", WAYS_TO_STORE)
+def test_other_ways_to_store_the_same_model(way, copy, tiny):
+    WAYS_TO_STORE[way](copy)
+    tokenizer, model = load_encoder(copy)
+    assert model.dtype == torch.float32 and max_tokens(tokenizer, model) == 64
+    assert way != "no name of its kind" or tokenizer.model_max_length > 10**20
+    ours, expected = embed([SENTENCE], model=copy), embed([SENTENCE], model=tiny)
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-3 if way == "half precision" else 0)
+    assert not (copy / "ran").exists()
 
 
 @pytest.mark.parametrize("family", ["T5", "GPT2"])
@@ -346,36 +343,26 @@ def test_what_is_no_encoder_is_refused(family, tmp_path):
     import transformers
 
     sizes = {"T5": {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}}
-    config = getattr(transformers, f"{family}Config")(
-        vocab_size=99, **sizes.get(family, {"n_embd": 32, "n_layer": 2, "n_head": 4})
-    )
+    sizes |= {"GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 4}}
+    config = getattr(transformers, f"{family}Config")(vocab_size=99, **sizes[family])
     getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
     vocabulary = {piece: row for row, piece in enumerate(["<|endoftext|>", "<pad>", "</s>", "<unk>", "a"])}
     transformers.GPT2Tokenizer(vocab=vocabulary, merges=[], pad_token="<pad>").save_pretrained(tmp_path)
     refusal(tmp_path, f"of the kind {family.lower()}", "not an encoder like BERT", "Choose one of these")
 
 
-def random_encoder(family):
+@pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
+def test_layers_one_by_one_and_the_maps_of_attention_are_the_models(family):
     import transformers
 
     names = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64} if family == "DistilBert" else SIZES
     torch.manual_seed(0)
     config = getattr(transformers, f"{family}Config")(vocab_size=99, **names)
-    return getattr(transformers, f"{family}Model")(config).eval()
-
-
-@pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
-def test_layers_one_by_one_are_the_model(family):
-    model = random_encoder(family)
+    model, joined = getattr(transformers, f"{family}Model")(config).eval(), []
     with torch.inference_mode():
         states = model(torch.arange(3, 13)[None], output_hidden_states=True).hidden_states
         for layer, before, after in zip(encoder_layers(model), states[:-1], states[1:], strict=True):
             torch.testing.assert_close(layer(before), after)
-
-
-@pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
-def test_the_maps_of_attention_are_the_models(family):
-    model, joined = random_encoder(family), []
     model.set_attn_implementation("eager")
     maps, heads = attention_maps(model), model.config.num_attention_heads
     for of_layer in maps:
@@ -436,7 +423,7 @@ def test_models_that_count_positions_from_the_padding_id(kind, stated, length, t
     [({"max_seq_length": 20}, 20), ({"max_seq_length": None}, 64), ({}, 64), ({"max_seq_length": 5000}, 64)],
 )
 def test_a_sentence_encoder_states_its_length(stated, length, copy):
-    write("sentence_bert_config.json", json.dumps(stated).encode())(copy)
+    state_length(copy, **stated)
     assert max_tokens(*load_encoder(copy)) == length
 
 
@@ -450,41 +437,50 @@ def test_a_model_of_no_folder_has_a_length_too(tiny):
 # The hub
 
 
-def test_a_model_from_the_hub_is_the_model(tiny, ask, nowhere):
-    with Hub({"tiny/model": tiny}) as hub:
-        ask(hub.endpoint)
-        pair = load_encoder("tiny/model")
-        assert load_encoder("tiny/model") is pair
-        assert sum(path == "/" for _, path in hub.requests) == 1, "asked once in a session"
+@pytest.fixture
+def serve(ask):
+    """Start a hub with a folder as tiny/model, and ask it from now on."""
+    with contextlib.ExitStack() as running:
+
+        def start(folder, **settings):
+            hub = running.enter_context(Hub({"tiny/model": folder}, **settings))
+            ask(hub.endpoint)
+            return hub
+
+        yield start
+
+
+def test_a_model_from_the_hub_is_the_model(tiny, serve, ask, nowhere):
+    hub = serve(tiny)
+    pair = load_encoder("tiny/model")
+    assert load_encoder("tiny/model") is pair
+    assert sum(path == "/" for _, path in hub.requests) == 1, "asked once in a session"
     assert np.array_equal(embed([SENTENCE], model=pair), embed([SENTENCE], model=tiny))
     for endpoint, offline in ((hub.endpoint, False), (nowhere, False), (nowhere, True)):
         ask(endpoint, offline)
         assert load_encoder("tiny/model") is pair, "from the cache of the first download"
 
 
-def test_only_what_is_needed_is_fetched(copy, ask):
+def test_only_what_is_needed_is_fetched(copy, serve):
     for name in ("pytorch_model.bin", "tf_model.h5", "training.py", "onnx/model.onnx"):
         (copy / name).parent.mkdir(exist_ok=True)
         write(name, b"never fetched")(copy)
-    with Hub({"tiny/model": copy}) as hub:
-        ask(hub.endpoint)
-        folder = hub_snapshot("tiny/model")
+    serve(copy)
+    folder = hub_snapshot("tiny/model")
     needed = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
     assert sorted(path.name for path in folder.iterdir()) == needed
 
 
-def test_a_renamed_model_is_found(tiny, ask):
+def test_a_renamed_model_is_found(tiny, serve):
     """Two such names are bert-base-uncased and distilroberta-base, now in google-bert/ and distilbert/."""
-    with Hub({"tiny/model": tiny}, renamed={"tiny-model": "tiny/model"}) as hub:
-        ask(hub.endpoint)
-        assert np.array_equal(embed([SENTENCE], model="tiny-model"), embed([SENTENCE], model=tiny))
+    serve(tiny, renamed={"tiny-model": "tiny/model"})
+    assert np.array_equal(embed([SENTENCE], model="tiny-model"), embed([SENTENCE], model=tiny))
 
 
-def test_an_unknown_name_and_a_gated_model(tiny, ask):
-    with Hub({"tiny/model": tiny}, gated=["tiny/model"]) as hub:
-        ask(hub.endpoint)
-        refusal("tiny/other", "'tiny/other' is no folder here", f"the hub at {hub.endpoint} has no model of that name")
-        refusal("tiny/model", f"The hub at {hub.endpoint} asks for an account that may read 'tiny/model'.")
+def test_an_unknown_name_and_a_gated_model(tiny, serve):
+    hub = serve(tiny, gated=["tiny/model"])
+    refusal("tiny/other", "'tiny/other' is no folder here", f"the hub at {hub.endpoint} has no model of that name")
+    refusal("tiny/model", f"The hub at {hub.endpoint} asks for an account that may read 'tiny/model'.")
 
 
 @pytest.mark.parametrize(
@@ -496,64 +492,50 @@ def test_an_unknown_name_and_a_gated_model(tiny, ask):
     ],
     ids=["all fails", "the front page stands", "a login page for everything"],
 )
-def test_a_hub_that_fails(failure, words, tiny, ask):
-    with Hub({"tiny/model": tiny}, **failure) as hub:
-        ask(hub.endpoint)
-        refusal("tiny/model", words, hub.endpoint)
-        hub.status = hub.api_status = None
-        ask(hub.endpoint)
-        load_encoder("tiny/model")
-        hub.status, hub.api_status = failure.get("status"), failure.get("api_status")
-        ask(hub.endpoint)
-        if failure != {"api_status": 200}:
-            load_encoder("tiny/model")  # it is now in the cache
+def test_a_hub_that_fails(failure, words, tiny, serve, ask):
+    hub = serve(tiny, **failure)
+    refusal("tiny/model", words, hub.endpoint)
+    hub.status = hub.api_status = None
+    ask(hub.endpoint)
+    load_encoder("tiny/model")
+    hub.status, hub.api_status = failure.get("status"), failure.get("api_status")
+    ask(hub.endpoint)
+    if failure != {"api_status": 200}:
+        load_encoder("tiny/model")  # it is now in the cache
 
 
-def test_a_download_that_breaks_off(tiny, ask, monkeypatch):
+def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
-    with Hub({"tiny/model": tiny}, cut={"model.safetensors": 0}) as hub:
-        ask(hub.endpoint)
-        refusal("tiny/model", f"Fetching 'tiny/model' from {hub.endpoint} failed (RemoteProtocolError).")
-        hub.cut = {"model.safetensors": 40_000}  # the download continues where it broke off
-        ask(hub.endpoint)
-        assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
+    hub = serve(tiny, cut={"model.safetensors": 0})
+    refusal("tiny/model", f"Fetching 'tiny/model' from {hub.endpoint} failed (RemoteProtocolError).")
+    hub.cut = {"model.safetensors": 40_000}  # the download continues where it broke off
+    ask(hub.endpoint)
+    assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
 
 
-def test_a_download_shorter_than_promised(tiny, ask, nowhere):
-    with Hub({"tiny/model": tiny}, swell={"model.safetensors": 99}) as hub:
-        ask(hub.endpoint)
-        refusal("tiny/model", "failed (OSError)")
+def test_a_download_shorter_than_promised(tiny, serve, ask, nowhere):
+    serve(tiny, swell={"model.safetensors": 99})
+    refusal("tiny/model", "failed (OSError)")
     ask(nowhere)
     refusal("tiny/model", "nor complete in the cache")
 
 
-def test_a_model_that_is_damaged_at_the_hub(copy, ask):
+def test_a_model_that_is_damaged_at_the_hub(copy, serve):
     shorten(50_000)(copy)
-    with Hub({"tiny/model": copy}) as hub:
-        ask(hub.endpoint)
-        refusal("tiny/model", "SafetensorError")
+    serve(copy)
+    refusal("tiny/model", "SafetensorError")
 
 
 @pytest.fixture
-def pickle_only(tiny, tmp_path):
-    folder = tmp_path / "pickle"
-    shutil.copytree(tiny, folder)
-    pickled(folder)
-    return folder
+def with_talk(copy, tiny, serve):
+    """Start a hub with a pickle, its conversion in pull request 1, and the discussions that are given."""
+    pickled(copy)
+    return lambda *talk: serve({"main": copy, "refs/pr/1": tiny}, discussions={"tiny/model": list(talk)})
 
 
-def test_a_model_that_is_only_a_pickle(pickle_only, ask):
-    with Hub({"tiny/model": pickle_only}) as hub:
-        ask(hub.endpoint)
-        refusal("tiny/model", "'tiny/model' has no weights in the safetensors format")
-        assert not any("pytorch_model.bin" in path for _, path in hub.requests)
-
-
-def test_a_conversion_that_waits_in_a_pull_request(pickle_only, tiny, ask, nowhere):
-    talk = [pull_request(7, "Add a chart"), pull_request(1, CONVERSION_TITLE)]
-    with Hub({"tiny/model": {"main": pickle_only, "refs/pr/1": tiny}}, discussions={"tiny/model": talk}) as hub:
-        ask(hub.endpoint)
-        vectors = embed([SENTENCE], model="tiny/model")
+def test_a_conversion_that_waits_in_a_pull_request(with_talk, tiny, ask, nowhere):
+    with_talk(pull_request(7, "Add a chart"), pull_request(1, CONVERSION_TITLE))
+    vectors = embed([SENTENCE], model="tiny/model")
     assert np.array_equal(vectors, embed([SENTENCE], model=tiny))
     for offline in (False, True):
         ask(nowhere, offline)
@@ -561,26 +543,26 @@ def test_a_conversion_that_waits_in_a_pull_request(pickle_only, tiny, ask, nowhe
 
 
 @pytest.mark.parametrize(
-    "request_",
+    "talk",
     [
-        pull_request(1, CONVERSION_TITLE, author="someone"),
-        pull_request(1, CONVERSION_TITLE, status="closed"),
-        pull_request(1, "Better weights"),
-        {**pull_request(1, CONVERSION_TITLE), "isPullRequest": False},
+        [],
+        [pull_request(1, CONVERSION_TITLE, author="someone")],
+        [pull_request(1, CONVERSION_TITLE, status="closed")],
+        [pull_request(1, "Better weights")],
+        [{**pull_request(1, CONVERSION_TITLE), "isPullRequest": False}],
     ],
-    ids=["by a stranger", "closed", "another title", "only talk"],
+    ids=["no request", "by a stranger", "closed", "another title", "only talk"],
 )
-def test_other_requests_are_not_trusted(request_, pickle_only, tiny, ask):
-    with Hub({"tiny/model": {"main": pickle_only, "refs/pr/1": tiny}}, discussions={"tiny/model": [request_]}) as hub:
-        ask(hub.endpoint)
-        refusal("tiny/model", "no weights in the safetensors format")
+def test_a_pickle_and_other_requests_are_not_trusted(talk, with_talk):
+    hub = with_talk(*talk)
+    refusal("tiny/model", "'tiny/model' has no weights in the safetensors format")
+    assert not any("pytorch_model.bin" in path for _, path in hub.requests)
 
 
 def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere):
     ask(nowhere)
-    refusal(
-        "tiny/model", f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
-    )
+    told = f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
+    refusal("tiny/model", told)
     ask(nowhere, offline=True)
     refusal("tiny/model", "HF_HUB_OFFLINE is set, so no model hub was asked")
 
@@ -616,13 +598,6 @@ def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(tiny, ask, caps
 
 
 # The same in a separate process, with nothing but environment variables
-
-
-def in_a_new_process(code, **environment):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "COURSE_"))}
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**kept, **environment}
-    )
 
 
 @pytest.mark.nightly
