@@ -9,10 +9,10 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.formatters import DisplayFormatter
@@ -215,18 +215,9 @@ def test_patching_a_model_layer_by_layer_is_what_a_hook_does(tiny):
 # head_view and model_view
 
 
-def tags_of(page):
-    """The tags of a page with their attributes, as a browser parses it."""
-    found, parser = [], HTMLParser()
-    parser.handle_starttag = lambda tag, attributes: found.append((tag, dict(attributes)))
-    parser.feed(page)
-    return found
-
-
 def document(view):
     """The page inside a view's frame."""
-    (page,) = (names["srcdoc"] for tag, names in tags_of(view._repr_html_()) if tag == "iframe")
-    return page
+    return BeautifulSoup(view._repr_html_(), "html.parser").iframe["srcdoc"]
 
 
 def data(view):
@@ -322,10 +313,9 @@ def test_ids_come_from_the_content(view):
 def test_nothing_is_asked_for_elsewhere(view):
     """The browser tests check this too; this test shows where the problem is."""
     page = document(view(random_attentions(2, 3, 4), list("abcd")))
-    tags = tags_of(page)
-    loading = {"link", "img", "base", "object"}
-    assert not [(tag, names) for tag, names in tags if tag in loading or {"src", "href"} & set(names)]
-    policy = next(names["content"] for _, names in tags if names.get("http-equiv") == "Content-Security-Policy")
+    tags = BeautifulSoup(page, "html.parser")
+    assert not tags(["link", "img", "base", "object"]) + tags(src=True) + tags(href=True)
+    policy = tags.find(attrs={"http-equiv": "Content-Security-Policy"})["content"]
     assert policy.startswith("default-src 'none';") and not re.search("http|[*]|self|data:", policy)
     assert not re.search(r"cdn|require\.|@import", page)
     assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)  # names and comments
@@ -401,44 +391,28 @@ def test_awkward_tokens_arrive_as_they_are(view, recwarn):
     assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
 
 
-class Sanitised(HTMLParser):
-    """What is left of a page after frames, scripts and styles are removed."""
-
-    def __init__(self, view):
-        super().__init__()
-        self.cells, self.text, self.inside = [], "", ""
-        self.feed(view._repr_html_())
-
-    def handle_starttag(self, tag, attributes):
-        self.inside = tag
-        if tag == "tr":
-            self.cells.append([])
-        elif tag in ("td", "th"):
-            self.cells[-1].append("")
-
-    def handle_endtag(self, tag):
-        self.inside = ""
-
-    def handle_data(self, text):
-        if self.inside in ("td", "th"):
-            self.cells[-1][-1] += text
-        elif self.inside != "style":
-            self.text += text
+def sanitised(view):
+    """(cells of the table, other text) of what is left of a page without frames, scripts and styles."""
+    page = BeautifulSoup(view._repr_html_(), "html.parser")
+    for gone in page(["iframe", "script", "style"]):
+        gone.decompose()
+    cells = [[cell.extract().text for cell in row(["td", "th"])] for row in page("tr")]
+    return cells, page.text
 
 
 def test_without_frames_a_table_is_left():
-    n, attentions = len(AWKWARD), random_attentions(2, 3, len(AWKWARD))
-    left = Sanitised(head_view(attentions, AWKWARD, layer=2, heads=[0, 2]))
-    assert left.text == (
+    attentions = random_attentions(2, 3, len(AWKWARD))
+    cells, text = sanitised(head_view(attentions, AWKWARD, layer=2, heads=[0, 2]))
+    assert text == (
         "Head view of layer 2, mean of heads 0, 2: how much each of 20 tokens (rows) looks at each (columns). (Where "
         "scripts run, bertviz's view covers this table.)"
     )
-    assert left.cells[0] == ["", *AWKWARD] and [row[0] for row in left.cells[1:]] == AWKWARD
+    assert cells[0] == ["", *AWKWARD] and [row[0] for row in cells[1:]] == AWKWARD
     mean = attentions[1, [0, 2]].mean(0)
-    assert [row[1:] for row in left.cells[1:]] == [[f"{weight:.2f}" for weight in row] for row in mean.tolist()]
-    left = Sanitised(model_view(attentions, AWKWARD))
-    assert [len(row) for row in left.cells] == [4, 4, 4] and n == 20
-    assert float(left.cells[2][3]) == pytest.approx(attentions[1, 2].max().item(), abs=0.0051)
+    assert [row[1:] for row in cells[1:]] == [[f"{weight:.2f}" for weight in row] for row in mean.tolist()]
+    cells, _ = sanitised(model_view(attentions, AWKWARD))
+    assert [len(row) for row in cells] == [4, 4, 4]
+    assert float(cells[2][3]) == pytest.approx(attentions[1, 2].max().item(), abs=0.0051)
 
 
 @VIEWS

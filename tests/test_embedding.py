@@ -236,34 +236,24 @@ def published():
     Shell.clear_instance()
 
 
-def whole(bar, wait):
-    for _ in range(10):
-        wait(1)
-        bar.update()
-
-
-def broken_off(bar, wait):
-    wait(3)
-    bar.update()
-    raise KeyboardInterrupt
-
-
-def early(bar, wait):
-    bar.set_description("too early to be shown")
-
-
-def late(bar, wait):
-    wait(3)
-    bar.set_description("nothing else is ever shown")
-
-
-@pytest.mark.parametrize("work, last", [(whole, "100%"), (broken_off, " 10%"), (early, None), (late, "nothing else")])
-def test_in_a_notebook_a_bar_begins_and_ends_empty(work, last, published, monkeypatch):
+@pytest.mark.parametrize(
+    "description, steps, seconds_a_step, last",
+    [(None, 10, 1, "100%"), (None, 1, 3, " 10%"), ("too early", 0, 0, None), ("nothing else", 0, 3, "nothing else")],
+    ids=["whole", "broken off", "early", "late"],
+)
+def test_in_a_notebook_a_bar_begins_and_ends_empty(description, steps, seconds_a_step, last, published, monkeypatch):
     clock = [0]
     monkeypatch.setattr("tqdm.std.time", lambda: clock[0])
     monkeypatch.setenv("TQDM_DISABLE", "0")
     with contextlib.suppress(KeyboardInterrupt), progress_bar(total=10) as bar:
-        work(bar, lambda seconds: clock.append(clock.pop() + seconds))
+        for _ in range(steps):
+            clock[0] += seconds_a_step
+            bar.update()
+        if steps == 1:
+            raise KeyboardInterrupt
+        if description:
+            clock[0] += seconds_a_step
+            bar.set_description(description)
     shown = [(output["data"], output["update"]) for output in published]
     if last is None:
         assert not shown
