@@ -128,13 +128,16 @@ def test_several_kernels_share_nothing_that_they_change(shared, kernels):
     assert not set(shared.says(draw).split()) & set(other.says(draw).split())  # no two draws are equal
 
 
-def test_restart_interrupt_and_shutdown(kernels):
+def test_restart_interrupt_and_how_a_kernel_ended(kernels):
     kernel = kernels()
-    before = kernel.process.pid
+    before = kernel.process
+    assert before.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired):
+        before.wait(0.2)
     kernel.run("x = 1")
-    kernel.manager.restart_kernel(now=False)
+    kernel.manager.restart_kernel(now=False)  # shuts the old one down
     kernel.client.wait_for_ready(timeout=60)
-    assert kernel.process.pid != before and gone(before)
+    assert kernel.process.pid != before.pid and before.wait(10) == 0 and gone(before.pid)
     assert kernel.says("print('x' in dir())") == "False"
     begin = "import time; print('begun', flush=True); time.sleep(60)"
     # Otherwise an error would abort requests that arrive shortly after it, such as the next one.
@@ -145,20 +148,9 @@ def test_restart_interrupt_and_shutdown(kernels):
     reply = kernel.client.get_shell_msg(timeout=30)
     assert reply["parent_header"]["msg_id"] == message and reply["content"]["ename"] == "KeyboardInterrupt"
     assert kernel.says("print('alive')") == "alive"
-    process = kernel.process
-    kernel.manager.shutdown_kernel(now=False)
-    assert process.wait(10) == 0 and gone(process.pid)
-
-
-def test_how_a_kernel_ended_is_known(kernels):
-    kernel = kernels()
-    process = kernel.process
-    assert process.poll() is None
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(0.2)
     kernel.client.execute("import os; os._exit(7)")
-    assert process.wait(10) == 7
-    process.send_signal(signal.SIGTERM)  # the process has already ended; this must not raise
+    assert kernel.process.wait(10) == 7
+    kernel.process.send_signal(signal.SIGTERM)  # the process has already ended; this must not raise
 
 
 def launch(tmp_path):

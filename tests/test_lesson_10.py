@@ -124,7 +124,7 @@ def test_the_stored_tables_fit_each_other():
     assert ((read.iloc[:, 0] > 0.5) == validation["label"]).mean() == pytest.approx(0.8, abs=0.05)
 
 
-@pytest.mark.parametrize(("layers", "pooling"), [(0, "mean"), (1, "cls"), (None, "mean")])
+@pytest.mark.parametrize("layers, pooling", [(0, "mean"), (1, "cls"), (None, "mean")])
 def test_only_the_last_layers_are_trained(small, layers, pooling):
     torch.manual_seed(0)
     _, before = learning_curve.classifier(pooling=pooling)
