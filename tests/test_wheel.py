@@ -152,7 +152,8 @@ def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     _, python = borrowing(tmp_path)
     project = elsewhere.read_project()
     notebook = nbformat.read(ROOT / "notebooks" / "04_pooling.ipynb", as_version=4)
-    (cell,) = (one.source for one in elsewhere.colab_copy(notebook, project).cells if one.id == "install-the-course")
+    copy = elsewhere.colab_copy(notebook, project, "04_pooling")
+    (cell,) = (one.source for one in copy.cells if one.id == "install-the-course")
     (tmp_path / "wanted.txt").write_text(elsewhere.requirements(project), encoding="utf-8")
     here = cell.replace(elsewhere.release_file(project, elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt"))
     cells = {
