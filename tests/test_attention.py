@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from statistics import fmean
 
 import pytest
 import torch
@@ -145,18 +146,16 @@ def test_attend_wants_strings(texts):
 
 def slow_scores(weights):
     """One head's scores, computed token by token."""
-    n, sums = len(weights), dict.fromkeys(("same", "previous", "next", "cls", "sep", "entropy"), 0.0)
-    for i in range(1, n - 1):
-        row = weights[i]
-        sums["same"] += row[i] / (n - 2)
-        sums["cls"] += row[0] / (n - 2)
-        sums["sep"] += row[n - 1] / (n - 2)
-        sums["entropy"] += sum(-p * math.log2(p) for p in row if p > 0) / (n - 2)
-        if i > 1:
-            sums["previous"] += row[i - 1] / (n - 3)
-        if i < n - 2:
-            sums["next"] += row[i + 1] / (n - 3)
-    return sums
+    n = len(weights)
+    pieces = range(1, n - 1)
+    return {
+        "same": fmean(weights[i][i] for i in pieces),
+        "previous": fmean(weights[i][i - 1] for i in pieces[1:]),
+        "next": fmean(weights[i][i + 1] for i in pieces[:-1]),
+        "cls": fmean(weights[i][0] for i in pieces),
+        "sep": fmean(weights[i][n - 1] for i in pieces),
+        "entropy": fmean(sum(-p * math.log2(p) for p in weights[i] if p > 0) for i in pieces),
+    }
 
 
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(4, 9), st.integers(0, 2**32), st.booleans())
@@ -328,9 +327,7 @@ def test_nothing_is_asked_for_elsewhere(view):
 @VIEWS
 def test_stored_size(view):
     """Of a pair of sentences, which bertviz stores twice: whole, and in parts."""
-    tokens = "[CLS] the old bank by the river had been closed . [SEP]".split()
-    assert len(tokens) == 12
-    assert stored(view(random_attentions(6, 12, 12), tokens, sentence_b_start=7)) < 550_000
+    assert stored(view(random_attentions(6, 12, 12), ["token"] * 12, sentence_b_start=7)) < 550_000
 
 
 @VIEWS
@@ -416,7 +413,9 @@ def test_without_frames_a_table_is_left():
 
 
 @VIEWS
-def test_text_and_png_stand_in(view):
+def test_text_and_png_stand_in_and_exports_choose_the_right_form(view):
+    from nbconvert.exporters import HTMLExporter, LatexExporter
+
     attentions = random_attentions(2, 3, 4)
     made = view(attentions, list("abcd"))
     png, metadata = made._repr_png_()
@@ -433,15 +432,9 @@ def test_text_and_png_stand_in(view):
             f"layer {layer}: " + " ".join(f"{head.max():.3f}" for head in heads)
             for layer, heads in enumerate(attentions, start=1)
         ]
-
-
-@VIEWS
-def test_exports_choose_the_right_form(view):
-    """JupyterLab ranks HTML before PNG; so does nbconvert for HTML, but for LaTeX it is the other way round."""
-    from nbconvert.exporters import HTMLExporter, LatexExporter
-
-    bundle, _ = DisplayFormatter().format(view(random_attentions(1, 2, 3), list("abc")))
+    bundle, _ = DisplayFormatter().format(made)
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
+    # JupyterLab ranks HTML before PNG; so does nbconvert for HTML, but for LaTeX it is the other way round
     for exporter, form in ((HTMLExporter, "text/html"), (LatexExporter, "image/png")):
         ranking = exporter().config.NbConvertBase.display_data_priority
         assert next(kind for kind in ranking if kind in bundle) == form

@@ -155,16 +155,11 @@ def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encod
 # Without transformers
 
 
-@pytest.fixture(scope="module")
-def light():
-    return packaged_weights()
-
-
 @given(sentences=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
 @example(["[MASK] [CLS] x", "ÀÉ café\u0301 \u200b 你好 😀", "", " \n", "a" * 300, "word " * 400])
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
-def test_the_light_tokenizer_gives_the_same_ids(light, encoder, sentences):
-    ids, cut, longest = packaged_tokens(sentences, light[0])
+def test_the_light_tokenizer_gives_the_same_ids(encoder, sentences):
+    ids, cut, longest = packaged_tokens(sentences, packaged_weights()[0])
     rows, *rest = tokens_of(sentences, encoder[0], 256)
     assert ids == [row["input_ids"] for row in rows] and [cut, longest] == rest
 
