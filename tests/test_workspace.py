@@ -661,6 +661,7 @@ def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_t
     (tmp_path / "file").write_text("")
     result = run("lab", "--workspace", tmp_path / "file")
     assert result.exit_code == 1 and result.output.startswith("Error: Cannot write ")
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # `lab` changes it for JupyterLab
     monkeypatch.setattr(cli.os, "execv", lambda *_: None)
     monkeypatch.setattr(cli.subprocess, "call", lambda *_: 0)
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
