@@ -135,6 +135,7 @@ def test_restart_interrupt_and_how_a_kernel_ended(kernels):
     with pytest.raises(subprocess.TimeoutExpired):
         before.wait(0.2)
     kernel.run("x = 1")
+    kernel.manager.shutdown_wait_time = 60  # after half of it, Jupyter sends SIGTERM
     kernel.manager.restart_kernel(now=False)  # shuts the old one down
     kernel.client.wait_for_ready(timeout=60)
     assert kernel.process.pid != before.pid and before.wait(10) == 0 and gone(before.pid)
