@@ -129,6 +129,7 @@ def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_ge
     assert np.shape(answer("silence", start)["result"]["maps"]) == (2, 12, 10, 10)
 
 
+@pytest.mark.nightly
 def test_the_search_in_8_bits_is_the_courses(one_thread):
     query = STARTS["search"]["query"]
     texts, codes, scales = collection()

@@ -50,9 +50,10 @@ def notebook(lesson, exercises):
 
 
 @pytest.fixture(scope="module")
-def sandbox():
+def sandbox(request):
     isolation()
-    with Sandbox(cold=False) as sandbox:
+    many = request.config.option.markexpr == "nightly"  # for one lesson, importing what all use takes longer
+    with Sandbox(cold=not many) as sandbox:
         sandbox.wait()
         yield sandbox
 

@@ -183,7 +183,8 @@ def test_a_cell_that_is_stopped_is_named(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore")  # of coroutines that were never awaited
-def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(monkeypatch, caplog):
+@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.nightly)])
+def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monkeypatch, caplog):
     """At a thousand lines: of the cell, of asyncio and of the grader, until the alarm is switched off."""
     first = "await asyncio.gather(*[asyncio.create_task(asyncio.sleep(0)) for _ in range(7)])"
     sources = first, "number = await asyncio.create_task(asyncio.sleep(0, 5))", "double = 2 * number"
@@ -207,7 +208,7 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(monkeypatch
 
     monkeypatch.setattr(program._Alarm, "__enter__", enter_and_trace)
     caplog.set_level("CRITICAL", "asyncio")
-    for place in itertools.count(1):
+    for place in itertools.count(1, step):
         left, leaving, space = place, False, program.Space(notebook)
         space.names["asyncio"] = asyncio
         space.run_cells({0}, ())

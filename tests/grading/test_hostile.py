@@ -75,7 +75,7 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     if attack.filter and not marker.filtered:
         pytest.skip("there is no filter of system calls")
     notebook, start = attack.notebook(), time.monotonic()
-    monkeypatch.setattr(marker, "seconds", 3)
+    monkeypatch.setattr(marker, "seconds", 2)
     result = marker.mark(notebook, "04_pooling.ipynb" if attack.build is None else "")
     took = time.monotonic() - start
     said = " ".join([result.reason, *(message for mark in result.exercises.values() for message in mark.messages)])
