@@ -47,7 +47,10 @@ LINE = """name => { const line = document.querySelector(`[data-explorer-view='${
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
 COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the encoder
-each = pytest.mark.parametrize("name", STARTS)
+# the search embeds a thousand texts in seven states, which takes ten seconds
+each = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] if name == "search" else []) for name in STARTS]
+)
 
 
 # ---------------------------------------------------------------- Python

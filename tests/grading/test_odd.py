@@ -12,7 +12,13 @@ def marker(one_thread):
         yield marker
 
 
-@pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
+def each_run_or_nightly():
+    """Every third of them in each run of the tests, the others nightly."""
+    for place, odd in enumerate(ODD):
+        yield pytest.param(odd, id=odd.name, marks=[pytest.mark.nightly] if place % 3 else [])
+
+
+@pytest.mark.parametrize("odd", each_run_or_nightly())
 def test_odd_but_honest_notebooks_get_what_they_deserve(odd, marker, record_property):
     result = marker.mark(odd.build())
     assert total(result) == odd.points, {one: mark.messages for one, mark in result.exercises.items()}
