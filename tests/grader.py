@@ -97,6 +97,14 @@ def strict_marker(seconds, seconds_of_a_call):
         yield marker
 
 
+def each_run_or_nightly(notebooks):
+    """Parameters of a test: every third of these in each run of the tests, the others nightly."""
+    return [
+        pytest.param(one, id=one.name, marks=[pytest.mark.nightly] if place % 3 else [])
+        for place, one in enumerate(notebooks)
+    ]
+
+
 def needs_extras():
     if not EXTRAS.is_dir():
         assert not os.environ.get("CI"), "make test installs nbgrader and Dask"

@@ -13,7 +13,7 @@ import pytest
 
 from course_utils.tools.grading.results import STATUSES
 
-from ..grader import strict_marker
+from ..grader import each_run_or_nightly, strict_marker
 from ..grader import total as points
 from .hostile import FULL, HOSTILE, REPOSITORY, TOKEN, file, right
 
@@ -70,7 +70,7 @@ def servers(marker):
     return living(marker.sandbox)
 
 
-@pytest.mark.parametrize("attack", HOSTILE, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", each_run_or_nightly(HOSTILE))
 def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_property, monkeypatch):
     if attack.filter and not marker.filtered:
         pytest.skip("there is no filter of system calls")

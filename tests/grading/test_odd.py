@@ -2,7 +2,7 @@
 
 import pytest
 
-from ..grader import strict_marker, total
+from ..grader import each_run_or_nightly, strict_marker, total
 from .odd import ODD
 
 
@@ -12,13 +12,7 @@ def marker(one_thread):
         yield marker
 
 
-def each_run_or_nightly():
-    """Every third of them in each run of the tests, the others nightly."""
-    for place, odd in enumerate(ODD):
-        yield pytest.param(odd, id=odd.name, marks=[pytest.mark.nightly] if place % 3 else [])
-
-
-@pytest.mark.parametrize("odd", each_run_or_nightly())
+@pytest.mark.parametrize("odd", each_run_or_nightly(ODD))
 def test_odd_but_honest_notebooks_get_what_they_deserve(odd, marker, record_property):
     result = marker.mark(odd.build())
     assert total(result) == odd.points, {one: mark.messages for one, mark in result.exercises.items()}
