@@ -47,16 +47,14 @@ LINE = """name => { const line = document.querySelector(`[data-explorer-view='${
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
 COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the encoder
-# the search embeds a thousand texts in seven states, which takes ten seconds
-each = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.nightly] if name == "search" else []) for name in STARTS]
-)
+# it embeds a thousand texts in seven states, which takes ten seconds
+SEARCH = pytest.param("search", marks=pytest.mark.nightly)
 
 
 # ---------------------------------------------------------------- Python
 
 
-@each
+@pytest.mark.parametrize("name", [*(name for name in STARTS if name != "search"), SEARCH])
 def test_each_starts_with_a_picture_and_a_module_of_its_own(name, one_thread):
     shown = explore(name)
     assert len(shown.alt) > 40 and "<svg" in shown._repr_html_()

@@ -185,7 +185,7 @@ def test_a_cell_that_is_stopped_is_named(monkeypatch):
 @pytest.mark.filterwarnings("ignore")  # of coroutines that were never awaited
 @pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.nightly)])
 def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monkeypatch, caplog):
-    """At a thousand lines: of the cell, of asyncio and of the grader, until the alarm is switched off."""
+    """At each of a thousand lines, or at every tenth: of the cell, of asyncio and of the grader, until it is off."""
     first = "await asyncio.gather(*[asyncio.create_task(asyncio.sleep(0)) for _ in range(7)])"
     sources = first, "number = await asyncio.create_task(asyncio.sleep(0, 5))", "double = 2 * number"
     notebook = program.Program([{"kind": "code", "source": source} for source in sources])
