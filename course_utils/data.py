@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
+from unicodedata import normalize
 
 from ._support.downloads import hub_dataset, packaged_folder
 from ._support.scored_pairs import read_pairs
-from ._support.tables import documented, html_in, listed, refuse_any, table_of_texts
+from ._support.tables import documented, files_in, html_in, joined, listed, refuse_any, table_of_texts
 
 TABLES = Path(__file__).parent / "tables"
 SOURCES = ("rotten_tomatoes", "imdb")
@@ -183,10 +184,11 @@ def load_plot_queries():
 def load_texts(folder):
     """The texts in a folder and the folders inside it: Markdown, reStructuredText, plain text and Python, in UTF-8.
 
-    Skipped are hidden files and folders, and files of other kinds; one warning says how many. Returns a table with the
-    columns `name` (the path in the folder, with "/") and `text`, in the order of `name`, without the carriage returns
-    of Windows. Raises FileNotFoundError for a missing folder or one without such files, ValueError for files in another
-    encoding; each names what it is about.
+    Skipped are hidden files and folders, files of other kinds, linked folders, and what cannot be read or named; one
+    warning says how many. Returns a table with the columns `name` (the path in the folder, with "/", its accents in
+    Unicode's form NFC) and `text`, in the order of `name`, without the carriage returns of Windows. Raises
+    FileNotFoundError for a missing folder or one without such files, ValueError for files in another encoding; each
+    names what it is about.
     """
     import warnings
 
@@ -195,35 +197,32 @@ def load_texts(folder):
     folder = Path(folder).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder on this machine")
-    paths, hidden, others = [], [], []
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            name, readable = path.relative_to(folder), path.suffix.lower() in READABLE
-            if not any(part.startswith(".") for part in name.parts):
-                (paths if readable else others).append(path)
-            elif readable:  # what else is hidden, nobody misses
-                hidden.append(name.as_posix())
-    if not paths:
-        raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}")
-    rows, foreign = [], []
-    for path in paths:
-        name = path.relative_to(folder).as_posix()
+    rows, foreign, skipped = [], [], {}
+    for name, path, why in files_in(folder, READABLE):
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            text = "" if why else path.read_bytes().decode("utf-8-sig")
+        except OSError:
+            why = "unreadable"
         except UnicodeDecodeError:
             text = "\0"
+        if why:
+            skipped.setdefault(why, []).append(name)
+            continue
         if "\0" in text:  # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
             foreign.append(name)
         rows.append((name, text.replace("\r\n", "\n")))
+    told = joined([f"{len(names)} {why} ({listed(sorted(names))})" for why, names in skipped.items()])
+    if not rows:
+        more = f"; skipped were {told}" if told else ""
+        raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}{more}")
     if foreign:
         raise ValueError(
-            f"{len(foreign)} of {len(paths)} files are not in UTF-8: {listed(foreign)}. Save them as UTF-8 in an "
+            f"{len(foreign)} of {len(rows)} files are not in UTF-8: {listed(foreign)}. Save them as UTF-8 in an "
             "editor, or move them out of the folder"
         )
-    reasons = (("hidden", hidden), ("of another kind", [path.suffix or path.name for path in others]))
-    if skipped := " and ".join(f"{len(files)} {why} ({listed(files)})" for why, files in reasons if files):
-        warnings.warn(f"{len(paths)} files were read; skipped were {skipped}", stacklevel=2)
-    return pd.DataFrame(rows, columns=["name", "text"])
+    if told:
+        warnings.warn(f"{len(rows)} files were read; skipped were {told}", stacklevel=2)
+    return pd.DataFrame(sorted(rows), columns=["name", "text"])
 
 
 def doubtful_texts(table):
@@ -254,14 +253,18 @@ def doubtful_texts(table):
 
 
 def read_judged(queries, judgements, names):
-    """Queries with their judgements, from two tables: text with a header line and commas, or DataFrames.
+    """Queries with their judgements, from two tables: DataFrames, or text with a header line.
+
+    The text's columns are separated by commas, semicolons or tabs, as its first line has them; blank lines do not
+    count. However its accents are encoded, a name is the same.
 
     queries: the columns `id`, `part` ("dev" or "test") and `query`. judgements: the columns `id`, `name` and `grade` (2
     answers the query, 1 helps, 0 does neither). names: of all texts; a text without a line has not been judged.
 
     Returns the queries with a column `grades`: for each a dict {place in names: grade above 0}, empty if no text is
-    relevant. Raises ValueError, naming what is wrong: a column that is missing, an id or query that comes twice, a
-    part, id or name that does not exist, a text that is judged twice, another grade.
+    relevant. Raises ValueError, naming what is wrong: a quotation mark that is never closed, a column that is missing,
+    an id or query that is empty or comes twice, a part, id or name that does not exist, a text that is judged twice,
+    another grade.
     """
     queries, judgements = (
         table_of_texts(one, columns, what)
@@ -270,11 +273,13 @@ def read_judged(queries, judgements, names):
             (judgements, ("id", "name", "grade"), "judgements"),
         )
     )
+    refuse_any(queries["query"][queries["id"] == ""], "queries: there is no id for")
     for column in ("id", "query"):
         refuse_any(queries[column][queries[column].duplicated()], f"queries: this {column} comes twice")
     refuse_any(queries["id"][queries["query"] == ""], "queries: there is no query for")
     refuse_any(queries["part"][~queries["part"].isin(("dev", "test"))], 'queries: part must be "dev" or "test"; got')
-    places = {name: place for place, name in enumerate(names)}
+    places = {normalize("NFC", str(name)): place for place, name in enumerate(names)}
+    judgements["name"] = judgements["name"].map(lambda name: normalize("NFC", name))
     refuse_any(judgements["id"][~judgements["id"].isin(queries["id"])], "judgements: there is no query with the id")
     refuse_any(judgements["name"][~judgements["name"].isin(places)], "judgements: there is no text called", places)
     refuse_any(

@@ -4,16 +4,27 @@
 """
 
 import re
+import unicodedata
+import warnings
 
 import numpy as np
+import regex
 
 FUSION = 60  # the constant of reciprocal rank fusion
-YAML = r"[\w.-]+[ \t]*:|[ \t#}\]-]|$"  # how a line of front matter begins
+INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")  # soft hyphens, joiners, marks of direction
+WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
+UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]{3}")
 
 
 def words(text):
-    """The words of a text in lower case, as a list: runs of letters and digits, split at underscores, too."""
-    return re.findall(r"[^\W_]+", text.lower())
+    """The words of a text in lower case, as a list: runs of letters and digits, split at underscores, too.
+
+    Spellings that look alike are one (Unicode's NFKC): "ﬁle" is "file", however an accent is encoded. Invisible
+    characters such as soft hyphens are left out, and marks stay with their letters. In Chinese, Japanese, Thai and
+    other scripts without spaces, a whole phrase is one word.
+    """
+    visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return WORD.findall(visible.lower())
 
 
 def bm25_parts(counts, lengths, mean_length, containing, texts, k1=1.5, b=0.75):
@@ -34,7 +45,8 @@ def bm25(queries, texts, k1=1.5, b=0.75):
     BM25 as Robertson and Zaragoza (2009, section 3.4) have it, without the constant factor k1 + 1 and with an inverse
     document frequency that is never negative, as in Lucene. Equal to bm25s with method="lucene".
 
-    Raises TypeError for a single string in place of a list, ValueError for no texts or numbers out of range.
+    Warns of scripts without spaces (see `words`), where phrases are compared as a whole. Raises TypeError for a single
+    string in place of a list, ValueError for no texts or numbers out of range.
     """
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import CountVectorizer
@@ -46,6 +58,12 @@ def bm25(queries, texts, k1=1.5, b=0.75):
         raise ValueError(f"k1 must be 0 or more and b between 0 and 1; got {k1} and {b}")
     if not len(texts):
         raise ValueError("there are no texts to search")
+    if found := next(filter(None, map(UNSPACED.search, [*queries, *texts])), None):
+        warnings.warn(
+            f"{found[0]!r}: some of this is in a script without spaces, where bm25 takes a whole phrase as one word. "
+            "Put spaces between the words, or search by vectors",
+            stacklevel=2,
+        )
     if not any(words(text) for text in texts):
         return np.zeros((len(queries), len(texts)))
     counter = CountVectorizer(analyzer=words)
@@ -115,13 +133,8 @@ def sections(markdown, size=128, name=""):
     """
     from markdown_it import MarkdownIt
 
-    lines = re.sub(r"\r\n?", "\n", markdown).split("\n")
-    end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
-    front = lines[1:end] if lines[0].rstrip() == "---" else []
-    title = ""
-    if front and all(re.match(YAML, line) for line in front):
-        title = next((line[6:].strip(" \t\"'") for line in front if line.startswith("title:")), "")
-        lines = lines[end + 1 :]
+    lines = re.sub(r"\r\n?", "\n", markdown.removeprefix("\ufeff")).split("\n")
+    title, lines = _front_matter(lines)
     tokens = MarkdownIt("commonmark").disable("inline").parse("\n".join(lines))
     headings = [
         (int(token.tag[1:]), *token.map, " ".join(inside.content.split()))
@@ -137,6 +150,23 @@ def sections(markdown, size=128, name=""):
         path = [one for one in path if one[0] < level] + [(level, heading)]
         start = below
     return [piece for piece in found if piece] or [""]
+
+
+def _front_matter(lines):
+    """(title, the lines below) of a text that may begin with front matter."""
+    import yaml
+
+    end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
+    front = lines[1:end] if lines[0].rstrip() == "---" else []
+    try:
+        found = yaml.load("\n".join(front), Loader=yaml.BaseLoader)  # all values are text
+    except yaml.YAMLError:  # such as an unquoted title with a colon, which most programs read
+        keys = [line.partition(":") for line in front if re.match(r"[^\s:#-][^:]*:(\s|$)", line)]
+        found = {key.strip(): value.strip(" \t\"'") for key, _, value in keys}
+    if not isinstance(found, dict):
+        return "", lines
+    title = found.get("title")
+    return " ".join(title.split()) if isinstance(title, str) else "", lines[end + 1 :]
 
 
 def best_of_each(scores, owners):

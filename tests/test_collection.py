@@ -1,5 +1,11 @@
 """A learner's own texts, queries and judgements: read as they are, or refused by a sentence about what is wrong."""
 
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,6 +39,39 @@ def test_a_folder_of_texts_is_read_in_order(folder):
     assert len(warned) == 1 and warned[0].filename == __file__
     with pytest.warns(UserWarning):
         assert load_texts(str(folder)).equals(table)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other links, rights and names")
+def test_what_cannot_be_read_or_named_is_told(folder, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "note.md").write_text("linked")
+    (folder / "linked.md").symlink_to(elsewhere / "note.md")  # a linked file is read
+    (folder / "linked").symlink_to(elsewhere)
+    (folder / "more" / "again").symlink_to(folder)
+    (folder / "gone.md").symlink_to("nowhere.md")
+    os.mkfifo(folder / "pipe.md")
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("Latin-1")
+    (folder / "closed").mkdir(mode=0)
+    (folder / unicodedata.normalize("NFD", "é.md")).write_text("from a Mac")
+    ordinary = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    show = (
+        "import sys, warnings; from course_utils import load_texts; warnings.simplefilter('error')\n"
+        "try: load_texts(sys.argv[1])\nexcept UserWarning as warning: print(warning)"
+    )
+    told = subprocess.run([*ordinary, sys.executable, "-c", show, folder], capture_output=True, text=True).stdout
+    (folder / "closed").chmod(0o755)
+    assert told.startswith("5 files were read; skipped were ")
+    for part in (
+        "1 whose names are not in UTF-8 (caf\ufffd.md)",
+        "1 broken links (gone.md)",
+        "2 linked folders (linked, more/again)",
+        "1 unreadable (closed)",
+        "2 of another kind (.md, .png)",
+    ):
+        assert part in told
+    with pytest.warns(UserWarning):
+        names = load_texts(folder)["name"].tolist()
+    assert names == ["a.txt", "b.md", "linked.md", "more/code.py", "é.md"]
 
 
 def test_nothing_is_said_where_nothing_is_skipped(tmp_path, recwarn):
@@ -105,12 +144,31 @@ def test_judged_queries_have_grades_by_place():
     assert read_judged(QUERIES, "id,name,grade\n", NAMES)["grades"].tolist() == [{}, {}]
 
 
+def test_judged_queries_as_programs_write_them():
+    names = ["Überblick.md", "two.md"]
+    german = '\ufeffid;part;query\na;dev;"how; and why"\nb;test;what, then\n'
+    decomposed = unicodedata.normalize("NFD", "\nid\tname\tgrade\n\na\tÜberblick.md\t2\n  \nb\ttwo.md\t1\n")
+    assert read_judged(german, decomposed, names)["grades"].tolist() == [{0: 2}, {1: 1}]
+    assert read_judged(QUERIES, "id,name,grade\na,Überblick.md,2", map(str, names))["grades"].tolist() == [{0: 2}, {}]
+    table = read_judged('id,part,query\n1,dev,"how\nand why"\n\n2,test,one\u2028line', "id,name,grade", names)
+    assert table["query"].tolist() == ["how\nand why", "one\u2028line"]
+    with_gaps = pd.DataFrame({"id": [1.0, 2.0], "name": ["two.md", "two.md"], "grade": [2.0, 0.0]})
+    frame = pd.DataFrame({"id": [1, 2], "part": ["dev", "test"], "query": ["one", "two"]})
+    assert read_judged(frame, with_gaps, names)["grades"].tolist() == [{1: 2}, {}]
+
+
 @pytest.mark.parametrize(
     "queries, judgements, words",
     [
         (QUERIES.replace("part", "half"), JUDGEMENTS, "queries: there is no column part; the columns must be id, part"),
         (QUERIES.replace('"', ""), JUDGEMENTS, 'Put a text that contains a comma in quotes: "..."'),
         (QUERIES.replace("b,", "a,"), JUDGEMENTS, "queries: this id comes twice a"),
+        ("", JUDGEMENTS, "queries: the table is empty; its first line must be id,part,query"),
+        (QUERIES + 'c,dev,"how\nd,dev,why\n', JUDGEMENTS, "queries, line 4: a quotation mark is never closed"),
+        (QUERIES + 'c,dev,"how\nd,dev,"why"\n', JUDGEMENTS, "queries, line 4: a quotation mark is never closed"),
+        (QUERIES + "\n\nc,dev,how,why\n", JUDGEMENTS, "queries, line 6: there are 4 values, and 3 columns"),
+        (QUERIES.replace("b,", ","), JUDGEMENTS, "queries: there is no id for what"),
+        (pd.DataFrame({"id": [None], "part": "dev", "query": "x"}), JUDGEMENTS, "queries: there is no id for x"),
         (QUERIES + "c,dev,what", JUDGEMENTS, "queries: this query comes twice what"),
         (QUERIES + "c,dev,", JUDGEMENTS, "queries: there is no query for c"),
         (QUERIES + "c,train,x", JUDGEMENTS, 'queries: part must be "dev" or "test"; got train'),

@@ -1,5 +1,7 @@
 """Search by words, fusion and measures of ranked lists, compared with the libraries on awkward input."""
 
+import unicodedata
+
 import bm25s
 import numpy as np
 import pytest
@@ -47,6 +49,30 @@ def test_bm25_equals_the_library_on_any_texts(texts):
         assert np.allclose(bm25(["a", "b b c"], texts), scores_of_library(["a", "b b c"], texts, k1=1.5, b=0.75))
     else:
         assert not bm25(["a"], texts).any()
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("Naïve_42 x²", ["naïve", "42", "x2"]),
+        (unicodedata.normalize("NFD", "Überblick"), ["überblick"]),
+        ("ﬁle, Ｗｉｄｅ", ["file", "wide"]),
+        ("co\u00adoperate zero\u200bwidth می\u200cرزا", ["cooperate", "zerowidth", "میرزا"]),
+        ("हाथी और हाथ", ["हाथी", "और", "हाथ"]),
+        ("كِتَاب", ["كِتَاب"]),
+        ("ภาษาไทย", ["ภาษาไทย"]),
+        ("\u0301 _ ?!", []),
+    ],
+)
+def test_words_of_any_script(text, found):
+    assert words(text) == found
+
+
+@pytest.mark.parametrize("text", ["猫在哪里", "ภาษาไทย", "ひらがな"])
+def test_bm25_says_what_it_makes_of_scripts_without_spaces(text):
+    for queries, texts in ((["cat"], [text]), ([text], ["cat"])):
+        with pytest.warns(UserWarning, match="takes a whole phrase as one word"):
+            bm25(queries, texts)
 
 
 def test_bm25_refuses_what_it_cannot_rank():
@@ -109,6 +135,13 @@ def test_chunks_cover_every_word():
          ["a.md > One\nText.", "a.md > One > Two\nMore."]),
         ("---\ntitle: One\n---\n# One\nText.", ["a.md > One\nText."]),
         ("---\ntitle: One\n...\n", ["a.md > One"]),
+        ("\ufeff---\ndate created: 2024-13-45\n\"my key\": 1\ncss/class: x # why\ntitle: 'One' # comment\n---\nText.",
+         ["a.md > One\nText."]),
+        ("---\ntitle: >-\n  One\n  and two\n---\nText.", ["a.md > One and two\nText."]),
+        ("---\ntitle: |\n  One\n---\nText.", ["a.md > One\nText."]),
+        ("---\ntitle: One: two\nother: [\n---\nText.", ["a.md > One: two\nText."]),
+        ("---\ntitle: [One, two]\n---\nText.", ["a.md\nText."]),
+        ("---\n- a list\n---\nText.", ["a.md\n--- - a list --- Text."]),
         ("---\nnever: closed\n# One\nText.", ["a.md\n--- never: closed", "a.md > One\nText."]),
         ("---\n\nTwo lines, and no front matter.\n\n---\nText.",
          ["a.md\n--- Two lines, and no front matter. --- Text."]),

@@ -1,5 +1,10 @@
 """Read what `data.py` hands out, check what it is given, and write the tables of trainings."""
 
+import os
+import unicodedata
+
+SIGNS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}  # what separates the columns of a table
+
 
 def html_in(text):
     """What is HTML in a text, read as Markdown: not what stands in its code."""
@@ -10,24 +15,88 @@ def html_in(text):
     return "\n".join(one.content for one in tokens if one.type in ("html_block", "html_inline"))
 
 
+def files_in(folder, endings):
+    """What is in a folder and the folders inside it: (name, path, why it is not read, or "") for each, in order.
+
+    A name is the path in the folder, with "/", in Unicode's form NFC; of a file of another kind it is the ending. What
+    is hidden and of another kind is left out: nobody misses it.
+    """
+    todo = [folder]
+    while todo:
+        here = todo.pop()
+        try:
+            entries = sorted(here.iterdir())
+        except OSError:
+            yield _name_in(folder, here), here, "unreadable"
+            continue
+        todo += reversed([path for path in entries if path.is_dir() and not path.is_symlink()])
+        for path in entries:
+            readable, name = path.suffix.lower() in endings, _name_in(folder, path)
+            if any(part.startswith(".") for part in path.relative_to(folder).parts):
+                if readable and path.is_file():
+                    yield name, path, "hidden"
+            elif path.is_symlink() and not path.is_file():
+                yield name, path, "linked folders" if path.is_dir() else "broken links"
+            elif not path.is_dir() and not (readable and path.is_file()):
+                yield path.suffix or path.name, path, "of another kind"
+            elif path.is_file():
+                yield name, path, "whose names are not in UTF-8" if "\ufffd" in name else ""
+
+
+def _name_in(folder, path):
+    name = path.relative_to(folder).as_posix()
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
+
+
 def table_of_texts(table, columns, what):
     """A table of texts with these columns, without white space around them."""
+    if isinstance(table, str):
+        table = _table_in(table.removeprefix("\ufeff"), columns, what)
+    if missing := [column for column in columns if column not in table.columns]:
+        raise ValueError(f"{what}: there is no column {', '.join(missing)}; the columns must be {', '.join(columns)}")
+    return table[list(columns)].map(_as_text)
+
+
+def _table_in(text, columns, what):
+    """The table in a text with a header line. Raises ValueError, with the line."""
     import csv
+    import io
 
     import pandas as pd
 
-    if isinstance(table, str):
-        head, *rows = csv.reader(table.strip().splitlines(), skipinitialspace=True)
-        for number, row in enumerate(rows, start=2):
-            if len(row) != len(head):
+    first = text.strip().partition("\n")[0]
+    sign = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, skipinitialspace=sign != "\t", strict=True)
+    rows, start = [], 1
+    try:
+        for row in reader:
+            line, start = start, reader.line_num + 1
+            if not "".join(row).strip() and len(row) < 2:
+                continue  # a blank line
+            if rows and len(row) != len(rows[0]):
                 raise ValueError(
-                    f"{what}, line {number}: there are {len(row)} values, and {len(head)} columns. Put a text that "
-                    'contains a comma in quotes: "..."'
+                    f"{what}, line {line}: there are {len(row)} values, and {len(rows[0])} columns. Put a text that "
+                    f'contains {SIGNS[sign]} in quotes: "..."'
                 )
-        table = pd.DataFrame(rows, columns=[name.strip() for name in head])
-    if missing := [column for column in columns if column not in table.columns]:
-        raise ValueError(f"{what}: there is no column {', '.join(missing)}; the columns must be {', '.join(columns)}")
-    return table[list(columns)].astype(str).apply(lambda column: column.str.strip())
+            rows.append(row)
+    except csv.Error:
+        raise ValueError(
+            f'{what}, line {start}: a quotation mark is never closed, or text stands after it. Write two, "", for '
+            "one inside a quoted text"
+        ) from None
+    if not rows:
+        raise ValueError(f"{what}: the table is empty; its first line must be {','.join(columns)}")
+    head, *rows = rows
+    return pd.DataFrame(rows, columns=[name.strip() for name in head])
+
+
+def _as_text(value):
+    """A cell as text: nothing for a missing one; a whole number as it was written, which pandas may make 2.0."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
 
 
 def refuse_any(values, what, known=()):
@@ -37,6 +106,11 @@ def refuse_any(values, what, known=()):
     if len(values):
         near = difflib.get_close_matches(values.iloc[0], known, n=1)
         raise ValueError(f"{what} {listed(values)}{f'; did you mean {near[0]}?' if near else ''}")
+
+
+def joined(parts):
+    """Words in a sentence: "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def listed(values, most=5):

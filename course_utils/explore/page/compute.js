@@ -562,7 +562,10 @@ const DOC_QUERIES = ["d50", "d03", "d12", "d54", "d21", "d31", "d05", "d35", "d4
   FIRST = 10;
 const average = values => sum(values) / values.length;
 const range = count => Array.from({length: count}, (_, at) => at);
-const wordsIn = given => given.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+const wordsIn = given => {
+  const visible = given.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  return visible.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+};
 /** Places by descending score; scores that are equal but for rounding keep the order of the pages. */
 const ordered = scores => {
   const keys = scores.map(score => Math.round(1e9 * score));
