@@ -7,20 +7,24 @@ import numpy as np
 import torch
 
 from ._support.bars import progress_bar
+from ._support.downloads import EncoderError
 from ._support.fast_bert import fits
 from ._support.routes import PRECISIONS, PackedRoute, TransformersRoute, checked_sentences, packaged_tokens, tokens_of
+from ._support.sentence_folders import recipe
 from ._support.workers import each
-from .models import load_encoder, max_tokens, untouched_weights
+from .models import encoder_folder, is_packaged, load_encoder, max_tokens, untouched_weights
 from .pooling import POOLINGS, normalise
 
 
-def embed(sentences, pooling="mean", normalize=True, model=None, precision="float32"):
+def embed(sentences, pooling=None, normalize=True, model=None, precision="float32"):
     """Encode sentences as vectors, in the order given.
 
     sentences: a list (or another sequence) of strings.
-    pooling: "mean", "cls" or "max", or a tuple of these; each sentence is then encoded once for all of them.
+    pooling: "mean", "cls" or "max", or a tuple of these; each sentence is then encoded once for all of them. If
+    omitted, the one that the model's folder states for Sentence Transformers, "mean" if it states none.
     normalize: scale each vector to length 1.
-    model: what `load_encoder` returns, or a name for it. It runs in evaluation mode, without dropout.
+    model: what `load_encoder` returns, or a name for it. It runs in evaluation mode, without dropout. A default prompt
+    in its folder is put before each sentence.
     precision: "float32", or "bfloat16" for matrix products in bfloat16 on processors that support it: several times
     faster, and each vector keeps a cosine of at least 0.9999 with its float32 version (measured for the packaged
     encoder).
@@ -31,9 +35,12 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
 
     Raises TypeError for a bare string, for items that are not strings or for an invalid model; ValueError for no
     sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor without
-    it. Normalised vectors equal those of SentenceTransformer.encode to 1e-6, as lesson 04 and a test show.
+    it; EncoderError for a model whose vectors need another pooling or a further layer, if `pooling` is omitted.
+    Normalised vectors equal those of SentenceTransformer.encode to 1e-6, as lesson 04 and a test show.
     """
     sentences = checked_sentences(sentences)
+    stated, prompt = _recipe(model, pooling)
+    pooling = stated if pooling is None else pooling
     poolings = pooling if isinstance(pooling, tuple) else (pooling,)
     if not poolings or any(name not in list(POOLINGS) for name in poolings):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
@@ -45,7 +52,7 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
             "float32. Leave precision out"
         )
     row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # duplicates are encoded once
-    route = _route(list(row_of), model, precision)
+    route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
 
     def vectors_of(batch):
@@ -66,6 +73,22 @@ def embed(sentences, pooling="mean", normalize=True, model=None, precision="floa
                 bar.update(sum(route.lengths[place] for place in places))
     vectors = vectors[:, [row_of[sentence] for sentence in sentences]]
     return tuple(vectors) if isinstance(pooling, tuple) else vectors[0]
+
+
+def _recipe(model, pooling):
+    """(pooling, prompt) as the folder of the model states them. A stated pooling matters only if none is given."""
+    if is_packaged(model):
+        return "mean", ""
+    if isinstance(model, (str, os.PathLike)) or model is None:
+        folder = encoder_folder(model)
+    else:
+        folder = getattr(getattr(_pair(model)[1], "config", None), "_name_or_path", "")
+    try:
+        return recipe(folder)
+    except EncoderError:
+        if pooling is None:
+            raise
+        return pooling, ""
 
 
 def _route(sentences, model, precision):

@@ -3,7 +3,6 @@
 import collections
 import contextlib
 import functools
-import json
 import os
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from ._support.adapter import ADAPTER, apply, masked_lm_on
 from ._support.bars import progress_bar as progress_bar
 from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
 from ._support.model_folders import load_folder
+from ._support.sentence_folders import stated_length, transformer_part
 
 ENV_VAR = "COURSE_ENCODER"
 PACKAGED = "packaged"
@@ -36,7 +36,7 @@ def load_encoder(name=None):
     no encoder like BERT.
     """
     name = _chosen(name)
-    return _load_packaged() if name == PACKAGED else _load_folder(_folder_of(name))
+    return _load_packaged() if name == PACKAGED else _load_folder(transformer_part(_folder_of(name)))
 
 
 def encoder_folder(name=None):
@@ -49,9 +49,14 @@ def _chosen(name):
     return name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
 
 
+def is_packaged(name=None):
+    """Whether this name means the packaged encoder."""
+    return _chosen(name) == PACKAGED
+
+
 def another_is_set():
     """Whether COURSE_ENCODER names another encoder than the packaged one."""
-    return _chosen(None) != PACKAGED
+    return not is_packaged()
 
 
 def untouched_weights(name=None):
@@ -60,7 +65,7 @@ def untouched_weights(name=None):
     That import takes seconds. Returns None if `name` or COURSE_ENCODER means another model, or if `load_encoder` has
     returned the packaged one: it is shared and may have been modified. Raises EncoderError as `packaged_encoder` does.
     """
-    if _chosen(name) != PACKAGED or _load_packaged.cache_info().currsize:
+    if not is_packaged(name) or _load_packaged.cache_info().currsize:
         return None
     from ._support.fast_bert import packaged_weights
 
@@ -77,7 +82,9 @@ def load_masked_lm(name=None):
     returned each time for the same name. Raises TypeError and EncoderError as `load_encoder` does, and EncoderError if
     the model has no masked-language-model head.
     """
-    return _load_adapted() if name in (None, PACKAGED) else _load_folder(_folder_of(name), masked_lm=True)
+    if name in (None, PACKAGED):
+        return _load_adapted()
+    return _load_folder(transformer_part(_folder_of(name)), masked_lm=True)
 
 
 def _folder_of(name):
@@ -115,17 +122,15 @@ def _load_folder(folder, masked_lm=False):
 def max_tokens(tokenizer, model):
     """The longest input, in tokens, that a pair from `load_encoder` was made for.
 
-    Sentence encoders state it in `sentence_bert_config.json` (256 for the packaged one, although its position table has
-    512 rows), other models in their tokenizer. It never exceeds the usable part of the position table: RoBERTa and
-    MPNet leave its first rows, up to the padding id, unused.
+    Sentence encoders state it in a file such as `sentence_bert_config.json` (256 for the packaged one, although its
+    position table has 512 rows), other models in their tokenizer. It never exceeds the usable part of the position
+    table: RoBERTa and MPNet leave its first rows, up to the padding id, unused.
     """
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     if getattr(table, "padding_idx", None) is not None:
         positions -= table.padding_idx + 1
-    path = Path(model.config._name_or_path) / "sentence_bert_config.json"
-    stated = json.loads(path.read_text(encoding="utf-8")).get("max_seq_length") if path.is_file() else None
-    return min(stated or tokenizer.model_max_length, positions)
+    return min(stated_length(model.config._name_or_path) or tokenizer.model_max_length, positions)
 
 
 def encoder_layers(model):

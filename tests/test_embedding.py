@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import random
 import string
 import warnings
@@ -15,11 +16,11 @@ from hypothesis import strategies as st
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Dense, LayerNorm, Normalize, Pooling, Transformer
 
 from course_utils import embed, load_encoder, load_reviews
 from course_utils._support.bars import progress_bar
-from course_utils._support.downloads import packaged_encoder
+from course_utils._support.downloads import EncoderError, packaged_encoder
 from course_utils.pooling import POOLINGS
 
 LONG = " ".join(["word"] * 2000)
@@ -120,6 +121,91 @@ def test_order_and_neighbours_do_not_matter(mixed):
 # What may be given
 
 
+NORMALIZE = {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}
+
+
+def old_layout(folder):
+    """The transformer in a folder of its own, its length in a file named after its kind."""
+    inner = folder / "0_Transformer"
+    inner.mkdir()
+    for path in list(folder.iterdir()):
+        if path.is_file() and path.name not in ("modules.json", "config_sentence_transformers.json"):
+            path.rename(inner / path.name)
+    settings = {"max_seq_length": 12, "do_lower_case": False}
+    (inner / "sentence_bert_config.json").unlink()
+    (inner / "sentence_distilbert_config.json").write_text(json.dumps(settings))
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[0] |= {"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 32, "pooling_mode_cls_token": True})
+    )
+
+
+FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
+    "mean": ({}, ""),
+    "cls": ({"pooling_mode": "cls"}, ""),
+    "max": ({"pooling_mode": "max", "more": [Normalize()]}, ""),
+    "a prompt": ({"pooling_mode": "cls", "prompts": {"q": "query: ", "p": "no"}, "default_prompt_name": "q"}, ""),
+    "prompts without a default": ({"prompts": {"query": "query: "}}, ""),
+    "old": ({"change": old_layout}, ""),
+    "weighted mean": ({"pooling_mode": "weightedmean"}, "pools in another way, weightedmean,"),
+    "last token": ({"pooling_mode": "lasttoken"}, "pools in another way, lasttoken,"),
+    "two": ({"pooling_mode": ("cls", "max")}, "pools in another way, cls with max,"),
+    "dense": ({"more": [Dense(32, 16)]}, "has a further layer, Dense,"),
+    "layer norm": ({"more": [LayerNorm(32)]}, "has a further layer, LayerNorm,"),
+    "a prompt aside": (
+        {"include_prompt": False, "prompts": {"q": "query: "}, "default_prompt_name": "q"},
+        "leaves its prompt out of the pooling,",
+    ),
+}
+
+
+def saved(folder, tiny, prompts=None, default_prompt_name=None, more=(), change=None, **pooling):
+    """Save a model as the library does, then change its folder."""
+    modules = [Transformer(str(tiny)), Pooling(**{"embedding_dimension": 32, **pooling}), *more]
+    made = SentenceTransformer(modules=modules, prompts=prompts, default_prompt_name=default_prompt_name, device="cpu")
+    made.save(str(folder))
+    if change:
+        change(folder)
+    return folder
+
+
+@pytest.mark.parametrize("how, refusal", FOLDERS.values(), ids=list(FOLDERS))
+def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(how, refusal, tiny, tmp_path):
+    folder, texts = saved(tmp_path / "model", tiny, **how), ["one two", "a longer sentence, cut by some", "  x "]
+    if refusal:
+        with pytest.raises(EncoderError) as error:
+            embed(texts, model=folder)
+        assert refusal in str(error.value) and "Use SentenceTransformer.encode" in str(error.value)
+    else:
+        expected = SentenceTransformer(str(folder), device="cpu").encode(texts, normalize_embeddings=True)
+        with warnings.catch_warnings(action="ignore"):  # of what is cut
+            for model in (folder, load_encoder(folder)):
+                assert_same(embed(texts, model=model), expected)
+    with warnings.catch_warnings(action="ignore"):
+        assert embed(texts, "max", model=folder).shape == (3, 32)
+
+
+@pytest.mark.parametrize(
+    "name, text, words",
+    [
+        ("modules.json", "{", "modules.json is damaged"),
+        ("modules.json", '[{"type": "Transformer"}]', "is damaged"),
+        ("modules.json", '[{"type": "x.Pooling", "path": "../else"}]', "points outside this folder"),
+        ("1_Pooling/config.json", "[]", "config.json is damaged"),
+        ("sentence_bert_config.json", '{"do_lower_case": true}', "in lower case"),
+        ("adapter_config.json", "{}", "holds an adapter (LoRA)"),
+    ],
+)
+def test_a_damaged_folder_of_the_library_is_named(name, text, words, tiny, tmp_path):
+    folder = saved(tmp_path / "model", tiny)
+    (folder / name).write_text(text)
+    with pytest.raises(EncoderError) as error:
+        embed(["a"], model=folder)
+    assert words in str(error.value)
+
+
 def test_every_sequence_of_strings(tiny):
     sentences = ["one", "two", "three"]
     expected = embed(sentences, model=tiny)
@@ -170,7 +256,7 @@ def test_bad_sentences_are_named(case, tiny):
         embed(sentences, model=tiny)
 
 
-@pytest.mark.parametrize("pooling", ["average", "MEAN", "", None, 3, ["mean"], (), ("mean", "average")])
+@pytest.mark.parametrize("pooling", ["average", "MEAN", "", 3, ["mean"], (), ("mean", "average")])
 def test_an_unknown_pooling_is_named(pooling, tiny):
     with pytest.raises(ValueError, match=r"pooling must be one of \['cls', 'max', 'mean'\]; got"):
         embed(["a"], pooling=pooling, model=tiny)

@@ -271,7 +271,7 @@ DAMAGES = {
     "tokenizer config not JSON": (write("tokenizer_config.json", b"{oops"), "JSON"),
     "tokenizer config a list": (write("tokenizer_config.json", b"[]"), "damaged"),
     "no padding": (write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'), "padding token"),
-    "length not JSON": (write("sentence_bert_config.json", b"{oops"), "JSON"),
+    "length not JSON": (write("sentence_bert_config.json", b"{oops"), "damaged"),
     "length a list": (write("sentence_bert_config.json", b"[]"), "damaged"),
     "length a word": (write("sentence_bert_config.json", b'{"max_seq_length": "long"}'), "damaged"),
 }

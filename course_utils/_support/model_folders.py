@@ -18,6 +18,11 @@ def load_folder(folder, masked_lm, max_tokens):
 
     path = Path(folder)
     again = "Copy the whole folder again, or leave out the name to use the packaged encoder."
+    if (path / "adapter_config.json").is_file():
+        raise EncoderError(
+            f"{folder} holds an adapter (LoRA), which changes another model. Merge the two with the library peft, "
+            "model.merge_and_unload(), and save the result to a folder of its own."
+        )
     if not (path / "config.json").is_file():
         raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {again}")
     if not any(path.glob("*.safetensors")):

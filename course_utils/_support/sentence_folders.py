@@ -1,0 +1,104 @@
+"""What the files of Sentence Transformers in a model's folder say about how its vectors are made."""
+
+import json
+from pathlib import Path
+
+from .downloads import EncoderError
+
+POOLINGS = ("cls", "max", "mean")  # those of `pooling.POOLINGS`, which the library calls the same
+OLD_NAMES = {  # the library's setting for each pooling, before one setting held its name
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+TRANSFORMER = tuple(  # the settings of the transformer, in the order in which the library looks for them
+    f"sentence_{kind}_config.json"
+    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+
+
+def transformer_part(folder):
+    """The folder of the transformer itself: old versions put it into a folder inside, "0_Transformer".
+
+    Raises EncoderError if modules.json is damaged, or points outside the folder.
+    """
+    return next((str(path) for kind, path in _modules(folder) if kind == "Transformer"), folder)
+
+
+def stated_length(folder):
+    """The most tokens of a text that the library reads, if the folder of the transformer says it; else None."""
+    return _transformer_settings(folder).get("max_seq_length")
+
+
+def recipe(folder):
+    """(pooling, prompt): how the library pools this model's token vectors, and what it puts before each text.
+
+    folder: of the model or of its transformer. ("mean", "") if it has no modules.json. Raises EncoderError for what
+    `embed` cannot do, such as another pooling or a further layer.
+    """
+    folder = Path(folder)
+    if not (folder / "modules.json").is_file() and str(folder) == transformer_part(folder.parent):
+        folder = folder.parent
+    modules = dict(_modules(folder))
+    if not modules:
+        return "mean", ""
+    pooling = _settings(modules["Pooling"] / "config.json") if "Pooling" in modules else {}
+    chosen = [mode for name, mode in OLD_NAMES.items() if pooling.get(name)] or ["mean"]
+    modes = pooling.get("pooling_mode", chosen)
+    modes = modes if isinstance(modes, list) and modes else [modes]
+    about = _settings(folder / "config_sentence_transformers.json")
+    prompt = (about.get("prompts") or {}).get(about.get("default_prompt_name")) or ""
+
+    further = [kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")]
+    lower = _transformer_settings(modules.get("Transformer", folder)).get("do_lower_case")
+    reasons = {
+        f"has a further layer, {', '.join(further)}": further,
+        "does not pool its token vectors": "Pooling" not in modules,
+        f"pools in another way, {' with '.join(map(str, modes))}": len(modes) > 1 or modes[0] not in POOLINGS,
+        "leaves its prompt out of the pooling": prompt and pooling.get("include_prompt") is False,
+        "reads all text in lower case (do_lower_case)": lower,
+    }
+    for reason, applies in reasons.items():
+        if applies:
+            raise EncoderError(
+                f"The model in {folder} {reason}, which embed does not do. Use SentenceTransformer.encode, or name a "
+                "pooling: embed then pools the model's token vectors."
+            )
+    return modes[0], prompt
+
+
+def _modules(folder):
+    """[(class, folder)] of the parts that modules.json lists; empty if there is no such file."""
+    folder, found = Path(folder), _read(Path(folder) / "modules.json", list)
+    try:  # the modules' full names differ between versions of the library
+        modules = [(module["type"].rpartition(".")[2], folder / module["path"]) for module in found or ()]
+    except (KeyError, TypeError, AttributeError):
+        raise EncoderError(f"modules.json in {folder} is damaged. Copy or download the model again.") from None
+    for _, path in modules:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise EncoderError(f"modules.json in {folder} points outside this folder, to {path}.")
+    return modules
+
+
+def _transformer_settings(folder):
+    return next(filter(None, (_settings(Path(folder) / name) for name in TRANSFORMER)), {})
+
+
+def _settings(path):
+    return _read(path, dict) or {}
+
+
+def _read(path, kind):
+    """What a JSON file holds, None if there is none. Raises EncoderError if it is damaged or holds something else."""
+    if not path.is_file():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        found = None
+    if not isinstance(found, kind):
+        raise EncoderError(f"{path} is damaged. Copy or download the model again.")
+    return found
