@@ -189,6 +189,27 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
     assert computed == ["another"] and len(load_corpus(tmp_path / "new")) == 24
 
 
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        ("naïve".encode("latin-1"), "texts.txt is not text in UTF-8. Save it"),
+        ("plain".encode("utf-16"), "texts.txt is not text in UTF-8. Save it"),
+        ("plain".encode("utf-16-le"), "texts.txt is not text in UTF-8. Save it"),
+        (b"", "texts.txt holds no texts"),
+        (b"\xef\xbb\xbf\r\n\r\n", "texts.txt holds no texts"),
+    ],
+)
+def test_a_file_that_holds_no_text_is_named(data, words, tmp_path):
+    (tmp_path / "texts.txt").write_bytes(data)
+    done = CliRunner().invoke(main, ["embed", str(tmp_path / "texts.txt"), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 1 and words in done.output and not (tmp_path / "out").exists()
+
+
+def test_a_file_from_windows_has_the_same_lines(tmp_path):
+    (tmp_path / "texts.txt").write_bytes("\ufeffone\r\n\r\ntwo\u2028lines\r\n".encode())
+    assert corpus.lines_of(tmp_path / "texts.txt") == ["one", "", "two\u2028lines"]
+
+
 def test_the_vectors_are_embeds(tmp_path):
     from course_utils import embed
 

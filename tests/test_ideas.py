@@ -5,6 +5,7 @@ import functools
 import io
 import json
 import linecache
+import os
 import random
 import subprocess
 import sys
@@ -25,6 +26,8 @@ from course_utils.tools.cli import main
 from course_utils.tools.ideas import asking, gains, route
 from course_utils.tools.ideas.inventory import FORMS, inventory, question
 from course_utils.tools.workspace.lab import write_today
+
+from .grader import ROOT, course
 
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
@@ -393,6 +396,24 @@ def test_other_tables_get_a_sentence(tmp_path):
     assert learners == 2 and "2 learners are in one table only" in notices[-1]
 
 
+def test_the_column_that_names_most_learners_in_both_tables_counts(tmp_path):
+    right, before, after = np.ones((3, len(IDEAS))), tmp_path / "before.csv", tmp_path / "after.csv"
+
+    def with_column(text, name, cells):
+        return "\n".join(f"{cell},{line}" for cell, line in zip([name, *cells], text.splitlines(), strict=True))
+
+    for name in ("ID number", "sis_id", "SIS User ID", "ID-Nummer"):
+        before.write_text(with_column(table("before", right, "abc"), name, ["", "2", ""]))
+        after.write_text(with_column(table("after", right, "abc"), name, ["-", "-", "-"]))
+        _, learners, notices = gains.gains(*gains.read_both(before, after))
+        assert learners == 3 and notices == []
+        assert len(gains.read_answers(before, "before").learners) == 3
+    before.write_text(with_column(table("before", right, "abc"), "ID number", "12 "))
+    after.write_text(with_column(table("after", right, "bca"), "ID number", "123").replace("Email address", "Colour"))
+    one, other = gains.read_both(before, after)
+    assert one.notices == ("before.csv: 1 rows without 'ID number' were left out.",) and len(other.learners) == 3
+
+
 # ---------------------------------------------------------------- the commands
 
 
@@ -406,6 +427,8 @@ def test_place_and_review_ask_in_a_terminal(workspace):
     answer = "A\n3\n"
     asked = said("place", keys=answer * 20)
     assert "20 of 20 · Lesson 10" in asked and "Begin with lesson" in asked
+    old = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}  # as a terminal of Windows
+    assert "20 of 20" in course("place", env=old, input=answer * 20, encoding="cp1252").stdout
     assert "04-mean-pool" in said("place", "--by-doing", "--workspace", workspace)
     for name in ("02-pad-batch", "02-find-the-bug"):
         remember(name, workspace)

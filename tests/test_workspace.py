@@ -661,7 +661,9 @@ def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_t
     (tmp_path / "file").write_text("")
     result = run("lab", "--workspace", tmp_path / "file")
     assert result.exit_code == 1 and result.output.startswith("Error: Cannot write ")
-    monkeypatch.setenv("PATH", os.environ["PATH"])  # `lab` changes it for JupyterLab
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # `lab` changes it for JupyterLab, and this, which a kernel reads
+    monkeypatch.setenv("COURSE_ENCODER", "model")
+    (tmp_path / "model").mkdir()
     monkeypatch.setattr(cli.os, "execv", lambda *_: None)
     monkeypatch.setattr(cli.subprocess, "call", lambda *_: 0)
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
@@ -671,8 +673,10 @@ def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_t
     assert f'course update --workspace "{tmp_path / "my work"}"` merges' in said
     assert f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in said
     assert "home folder" not in said
+    assert os.environ["COURSE_ENCODER"] == "model", "it may be a hub's name"
     monkeypatch.chdir(tmp_path)
     assert "course update` merges" in run("lab").output
+    assert os.environ["COURSE_ENCODER"] == str(tmp_path / "model")
 
 
 def test_lab_command_passes_flags_on_and_needs_no_display(monkeypatch, tmp_path):

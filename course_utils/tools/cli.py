@@ -41,6 +41,9 @@ def in_one_sentence(*kinds):
 @click.version_option(__version__)
 def main():
     """Sentence embeddings, from the first token to a fine-tuned encoder."""
+    for stream in (sys.stdout, sys.stderr):  # what a terminal cannot print is replaced
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
 
 
 @main.command()
@@ -92,11 +95,10 @@ def benchmark(model, data, repeats):
 def embed_file(texts, out, scheduler, shard, model, known):
     """Embed a file of texts, one a line, into a folder of shards. An interrupted run goes on where it stopped."""
     from ..models import EncoderError
-    from .corpus import CorpusError, embed_corpus
+    from .corpus import CorpusError, embed_corpus, lines_of
 
     with in_one_sentence(CorpusError, EncoderError, ValueError, OSError):
-        lines = texts.read_text(encoding="utf-8").split("\n")
-        lines = lines[:-1] if lines[-1] == "" else lines
+        lines = lines_of(texts)
         new, old = embed_corpus(lines, out, scheduler, shard, model, known)
     click.echo(f"{len(lines):,} texts in {new + old} shards: {new} written, {old} found.")
 
@@ -219,10 +221,10 @@ def _ask(session):
 def gains(before, after, out):
     """What a class has learned: its answers to `course quiz --before` and `--after`, as its platform exports them."""
     from .._support.files import write_whole
-    from .ideas.gains import GainsProblem, gains, read_answers, told
+    from .ideas.gains import GainsProblem, gains, read_both, told
 
     with in_one_sentence(GainsProblem, OSError):
-        table, learners, notices = gains(read_answers(before, "before"), read_answers(after, "after"))
+        table, learners, notices = gains(*read_both(before, after))
         if out:
             write_whole(out, table.round(3).to_csv(index_label="idea"))
     click.echo("\n".join(told(table, learners, notices)))
@@ -305,6 +307,7 @@ def update(workspace):
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def open_lab(workspace, write_only, live, route, flags):
     """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
+    from ..models import ENV_VAR
     from .workspace import lab
     from .workspace.copies import CopyError, write_workspace
 
@@ -339,6 +342,8 @@ def open_lab(workspace, write_only, live, route, flags):
         return
     # so that Lab's terminals find `course`
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    if Path(os.environ.get(ENV_VAR, "")).expanduser().is_dir():  # kernels have other working folders
+        os.environ[ENV_VAR] = str(Path(os.environ[ENV_VAR]).expanduser().resolve())
     lab.write_first_layout(workspace)
     command = lab.command_line(workspace, flags, page)
     if sys.platform == "linux":

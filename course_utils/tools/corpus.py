@@ -65,6 +65,23 @@ def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None, known=No
     return len(todo), len(parts) - len(todo)
 
 
+def lines_of(path):
+    """The texts in a file, one a line. Raises CorpusError, with the line, if it is not in UTF-8 or holds no text."""
+    data = Path(path).read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+        encoded = "\0" not in text  # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
+    except UnicodeDecodeError:
+        encoded = False
+    if not encoded:
+        raise CorpusError(f"{path} is not text in UTF-8. Save it as UTF-8 in an editor.")
+    lines = text.replace("\r\n", "\n").split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    if not any(map(str.strip, lines)):
+        raise CorpusError(f"{path} holds no texts: it should have one in each line.")
+    return lines
+
+
 def load_corpus(folder, texts=None):
     """The vectors of all shards of a folder, in the order of the texts: a float16 array (n, hidden).
 

@@ -14,7 +14,10 @@ import numpy as np
 
 from .inventory import inventory
 
-WHO = ("id number", "sis_id", "id", "username", "email address", "email")  # columns that name a learner, the best first
+WHO = (  # columns that name a learner, without signs, the best first; some of Moodle's in German
+    "idnumber", "sisuserid", "sisid", "studentid", "id", "username", "sisloginid", "loginid", "emailaddress", "email",
+    "idnummer", "matrikelnummer", "anmeldename", "emailadresse",
+)  # fmt: skip
 LARGEST = 2**26  # bytes
 ENOUGH = 0.8  # of a column's cells must be options of its question
 REPEATS = 1000
@@ -37,8 +40,56 @@ class Answers:
     notices: tuple[str, ...]
 
 
-def read_answers(path, form):
-    """The Answers in a platform's table of responses. form: "before" or "after". Raises GainsProblem, OSError."""
+def read_both(before, after):
+    """The Answers in both tables, by the column that names most learners in both. Raises GainsProblem, OSError."""
+    keys = []
+    for path in (before, after):
+        header, rows = _table(path)
+        keys.append({name: {_key(row[at]) for row in rows} - {""} for name, at in _naming(header).items()})
+    shared = [name for name in WHO if name in keys[0] and name in keys[1]]
+    best = max(shared, key=lambda name: len(keys[0][name] & keys[1][name]), default=None)
+    return read_answers(before, "before", best), read_answers(after, "after", best)
+
+
+def read_answers(path, form, who=None):
+    """The Answers in a platform's table of responses.
+
+    form: "before" or "after". who: the column that names the learners, one of WHO; if omitted, the one that is filled
+    for most of them.
+
+    Raises GainsProblem, OSError.
+    """
+    path, (header, rows) = Path(path), _table(path)
+    naming = _naming(header)
+    if not naming:
+        raise GainsProblem(
+            f"{path} has no column that names the learners, such as ID number, SIS User ID, Username or Email address."
+        )
+    who = who or max(naming, key=lambda name: len({_key(row[naming[name]]) for row in rows} - {""}))
+    at = naming[who]
+    named = [row for row in rows if _key(row[at])]
+    columns = _columns_of(header, named, form)
+    if not columns:
+        raise GainsProblem(
+            f"No column of {path} holds answers to the {form} form. Export the report of responses, with the texts "
+            "that were chosen."
+        )
+    first = {}
+    for row in named:
+        first.setdefault(_key(row[at]), row)
+    notices = []
+    if len(named) < len(rows):
+        notices.append(f"{path.name}: {len(rows) - len(named)} rows without {header[at].strip()!r} were left out.")
+    if len(first) < len(named):
+        notices.append(f"{path.name}: {len(named) - len(first)} later attempts of learners with several were left out.")
+    if missing := [name for name in inventory() if name not in columns]:
+        notices.append(f"{path.name}: no answers about {', '.join(missing)}.")
+    right = np.array([[_same(row[at], option) for at, option in columns.values()] for row in first.values()], float)
+    return Answers(tuple(first), tuple(columns), right, tuple(notices))
+
+
+def _table(path):
+    """(header, rows) of a CSV file; rows that have another length, such as a total, are left out."""
     path = Path(path)
     if path.stat().st_size > LARGEST:
         raise GainsProblem(f"{path} is larger than a table of answers can be.")
@@ -48,28 +99,17 @@ def read_answers(path, form):
         header, *rows = [row for row in max(tables, key=lambda rows: len(rows[0])) if any(map(str.strip, row))]
     except (UnicodeDecodeError, csv.Error, ValueError, IndexError):
         raise GainsProblem(f"{path} is not a table in CSV with a row of headings, in UTF-8.") from None
-    names = [name.strip().lower() for name in header]
-    rows = [row for row in rows if len(row) == len(header)]
-    who = next((names.index(name) for name in WHO if name in names), None)
-    if who is None:
-        raise GainsProblem(f"{path} has no column that names the learners; it needs one of: {', '.join(WHO)}.")
-    rows = [row for row in rows if row[who].strip()]
-    columns = _columns_of(header, rows, form)
-    if not columns:
-        raise GainsProblem(
-            f"No column of {path} holds answers to the {form} form. Export the report of responses, with the texts "
-            "that were chosen."
-        )
-    first = {}
-    for row in rows:
-        first.setdefault(row[who].strip().lower(), row)
-    notices = []
-    if len(first) < len(rows):
-        notices.append(f"{path.name}: {len(rows) - len(first)} later attempts of learners with several were left out.")
-    if missing := [name for name in inventory() if name not in columns]:
-        notices.append(f"{path.name}: no answers about {', '.join(missing)}.")
-    right = np.array([[_same(row[at], option) for at, option in columns.values()] for row in first.values()], float)
-    return Answers(tuple(first), tuple(columns), right, tuple(notices))
+    return header, [row for row in rows if len(row) == len(header)]
+
+
+def _naming(header):
+    """{a name in WHO: the place of its column}, the best first."""
+    names = [re.sub(r"[\W_]+", "", name).lower() for name in header]
+    return {name: names.index(name) for name in WHO if name in names}
+
+
+def _key(cell):
+    return cell.strip().lower().strip("-")
 
 
 def _columns_of(header, rows, form):
