@@ -185,6 +185,28 @@ ada | bob ; 0 ; - ; README.md | ada/x.ipynb | bob/README.md
 812 | 813 | 814 ; 0 ; - ; lovelaceada_812_99001_04_pooling.ipynb.txt | raybob_813_99002_04_pooling.json |
     ozcarol_814_99003_04_pooling
 ada | bob | carol ; 0 ; - ; ada.ipynb.txt | bob.json | 04_pooling-carol
+# names between other words and signs, and behind those of groups
+al1 | br2 ; 0 ; SIS ; Ada Lovelace - hand-in/x.ipynb | Ray, Bob (04)/x.ipynb
+al1 | br2 ; 0 ; SIS ; 48120-99001 - Ada Lovelace - 4 December, 2026 603 PM/x.ipynb | hw4-br2/x.ipynb
+al1 | br2 ; 0 ; SIS ; hw4-al1.ipynb | 2026-12-04_Bob.Ray_final.ipynb
+al1815 | bob ; 0 ; EMAILS ; ada.lovelace@example.org 4/x.ipynb | [Ray] Bob/x.ipynb
+al1 | br2 ; 0 ; SIS ; Team 3-Ada Lovelace_812_assignsubmission_file_/x.ipynb |
+    Team 3-Bob Ray_813_assignsubmission_file_/x.ipynb
+al1 ; 2 ; SIS ; Ada Lovelace/x.ipynb | Bob Ray and Carol Oz/x.ipynb | Bob Ray, Carol Oz.ipynb
+# two assignments: a platform gives everybody another number for each
+al1 | al1 | br2 | br2 ; 0 ; SIS ; Pooling/Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
+    Pooling/Bob Ray_72_assignsubmission_file_/04_pooling.ipynb |
+    Benchmark/Ada Lovelace_81_assignsubmission_file_/a.ipynb | Benchmark/Bob Ray_82_assignsubmission_file_/a.ipynb
+al1 | al1 | br2 | br2 ; 0 ; SIS ; Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
+    Bob Ray_72_assignsubmission_file_/04_pooling.ipynb |
+    Ada Lovelace_81_assignsubmission_file_/08_similarity_benchmark.ipynb |
+    Bob Ray_82_assignsubmission_file_/08_similarity_benchmark.ipynb
+br2 ; 2 ; SIS ; Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
+    Bob Ray_72_assignsubmission_file_/04_pooling.ipynb | Ada Lovelace_73_assignsubmission_file_/04_pooling.ipynb
+812 | 812 | 813 | 813 ; 0 ; - ; Pooling/lovelaceada_812_99001_x.ipynb | Pooling/raybob_813_99002_x.ipynb |
+    Benchmark/lovelaceada_812_99003_x.ipynb | Benchmark/raybob_813_99004_x.ipynb
+al1 | al1 | br2 | br2 ; 0 ; SIS ; Pooling/Ada Lovelace/x.ipynb | Pooling/br2/x.ipynb | Benchmark/al1/x.ipynb |
+    Benchmark/Bob Ray/x.ipynb
 # layouts of folders and of file names
 ada | bob ; 0 ; - ; ada/04_pooling.ipynb | bob/04_pooling.ipynb
 ada | bob ; 0 ; - ; submitted/ada/ps1/04_pooling.ipynb | submitted/bob/ps1/04_pooling.ipynb
@@ -269,6 +291,28 @@ def test_nor_does_it_make_lessons_learners(collect):
 def test_the_platforms_zip_may_lie_in_a_folder(collect):
     inner = {MOODLE: NOTEBOOK, "Bob_4712_assignsubmission_file_/x.zip": packed({"x.ipynb": NOTEBOOK})}
     assert sorted(collect({"download.zip": packed(inner)}).has) == ["4711", "4712"]
+
+
+@pytest.mark.parametrize("beside", [[], ["later/Ada Lovelace_91_assignsubmission_file_/01_tokenization.ipynb"]])
+def test_the_platforms_zips_of_two_assignments_may_lie_in_a_folder(collect, beside):
+    name = "{}_{}_assignsubmission_file_/{}.ipynb"
+    first = {
+        name.format(who, number, "04_pooling"): NOTEBOOK for who, number in (("Ada Lovelace", 71), ("Bob Ray", 72))
+    }
+    second = {name.format("Ada Lovelace", 81, "x"): NOTEBOOK, name.format("Bob Ray", 82, "y"): NOTEBOOK}
+    zips = {"Course-Pooling-4711.zip": packed(first), "Course-Benchmark-4712.zip": packed(second)}
+    found = collect({**zips, **dict.fromkeys(beside, NOTEBOOK)}, SIS)
+    assert {who: len(files) for who, files in found.has.items()} == {"al1": 2 + len(beside), "br2": 2}
+    assert not found.out
+
+
+def test_learners_zips_side_by_side_are_theirs(collect):
+    stolen = {
+        "Bob_813_assignsubmission_file_/x.ipynb": NOTEBOOK,
+        "y/Carol_814_assignsubmission_file_/y.ipynb": NOTEBOOK,
+    }
+    files = {"ada.zip": packed({"04_pooling.ipynb": NOTEBOOK}), "mallory.zip": packed(stolen)}
+    assert sorted(collect(files).has) == ["ada", "mallory"]
 
 
 def test_a_zip_within_a_zip_is_opened_once(collect):

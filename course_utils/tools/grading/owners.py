@@ -13,11 +13,17 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
+import regex
+
 from ..._support.notebooks import parts
 from .platforms import readings
 from .untrusted import for_keys, for_messages
 
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)?[-_ ]?(\d{1,2})", re.IGNORECASE)
+WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+")
+DATE = re.compile(r"(?<!\d)(\d{4}[-_.]\d\d?[-_.]\d\d?|\d\d?[-_.]\d\d?[-_.]\d{4})(?!\d)")
+MOST_WORDS = 6  # of a name or an e-mail
+MOST_OF_A_CLASS = 0.8  # as many of the entries below a folder must name somebody, if it is an assignment's
 SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
 
 
@@ -105,23 +111,32 @@ class Roster:
         folded = _folded(text)
         return self.folded[folded] if folded in self.folded else self.spellings.get(normalised(text))
 
-    def among(self, text, exact=False):
-        """All learners named by words of a text; the longest run of words counts. exact: match only exact ids."""
-        words, found, start = re.split(r"[\s_]+", text), {}, 0
-        while start < len(words):
-            for end in range(min(len(words), start + 6), start, -1):
-                run = " ".join(words[start:end])
-                if person := self.exact.get(run) if exact else self.find(run):
+    def among(self, text):
+        """All learners whom parts of a text name, wherever they stand between other words and signs.
+
+        The longest parts come first, and no word counts twice.
+        """
+        text = DATE.sub(" ", text)  # its numbers are nobody's id
+        words, found, taken = list(WORD.finditer(text)), {}, set()
+        for length in range(min(len(words), MOST_WORDS), 0, -1):
+            for start in range(len(words) - length + 1):
+                places = range(start, start + length)
+                part = text[words[start].start() : words[places[-1]].end()]
+                if taken.isdisjoint(places) and (person := self.find(part)):
                     found[person] = None
-                    start = end - 1
-                    break
-            start += 1
+                    taken.update(places)
         return list(found)
 
 
 def _reliable_name(reading):
     """What all entries with the same number must agree on."""
     return reading.platform, normalised(reading.name) if reading.platform.repeats_name else ""
+
+
+def _are_disjoint(sets):
+    """Whether no two of these sets share an element; with what is not known, "", any could."""
+    several = list(sets)
+    return len(several) < 2 or sum(map(len, several)) == len(set().union(*several)) and "" not in set().union(*several)
 
 
 def _raw(person):
@@ -155,27 +170,66 @@ class Owners:
         folders = [one.parts[:-1] for one in files if one.notebook or len(one.parts) > 1]
         self.common = os.path.commonprefix(folders) if folders else ()
         self.alone = len({one.parts[: one.outer] for one in notebooks}) == 1
+        self.assignments = self._are_assignments(notebooks)
         self.ids_not_lessons = ()
         self.ids_not_lessons = self._ids_not_lessons(notebooks)
-        self._read([self._entry(one)[0] for one in files])
+        handed_in = {}
+        for one in files:
+            handed_in.setdefault(self._entry(one)[0], set()).update(self._lessons_of(one))
+        self._read(handed_in)
 
-    def _read(self, entries):
-        """Collect the platforms, numbers and names of all entries that can be read in one way only."""
+    def _read(self, handed_in):
+        """Collect the platforms, numbers and names of all entries that can be read in one way only.
+
+        handed_in: {entry: what was handed in there, see `_lessons_of`}.
+        """
         self.platforms, self.ids, self.lengths, self.names, self.doubtful, by_name = set(), set(), set(), {}, {}, {}
-        entries = [found for found in map(readings, set(entries)) if found]
-        for first, *later in entries:
+        read = {entry: found for entry in handed_in if (found := readings(entry))}
+        for first, *later in read.values():
             (self.doubtful if later else self.names).setdefault(first.id, set()).add(_reliable_name(first))
             if not later:
                 self.platforms.add(first.platform)
                 self.ids.add(first.id)
                 self.lengths.update([len(first.file)] * bool(first.file))
         self.known = self.ids | set(self.roster.exact)
-        certain = [found[0] for found in entries if not self._doubt(found)]
-        for one in certain:
-            if one.id not in self.roster.exact and (person := self.roster.find(one.name.replace("_", " "))):
-                by_name.setdefault(person, set()).add((one.platform, one.id))
-        listed = {one.id for one in certain}
-        self.contested = {person: ids for person, ids in by_name.items() if len(ids) > 1 or _raw(person) in listed}
+        certain = {entry: found[0] for entry, found in read.items() if not self._doubt(found)}
+        for entry, one in certain.items():
+            if one.id not in self.roster.exact and (person := self._named(one)):
+                by_name.setdefault(person, {}).setdefault((one.platform, one.id), set()).update(handed_in[entry])
+        listed = {one.id for one in certain.values()}
+        self.contested = {
+            person: set(numbers)
+            for person, numbers in by_name.items()
+            if _raw(person) in listed or not _are_disjoint(numbers.values())
+        }
+
+    def _named(self, reading):
+        """The learner on the roster whom a platform's name means: alone, or behind the name of a group."""
+        name = reading.name.replace("_", " ")
+        parts = name.split("-")
+        return next(filter(None, (self.roster.find("-".join(parts[at:])) for at in range(len(parts)))), None)
+
+    def _lessons_of(self, one):
+        """What a file is handed in for: its assignment or lessons. A platform numbers a learner anew for each."""
+        if self.assignments:
+            return {one.parts[len(self.common)]}
+        return set(notebooks_named_in("/".join(one.parts))) or {""}
+
+    def _are_assignments(self, notebooks):
+        """Whether the folders below what all paths share are assignments: they name nobody, and what is in them does.
+
+        That must be so for nearly all entries: what a learner names does not decide it for a class.
+        """
+        at = len(self.common)
+        entries = {one.parts[at : at + 2] if one.outer > at + 1 else one.parts[at : at + 1] for one in notebooks}
+        tops = {entry[0] for entry in entries}
+        if len(tops) < 2 or any(map(self._names_somebody, tops)):
+            return False
+        named = [len(entry) == 2 and self._names_somebody(stem_of(entry[1])) for entry in entries]
+        return len(named) > 2 and sum(named) >= MOST_OF_A_CLASS * len(named)
+
+    def _names_somebody(self, part):
+        return bool(self.strong(part)) or len(self.roster.among(own_part(part))) == 1
 
     def of(self, one):
         """The `Owner` of a file."""
@@ -185,7 +239,7 @@ class Owners:
         own = own_part(stem_of(entry)) if is_file else entry
         person = next(filter(None, map(self.roster.find, (entry, own, own_part(entry)))), None)
         if person is None:
-            named = self.roster.among(own, exact=not is_file)
+            named = self.roster.among(own)
             if len(named) > 1:
                 names = in_words(person.learner for person in named)
                 return Owner(why=f"its name matches {names}; rename it so that it matches one learner")
@@ -238,7 +292,7 @@ class Owners:
         own = first.name.replace("_", " ")
         person = self.roster.exact.get(first.id)
         if person is None:
-            person = self.roster.find(own)
+            person = self._named(first)
             if person in self.contested:
                 numbers = in_words(number for _, number in self.contested[person])
                 return Owner(
@@ -256,6 +310,8 @@ class Owners:
         *folders, last = one.parts[: one.outer]
         last += ".zip" * (one.outer < len(one.parts))
         for depth, part in enumerate(folders):
+            if self.assignments and depth == len(self.common):
+                continue
             if self.strong(part) if depth < len(self.common) else not self.is_lesson(part):
                 return part, False
         shared = [part for part in folders[: len(self.common)] if not self.is_lesson(part)]

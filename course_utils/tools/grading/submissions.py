@@ -347,10 +347,13 @@ def _in_folder(source, folder, skip, people):
                     raise
                 yield _refused(place, TOO_LONG)
                 continue
-        if not place and _is_whole(source, folders, files, people):
-            yield from _in_archive(source / next(name for name in files if ZIP.search(name)), folder, (), whole=True)
-            return
         inner = [name for name in folders if name not in IGNORED and (here / name).resolve() not in skip]
+        alone = not any(not name.startswith(".") for name in inner)
+        whole = () if place else _whole_zips(source, files, alone, people)
+        for name in whole:
+            label = () if alone and len(whole) == 1 else (ZIP.sub("", utf8_name(name)),)
+            yield from _in_archive(source / name, folder, label, whole=True)
+        files = [name for name in files if name not in whole]
         for name in inner:
             if name.startswith("."):
                 yield from _hidden((*place, utf8_name(name)), _hidden_notebooks(here / name))
@@ -410,30 +413,32 @@ def utf8_name(name):
     return os.fsencode(name).decode("utf-8", "surrogateescape")
 
 
-def _is_whole(source, folders, files, people):
-    """Whether a folder holds only the platform's zip.
+def _whole_zips(source, files, alone, people):
+    """The zips in a folder that holds only the platform's: one, or one for each assignment.
 
-    Its name is then not a learner's, and it contains entries of the platform or of learners.
+    Their names are then not learners', and they contain entries of the platform or of learners; if there are several,
+    each of at least two, so that nobody's own zip is taken for a class's.
+
+    alone: whether there is no folder beside them.
     """
     rest = [
         name for name in files if not name.startswith(".") and not JUNK.fullmatch(name) and not BESIDE.fullmatch(name)
     ]
-    if (
-        [name for name in folders if name not in IGNORED and not name.startswith(".")]
-        or len(rest) != 1
-        or not ZIP.search(rest[0])
-    ):
-        return False
+    least = 1 if alone and len(rest) == 1 else 2
     owners = Owners([], "", people)
-    if owners.strong(stem_of(rest[0])) or (source / rest[0]).is_symlink():
-        return False
-    try:
-        with _open_zip(source / rest[0], MOST_MEMBERS) as archive:
-            return any(owners.strong(part) for member in archive.infolist() for part in _parts(member))
-    except Exception as error:  # reported when it is unpacked
-        if isinstance(error, OSError) and error.errno not in DAMAGED:
-            raise
-        return False
+    for name in rest:
+        if not ZIP.search(name) or owners.strong(stem_of(name)) or (source / name).is_symlink():
+            return []
+        try:
+            with _open_zip(source / name, MOST_MEMBERS) as archive:
+                parts = {part for member in archive.infolist() for part in _parts(member)}
+        except Exception as error:  # reported when it is unpacked
+            if isinstance(error, OSError) and error.errno not in DAMAGED:
+                raise
+            return []
+        if sum(owners.strong(part) for part in parts) < least:
+            return []
+    return rest
 
 
 def _hidden(parts, notebooks):
@@ -555,7 +560,7 @@ class _Unpacking:
 
     def __init__(self, folder, label, whole):
         self.folder, self.label, self.whole = folder, label, whole
-        self.outer = len(label) or None
+        self.outer = None if whole else len(label) or None
         self.bytes_left = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE
         self.notebooks = self.looked_into = 0
         self.times, self.hidden = Counter(), Counter()  # by path
