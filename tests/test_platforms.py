@@ -88,6 +88,12 @@ TABLES = {
 }
 
 
+def test_canvas_keeps_what_its_own_table_has():
+    ada = LearnerRecord("812", "a.html", "Ada", login="al1", sis="S1", listed=True, points=3, of=3)
+    canvas = next(one for one in platforms.PLATFORMS if one.name == "canvas")
+    assert canvas.table([ada], "Title")[2] == ["Ada", "812", "S1", "al1", "", 3]
+
+
 @pytest.mark.parametrize("platform", platforms.PLATFORMS, ids=lambda one: one.name)
 def test_each_platform_reads_its_names_and_writes_its_lines(platform):
     assert platform.name in TABLES, f"add {platform.name} to TABLES: a name of a download, and lines of its table"

@@ -45,6 +45,45 @@ def test_names_of_a_roster(tmp_path, text, key, name):
     assert read_roster(tmp_path / "roster.csv")[key].name == name
 
 
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
+,,,,,Manual Posting
+    Points Possible,,,,,14
+"Lovelace, Ada",812,S1,al1,A,
+"Student, Test",999,,,A,
+"""
+
+
+@pytest.mark.parametrize(
+    "text, people",
+    [
+        (CANVAS, {"812": ("Lovelace, Ada", "", "al1", "S1"), "999": ("Student, Test", "", "", "")}),
+        (
+            "Identifier,Full name,Email address\nParticipant 812,,\nParticipant 813,,\n",
+            {"812": 4 * ("",), "813": 4 * ("",)},
+        ),
+        (
+            "ID;Vollständiger Name;E-Mail-Adresse;Status\nTeilnehmer/in812;Ada Lovelace;a@x.org;Keine Abgabe\n",
+            {"812": ("Ada Lovelace", "a@x.org", "", "")},
+        ),
+        ("sep=;\r\nVorname;Nachname;Anmeldename\r\nAda;Lovelace;al1\r\n", {"al1": ("Ada Lovelace", "", "", "")}),
+        ('Kurs,"Embeddings, 2026"\n\nMatrikelnummer,Name\n7,Ada\n', {"7": ("Ada", "", "", "")}),
+        ("id\nParticipant\nparticipant x1\n", {"Participant": 4 * ("",), "participant x1": 4 * ("",)}),
+    ],
+    ids=["Canvas", "Moodle, blind", "Moodle, German", "a spreadsheet's", "a title above", "no numbers"],
+)
+def test_rosters_as_platforms_write_them(tmp_path, text, people):
+    (tmp_path / "roster.csv").write_text(text, encoding="utf-8-sig", newline="")
+    found = read_roster(tmp_path / "roster.csv")
+    assert {key: (one.name, one.email, one.login, one.sis) for key, one in found.items()} == people
+
+
+def test_a_worksheet_finds_its_blind_hand_ins_and_two_of_one_name(collect):
+    roster = "Identifier,Full name\nParticipant 812,Ada Lovelace\nParticipant 813,Ada Lovelace\nParticipant 814,Bob\n"
+    names = ["Participant_812", "Ada Lovelace_813", "Participant_814"]
+    found = collect([f"{name}_assignsubmission_file_/04_pooling.ipynb" for name in names], roster)
+    assert sorted(found.has) == ["812", "813", "814"] and not found.out
+
+
 def test_what_is_no_hand_in_is_passed_over_and_what_is_none_is_told(collect):
     junk = ["ada/.ipynb_checkpoints/04_pooling-checkpoint.ipynb", "ada/notes.txt", "__MACOSX/ada/._04_pooling.ipynb"]
     found = collect(["ada/04_pooling.ipynb", "bob/essay.docx", *junk])

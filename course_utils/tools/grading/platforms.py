@@ -121,8 +121,10 @@ def _canvas_table(learners, title):
         ["Points Possible", "", "", "", "", learners[0].of if learners else 0],
     ]
     for one in learners:
-        login = one.learner if one.listed or not one.platform else ""
-        lines.append([one.name or one.learner, CANVAS.number(one), "", login, "", one.points])
+        number, login = CANVAS.number(one), one.learner if one.listed or not one.platform else ""
+        if one.login or one.sis:  # the roster is Canvas's own table, whose ids are its own
+            number, login = one.learner, one.login
+        lines.append([one.name or one.learner, number, one.sis, login, "", one.points])
     return lines
 
 

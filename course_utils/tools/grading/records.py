@@ -59,7 +59,8 @@ def _identify(record, mine, roster):
     """Fill in who a learner is: from the roster, else from the first hand-in that says so."""
     person = roster.get(record.learner)
     record.name = person.name if person else next((one.name for one in mine if one.name), "")
-    record.email = person.email if person else ""
+    if person:
+        record.email, record.login, record.sis = person.email, person.login, person.sis
     record.platform, record.number = next(((one.platform, one.number) for one in mine if one.platform), ("", ""))
     record.notes = ["not on the roster"] if roster and person is None else []
 

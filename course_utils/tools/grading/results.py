@@ -127,6 +127,7 @@ class LearnerRecord:
     listed: whether the roster has this learner.
     page: the file name of the feedback page.
     platform, number: the learning platform, and the learner's number there, if the hand-ins come from one.
+    login, sis: what the roster has beside Canvas's id, if it is Canvas's gradebook.
     files, problems: of the hand-ins that count.
     points: None while something is unmarked, which is not the same as 0.
     waiting: the points of texts that nobody has marked yet.
@@ -139,6 +140,8 @@ class LearnerRecord:
     email: str = ""
     platform: str = ""
     number: str = ""
+    login: str = ""
+    sis: str = ""
     listed: bool = False
     status: str = "ok"
     reason: str = ""

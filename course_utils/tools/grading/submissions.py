@@ -52,13 +52,22 @@ ADVICE = {
 }
 # the last two hold a learner's files from before a reset, and live copies (passed.SAVED, passed.LIVE)
 IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved", "live_copies")
-KEYS = {
-    "id": ("learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid"),
-    "name": ("name", "fullname", "student"),
-    "email": ("email", "emailaddress", "mail"),
-    "first": ("firstname", "givenname"),
-    "last": ("lastname", "surname", "familyname"),
-}
+KEYS = {  # what a column is called, in English or German, without signs, spaces and accents
+    "id": (
+        "learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid",
+        "anmeldename", "benutzername", "idnummer", "matrikelnummer",
+    ),
+    "name": ("name", "fullname", "student", "vollstandigername"),
+    "email": ("email", "emailaddress", "mail", "emailadresse"),
+    "first": ("firstname", "givenname", "vorname"),
+    "last": ("lastname", "surname", "familyname", "nachname"),
+    "login": ("sisloginid",),
+    "sis": ("sisuserid",),
+}  # fmt: skip
+HEADINGS = {name for names in KEYS.values() for name in names}
+MOST_ABOVE = 5  # lines above the header of a roster
+# how Moodle's grading worksheet names somebody, also where names are hidden
+PARTICIPANT = re.compile(r"(?:participant|participante|teilnehmer(?:/in|\*in|:in|in)?) ?(\d+)", re.IGNORECASE)
 
 
 class HandInError(ValueError):
@@ -133,22 +142,31 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Learner:
-    """A line of the roster. raw: the id as written there, if it is not fit to be shown."""
+    """A line of the roster.
+
+    raw: the id as written there, if it is not fit to be shown.
+    login, sis: what Canvas's gradebook has beside its own id.
+    """
 
     learner: str
     name: str = ""
     email: str = ""
     raw: str = ""
+    login: str = ""
+    sis: str = ""
 
 
 def read_roster(path):
     """The learners in a CSV file.
 
-    The columns that count are an id (or username, learner, ...), a name (or first and last name) and an email. Raises
-    HandInError if there is neither an id nor an email, or one occurs twice.
+    The columns that count are an id (or username, learner, ...), a name (or first and last name) and an email, in
+    English or German. Lines above these headings do not count, nor do those of Canvas's gradebook about no learner.
+    "Participant 812", as Moodle's grading worksheet has it, is the number 812.
+
+    Raises HandInError if there is neither an id nor an email, or one occurs twice.
     """
     try:
-        rows = read_table(path)
+        rows = read_table(path, HEADINGS)
     except UnicodeDecodeError:
         raise HandInError(f"The roster {for_messages(path, 300)} is not in UTF-8; save it as CSV in UTF-8.") from None
     except (OSError, csv.Error) as error:
@@ -163,8 +181,8 @@ def read_roster(path):
             if isinstance(key, str) and isinstance(value, (str, type(None)))
         }
         found = {what: next((cells[key] for key in keys if cells.get(key)), "") for what, keys in KEYS.items()}
-        key = found["id"] or found["email"]
-        if not key and not any(cells.values()):
+        key = PARTICIPANT.sub(r"\1", found["id"]) or found["email"]
+        if not key and normalised(cells.get("student", "a name")) in ("", "pointspossible"):
             continue
         if not key:
             raise HandInError(
@@ -174,15 +192,22 @@ def read_roster(path):
             raise HandInError(f"The roster {path} has {for_messages(key)!r} twice (again in line {number}).")
         name = for_messages(found["name"] or f"{found['first']} {found['last']}".strip())
         learners[for_keys(key)] = Learner(
-            for_keys(key), name, for_messages(found["email"]), key if for_keys(key) != key else ""
+            for_keys(key),
+            name,
+            for_messages(found["email"]),
+            key if for_keys(key) != key else "",
+            for_messages(found["login"]),
+            for_messages(found["sis"]),
         )
     if not learners:
         raise HandInError(f"The roster {path} has no learners.")
     return learners
 
 
-def read_table(path):
+def read_table(path, headings=()):
     """The rows of a CSV file in UTF-8, separated by commas or, as in much of Europe, by semicolons, or by tabs.
+
+    headings: the first line with one of them is the header, if there is one near the beginning; else the first line.
 
     Raises csv.Error, with the line. An unclosed quotation mark is an error too: it would swallow the lines after it.
     """
@@ -191,6 +216,11 @@ def read_table(path):
     if len(data) > LARGEST_ROSTER:
         raise csv.Error(f"it is larger than {LARGEST_ROSTER // 2**20} MB")
     text = data.decode("utf-8-sig")
+    begins = re.match(r"sep=(.)\r?\n", text)  # a line for spreadsheets
+    text = text[begins.end() :] if begins else text
+    lines = text.split("\n", MOST_ABOVE)
+    above = (at for at, line in enumerate(lines) if headings & {normalised(one) for one in re.split("[,;\t]", line)})
+    text = "\n".join(lines[next(above, 0) :]) if headings else text
     first = text.partition("\n")[0]
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:
