@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from course_utils._support.notebooks import exercise_parts
 from course_utils.tools.grading.manual import read_manual, unclaimed
 from course_utils.tools.grading.marking import assignment
-from course_utils.tools.grading.records import page_name, records
-from course_utils.tools.grading.results import NOT_MARKED, STATUSES, Mark, Result, gravest
+from course_utils.tools.grading.platforms import in_a_sentence
+from course_utils.tools.grading.program import Broken, read_notebook
+from course_utils.tools.grading.records import doubtful_owners, page_name, records
+from course_utils.tools.grading.results import NOT_MARKED, STATUSES, LearnerRecord, Mark, Result, gravest
 from course_utils.tools.grading.store import Entry, GradeError
-from course_utils.tools.grading.submissions import HandIn, read_table
+from course_utils.tools.grading.submissions import Gathered, HandIn, Learner, LeftOut, read_table
 from course_utils.tools.grading.tables import count_left_out, write_table, write_tables
 from course_utils.tools.grading.untrusted import for_cells, from_cells
 
@@ -74,6 +76,40 @@ def test_an_unreadable_file_beside_a_notebook_is_a_note():
     both, alone = learners(("bob", "a.ipynb", 1, result(*ALL_04)), unreadable)["bob"], learners(unreadable)["bob"]
     assert (both.points, both.status, both.notes) == (FULL, "ok", ["unreadable: notes.ipynb: it is not JSON"])
     assert (alone.points, alone.status, alone.reason) == (0, "unreadable", "notes.ipynb: it is not JSON")
+
+
+def test_a_file_that_may_be_a_learners_is_on_the_learners_row():
+    found = Gathered([LeftOut("x.ipynb", "its name matches ada and bob", ("ada",))])
+    (ada,) = records(found, {}, {"ada": Learner("ada")}, WORK, ("04",))
+    assert (ada.status, ada.reason) == ("nothing handed in", "what may be this learner's was left out")
+    assert ada.notes == ["left out: x.ipynb: its name matches ada and bob"] and "was left out" in in_a_sentence(ada)
+
+
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        (b" \n", "it is empty"),
+        ("{}".encode("utf-16"), "in UTF-16; save it as UTF-8"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1", "a pointer of Git LFS"),
+        (b"\n<!DOCTYPE html><title>Sign in</title>", "a web page"),
+        (b'{"cells": [\n<<<<<<< HEAD\n=======\n>>>>>>> main\n]}', "the marks of a conflict in Git"),
+        (b"PK\3\4...", "a zip archive"),
+        (b"# a script", "it is not JSON"),
+    ],
+)
+def test_what_is_no_notebook_is_said(data, words):
+    with pytest.raises(Broken, match=f"this file is not a notebook: .*{words}"):
+        read_notebook(data)
+
+
+@pytest.mark.parametrize(
+    "nothing, strangers, words", [(1, 0, ""), (9, 0, "Nearly everybody"), (1, 1, "run this again")]
+)
+def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strangers, words):
+    learners = [LearnerRecord(f"n{number}", "", status="nothing handed in") for number in range(nothing)]
+    learners += [LearnerRecord("x", "", notes=["not on the roster"], files=["hw4 x/a.ipynb"]) for _ in range(strangers)]
+    doubt = doubtful_owners([*learners, LearnerRecord("ada", "")])
+    assert words in doubt and bool(doubt) == bool(words)
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():

@@ -176,6 +176,7 @@ ada | hw1023 | ps123456 ; 0 ; - ; ps123456/x.ipynb | hw1023/x.ipynb | ps1/ada/x.
 ps01 | ps02 ; 0 ; - ; ps01/04_pooling.ipynb | ps02/04_pooling.ipynb
 ada | ada | bob ; 0 ; - ; ada/01/04_pooling.ipynb | ada/02/04_pooling.ipynb | bob/x.ipynb
 # skipped files are reported
+ada | bob ; 0 ; - ; ada/.04_pooling.ipynb.icloud | bob/x.ipynb
 ada ; 3 ; - ; ada/x.ipynb | .bob/x.ipynb | ada/.old/y.ipynb | .eve.ipynb
 ada ; 0 ; - ; ada/x.ipynb | roster.csv | README.md | .DS_Store | ada/data.csv | ada/picture.png
 ada ; 2 ; - ; ada/x.ipynb | ada/more.7z | essay.docx
@@ -280,6 +281,11 @@ def test_what_is_in_a_learners_zip_is_hers(collect, name, file, zipped):
     roster = "id\nada\nbob\n" if name == "ada.zip" else None  # without one, it might be the class's archive
     found = collect({name: packed([(file, NOTEBOOK), ("ada2/y.ipynb", NOTEBOOK)])}, roster, zipped)
     assert list(found.has) == ["812" if "812" in name else "ada"]
+
+
+def test_whose_a_file_may_be_is_kept(collect):
+    left = collect(["bob_for_ada.ipynb", "ada.ipynb"], "id\nada\nbob\n").found.left_out
+    assert [one.maybe for one in left] == [("bob", "ada")]
 
 
 def test_nor_does_it_make_lessons_learners(collect):

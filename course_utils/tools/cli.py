@@ -506,6 +506,7 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         )
     from .grading.class_run import Options, grade
     from .grading.manual import unclaimed
+    from .grading.records import doubtful_owners
     from .grading.sandbox import SandboxError
     from .grading.store import GradeError
     from .grading.submissions import HandInError
@@ -554,6 +555,9 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
             err=True,
         )
         sys.exit(3)
+    if doubt := doubtful_owners(learners):
+        click.echo(doubt, err=True)
+        sys.exit(4)
 
 
 @contextmanager

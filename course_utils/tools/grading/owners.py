@@ -71,13 +71,17 @@ def stem_of(name):
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a file is: key, name, and number on a platform; or `why` it belongs to no learner."""
+    """Whose a file is: key, name, and number on a platform; or `why` it belongs to no learner.
+
+    maybe: the learners on the roster to one of whom it may belong nevertheless.
+    """
 
     learner: str = ""
     name: str = ""
     platform: str = ""
     number: str = ""
     why: str = ""
+    maybe: tuple[str, ...] = ()
 
 
 class Roster:
@@ -242,7 +246,8 @@ class Owners:
             named = self.roster.among(own)
             if len(named) > 1:
                 names = in_words(person.learner for person in named)
-                return Owner(why=f"its name matches {names}; rename it so that it matches one learner")
+                why = f"its name matches {names}; rename it so that it matches one learner"
+                return Owner(why=why, maybe=tuple(person.learner for person in named))
             person = next(iter(named), None)
         return Owner(person.learner, person.name) if person else Owner(for_keys(own or self.root or "nameless"))
 
@@ -297,7 +302,8 @@ class Owners:
                 numbers = in_words(number for _, number in self.contested[person])
                 return Owner(
                     why=f"{person.learner} on the roster has the same name as {numbers}; put the platform's numbers "
-                    "into the roster's column id"
+                    "into the roster's column id",
+                    maybe=(person.learner,),
                 )
         key, name = (person.learner, person.name) if person else (for_keys(first.id), "")
         return Owner(key, name or for_messages(own), first.platform.name, first.id)

@@ -88,6 +88,7 @@ def in_a_sentence(learner):
     ]
     text = f"{learner.points} of {learner.of} points."
     text += "".join(f" {part.in_words()}" for part in learner.received if part.deducted)
+    text += " A file that may be this learner's was left out." if learner.has_left_out else ""
     text += f" Not yet passed: {', '.join(open_ones)}." if open_ones else ""
     return text + (f" {learner.waiting} points are still to be marked by hand." if learner.waiting else "")
 

@@ -66,7 +66,7 @@ def read_notebook(data):
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise Broken("this file is not a notebook: it is not JSON") from None
+        raise Broken(f"this file is not a notebook: {_what_is(data)}") from None
     if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):  # before 2015
         sheets = [sheet for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
         found = [cell for sheet in sheets for cell in sheet.get("cells") or []]
@@ -84,6 +84,24 @@ def read_notebook(data):
         if isinstance(cell, dict)
     ]
     return cells, _text(_within(notebook, "metadata", "language_info", "version"))[:20]
+
+
+def _what_is(data):
+    """What a file is that is not JSON, and what to do."""
+    start = data[:1000].lstrip().lower()
+    if not data.strip():
+        return "it is empty"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "it is in UTF-16; save it as UTF-8"
+    if start.startswith(b"version https://git-lfs"):
+        return "it is a pointer of Git LFS; hand in the file that `git lfs pull` fetches"
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "it is a web page; download the notebook itself"
+    if b"\n<<<<<<< " in data:
+        return "it holds the marks of a conflict in Git; resolve it, and save again"
+    if data.startswith(b"PK\3\4"):
+        return "it is a zip archive under another name"
+    return "it is not JSON"
 
 
 def _text(source):

@@ -7,16 +7,18 @@ import unicodedata
 from ..._support.notebooks import part_with
 from ...exercises import find
 from ..workspace.copies import REPORT_STUB
-from .results import NOT_MARKED, HandMarkedCell, LearnerRecord, Mark, Result, gravest
+from .results import LEFT_OUT, NOT_MARKED, HandMarkedCell, LearnerRecord, Mark, Result, gravest
 
 PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
+STRANGER, NOTHING = "not on the roster", "nothing handed in"
+MOST_WITH_NOTHING = 0.8  # of a class, before it is doubted
 MOST_TWINS = 5  # learners with the same file that a note names
 
 
 def records(hand_ins, entries, roster, work, lessons=None):
     """A `LearnerRecord` for each learner, with every exercise of the lessons that count.
 
-    hand_ins: those of the whole class.
+    hand_ins: those of the whole class, as `submissions.gather` returns them.
     entries: by learner and file, the `store.Entry`, or None if it was not marked.
     roster: by key, the learners who get a record even if they handed nothing in.
     work: see `marking.assignment`.
@@ -30,7 +32,7 @@ def records(hand_ins, entries, roster, work, lessons=None):
         theirs.setdefault(hand_in.learner, []).append(hand_in)
         if hand_in.sha256:
             holders.setdefault(hand_in.sha256, set()).add(hand_in.learner)
-    made = []
+    made, left_out = [], getattr(hand_ins, "left_out", ())
     for key in sorted(theirs):
         mine, marks = sorted(theirs[key], key=lambda one: (one.modified, one.file)), _LatestMarks(expected)
         for hand_in in mine:
@@ -39,6 +41,9 @@ def records(hand_ins, entries, roster, work, lessons=None):
         record = LearnerRecord(key, page_name(key), listed=key in roster)
         _identify(record, mine, roster)
         marks.write_to(record, bool(mine))
+        record.notes += [f"{LEFT_OUT}{one.file}: {one.why}" for one in left_out if key in one.maybe]
+        if record.status == NOTHING and record.has_left_out:
+            record.reason = "what may be this learner's was left out"
         texts = record.texts = {one: text for one, text in marks.texts.items() if one in cells or one in expected}
         record.by_hand = {
             one: HandMarkedCell(most, _without_stub(texts.get(one, "")), work["rubrics"].get(one, {}))
@@ -47,6 +52,30 @@ def records(hand_ins, entries, roster, work, lessons=None):
         record.add_up()
         made.append(record)
     return made
+
+
+def doubtful_owners(learners):
+    """Why these learners may not be those who handed the files in, in a sentence or two; "" if nothing points to it."""
+    nothing = [one.learner for one in learners if one.status == NOTHING]
+    strangers = [one.files[0] for one in learners if STRANGER in one.notes and one.files]
+    if nothing and strangers:
+        return (
+            f"{len(nothing)} on the roster have handed nothing in ({_some(nothing)}), and hand-ins of {len(strangers)} "
+            f"belong to nobody on it ({_some(strangers)}). If these are the same people: write the id, the e-mail or "
+            "the whole name into the name of the file or folder, or the platform's number into the roster's column id, "
+            "and run this again."
+        )
+    if len(nothing) > MOST_WITH_NOTHING * len(learners):
+        return (
+            f"Nearly everybody has handed nothing in ({_some(nothing)}): {len(nothing)} of {len(learners)}. Are these "
+            "the right files, roster and lessons?"
+        )
+    return ""
+
+
+def _some(names):
+    """The first three of many names."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _result(hand_in, entries):
@@ -62,7 +91,7 @@ def _identify(record, mine, roster):
     if person:
         record.email, record.login, record.sis = person.email, person.login, person.sis
     record.platform, record.number = next(((one.platform, one.number) for one in mine if one.platform), ("", ""))
-    record.notes = ["not on the roster"] if roster and person is None else []
+    record.notes = [STRANGER] if roster and person is None else []
 
 
 class _LatestMarks:
@@ -147,7 +176,7 @@ class _LatestMarks:
     def _standing(self, handed_in, states):
         """The learner's status, and its reason. states: of the exercises that were handed in, with their reasons."""
         if not handed_in:
-            return "nothing handed in", "this learner handed nothing in"
+            return NOTHING, "this learner handed nothing in"
         if not states:
             return "unreadable", "; ".join(self.unreadable)
         status = gravest({state for state, _ in states})

@@ -8,6 +8,7 @@ the marks given by hand; tables and pages are made from records.
 from dataclasses import dataclass, field, fields
 
 NOT_MARKED = "not marked"
+LEFT_OUT = "left out: "  # begins a note about a file that may be the learner's
 # the statuses of a mark: the sign and the words that pages show
 MARK_STATUSES = {
     "passed": ("✓", "passed"),
@@ -162,6 +163,11 @@ class LearnerRecord:
     def given(self):
         """The exercises whose points a teacher gave in place of the computed ones."""
         return {one for one, remark in self.remarks.items() if remark.points is not None}
+
+    @property
+    def has_left_out(self):
+        """Whether a file that may be this learner's does not count."""
+        return any(note.startswith(LEFT_OUT) for note in self.notes)
 
     @property
     def late_days(self):

@@ -34,6 +34,7 @@ TOO_LONG = "its name, with those of the folders above it, is too long to be read
 MOST_TOLD = 20  # problems of one kind that are listed one by one
 LARGEST_ROSTER = 2**26  # bytes
 ZIP, ARCHIVE = re.compile(r"\.zip$", re.IGNORECASE), re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$")
 JUNK = re.compile(r"thumbs\.db|desktop\.ini|icon\r", re.IGNORECASE)
 # only beside the hand-ins; inside a learner's folder such a file is handed in
 BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
@@ -91,10 +92,14 @@ class Gathered(list):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A file or folder that was seen but does not count: `why` completes a sentence about it."""
+    """A file or folder that was seen but does not count: `why` completes a sentence about it.
+
+    maybe: the learners on the roster to one of whom it may belong nevertheless.
+    """
 
     file: str
     why: str
+    maybe: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -270,7 +275,7 @@ def gather(source, folder, roster=None, skip=()):
         if not owner.why:
             mine.setdefault(owner.learner, []).append((one, _hand_in(one, owner)))
         elif one.notebook or ARCHIVE.search(one.parts[-1]) or len(one.parts) == 1:
-            result.left_out.append(LeftOut(one.file, owner.why))
+            result.left_out.append(LeftOut(one.file, owner.why, owner.maybe))
     for learner, files in sorted(mine.items()):
         result += _kept(files, learner in people, result.left_out)
     result.left_out.sort(key=lambda one: one.file)
@@ -472,7 +477,9 @@ def _whole_zips(source, files, alone, people):
 
 
 def _hidden(parts, notebooks):
-    if notebooks:
+    if notebooks and PLACEHOLDER.search(parts[-1].lower()):
+        yield _refused(parts, "it is only iCloud's mark in the place of a file that it has not downloaded")
+    elif notebooks:
         yield LeftOut(
             for_keys("/".join(parts), 300),
             f"its name begins with a dot, so {'it was' if notebooks == 1 else f'its {notebooks} notebooks were'} "
@@ -481,7 +488,8 @@ def _hidden(parts, notebooks):
 
 
 def _is_hidden_notebook(name):
-    return name.lower().endswith(".ipynb") and not name.startswith("._")  # the latter are made by macOS
+    name = name.lower()
+    return bool(PLACEHOLDER.search(name)) or name.endswith(".ipynb") and not name.startswith("._")  # made by macOS
 
 
 def _in_place(path, parts):
