@@ -11,7 +11,7 @@ from ._support.bars import progress_bar
 PACKAGES = ("numpy", "torch", "transformers", "matplotlib")  # the import of torch may take many seconds
 
 
-def setup(seed=0):
+def setup(seed=0, solutions=True):
     """Put the notebook in a known state. This docstring names all global state that the course changes.
 
     - The random generators of Python, NumPy and torch start from `seed`.
@@ -21,6 +21,7 @@ def setup(seed=0):
       `needs-packaged-encoder`; `needs-bert`, unless it and its tokenizer are BERT's; `needs-bert-parts`, unless its
       parts have the same names as BERT's (as RoBERTa's have); `needs-wordpiece`, unless its tokenizer is WordPiece.
     - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
+    - With `solutions=False`, as in copies that are graded, `solution` shows no answers.
 
     Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone. While it
     imports packages for the first time, a progress bar shows.
@@ -36,7 +37,7 @@ def setup(seed=0):
 
     from . import plots
     from ._support import cell_needs
-    from ._support.passed import hints_shown
+    from ._support.passed import hints_shown, shows
 
     random.seed(seed)
     np.random.seed(seed)
@@ -45,4 +46,5 @@ def setup(seed=0):
     transformers.utils.logging.disable_progress_bar()
     plots.use_style()
     hints_shown.clear()
+    shows["solutions"] = solutions
     cell_needs.skip_cells(models.load_encoder if models.another_is_set() else None)

@@ -106,6 +106,17 @@ def test_a_completion_has_its_own_words_for_no_attempt_and_no_hint():
     assert first == second and "has no hints" in first and "`solution('00-one-with-all')`" in first
 
 
+def test_a_copy_that_is_graded_shows_no_solution():
+    setup(solutions=False)
+    texts = [str(hint("04-mean-pool")) for _ in range(4)] + [
+        str(hint("00-one-with-all")),
+        str(solution("04-mean-pool")),
+    ]
+    assert "Hint 1" in texts[0] and not any("solution(" in text or "def my_mean_pool" in text for text in texts)
+    setup()
+    assert "def my_mean_pool" in str(solution("04-mean-pool"))
+
+
 def test_a_solution_is_shown_and_without_the_source_a_sentence_says_so(tmp_path):
     text = str(solution("04-mean-pool"))
     assert "def my_mean_pool" in text and exercises.BEGIN not in text

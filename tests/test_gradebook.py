@@ -56,7 +56,7 @@ FULL, BOTH, REPORT = points_of("04"), points_of("04", "05"), points_of("14-repor
 def test_a_hand_in_that_was_replaced_says_nothing_any_more():
     ada = learners(("ada", "old.ipynb", 1, result(state="timeout")), ("ada", "new.ipynb", 2, result(*ALL_04)))["ada"]
     assert (ada.points, ada.status, ada.files, ada.problems) == (FULL, "ok", ["new.ipynb"], ["problem of ok"])
-    assert "more than once; the latest counts: new.ipynb" in ada.notes[0]
+    assert "more than once; the latest by the file's date counts: new.ipynb" in ada.notes[0]
 
 
 def test_a_stub_handed_in_later_takes_no_answer_back():

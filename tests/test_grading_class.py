@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,10 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 from course_utils.tools import cli
-from course_utils.tools.grading import class_run
+from course_utils.tools.grading import class_run, fleet, marking
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import PLATFORMS
 from course_utils.tools.grading.records import page_name
+from course_utils.tools.grading.results import Mark, Result
 from course_utils.tools.grading.store import GradeError, Store
 from course_utils.tools.grading.submissions import read_table
 
@@ -168,6 +170,40 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path, known_answers):
         graded(source, mine, only=("cle",), lessons=("04",))
     with pytest.raises(GradeError, match="mark the class once without --only"):
         graded(source, tmp_path / "new", only=("cleo",))
+
+
+def test_a_learners_many_notebooks_cost_the_class_no_more_than_two(monkeypatch):
+    class Process:
+        def __init__(self, settings):
+            pass
+
+        def ask(self, job):
+            time.sleep(0.2)
+            return {"key": job["key"], "result": asdict(Result("ok"))}
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(fleet, "MarkingProcess", Process)
+    jobs = [{"key": place, "name": "", "path": "", "learner": who} for place, who in enumerate(["eve"] * 8 + ["ada"])]
+    found = dict(fleet.mark_here(jobs, {"seconds": 0.15}, workers=1))
+    assert [found[place].status for place in range(9)] == ["ok"] * 2 + ["unreadable"] * 6 + ["ok"]
+    assert "this learner's later notebooks had taken" in found[2].reason
+
+
+@pytest.mark.parametrize(
+    "drawn, status", [(["failed", "passed", "passed"], "passed"), (["failed", "passed", "failed"], "failed")]
+)
+def test_an_answer_that_passes_by_chance_has_one_try(drawn, status):
+    class Drawing(marking.Marker):
+        def __init__(self):
+            self.session = None
+
+        def attempt(self, *_):
+            return marking._Attempt(Mark("", drawn.pop(0), 0, 1), ("end",), frozenset())
+
+    mark = Drawing().exercise(b"", "04-mean-pool", 0)
+    assert (mark.status, marking.DIFFERS in mark.messages) == (status, status == "failed") and not drawn
 
 
 def test_an_interruption_loses_nothing(tmp_path, known_answers):

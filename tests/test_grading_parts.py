@@ -83,7 +83,9 @@ def test_an_undivided_hand_in_has_both_parts_and_counts_for_those_that_count(div
     assert set(ada(old, lessons=("04",)).exercises) == {*core}
     assert set(ada(old, lessons=("04-lengths",)).exercises) == {further}
     newer = ada(old, (NAME, result(further)))
-    assert newer.notes == [f"lesson 04-lengths was handed in more than once; the latest counts: {NAME}"]
+    assert newer.notes == [
+        f"lesson 04-lengths was handed in more than once; the latest by the file's date counts: {NAME}"
+    ]
 
 
 def test_a_stub_in_the_part_takes_no_report_back_that_an_undivided_hand_in_has():

@@ -319,6 +319,8 @@ def test_the_summary_counts_right(count, tmp_path):
     assert [row[1] for row in page.rows("scores")] == list(map(str, tenths)) and sum(tenths) == count
     assert page.rows("scores")[0][0] == "0 to below 10%" and page.rows("scores")[9][0] == "90 to 100%"
 
+    assert [row[2] for row in page.rows("class")] == [one.status for one in learners]
+    assert [row[1] for row in page.rows("class")] == [f"{one.points} of {one.of}" for one in learners]
     rows, known = page.rows("exercises"), {one for each in learners for one in each.exercises}
     assert [row[0].split()[-1] for row in rows] == [
         one for one in ("04-mean-pool", "04-max-pool", "06-cosine") if one in known
@@ -333,7 +335,7 @@ def test_the_summary_counts_right(count, tmp_path):
     odd = [each for each in learners if each.status != "ok" or each.notes]
     assert [row[0] for row in page.rows("look-at")] == [each.name for each in odd]
     links = [value for name, value in page.attributes if name == "href"]
-    assert links == ["class.html", *(f"feedback/{each.page}" for each in odd)]
+    assert links == ["class.html", *(f"feedback/{each.page}" for each in (*learners, *odd))]
     assert f"to review {len(odd)}" in page.text and "texts to mark by hand 41" in page.text
 
 
@@ -417,8 +419,10 @@ def test_the_same_class_gives_the_same_bytes(tmp_path):
 
 def test_text_stands_out_from_its_ground():
     css = (Path(reports.__file__).parent / "templates" / "page.css").read_text()
-    named = dict(re.findall(r"--(\w+): (#\w{6});", css))
-    texts = [named.get(name, name) for name in re.findall(r"(?<![-\w])color: (?:var\(--)?(#?\w+)", css)]
-    grounds = [named.get(name, name) for name in re.findall(r"background: (?:var\(--)?(#?\w+)", css)]
-    assert len(texts) >= 7 and len(grounds) >= 4
-    assert min(contrast(text, ground) for text in texts for ground in grounds) >= 4.5
+    light, dark, printed = re.findall(r":root {([^}]*)}", css)
+    texts, grounds = (re.findall(rf"(?<![-\w]){what}: var\(--(\w+)\)", css) for what in ("color", "background"))
+    assert len(texts) >= 7 and len(grounds) >= 4 and not re.search(r"(?<![-\w])color: #", css)
+    assert light.replace("light dark", "light") == printed
+    for mode in (light, dark):
+        named = dict(re.findall(r"--(\w+): (#\w{6});", mode))
+        assert min(contrast(named[text], named[ground]) for text in texts for ground in grounds) >= 4.5

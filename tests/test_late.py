@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from course_utils.tools.grading.class_run import Options, grade
-from course_utils.tools.grading.late import read_lateness, read_rule
+from course_utils.tools.grading.late import KEPT, keep_lateness, kept_lateness, read_lateness, read_rule
 from course_utils.tools.grading.results import NOT_MARKED, Result
 from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import Learner, read_table
@@ -171,6 +171,28 @@ def test_a_learner_who_is_not_marked_loses_nothing_yet(tmp_path):
     assert (ada.points, ada.late_days, ada.deducted) == (None, 2, None)
     write_tables(tmp_path, [ada], WORK, True)
     assert read_table(tmp_path / "grades.csv")[0]["deducted"] == ""
+
+
+def test_a_german_worksheet(tmp_path):
+    how = {"header": "ID;Vollständiger Name;E-Mail-Adresse;Zuletzt geändert (Abgabe)"}
+    when = "Sonntag, 6. Dezember 2026, 09:00"
+    found = late(tmp_path, f"Teilnehmer/in77;ada;;{when}\nTeilnehmer/in78;Bob;;-", **how)
+    assert found.ada.late_days == 2 and found.told == ["Late: ada (2 days)."]
+
+
+def test_a_deadline_stays_with_the_results_until_it_is_removed(tmp_path):
+    received = tmp_path / "mine.csv"
+    received.write_text("learner,received\nada,2026-12-06 09:00\n")
+    assert kept_lateness(tmp_path) is None
+    keep_lateness(tmp_path, DUE, "1 point a day", received)
+    received.unlink()
+    ada = learners(ADA)["ada"]
+    assert kept_lateness(tmp_path).write_to([ada]) == ["Late: ada (2 days)."] and ada.points == FULL - 2
+    keep_lateness(tmp_path, None, None, None)
+    assert kept_lateness(tmp_path) is None
+    (tmp_path / KEPT).write_text("{")
+    with pytest.raises(GradeError, match="deadline.json is damaged; give --due"):
+        kept_lateness(tmp_path)
 
 
 # --- bad input

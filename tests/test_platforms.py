@@ -1,6 +1,7 @@
 """A learning platform is one entry of a table: its names are read and its grades written without any other change."""
 
 import re
+import zipfile
 from csv import reader
 
 import pytest
@@ -11,7 +12,7 @@ from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readi
 from course_utils.tools.grading.records import records
 from course_utils.tools.grading.results import LearnerRecord
 from course_utils.tools.grading.store import Entry
-from course_utils.tools.grading.tables import write_tables
+from course_utils.tools.grading.tables import write_feedback_zip, write_tables
 
 from .grader import points_of
 from .test_gradebook import result
@@ -86,6 +87,20 @@ TABLES = {
     ),
     "canvas": ("ada_812_99001_04.ipynb", [["Bob", "", "", "bob", "", "2"], ["Ada Lovelace", "812", "", "", "", "3"]]),
 }
+
+
+def test_feedback_is_zipped_as_a_platform_takes_it_back(learners, tmp_path):
+    names = {}
+    for platform in ("moodle", "canvas"):
+        assert write_feedback_zip(tmp_path, learners, platform) == 1
+        with zipfile.ZipFile(tmp_path / f"feedback_{platform}.zip") as archive:
+            names[platform] = archive.namelist()
+            assert archive.read(names[platform][0]).startswith(b"<!DOCTYPE html>")
+    assert names["moodle"] == ["Cleo Oz_4711_assignfeedback_file_/feedback.html"]
+    assert names["canvas"] == ["raydan_812_99001_feedback.html"]
+    ada = LearnerRecord("ada", "ada.html", files=[f"{n}/A_b_{n}_assignsubmission_file_/x.ipynb" for n in (71, 81)])
+    moodle = next(one for one in platforms.PLATFORMS if one.name == "moodle")
+    assert moodle.feedback_names(ada) == [f"A b_{n}_assignfeedback_file_/feedback.html" for n in (71, 81)]
 
 
 def test_canvas_keeps_what_its_own_table_has():

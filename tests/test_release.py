@@ -42,6 +42,14 @@ def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
         assert sum(cell.get("points", 0) for cell in graded) == full
 
 
+@pytest.mark.parametrize("solutions", [True, False])
+def test_copies_may_show_no_solutions(tmp_path, solutions):
+    write_release(LESSONS, tmp_path, solutions=solutions)
+    for path in tmp_path.rglob("[01]*.ipynb"):
+        first = next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+        assert ("setup(solutions=False)" in first) != solutions, path
+
+
 def test_the_same_input_gives_the_same_bytes(tmp_path):
     for name in ("one", "other"):
         write_release(LESSONS, tmp_path / name)

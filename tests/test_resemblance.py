@@ -214,6 +214,20 @@ def test_shared_parts_are_marked_side_by_side(tmp_path):
     assert re.search(r"<mark>[^<]*n_states = len\(layers\) \+ 1", page)
 
 
+@pytest.mark.parametrize("padding", ["# nothing to see here\n" * 400, f'"{"nothing to see " * 600}"\n'])
+def test_what_stands_before_a_copy_does_not_hide_it(tmp_path, padding):
+    answer = APART["05-patching-map"][2]
+    ada, bob = record("ada", **{"05-patching-map": answer}), record("bob", **{"05-patching-map": padding + answer})
+    others = [record(f"other{n}", **{"05-patching-map": text}) for n, text in enumerate(APART["05-patching-map"][3:])]
+    page, rows = written(tmp_path, ada, bob, *others)
+    assert {(row["learner"], row["other"]) for row in rows} == {("ada", "bob")} and "Cut all the same" not in page
+
+
+def test_what_is_cut_is_named(tmp_path):
+    page, _ = written(tmp_path, record("ada", **{"04-x": "x = 1\n" * 2000}), record("bob", **{"04-x": "x = 1\n"}))
+    assert re.search(r"Cut all the same were: <bdi>ada</bdi> \(04-x\)\.", page)
+
+
 @pytest.mark.nightly
 def test_the_command_writes_it_and_changes_no_mark(tmp_path, one_sandbox):
     copied = hand_in("04", mean_pool=APART["04-mean-pool"][1], how_pooled=APART["04-how-pooled"][5])

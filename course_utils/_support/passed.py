@@ -17,6 +17,7 @@ LIVE = "live_copies"  # the same for the live copies of `course lab --live`
 PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 LARGEST = 2**20  # bytes; this course never writes a larger one
 hints_shown = {}  # id of an exercise -> how many of its hints were shown; cleared by `setup`
+shows = {"solutions": True}  # whether `solution` shows answers; set by `setup`
 PATIENCE = 1  # seconds to wait for another kernel
 
 

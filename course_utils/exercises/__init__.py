@@ -11,7 +11,7 @@ from importlib import import_module
 
 from .._support.memory import checked
 from .._support.notebooks import BEGIN, END, NOTEBOOKS, parts
-from .._support.passed import hints_shown, remember
+from .._support.passed import hints_shown, remember, shows
 from .judging import examine
 from .model import Completion, Exercise, Note, Report
 
@@ -79,19 +79,22 @@ def hint(exercise_id):
     """The next hint for an exercise, each a little more direct than the last. Completions have none."""
     exercise = find(exercise_id)
     if isinstance(exercise, Completion):
-        return Note(
-            "This completion has no hints: the text above it says what is missing. "
-            f"Run `solution({exercise_id!r})` to see one way to write it."
-        )
+        return Note(f"This completion has no hints: the text above it says what is missing.{_way_to(exercise_id)}")
     shown = hints_shown.get(exercise_id, 0)
     hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
     if shown == len(exercise.hints):
-        return Note(f"There are no more hints. Run `solution({exercise_id!r})` to see one way to write it.")
+        return Note(f"There are no more hints.{_way_to(exercise_id)}")
     return Note(f"**Hint {shown + 1} of {len(exercise.hints)}.** {exercise.hints[shown]}")
 
 
+def _way_to(exercise_id):
+    return f" Run `solution({exercise_id!r})` to see one way to write it." if shows["solutions"] else ""
+
+
 def solution(exercise_id):
-    """One way to write the answer, read from the lesson's source notebook."""
+    """One way to write the answer, read from the lesson's source notebook. Not in copies that are graded."""
+    if not shows["solutions"]:
+        return Note("This copy is graded, so it shows no answers. `hint` still helps.")
     return Note(f"One way to write it; yours may well differ.\n\n```python\n{written_solution(find(exercise_id))}\n```")
 
 

@@ -393,13 +393,18 @@ def _write_live(workspace, key):
     show_default=False,
     help='The deadline to show to learners, such as "Friday, 4 December, 18:00".',
 )
-def release(lessons, more, out, due):
+@click.option(
+    "--without-solutions",
+    is_flag=True,
+    help="solution() shows no answers in these copies. They stay in the installed course, for who looks there.",
+)
+def release(lessons, more, out, due, without_solutions):
     """Write copies of lessons to give to a class, with points: course release --lessons 04 05 --out DIR."""
     from .grading.release import write_release
     from .workspace.copies import CopyError
 
     with in_one_sentence(CopyError):
-        manifest = write_release(_numbers([*lessons, *more]), out, due)
+        manifest = write_release(_numbers([*lessons, *more]), out, due, solutions=not without_solutions)
     click.echo(
         f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of {manifest['of']} "
         f"points in {out}."
@@ -460,7 +465,11 @@ class Part(click.ParamType):
     default="1/1",
     help="Mark only every N-th hand-in, for job arrays. Afterwards, a run without --part writes the tables.",
 )
-@click.option("--due", metavar="DATE", help='The deadline, such as "2026-12-04 18:00". Needs --received.')
+@click.option(
+    "--due",
+    metavar="DATE",
+    help='The deadline, such as "2026-12-04 18:00". Needs --received. Later runs keep it, until --due none.',
+)
 @click.option(
     "--late",
     metavar="RULE",
@@ -476,6 +485,11 @@ class Part(click.ParamType):
 )
 @click.option(
     "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
+)
+@click.option(
+    "--feedback-zip",
+    type=click.Choice(["moodle", "canvas"]),
+    help="Also write the learners' pages to a zip, named as this platform takes them back.",
 )
 @click.option("--names", is_flag=True, help="Say in class.html and class.csv who made which mistake.")
 @click.option(
@@ -544,6 +558,8 @@ def grade(submissions, out, lessons, part, memory, course, unsafe, **options):
         _print_summary(learners, out, count_left_out(out), unclaimed(out, learners))
         if options["resemblance"]:
             click.echo(f"Resemblance: {out / 'resemblance.html'}")
+        if name := options["feedback_zip"]:
+            click.echo(f"For {name.title()}: {out / f'feedback_{name}.zip'}")
     except OSError as error:
         raise click.ClickException(
             f"All results are in {out}, but a summary cannot be printed: {error.strerror}."

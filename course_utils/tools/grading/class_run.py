@@ -16,7 +16,7 @@ from pathlib import Path
 from ..._support.files import file_sha256, write_whole
 from .class_report import check_address
 from .fleet import mark_here, mark_on_cluster
-from .late import read_lateness
+from .late import keep_lateness, kept_lateness, read_lateness
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
 from .owners import normalised
@@ -25,7 +25,7 @@ from .results import NOT_MARKED, Result
 from .sandbox import isolation_problem
 from .store import Damaged, Entry, GradeError, Store
 from .submissions import gather, read_roster
-from .tables import RESEMBLANCE, write_tables
+from .tables import RESEMBLANCE, write_feedback_zip, write_tables
 
 STORE, RESULTS = "results.sqlite", "results.jsonl"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
@@ -48,6 +48,7 @@ class Options:
     part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
     due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see `late`.
+    feedback_zip: also write the learners' pages as this platform takes them back.
     names: whether the class report names learners. book, decks: where its links lead.
     resemblance: also write which hand-ins share more than chance explains.
     """
@@ -71,6 +72,7 @@ class Options:
     book: str = ""
     decks: str = ""
     resemblance: bool = False
+    feedback_zip: str | None = None
 
     @property
     def is_part(self):
@@ -91,13 +93,18 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     for address in (options.book, options.decks):
         check_address(address)
     roster = read_roster(options.roster) if options.roster else {}
-    lateness = read_lateness(options.due, options.late, options.received)
+    no_deadline = (options.due or "").strip().casefold() == "none"
+    lateness = None if no_deadline else read_lateness(options.due, options.late, options.received)
     settings = _settings(options, work)
     made_with = (
         f"{marking_fingerprint()} {' '.join(settings['lessons'])} {options.seconds} {options.memory} {options.isolated}"
     )
     _make_folder(out, source, options.beside)
     with _os_errors_as_grade_errors(out), ExitStack() as held:
+        if options.due:
+            keep_lateness(out, None if no_deadline else options.due, options.late, options.received)
+        elif lateness := kept_lateness(out):
+            warn(f"The deadline of an earlier run counts, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it.")
         store = held.enter_context(Store(out / _store_name(options.part), anew=options.regrade))
         known = _known_results(out, store, options)
         hand_ins = gather(source, held.enter_context(_unpacking(out, options.part)), roster)
@@ -119,6 +126,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         shown = {"names": options.names, "book": options.book, "decks": options.decks}
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
         _write_resemblance(out, learners, options.resemblance)
+        if options.feedback_zip and not write_feedback_zip(out, learners, options.feedback_zip):
+            warn(f"No hand-in has a number of {options.feedback_zip.title()}, so the zip of feedback is empty.")
         return learners
 
 
@@ -297,8 +306,11 @@ def _jobs(hand_ins, known, made_with, options):
 
 
 def _results(jobs, settings, options):
-    """Have the jobs marked. Yields (place, Result) in order of completion."""
-    listed = [{"key": key, "name": one.file, "path": str(one.path)} for key, one in jobs.items()]
+    """Have the jobs marked, a learner's latest first. Yields (place, Result) in order of completion."""
+    latest_first = sorted(jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified))
+    listed = [
+        {"key": key, "name": one.file, "path": str(one.path), "learner": one.learner} for key, one in latest_first
+    ]
     if options.scheduler and listed:
         return mark_on_cluster(listed, settings, options.scheduler)
     return mark_here(listed, settings, options.workers or default_workers())

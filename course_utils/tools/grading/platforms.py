@@ -29,6 +29,7 @@ class Platform:
     dates: what is not searched, since the pattern could take it for numbers.
     is_unmistakable: the pattern is in no ordinary file name, so a second match always casts doubt on the first.
     repeats_name: all hand-ins with one number have the same name, which can be relied on.
+    feedback: where a zip that it takes back has a learner's page, with {name}, {id} and {file}; "" if it takes none.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Platform:
     dates: re.Pattern | None = None
     is_unmistakable: bool = False
     repeats_name: bool = False
+    feedback: str = ""
 
     @property
     def title(self):
@@ -53,6 +55,13 @@ class Platform:
             if "name" in groups or before:
                 name = groups.get("name") or before.removesuffix(self.suffix)
                 yield Reading(match.start(), self, groups["id"], name, groups.get("file") or "")
+
+    def feedback_names(self, learner):
+        """Where a zip of feedback has this learner's page: once for each number that the platform gave the learner."""
+        parts = (part for file in learner.files for part in file.split("/"))
+        found = (next(self.readings(part), None) for part in parts)
+        names = ({"name": re.sub(r"[_/\\]", " ", one.name), "id": one.id, "file": one.file} for one in found if one)
+        return list(dict.fromkeys(self.feedback.format(**name) for name in names))
 
     def number(self, learner):
         """The learner's number on this platform, "" for learners of another one."""
@@ -108,7 +117,11 @@ def _moodle_table(learners, title):
 
 # Full Name_ID_assignsubmission_file_...; learners may change their names, so that only the number can be relied on
 MOODLE = Platform(
-    "moodle", re.compile(r"_(?P<id>\d+)_assignsubmission_(?=.)", re.DOTALL), _moodle_table, is_unmistakable=True
+    "moodle",
+    re.compile(r"_(?P<id>\d+)_assignsubmission_(?=.)", re.DOTALL),
+    _moodle_table,
+    is_unmistakable=True,
+    feedback="{name}_{id}_assignfeedback_file_/feedback.html",
 )
 
 
@@ -137,6 +150,7 @@ CANVAS = Platform(
     suffix="_LATE",
     dates=SHORT_DATE,
     repeats_name=True,
+    feedback="{name}_{id}_{file}_feedback.html",
 )
 
 PLATFORMS = (MOODLE, CANVAS)

@@ -34,10 +34,11 @@ def records(hand_ins, entries, roster, work, lessons=None):
             holders.setdefault(hand_in.sha256, set()).add(hand_in.learner)
     made, left_out = [], getattr(hand_ins, "left_out", ())
     for key in sorted(theirs):
-        mine, marks = sorted(theirs[key], key=lambda one: (one.modified, one.file)), _LatestMarks(expected)
+        mine, marks = sorted(theirs[key], key=lambda one: (one.turn, one.modified, one.file)), _LatestMarks(expected)
         for hand_in in mine:
             twins = sorted(holders.get(hand_in.sha256, set()) - {key})
             marks.add(hand_in.file, _result(hand_in, entries), twins)
+        marks.say_which_count("the platform's number" if mine and mine[-1].turn else "the file's date")
         record = LearnerRecord(key, page_name(key), listed=key in roster)
         _identify(record, mine, roster)
         marks.write_to(record, bool(mine))
@@ -103,7 +104,7 @@ class _LatestMarks:
     def __init__(self, expected):
         self.expected = expected
         self.marks, self.texts, self.read, self.latest = {}, {}, {}, {}
-        self.notes, self.unreadable, self.not_marked = [], [], []
+        self.again, self.notes, self.unreadable, self.not_marked = set(), [], [], []
 
     def add(self, file, result, twins):
         """Add a hand-in. twins: other learners who handed in the same bytes."""
@@ -125,8 +126,7 @@ class _LatestMarks:
         self.read[file] = result
         answered = {one for one, mark in result.exercises.items() if mark.status != "missing"}
         answered |= result.texts.keys() - result.exercises.keys()  # what a person marks
-        if again := sorted({part_with(one) for one in answered} & self.latest.keys()):
-            self.notes.append(f"lesson {', '.join(again)} was handed in more than once; the latest counts: {file}")
+        self.again |= {part_with(one) for one in answered} & self.latest.keys()
         self.latest.update({part_with(one): file for one in answered or result.exercises})
         kept = []
         for one, mark in result.exercises.items():
@@ -145,6 +145,12 @@ class _LatestMarks:
         self.texts |= {
             one: result.texts[one] for one in counts if _without_stub(result.texts[one]) or one not in self.texts
         }
+
+    def say_which_count(self, by):
+        """Note which files count of lessons that were handed in more than once. by: what says which is the latest."""
+        for file in dict.fromkeys(self.latest[lesson] for lesson in sorted(self.again)):
+            lessons = ", ".join(lesson for lesson in sorted(self.again) if self.latest[lesson] == file)
+            self.notes.append(f"lesson {lessons} was handed in more than once; the latest by {by} counts: {file}")
 
     def write_to(self, record, handed_in):
         """Fill in marks, status, reason and notes. handed_in: whether there was anything."""

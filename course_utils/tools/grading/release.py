@@ -12,13 +12,14 @@ from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy, read_r
 from .marking import assignment
 
 
-def write_release(lessons, out, due="", sources=NOTEBOOKS):
+def write_release(lessons, out, due="", sources=NOTEBOOKS, solutions=True):
     """Write graded copies of some lessons and manifest.json. Returns the manifest.
 
     The copies show the points of each exercise, and a note on what counts and until when.
 
     lessons: such as ("04", "05", "05-layer").
     due: a text, such as "Friday, 4 December, 18:00".
+    solutions: whether `solution` shows answers in the copies.
 
     The same input gives the same bytes. Raises CopyError with a one-sentence message for an unknown lesson, or a file
     there that no release wrote.
@@ -31,9 +32,11 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS):
     files = {}
     for lesson in work["titles"]:
         path, mine = parts(sources)[lesson], _points(assignment((lesson,), Path(sources)))
-        files[f"{name_of(path)}.ipynb"] = (
-            nbformat.writes(_graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)) + "\n"
-        )
+        copy = _graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)
+        if not solutions:
+            begin = next(cell for cell in copy.cells if cell.cell_type == "code")
+            begin.source = begin.source.replace("setup()", "setup(solutions=False)")
+        files[f"{name_of(path)}.ipynb"] = nbformat.writes(copy) + "\n"
     files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons link to it
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
     manifest = {

@@ -36,6 +36,7 @@ SHUFFLES, QUANTILE = 200, 0.95  # classes that say what chance does, and how man
 PASSAGE = 40  # fingerprints of one answer that only two learners have
 MOST, MOST_ANSWERS = 20, 6  # pairs on the page, and answers of each
 LONGEST = 6000  # characters of an answer that are compared
+MOST_READ, LONG_STRING = 300_000, 200  # characters of a long answer that are read, and of a string that is left out
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
 WORD = re.compile(r"\w+")
 
@@ -60,7 +61,8 @@ class Pair:
 class Found:
     """What was compared, and which pairs came out, the one that shares most first. chance: the threshold of `total`.
 
-    nobodys: by exercise, the fingerprints that were given out or that many have.
+    nobodys: by exercise, the fingerprints that were given out or that many have. cut: (place of the learner, exercise)
+    of the answers of which only the beginning was compared.
     """
 
     pairs: list[Pair] = field(default_factory=list)
@@ -68,16 +70,20 @@ class Found:
     compared: int = 0
     too_short: int = 0
     nobodys: dict[str, set] = field(default_factory=dict)
+    cut: list[tuple[int, str]] = field(default_factory=list)
 
 
 def write_resemblance(out, learners):
     """Write the page and the table about the pairs of a class."""
-    texts = {}
+    texts, cut = {}, []
     for place, learner in enumerate(learners):
         for one, mark in learner.exercises.items():
             if mark.status in ("passed", "failed") and learner.texts.get(one):
-                texts.setdefault(one, [""] * len(learners))[place] = compared_part(learner.texts[one])
+                own, is_cut = compared_part(learner.texts[one])
+                texts.setdefault(one, [""] * len(learners))[place] = own
+                cut += [(place, one)] * is_cut
     found = compare(texts, given_out(tuple(sorted({one[:2] for one in texts}))))
+    found.cut = cut
     shown = found.pairs[:MOST]
     header = ["learner", "other", "exercise", "shared", "more than chance", "passage"]
     write_table(out / TABLE, header, [row for pair in shown for row in _rows(pair, learners)])
@@ -119,8 +125,19 @@ def compare(texts, given=frozenset()):
 
 
 def compared_part(text):
-    """What is compared of an answer, and shown: its beginning, without empty lines and spaces at the ends of lines."""
-    return "\n".join(line.rstrip() for line in text[:LONGEST].splitlines() if line.strip())
+    """(what is compared of an answer, and shown; whether that is its beginning only).
+
+    Without empty lines and spaces at the ends of lines. A long answer also loses its comments and long strings, so that
+    they hide nothing that stands behind them.
+    """
+    if is_long := len(text) > LONGEST:
+        text = "".join(word for _, kind, word in LEXER.get_tokens_unprocessed(text[:MOST_READ]) if _is_code(kind, word))
+    lines = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+    return lines[:LONGEST], is_long and len(lines) > LONGEST
+
+
+def _is_code(kind, word):
+    return kind not in Comment and not (kind in Literal.String and len(word) > LONG_STRING)
 
 
 def fingerprints(text):

@@ -132,6 +132,7 @@ class HandIn:
     """One handed-in file: `path` holds its bytes, `file` is its original name, `problem` why it is unreadable, if so.
 
     platform, number: the learning platform that it was downloaded from, and the learner's number there.
+    turn: the platform's number of the file, the larger the later; 0 if it has none.
     """
 
     learner: str
@@ -143,6 +144,7 @@ class HandIn:
     problem: str = ""
     platform: str = ""
     number: str = ""
+    turn: int = 0
 
 
 @dataclass(frozen=True)
@@ -290,7 +292,7 @@ def gather(source, folder, roster=None, skip=()):
 def _hand_in(one, owner):
     """A file as the hand-in of its owner."""
     about = (for_messages(owner.name), one.file, one.path, one.sha256, one.modified, one.problem)
-    return HandIn(owner.learner, *about, owner.platform, owner.number)
+    return HandIn(owner.learner, *about, owner.platform, owner.number, owner.turn)
 
 
 def _kept(files, listed, left_out):
@@ -301,7 +303,7 @@ def _kept(files, listed, left_out):
     left_out: a list to which is added what does not count.
     """
     files.sort(key=lambda pair: (pair[1].file, pair[1].sha256))
-    notebooks = sorted((one for found, one in files if found.notebook), key=lambda one: -one.modified)
+    notebooks = sorted((one for found, one in files if found.notebook), key=lambda one: (-one.turn, -one.modified))
     others = [(found, one) for found, one in files if not found.notebook and not JUNK.fullmatch(found.parts[-1])]
     if notebooks:
         for found, one in others:

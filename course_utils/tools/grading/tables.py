@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 from pathlib import Path
 
 from ... import __version__
@@ -46,6 +47,22 @@ def write_tables(out, learners, work, isolated, left_out=(), names=False, **addr
     found, titles = class_report.items(learners), [work["titles"][one] for one in lessons]
     class_report.write_page(out / "class.html", learners, found, titles, names, **addresses)
     write_table(out / "class.csv", *class_report.table(found, names))
+
+
+def write_feedback_zip(out, learners, name):
+    """Write the learners' pages as a platform takes them back, to feedback_NAME.zip. Returns how many.
+
+    The same pages give the same bytes.
+    """
+    platform = next(one for one in platforms.PLATFORMS if one.name == name)
+    data, pages = io.BytesIO(), 0
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for learner in learners:
+            for place in platform.feedback_names(learner):
+                archive.writestr(zipfile.ZipInfo(place), (out / "feedback" / learner.page).read_bytes())
+                pages += 1
+    write_whole(out / f"feedback_{name}.zip", data.getvalue())
+    return pages
 
 
 def count_left_out(out):
