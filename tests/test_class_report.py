@@ -308,10 +308,13 @@ def test_places_are_those_that_exercises_and_mistakes_name():
         assert place_of(*unknown) is None
 
 
-def test_links_lead_to_the_book_and_the_decks(tmp_path):
+def test_links_lead_to_the_book_and_the_decks_if_they_are_there(tmp_path):
     def links(**more):
         return {value for name, value in page(tmp_path, [learner("a")], **more).attributes if name == "href"}
 
+    assert links() == {"summary.html", "#04-mean-pool"}
+    for name in ("04_pooling.html", "04_pooling.slides.html"):
+        (tmp_path / name).touch()
     for given, book, decks in (
         ({}, "", ""),
         ({"book": "https://example.org/book/", "decks": "../decks"}, "https://example.org/book/", "../decks/"),

@@ -112,6 +112,13 @@ def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strange
     assert words in doubt and bool(doubt) == bool(words)
 
 
+def test_people_of_one_name_are_told_apart_by_a_number():
+    twins = [LearnerRecord(one, "", "Leon Ray", status="nothing handed in") for one in "ab"]
+    stranger = LearnerRecord("71", "", "Leon Ray", notes=["not on the roster"], files=["71/a.ipynb"])
+    assert "called Leon Ray, so only a number tells them apart" in doubtful_owners([*twins, stranger])
+    assert "called" not in doubtful_owners([twins[0], stranger])
+
+
 def test_a_copied_cell_does_not_replace_its_lesson():
     copied = result("04-baseline", missing={*ALL_04} - {"04-baseline"})
     mixed = result(*ALL_05, lesson="05")
@@ -319,7 +326,7 @@ def overridden(folder, lines, *more, **how):
 def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
     most = points_of(ONE)
     bob = "bob", "b.ipynb", 1, result()
-    lines = f'ada,{ONE},{most},"the idea is right, <b>Ada</b>"\nbob,{ONE},,Look at the mask.\n'
+    lines = f'ADA,{ONE},{most},"the idea is right, <b>Ada</b>"\nbob,{ONE},,Look at the mask.\n'
     found, told = overridden(tmp_path, lines, bob)
     assert told == [] and [found[one].points for one in found] == [most, 0]
     write_tables(tmp_path, list(found.values()), WORK, True)

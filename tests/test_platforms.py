@@ -103,6 +103,43 @@ def test_feedback_is_zipped_as_a_platform_takes_it_back(learners, tmp_path):
     assert moodle.feedback_names(ada) == [f"A b_{n}_assignfeedback_file_/feedback.html" for n in (71, 81)]
 
 
+WORKSHEETS = {
+    "en": (
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (submission),"
+        "Last modified (grade),Feedback comments\n",
+        "Participant ",
+    ),
+    "de": (
+        "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Zuletzt geändert (Abgabe),"
+        "Zuletzt geändert (Bewertung),Feedback als Kommentar\n",
+        "Teilnehmer/in",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", WORKSHEETS)
+def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
+    """Moodle takes a worksheet back only with its own headings, in the language of the site."""
+    header, participant = WORKSHEETS[language]
+    line = '{}{},{},{},-,,"6,00",-,-,\n'
+    learners[-1].email = "eve@x.org"
+    given = tmp_path / "worksheet.csv"
+    people = [(4711, "Cleo Oz", "c@x.org"), (12, "Eve", "Eve@x.org"), (13, "Who", "w@x.org")]
+    given.write_text(header + "".join(line.format(participant, *one) for one in people), encoding="utf-8-sig")
+    write_tables(tmp_path, learners, assignment(("04",)), True, downloads=[tmp_path / "no.csv", given])
+    first, cleo, eve, who = rows(tmp_path / "moodle.csv")
+    assert ",".join(first) + "\n" == header
+    nothing = ["'-", "'-"]  # as in all tables, guarded against spreadsheets; Moodle does not read these cells
+    assert cleo[:1] + cleo[4:] == [f"{participant}4711", str(FULL), "6,00", *nothing, f"{FULL} of {FULL} points."]
+    assert eve[4] == str(FULL) and who[:3] + who[4:] == [f"{participant}13", "Who", "w@x.org", "", "6,00", *nothing, ""]
+
+
+def test_several_assignments_have_no_table_in_common(learners):
+    assert platforms.several_assignments(learners) == ""
+    learners[0].files = [f"{n}/Cleo Oz_{n}_assignsubmission_file_/{n}.ipynb" for n in (12, 13)]
+    assert "moodle.csv has their sum" in platforms.several_assignments(learners)
+
+
 def test_canvas_keeps_what_its_own_table_has():
     ada = LearnerRecord("812", "a.html", "Ada", login="al1", sis="S1", listed=True, points=3, of=3)
     canvas = next(one for one in platforms.PLATFORMS if one.name == "canvas")

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -241,7 +242,8 @@ def test_the_text_picture_and_titles_that_are_no_markup():
     everything = Overview(course, frozenset({"00-a", "00-b", "01-a"}))
     assert everything.advice == "next: nothing is open; every exercise is passed."
     assert "2 of 2 cores finished" in everything.totals
-    html = everything._repr_html_()
+    html = replace(everything, due=2)._repr_html_()
+    assert "(<code>course review</code>, " in html and "`" not in html
     assert html.count(" of 1</td>") == 1 and "of 0" not in html and "<b>" not in html and "<img" not in html
     assert "xx" in everything.plain() and everything.plain().isascii()
 

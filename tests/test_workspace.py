@@ -637,6 +637,7 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     done = run("update")
     assert done.exit_code == 0 and done.output == "05_attention.ipynb: written\n"
     assert run("update").output == "Nothing has changed: your lessons are up to date.\n"
+    assert "Which lesson? Name it as in: course reset 04" in run("reset").output
     done = run("reset", "4")
     assert done.exit_code == 0 and done.output.splitlines()[0] == (
         "04_pooling.ipynb is restored to the course's version; yours is saved as "

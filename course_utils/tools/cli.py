@@ -231,7 +231,7 @@ def gains(before, after, out):
 
 
 @main.command()
-@click.argument("lesson", metavar="NN")
+@click.argument("lesson", metavar="NN", required=False)
 @learners_workspace
 @click.option("--forget", "forgotten", is_flag=True, help="Also forget which of its exercises you passed.")
 def reset(lesson, workspace, forgotten):
@@ -242,6 +242,8 @@ def reset(lesson, workspace, forgotten):
     from .._support.passed import forget, passed_in
     from .workspace.copies import CopyError, reset_lesson
 
+    if lesson is None:
+        raise click.UsageError("Which lesson? Name it as in: course reset 04")
     key = as_key(lesson)
     with in_one_sentence(CopyError):
         name, saved = reset_lesson(workspace, key)
@@ -342,8 +344,8 @@ def open_lab(workspace, write_only, live, route, flags):
         return
     # so that Lab's terminals find `course`
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    if Path(os.environ.get(ENV_VAR, "")).expanduser().is_dir():  # kernels have other working folders
-        os.environ[ENV_VAR] = str(Path(os.environ[ENV_VAR]).expanduser().resolve())
+    if (encoder := os.environ.get(ENV_VAR)) and Path(encoder).expanduser().is_dir():
+        os.environ[ENV_VAR] = str(Path(encoder).expanduser().resolve())  # kernels have other working folders
     lab.write_first_layout(workspace)
     command = lab.command_line(workspace, flags, page)
     if sys.platform == "linux":
@@ -497,14 +499,14 @@ class Part(click.ParamType):
     default="",
     show_default=False,
     metavar="ADDRESS",
-    help="Where the links of class.html find the book. Default: beside it.",
+    help="Where the links of class.html find the book. Default: beside it, if it is there.",
 )
 @click.option(
     "--decks",
     default="",
     show_default=False,
     metavar="ADDRESS",
-    help="Where the links of class.html find the decks. Default: beside it.",
+    help="Where the links of class.html find the decks. Default: beside it, if they are there.",
 )
 @click.option(
     "--unsafe-no-isolation",

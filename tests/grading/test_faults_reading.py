@@ -171,6 +171,7 @@ def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind,
     DAMAGE[kind](data, data.index(b"PK\1\2"))
     (place / "class" / "bob" / "work.zip").write_bytes(data)
     found = collected(place)
+    assert "ZipInfo" not in found["bob"] and ("a password" in found["bob"]) == (kind == "encrypted")
     assert found["ada"] == "" and "cannot be unpacked" in found["bob"] and not list((place / "unpacked").iterdir())
     (place / "class.zip").write_bytes(data)
     words = r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$"

@@ -426,7 +426,8 @@ def _where(place):
 def write_page(path, learners, found, lessons, names=False, book="", decks=""):
     """Write class.html. found: the `items`. lessons: their titles. names: whether to say who made a mistake.
 
-    book, decks: the addresses of their files, or their folders seen from the page; if empty, they are beside it.
+    book, decks: the addresses of their files, or their folders seen from the page. If empty, they are beside it, and
+    what is not there is no link.
     """
     most = sorted(((item, one) for item in found for one in item.mistakes), key=lambda pair: -len(pair[1].who))[:3]
     page = PAGES.get_template("class.html.j2").render(
@@ -441,6 +442,7 @@ def write_page(path, learners, found, lessons, names=False, book="", decks=""):
         names=names,
         book=book and f"{book.rstrip('/')}/",
         decks=decks and f"{decks.rstrip('/')}/",
+        is_beside=lambda page: (path.parent / page.partition("#")[0]).exists(),
         place_of=place_of,
         words=MARK_STATUSES,
         said=in_third_person,

@@ -16,10 +16,11 @@ from pathlib import Path
 from ..._support.files import file_sha256, write_whole
 from .class_report import check_address
 from .fleet import mark_here, mark_on_cluster
-from .late import keep_lateness, kept_lateness, read_lateness
+from .late import KEPT_DATES, keep_lateness, kept_lateness, read_lateness
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
 from .owners import normalised
+from .platforms import several_assignments
 from .records import records
 from .results import NOT_MARKED, Result
 from .sandbox import isolation_problem
@@ -123,11 +124,14 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         learners = records(hand_ins, entries, roster, work, options.lessons)
         for sentence in read_manual(out / MANUAL, learners) + (lateness.write_to(learners) if lateness else []):
             warn(sentence)
-        shown = {"names": options.names, "book": options.book, "decks": options.decks}
+        downloads = [path for path in (options.received, options.roster, out / KEPT_DATES) if path]
+        shown = {"downloads": downloads, "names": options.names, "book": options.book, "decks": options.decks}
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
         _write_resemblance(out, learners, options.resemblance)
         if options.feedback_zip and not write_feedback_zip(out, learners, options.feedback_zip):
             warn(f"No hand-in has a number of {options.feedback_zip.title()}, so the zip of feedback is empty.")
+        if told := several_assignments(learners):
+            warn(told)
         return learners
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from ..._support.files import write_whole
 from ..._support.notebooks import exercise_parts, part_with
-from .owners import Roster, in_words, normalised
-from .platforms import calls_late
+from .owners import in_words, normalised
+from .platforms import PARTICIPANT, calls_late
 from .results import Received, counted, whole
 from .store import GradeError
-from .submissions import KEYS, PARTICIPANT, Learner, read_table
+from .submissions import KEYS, read_table, roster_of
 from .untrusted import for_messages
 
 KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
@@ -129,7 +129,7 @@ class Lateness:
 
     def _by_learner(self, learners):
         """{learner: {lesson: the latest date}}, and the names in lines about nobody."""
-        roster = Roster({one.learner: Learner(one.learner, one.name, one.email) for one in learners})
+        roster = roster_of(learners)
         keys = {one.number: one.learner for one in learners} | {one.learner: one.learner for one in learners}
         dates, strangers = {}, []
         for line in self.lines:

@@ -9,7 +9,7 @@ from .marking import assignment
 from .owners import in_words
 from .results import HandMarkedCell, Remark, whole
 from .store import GradeError
-from .submissions import read_table
+from .submissions import read_table, roster_of
 from .tables import write_table
 from .untrusted import from_cells
 
@@ -30,10 +30,13 @@ def read_manual(path, learners):
     cell that the course does not have.
     """
     lines, rubrics = _lines_to_fill_in(learners)
-    people = {learner.learner: learner for learner in learners}
+    people, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
     columns, kept, elsewhere = list(COLUMNS), {}, []
     for number, row in _rows(path):
-        key = (row["learner"] or "").strip(), (row["cell"] or "").strip()
+        who = (row["learner"] or "").strip()
+        if who not in people:  # a name or an e-mail
+            who = getattr(roster.find(who), "learner", who)
+        key = who, (row["cell"] or "").strip()
         where, person = f"{path}, line {number}: ", people.get(key[0])
         if key in kept:
             raise GradeError(f"{where}{key[0]} has a second line for {key[1]}. {UNCHANGED}")

@@ -29,6 +29,7 @@ class Platform:
     dates: what is not searched, since the pattern could take it for numbers.
     is_unmistakable: the pattern is in no ordinary file name, so a second match always casts doubt on the first.
     repeats_name: all hand-ins with one number have the same name, which can be relied on.
+    filled: its own table, as rows of a download, with the results filled in; None if these rows are no such table.
     feedback: where a zip that it takes back has a learner's page, with {name}, {id} and {file}; "" if it takes none.
     """
 
@@ -40,6 +41,7 @@ class Platform:
     dates: re.Pattern | None = None
     is_unmistakable: bool = False
     repeats_name: bool = False
+    filled: Callable[[list[dict], list[LearnerRecord]], list[dict] | None] = lambda rows, learners: None
     feedback: str = ""
 
     @property
@@ -56,11 +58,15 @@ class Platform:
                 name = groups.get("name") or before.removesuffix(self.suffix)
                 yield Reading(match.start(), self, groups["id"], name, groups.get("file") or "")
 
+    def names_of(self, learner):
+        """How the names of the files that count are read."""
+        parts = (part for file in learner.files for part in file.split("/"))
+        return [found[0] for part in parts if (found := list(self.readings(part)))]
+
     def feedback_names(self, learner):
         """Where a zip of feedback has this learner's page: once for each number that the platform gave the learner."""
-        parts = (part for file in learner.files for part in file.split("/"))
-        found = (next(self.readings(part), None) for part in parts)
-        names = ({"name": re.sub(r"[_/\\]", " ", one.name), "id": one.id, "file": one.file} for one in found if one)
+        found = self.names_of(learner)
+        names = ({"name": re.sub(r"[_/\\]", " ", one.name), "id": one.id, "file": one.file} for one in found)
         return list(dict.fromkeys(self.feedback.format(**name) for name in names))
 
     def number(self, learner):
@@ -84,6 +90,17 @@ def readings(entry):
     found = [reading for platform in PLATFORMS for reading in platform.readings(entry)]
     first, *later = sorted(found, key=lambda one: one.start) or [None]
     return [first, *(one for one in later if not LONG_DATE.fullmatch(one.file))] if first else []
+
+
+def several_assignments(learners):
+    """What to do about tables for a platform that numbers a learner anew for each assignment, "" if there is one."""
+    for platform in PLATFORMS:
+        if any(len({one.id for one in platform.names_of(learner)}) > 1 for learner in learners):
+            return (
+                f"These are hand-ins of several assignments: {platform.name}.csv has their sum, and the numbers of "
+                "one. To give back the points of each, mark each by itself, with its own download, --lessons and --out."
+            )
+    return ""
 
 
 def in_a_sentence(learner):
@@ -115,12 +132,44 @@ def _moodle_table(learners, title):
     return lines
 
 
+# how its grading worksheet names somebody, also where names are hidden
+PARTICIPANT = re.compile(r"(?:participant|participante|teilnehmer(?:/in|\*in|:in|in)?) ?(\d+)", re.IGNORECASE)
+# columns of the worksheet in English and German, exactly as Moodle writes them
+IDENTIFIERS, GRADES = {"Identifier", "ID"}, {"Grade", "Bewertung"}
+DATES_OF_GRADES = {"Last modified (grade)", "Zuletzt geändert (Bewertung)"}
+
+
+def _filled_worksheet(rows, learners):
+    """Moodle takes back only its own worksheet, with headings in the language of the site and the dates of grades."""
+    columns = [column for column in rows[0] if column] if rows else []
+    identifier, grade, date, comment = (
+        next(filter(is_one, columns), None)
+        for is_one in (
+            IDENTIFIERS.__contains__, GRADES.__contains__, DATES_OF_GRADES.__contains__,
+            lambda column: column.startswith("Feedback"),
+        )
+    )  # fmt: skip
+    if not (identifier and grade and date):
+        return None
+    by_key = {one.learner: one for one in learners}
+    by_key |= {one.email.casefold(): one for one in learners if one.email}
+    by_key |= {name.id: one for one in learners for name in MOODLE.names_of(one)}
+    filled = []
+    for row in rows:
+        names = [PARTICIPANT.sub(r"\1", (row[identifier] or "").strip()), *row.values()]
+        one = next(filter(None, (by_key.get(name.casefold()) for name in names if isinstance(name, str))), None)
+        given = {grade: one.points, **({comment: in_a_sentence(one)} if comment else {})} if one else {}
+        filled.append({column: row[column] for column in columns} | given)
+    return filled
+
+
 # Full Name_ID_assignsubmission_file_...; learners may change their names, so that only the number can be relied on
 MOODLE = Platform(
     "moodle",
     re.compile(r"_(?P<id>\d+)_assignsubmission_(?=.)", re.DOTALL),
     _moodle_table,
     is_unmistakable=True,
+    filled=_filled_worksheet,
     feedback="{name}_{id}_assignfeedback_file_/feedback.html",
 )
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 
 from ..._support.notebooks import part_with
 from ...exercises import find
@@ -64,7 +65,7 @@ def doubtful_owners(learners):
             f"{len(nothing)} on the roster have handed nothing in ({_some(nothing)}), and hand-ins of {len(strangers)} "
             f"belong to nobody on it ({_some(strangers)}). If these are the same people: write the id, the e-mail or "
             "the whole name into the name of the file or folder, or the platform's number into the roster's column id, "
-            "and run this again."
+            f"and run this again.{_about_namesakes(learners)}"
         )
     if len(nothing) > MOST_WITH_NOTHING * len(learners):
         return (
@@ -72,6 +73,18 @@ def doubtful_owners(learners):
             "the right files, roster and lessons?"
         )
     return ""
+
+
+def _about_namesakes(learners):
+    """A sentence about learners with nothing who share a name with each other and with somebody off the roster."""
+    bearers = Counter(one.name for one in learners if one.status == NOTHING)
+    strangers = {one.name for one in learners if STRANGER in one.notes}
+    if not (shared := sorted(name for name, times in bearers.items() if times > 1 and name in strangers)):
+        return ""
+    return (
+        f" Several on the roster are called {_some(shared)}, so only a number tells them apart: Moodle's grading "
+        "worksheet of the assignment has it, and can be the roster."
+    )
 
 
 def _some(names):

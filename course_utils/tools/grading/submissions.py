@@ -21,7 +21,8 @@ from pathlib import Path, PurePosixPath
 
 from ..._support.files import file_sha256
 from ..workspace.copies import GLOSSARY
-from .owners import Owners, normalised, stem_of
+from .owners import Owners, Roster, normalised, stem_of
+from .platforms import PARTICIPANT
 from .untrusted import for_keys, for_messages
 
 LARGEST = 256 * 2**20  # bytes per notebook
@@ -66,9 +67,8 @@ KEYS = {  # what a column is called, in English or German, without signs, spaces
     "sis": ("sisuserid",),
 }  # fmt: skip
 HEADINGS = {name for names in KEYS.values() for name in names}
+ENCRYPTED = 0x1  # of a member's flags
 MOST_ABOVE = 5  # lines above the header of a roster
-# how Moodle's grading worksheet names somebody, also where names are hidden
-PARTICIPANT = re.compile(r"(?:participant|participante|teilnehmer(?:/in|\*in|:in|in)?) ?(\d+)", re.IGNORECASE)
 
 
 class HandInError(ValueError):
@@ -209,6 +209,11 @@ def read_roster(path):
     if not learners:
         raise HandInError(f"The roster {path} has no learners.")
     return learners
+
+
+def roster_of(records):
+    """A `Roster` that finds these learners by id, name or e-mail."""
+    return Roster({one.learner: Learner(one.learner, one.name, one.email) for one in records})
 
 
 def read_table(path, headings=()):
@@ -575,6 +580,8 @@ def _in_archive(path, folder, label, whole=False):
     try:
         with _open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
             for member in archive.infolist():
+                if member.flag_bits & ENCRYPTED:
+                    raise zipfile.BadZipFile("it needs a password")
                 yield from unpacking.member(archive, member)
         yield from unpacking.not_unpacked()
     except Exception as error:  # each compression method has its own errors

@@ -18,19 +18,24 @@ RESEMBLANCE = "resemblance.html", "resemblance.csv"
 LONGEST = 500  # characters of a reason or of all notes
 
 
-def write_tables(out, learners, work, isolated, left_out=(), names=False, **addresses):
+def write_tables(out, learners, work, isolated, left_out=(), downloads=(), names=False, **addresses):
     """Write grades.csv, the tables for learning platforms, the feedback pages, the summary and the class report.
 
     Points that are None become empty cells.
 
     left_out: files that belong to no learner, with .file and .why.
+    downloads: CSV files, one of which may be a platform's own table to fill in.
     names, addresses: of the class report, see `class_report.write_page`.
     """
     lessons = sorted({part_with(one) for learner in learners for one in (*learner.exercises, *learner.by_hand)})
     _write_grades(out / GRADES, learners, work, lessons)
     title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
     for platform in platforms.PLATFORMS:
-        header, *rows = platform.table(list(filter(platform.lists, learners)), title)
+        tables = (platform.filled(rows, learners) for rows in map(_read, downloads))
+        if filled := next(filter(None, tables), None):
+            header, rows = list(filled[0]), [list(row.values()) for row in filled]
+        else:
+            header, *rows = platform.table(list(filter(platform.lists, learners)), title)
         write_table(out / f"{platform.name}.csv", header, rows)
     _write_left_out(out / LEFT_OUT, left_out)
     _write_pages(out / "feedback", learners, work["titles"])
@@ -63,6 +68,14 @@ def write_feedback_zip(out, learners, name):
                 pages += 1
     write_whole(out / f"feedback_{name}.zip", data.getvalue())
     return pages
+
+
+def _read(path):
+    """The rows of a CSV file that somebody gave, none if it cannot be read."""
+    try:
+        return read_table(path)
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []
 
 
 def count_left_out(out):

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..._support.memory import Memory, MemoryProblem
 from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
 from ..._support.passed import RECORD, current, passed
+from ...exercises.model import code_marks
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
@@ -312,13 +313,14 @@ class Overview:
         for lesson in self.lessons:
             squares = "".join(_square(one, title, one in self.passed) for one, title in lesson.exercises)
             indent = "" if lesson.is_core else "; padding-left: 2.2em"
-            cells = f'<td style="{CELL}; text-align: right">{lesson.minutes}</td><td style="{CELL}">{squares}</td>'
+            cells = f'<td style="{CELL}; text-align: right">{lesson.minutes}</td>'
+            cells += f'<td style="{CELL}; white-space: nowrap">{squares}</td>'
             count = f'<td style="{CELL}">{self.count(lesson)}</td>'
             rows.append(
                 f'<tr><th scope="row" style="{CELL}; font-weight: normal{indent}">{lesson.sign.strip()} '
                 f"{html.escape(lesson.title)}</th>{cells}{count}</tr>"
             )
-        remembered = "".join(f'<p style="padding: 0 0.6em">{html.escape(line)}</p>' for line in self.remembered)
+        remembered = "".join(f'<p style="padding: 0 0.6em">{code_marks(line)}</p>' for line in self.remembered)
         head = "".join(
             f'<th scope="col" style="{CELL}">{name}</th>' for name in ("Lesson", "Minutes", "Exercises", "Passed")
         )
