@@ -213,6 +213,9 @@ def test_no_two_learners_share_a_page(keys):
     keys = {*keys, *(page_name(key)[:-5] for key in keys)}  # learners whose names equal another's page name
     assert len({page_name(key) for key in keys}) == len(keys)
     assert all(re.fullmatch(r"[a-z0-9-]{1,60}\.html", page_name(key)) for key in keys)
+    secret = [page_name(key, b"a") for key in keys]
+    assert len(set(secret)) == len(keys) and not {page_name(key, b"b") for key in keys} & {*secret}
+    assert all(re.fullmatch(r"[0-9a-f]{32}\.html", name) for name in secret)
 
 
 # --- tables

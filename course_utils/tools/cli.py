@@ -493,6 +493,11 @@ class Part(click.ParamType):
     type=click.Choice(["moodle", "canvas"]),
     help="Also write the learners' pages to a zip, named as this platform takes them back.",
 )
+@click.option(
+    "--secret-pages",
+    is_flag=True,
+    help="Give the learners' pages names that nobody can guess, now and in later runs, to publish the folder.",
+)
 @click.option("--names", is_flag=True, help="Say in class.html and class.csv who made which mistake.")
 @click.option(
     "--book",

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import secrets
 import shutil
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -28,7 +29,7 @@ from .store import Damaged, Entry, GradeError, Store
 from .submissions import gather, read_roster
 from .tables import RESEMBLANCE, write_feedback_zip, write_tables
 
-STORE, RESULTS = "results.sqlite", "results.jsonl"
+STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
 READING = 60  # seconds that a part waits for others to finish reading the known results
 
@@ -49,6 +50,7 @@ class Options:
     part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
     due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see `late`.
+    secret_pages: give the learners' pages names that nobody can guess, in this run and all later ones.
     feedback_zip: also write the learners' pages as this platform takes them back.
     names: whether the class report names learners. book, decks: where its links lead.
     resemblance: also write which hand-ins share more than chance explains.
@@ -74,6 +76,7 @@ class Options:
     decks: str = ""
     resemblance: bool = False
     feedback_zip: str | None = None
+    secret_pages: bool = False
 
     @property
     def is_part(self):
@@ -121,7 +124,7 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         store.keep(entries)
         lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
         write_whole(out / RESULTS, "".join(lines))
-        learners = records(hand_ins, entries, roster, work, options.lessons)
+        learners = records(hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages))
         for sentence in read_manual(out / MANUAL, learners) + (lateness.write_to(learners) if lateness else []):
             warn(sentence)
         downloads = [path for path in (options.received, options.roster, out / KEPT_DATES) if path]
@@ -138,6 +141,14 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
 def default_workers():
     """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+def _secret(out, wanted):
+    """What the pages' names are made with: kept in the results folder, so that they stay; None for plain names."""
+    path = out / SECRET
+    if wanted and not path.exists():
+        write_whole(path, secrets.token_hex(32) + "\n")
+    return path.read_bytes() if path.exists() else None
 
 
 def _write_resemblance(out, learners, wanted):

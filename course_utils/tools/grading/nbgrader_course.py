@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import lesson_cells, part_with, parts
+from .records import page_name
 from .store import GradeError
 
 
@@ -88,7 +89,7 @@ def student_id(learner):
     return (
         key
         if re.fullmatch(r"\w[\w.@-]*", key) and not key.startswith("hand-in-")
-        else f"hand-in-{Path(learner.page).stem}"
+        else f"hand-in-{Path(page_name(learner.learner)).stem}"
     )
 
 

@@ -1,6 +1,7 @@
 """Combine what a learner handed in into one record: who has which marks, what is missing, and why."""
 
 import hashlib
+import hmac
 import re
 import unicodedata
 from collections import Counter
@@ -16,7 +17,7 @@ MOST_WITH_NOTHING = 0.8  # of a class, before it is doubted
 MOST_TWINS = 5  # learners with the same file that a note names
 
 
-def records(hand_ins, entries, roster, work, lessons=None):
+def records(hand_ins, entries, roster, work, lessons=None, secret=None):
     """A `LearnerRecord` for each learner, with every exercise of the lessons that count.
 
     hand_ins: those of the whole class, as `submissions.gather` returns them.
@@ -24,6 +25,7 @@ def records(hand_ins, entries, roster, work, lessons=None):
     roster: by key, the learners who get a record even if they handed nothing in.
     work: see `marking.assignment`.
     lessons: those that count; None for all in which somebody handed something in.
+    secret: see `page_name`.
     """
     wanted = lessons or sorted({lesson for entry in entries.values() if entry for lesson in entry.result.lessons})
     expected = {one: most for one, (_, most) in work["exercises"].items() if part_with(one) in wanted}
@@ -40,7 +42,7 @@ def records(hand_ins, entries, roster, work, lessons=None):
             twins = sorted(holders.get(hand_in.sha256, set()) - {key})
             marks.add(hand_in.file, _result(hand_in, entries), twins)
         marks.say_which_count("the platform's number" if mine and mine[-1].turn else "the file's date")
-        record = LearnerRecord(key, page_name(key), listed=key in roster)
+        record = LearnerRecord(key, page_name(key, secret), listed=key in roster)
         _identify(record, mine, roster)
         marks.write_to(record, bool(mine))
         record.notes += [f"{LEFT_OUT}{one.file}: {one.why}" for one in left_out if key in one.maybe]
@@ -210,11 +212,14 @@ def _without_stub(text):
     return "" if text.strip() in ("", REPORT_STUB) else text
 
 
-def page_name(key):
+def page_name(key, secret=None):
     """The name of a learner's page. No two keys share one.
 
-    It depends on the key alone, so it does not change when others hand in.
+    It depends on the key alone, so it does not change when others hand in. With a secret, bytes, nobody can guess it
+    who does not know the secret.
     """
+    if secret:
+        return f"{hmac.new(secret, key.encode('utf-8', 'surrogatepass'), 'sha256').hexdigest()[:32]}.html"
     if len(key) <= 60 and PLAIN.fullmatch(key) and not HASHED.search(key):
         return f"{key}.html"
     spelled = "".join(
