@@ -187,8 +187,8 @@ def load_texts(folder):
     Skipped are hidden files and folders, files of other kinds, linked folders, and what cannot be read or named; one
     warning says how many. Returns a table with the columns `name` (the path in the folder, with "/", its accents in
     Unicode's form NFC) and `text`, in the order of `name`, without the carriage returns of Windows. Raises
-    FileNotFoundError for a missing folder or one without such files, ValueError for files in another encoding; each
-    names what it is about.
+    FileNotFoundError for a missing folder or one without such files, ValueError for files in another encoding or with
+    a zero character; each names what it is about.
     """
     import warnings
 
@@ -197,19 +197,19 @@ def load_texts(folder):
     folder = Path(folder).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder on this machine")
-    rows, foreign, skipped = [], [], {}
+    rows, foreign, with_zeros, skipped = [], [], [], {}
     for name, path, why in files_in(folder, READABLE):
         try:
             text = "" if why else path.read_bytes().decode("utf-8-sig")
         except OSError:
             why = "unreadable"
         except UnicodeDecodeError:
-            text = "\0"
+            text = "\0"  # counted as another encoding
         if why:
             skipped.setdefault(why, []).append(name)
             continue
         if "\0" in text:  # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
-            foreign.append(name)
+            (foreign if 4 * text.count("\0") > len(text) else with_zeros).append(name)
         rows.append((name, text.replace("\r\n", "\n")))
     told = joined([f"{len(names)} {why} ({listed(sorted(names))})" for why, names in skipped.items()])
     if not rows:
@@ -220,6 +220,8 @@ def load_texts(folder):
             f"{len(foreign)} of {len(rows)} files are not in UTF-8: {listed(foreign)}. Save them as UTF-8 in an "
             "editor, or move them out of the folder"
         )
+    if with_zeros:
+        raise ValueError(f"a zero character, which no text has, is in {listed(with_zeros)}. Delete it there")
     if told:
         warnings.warn(f"{len(rows)} files were read; skipped were {told}", stacklevel=2)
     return pd.DataFrame(sorted(rows), columns=["name", "text"])
@@ -256,7 +258,7 @@ def read_judged(queries, judgements, names):
     """Queries with their judgements, from two tables: DataFrames, or text with a header line.
 
     The text's columns are separated by commas, semicolons or tabs, as its first line has them; blank lines do not
-    count. However its accents are encoded, a name is the same.
+    count. However its accents and spaces are encoded, a name is the same.
 
     queries: the columns `id`, `part` ("dev" or "test") and `query`. judgements: the columns `id`, `name` and `grade` (2
     answers the query, 1 helps, 0 does neither). names: of all texts; a text without a line has not been judged.
@@ -278,8 +280,8 @@ def read_judged(queries, judgements, names):
         refuse_any(queries[column][queries[column].duplicated()], f"queries: this {column} comes twice")
     refuse_any(queries["id"][queries["query"] == ""], "queries: there is no query for")
     refuse_any(queries["part"][~queries["part"].isin(("dev", "test"))], 'queries: part must be "dev" or "test"; got')
-    places = {normalize("NFC", str(name)): place for place, name in enumerate(names)}
-    judgements["name"] = judgements["name"].map(lambda name: normalize("NFC", name))
+    places = {_spelled(str(name)): place for place, name in enumerate(names)}
+    judgements["name"] = judgements["name"].map(_spelled)
     refuse_any(judgements["id"][~judgements["id"].isin(queries["id"])], "judgements: there is no query with the id")
     refuse_any(judgements["name"][~judgements["name"].isin(places)], "judgements: there is no text called", places)
     refuse_any(
@@ -292,6 +294,11 @@ def read_judged(queries, judgements, names):
         if row.grade != "0":
             grades[row.id][places[row.name]] = int(row.grade)
     return queries.assign(grades=[grades[one] for one in queries["id"]]).reset_index(drop=True)
+
+
+def _spelled(name):
+    """A name as it is compared: its accents in one form, its spaces, also those that look like one, as one blank."""
+    return " ".join(normalize("NFC", name).split())
 
 
 def _part(name, part, parts):

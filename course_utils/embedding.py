@@ -34,8 +34,9 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
     progress bar appears after two seconds.
 
     Raises TypeError for a bare string, for items that are not strings or for an invalid model; ValueError for no
-    sentences, broken characters, an unknown pooling or precision; RuntimeError for "bfloat16" on a processor without
-    it; EncoderError for a model whose vectors need another pooling or a further layer, if `pooling` is omitted.
+    sentences, broken characters, a text without tokens, an unknown pooling or precision; RuntimeError for "bfloat16" on
+    a processor without it; EncoderError for a model whose vectors need another pooling or a further layer, if `pooling`
+    is omitted.
     Normalised vectors equal those of SentenceTransformer.encode to 1e-6, as lesson 04 and a test show.
     """
     sentences = checked_sentences(sentences)

@@ -3,12 +3,14 @@
 import collections
 import contextlib
 import functools
+import hashlib
 import os
 from pathlib import Path
 
 from ._support.adapter import ADAPTER, apply, masked_lm_on
 from ._support.bars import progress_bar as progress_bar
 from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
+from ._support.files import file_sha256
 from ._support.model_folders import load_folder
 from ._support.sentence_folders import stated_length, transformer_part
 
@@ -30,7 +32,7 @@ def load_encoder(name=None):
     packaged one.
 
     Returns (tokenizer, model): a fast tokenizer and a transformers model in evaluation mode on the CPU, in float32. The
-    same pair is returned each time for the same name.
+    same pair is returned each time for the same name, until its files change.
 
     Raises TypeError if `name` is not text, EncoderError (what is wrong, and what to do) if the model is unavailable or
     no encoder like BERT.
@@ -114,9 +116,38 @@ def _load_packaged():  # cached, as checking the checksum reads all weights
     return _load_folder(str(packaged_encoder()))
 
 
-@functools.cache
 def _load_folder(folder, masked_lm=False):
+    return _load_as_it_is(folder, masked_lm, _stamp(folder))
+
+
+@functools.lru_cache(maxsize=64)
+def _load_as_it_is(folder, masked_lm, stamp):
     return load_folder(folder, masked_lm, max_tokens)
+
+
+def _stamp(folder):
+    """What changes when a model is saved again to its folder: the sizes and times of its files."""
+    found = {*Path(folder).glob("*"), *Path(folder).glob("[0-9]*_*/*")}  # the library's parts are 1_Pooling and so on
+    files = sorted(path for path in found if path.is_file())
+    return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+
+
+def model_digest(name=None):
+    """A checksum of all that decides a model's vectors: its weights, vocabulary and settings, wherever they lie.
+
+    Arguments and errors as for `load_encoder`.
+    """
+    folder = encoder_folder(name)
+    return _digest_of(folder, _stamp(folder))
+
+
+@functools.lru_cache(maxsize=16)
+def _digest_of(folder, stamp):
+    digest = hashlib.sha256()
+    for path, *_ in stamp:
+        if Path(path).suffix in (".json", ".model", ".safetensors", ".txt"):
+            digest.update(f"{Path(path).relative_to(folder).as_posix()} {file_sha256(Path(path))}\n".encode())
+    return digest.hexdigest()
 
 
 def max_tokens(tokenizer, model):

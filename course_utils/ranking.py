@@ -10,6 +10,8 @@ import warnings
 import numpy as np
 import regex
 
+from ._support.tables import strings_of
+
 FUSION = 60  # the constant of reciprocal rank fusion
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")  # soft hyphens, joiners, marks of direction
 WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
@@ -23,8 +25,8 @@ def words(text):
     characters such as soft hyphens are left out, and marks stay with their letters. In Chinese, Japanese, Thai and
     other scripts without spaces, a whole phrase is one word.
     """
-    visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-    return WORD.findall(visible.lower())
+    visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", text).replace("\u200b", " "))
+    return WORD.findall(visible.lower().replace("i\u0307", "i"))
 
 
 def bm25_parts(counts, lengths, mean_length, containing, texts, k1=1.5, b=0.75):
@@ -45,15 +47,13 @@ def bm25(queries, texts, k1=1.5, b=0.75):
     BM25 as Robertson and Zaragoza (2009, section 3.4) have it, without the constant factor k1 + 1 and with an inverse
     document frequency that is never negative, as in Lucene. Equal to bm25s with method="lucene".
 
-    Warns of scripts without spaces (see `words`), where phrases are compared as a whole. Raises TypeError for a single
-    string in place of a list, ValueError for no texts or numbers out of range.
+    Warns of scripts without spaces (see `words`), where phrases are compared as a whole. Raises TypeError for what is
+    no list of strings, ValueError for no texts or numbers out of range.
     """
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import CountVectorizer
 
-    for name, strings in (("queries", queries), ("texts", texts)):
-        if isinstance(strings, str):
-            raise TypeError(f"{name} must be a list of strings; got one string")
+    queries, texts = strings_of(queries, "queries"), strings_of(texts, "texts")
     if k1 < 0 or not 0 <= b <= 1:
         raise ValueError(f"k1 must be 0 or more and b between 0 and 1; got {k1} and {b}")
     if not len(texts):
@@ -154,19 +154,37 @@ def sections(markdown, size=128, name=""):
 
 def _front_matter(lines):
     """(title, the lines below) of a text that may begin with front matter."""
-    import yaml
-
     end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
-    front = lines[1:end] if lines[0].rstrip() == "---" else []
-    try:
-        found = yaml.load("\n".join(front), Loader=yaml.BaseLoader)  # all values are text
-    except yaml.YAMLError:  # such as an unquoted title with a colon, which most programs read
-        keys = [line.partition(":") for line in front if re.match(r"[^\s:#-][^:]*:(\s|$)", line)]
-        found = {key.strip(): value.strip(" \t\"'") for key, _, value in keys}
-    if not isinstance(found, dict):
+    found = _yaml(lines[1:end]) if end and lines[0].rstrip() == "---" else None
+    if found is None:
         return "", lines
     title = found.get("title")
     return " ".join(title.split()) if isinstance(title, str) else "", lines[end + 1 :]
+
+
+def _yaml(lines):
+    """What these lines say as YAML, all values as text; None if they are text between two rules.
+
+    A value that is no YAML, such as a title with a colon, counts as it stands, as in most programs.
+    """
+    import yaml
+
+    blocks = []  # a line with a key, and what belongs to it
+    for line in lines:
+        if re.match(r"[\w\"'$.][^:]*:(\s|$)", line):
+            blocks.append([line])
+        elif blocks and re.match(r"[\s#-]|$", line):
+            blocks[-1].append(line)
+        elif not line.startswith("#"):
+            return None
+    found = {}
+    for block in blocks:
+        try:
+            found |= yaml.load("\n".join(block), Loader=yaml.BaseLoader)
+        except (yaml.YAMLError, TypeError):
+            key, _, value = block[0].partition(":")
+            found[key.strip()] = value.strip(" \t\"'")
+    return found
 
 
 def best_of_each(scores, owners):

@@ -52,6 +52,7 @@ def test_what_cannot_be_read_or_named_is_told(folder, tmp_path_factory):
     os.mkfifo(folder / "pipe.md")
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("Latin-1")
     (folder / "closed").mkdir(mode=0)
+    (folder / ".note.md.icloud").touch()
     (folder / unicodedata.normalize("NFD", "é.md")).write_text("from a Mac")
     ordinary = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
     show = (
@@ -66,6 +67,7 @@ def test_what_cannot_be_read_or_named_is_told(folder, tmp_path_factory):
         "1 broken links (gone.md)",
         "2 linked folders (linked, more/again)",
         "1 unreadable (closed)",
+        "1 not downloaded from iCloud (.note.md.icloud)",
         "2 of another kind (.md, .png)",
     ):
         assert part in told
@@ -97,6 +99,12 @@ def test_files_in_another_encoding_are_named(folder, encoding):
     for number in range(7):
         (folder / f"old {number}.txt").write_bytes("naïve café".encode(encoding))
     with pytest.raises(ValueError, match=r"7 of 10 files are not in UTF-8: old 0\.txt, .*old 4\.txt and 2 more\. Save"):
+        load_texts(folder)
+
+
+def test_a_zero_character_is_no_other_encoding(folder):
+    (folder / "b.md").write_bytes(b"some text with one \0 in it")
+    with pytest.raises(ValueError, match=r"a zero character, which no text has, is in b\.md"):
         load_texts(folder)
 
 
@@ -152,6 +160,11 @@ def test_judged_queries_as_programs_write_them():
     assert read_judged(QUERIES, "id,name,grade\na,Überblick.md,2", map(str, names))["grades"].tolist() == [{0: 2}, {}]
     table = read_judged('id,part,query\n1,dev,"how\nand why"\n\n2,test,one\u2028line', "id,name,grade", names)
     assert table["query"].tolist() == ["how\nand why", "one\u2028line"]
+    excel = "sep=;\n\nid;part;query;\na;dev;one;;\nb;test;two;\n;;;\n;;\n"
+    spaced = read_judged(excel, "id,name,grade\na,my note.md,2", [" my\u00a0note.md"])
+    assert spaced["query"].tolist() == ["one", "two"] and spaced["grades"].tolist() == [{0: 2}, {}]
+    missing = pd.DataFrame({"id": ["a", "b"], "part": ["dev", "dev"], "query": ["one", "two"], "more": [pd.NA, None]})
+    assert len(read_judged(missing, "id,name,grade", names)) == 2
     with_gaps = pd.DataFrame({"id": [1.0, 2.0], "name": ["two.md", "two.md"], "grade": [2.0, 0.0]})
     frame = pd.DataFrame({"id": [1, 2], "part": ["dev", "test"], "query": ["one", "two"]})
     assert read_judged(frame, with_gaps, names)["grades"].tolist() == [{1: 2}, {}]
@@ -167,6 +180,8 @@ def test_judged_queries_as_programs_write_them():
         (QUERIES + 'c,dev,"how\nd,dev,why\n', JUDGEMENTS, "queries, line 4: a quotation mark is never closed"),
         (QUERIES + 'c,dev,"how\nd,dev,"why"\n', JUDGEMENTS, "queries, line 4: a quotation mark is never closed"),
         (QUERIES + "\n\nc,dev,how,why\n", JUDGEMENTS, "queries, line 6: there are 4 values, and 3 columns"),
+        ("id,part,query,query\na,dev,one,two", JUDGEMENTS, "queries: there is more than one column query"),
+        (pd.DataFrame({"id": [pd.NA], "part": "dev", "query": "x"}), JUDGEMENTS, "queries: there is no id for x"),
         (QUERIES.replace("b,", ","), JUDGEMENTS, "queries: there is no id for what"),
         (pd.DataFrame({"id": [None], "part": "dev", "query": "x"}), JUDGEMENTS, "queries: there is no id for x"),
         (QUERIES + "c,dev,what", JUDGEMENTS, "queries: this query comes twice what"),

@@ -29,6 +29,7 @@ def computed(monkeypatch):
         return np.repeat(np.array([[len(text)] for text in texts], dtype=np.float16), 4, axis=1)
 
     monkeypatch.setattr(corpus, "vectors_of", vectors_of)
+    monkeypatch.setattr(corpus, "model_digest", str)
     return seen
 
 
@@ -139,12 +140,12 @@ def test_an_update_that_is_stopped_goes_on(computed, old, tmp_path, monkeypatch)
     assert computed == texts[5:] and load_corpus(new, texts)[:, 0].tolist() == [len(text) for text in texts]
 
 
-def test_what_is_not_known_or_damaged_is_said(old, tmp_path):
+def test_what_is_not_known_or_damaged_is_said(computed, old, tmp_path):
     new = tmp_path / "edited"
     for known in (tmp_path / "nowhere", tmp_path):
         with pytest.raises(CorpusError, match="holds no shards"):
             embed_corpus(TEXTS, new, known=known)
-    with pytest.raises(CorpusError, match=r"of another model \(None\)"):
+    with pytest.raises(CorpusError, match="of another model"):
         embed_corpus(TEXTS, new, known=old, model="another")
     (old / "00000000.safetensors").write_bytes(b"half")
     for use in (

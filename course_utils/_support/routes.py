@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from .fast_bert import TOKENS, packed_bert
+from .tables import strings_of
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 # positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
@@ -107,6 +108,9 @@ def tokens_of(sentences, tokenizer, longest):
     owner = encoded.pop("overflow_to_sample_mapping")
     first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold the overflow
     rows = [{name: values[i] for name, values in encoded.items()} for i in first]
+    for row, sentence in zip(rows, sentences):
+        if not row["input_ids"]:
+            raise ValueError(f"{sentence!r} has no tokens for this model, so it has no vector. Leave it out")
     return rows, set(np.delete(owner, first).tolist()), longest
 
 
@@ -133,16 +137,8 @@ def checked_sentences(sentences):
     """The sentences as a list. Raises TypeError and ValueError as `embed` says."""
     if isinstance(sentences, str):
         raise TypeError("sentences must be a list of strings; got one string. Write embed([sentence])")
-    # A dictionary or a table would yield its keys or column names; a set has no order.
-    if isinstance(sentences, (bytes, dict, set)) or getattr(sentences, "ndim", 1) != 1:
-        raise TypeError(f"sentences must be a list of strings; got {type(sentences).__name__}")
-    try:
-        sentences = list(sentences)
-    except TypeError:
-        raise TypeError(f"sentences must be a list of strings; got {type(sentences).__name__}") from None
+    sentences = strings_of(sentences, "sentences")
     for position, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            raise TypeError(f"sentences[{position}] must be a string; got {type(sentence).__name__}")
         try:
             sentence.encode()
         except UnicodeEncodeError as error:

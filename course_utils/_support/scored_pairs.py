@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 
 PAIR = ["sentence1", "sentence2", "score"]
 STSB_PLACES = {"score": 4, "sentence1": 5, "sentence2": 6}  # in the format of the task's own site, which has no header
@@ -15,7 +16,9 @@ class DataError(ValueError):
 def read_pairs(path):
     import pandas as pd
 
-    kinds = {".parquet": pd.read_parquet, ".jsonl": lambda path: pd.read_json(path, lines=True)}
+    kinds = {".parquet": pd.read_parquet, ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False)}
+    if ".json" in path.suffixes:
+        raise DataError(f"{path.name} must have one object a line; write it as JSON Lines, with the ending .jsonl")
     read = next((kinds[suffix] for suffix in path.suffixes if suffix in kinds), None)
     if read is None:
         rows, whole_scale = _rows_of_text(path)
@@ -51,26 +54,29 @@ def _rows_of_text(path):
         raise DataError(f"{path.name}, line {line}: this is not UTF-8 text") from None
     if not text.strip():
         raise DataError(f"{path.name} is empty")
+    stated = re.match(r"sep=(.)\r?\n", text)  # a line for spreadsheets
+    text = text[stated.end() :] if stated else text
     first = text.partition("\n")[0]
     header, tabs = "sentence1" in first, "\t" in first
     # Tab-separated tables never quote: a quotation mark there is part of a sentence.
     reader = csv.reader(
         io.StringIO(text, newline=""),
-        delimiter="\t" if tabs else ",",
+        delimiter="\t" if tabs else max(",;", key=first.count),
         strict=True,
         quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
     )
-    places, width, rows = STSB_PLACES, None, []
-    if header:
-        names = next(reader)
-        _columns_there(path, names)
-        places, width = {name: names.index(name) for name in PAIR}, len(names)
-    elif not tabs:
+    places, width, rows, above = STSB_PLACES, None, [], 1 if stated else 0
+    if not header and not tabs:
         raise DataError(f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between columns")
-    start = reader.line_num + 1
+    start = 1 + above
     try:
+        if header:
+            names = next(reader)
+            _columns_there(path, names)
+            places, width = {name: names.index(name) for name in PAIR}, len(names)
+        start = reader.line_num + 1 + above
         for cells in reader:
-            place, start = f"line {start}", reader.line_num + 1
+            place, start = f"line {start}", reader.line_num + 1 + above
             if not cells:
                 continue
             if len(cells) != width if width else len(cells) < 7:

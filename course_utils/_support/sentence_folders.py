@@ -1,6 +1,7 @@
 """What the files of Sentence Transformers in a model's folder say about how its vectors are made."""
 
 import json
+import re
 from pathlib import Path
 
 from .downloads import EncoderError
@@ -14,6 +15,9 @@ OLD_NAMES = {  # the library's setting for each pooling, before one setting held
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
+OWN = re.compile(r"^sentence_transformers\.(.*\.)?")
+# settings of the transformer that embed follows, or that say what it does anyway
+KNOWN = "max_seq_length do_lower_case transformer_task modality_config module_output_name".split()
 TRANSFORMER = tuple(  # the settings of the transformer, in the order in which the library looks for them
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -36,15 +40,14 @@ def stated_length(folder):
 def recipe(folder):
     """(pooling, prompt): how the library pools this model's token vectors, and what it puts before each text.
 
-    folder: of the model or of its transformer. ("mean", "") if it has no modules.json. Raises EncoderError for what
+    folder: of the model or of its transformer. ("mean", "") if nothing is said. Raises EncoderError for what
     `embed` cannot do, such as another pooling or a further layer.
     """
     folder = Path(folder)
     if not (folder / "modules.json").is_file() and str(folder) == transformer_part(folder.parent):
         folder = folder.parent
     modules = dict(_modules(folder))
-    if not modules:
-        return "mean", ""
+    inner = modules.get("Transformer", folder)
     pooling = _settings(modules["Pooling"] / "config.json") if "Pooling" in modules else {}
     chosen = [mode for name, mode in OLD_NAMES.items() if pooling.get(name)] or ["mean"]
     modes = pooling.get("pooling_mode", chosen)
@@ -53,28 +56,39 @@ def recipe(folder):
     prompt = (about.get("prompts") or {}).get(about.get("default_prompt_name")) or ""
 
     further = [kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")]
-    lower = _transformer_settings(modules.get("Transformer", folder)).get("do_lower_case")
+    stated = _transformer_settings(inner)
+    unknown = [name for name, value in stated.items() if value and name not in KNOWN]
     reasons = {
         f"has a further layer, {', '.join(further)}": further,
-        "does not pool its token vectors": "Pooling" not in modules,
+        f"is used with settings that embed does not know ({', '.join(unknown)})": unknown,
+        "cuts off the beginning of long texts (truncation_side)": _settings(inner / "tokenizer_config.json").get(
+            "truncation_side"
+        )
+        == "left",
+        "cuts its vectors (truncate_dim)": about.get("truncate_dim"),
+        "does not pool its token vectors": modules and "Pooling" not in modules,
         f"pools in another way, {' with '.join(map(str, modes))}": len(modes) > 1 or modes[0] not in POOLINGS,
         "leaves its prompt out of the pooling": prompt and pooling.get("include_prompt") is False,
-        "reads all text in lower case (do_lower_case)": lower,
+        "reads all text in lower case (do_lower_case)": stated.get("do_lower_case"),
     }
     for reason, applies in reasons.items():
         if applies:
+            or_else = ", or name a pooling: embed then pools the model's token vectors."
             raise EncoderError(
-                f"The model in {folder} {reason}, which embed does not do. Use SentenceTransformer.encode, or name a "
-                "pooling: embed then pools the model's token vectors."
+                f"The model in {folder} {reason}, which embed does not do. Use SentenceTransformer.encode"
+                f"{or_else if 'Transformer' in modules or not modules else '.'}"
             )
     return modes[0], prompt
 
 
 def _modules(folder):
-    """[(class, folder)] of the parts that modules.json lists; empty if there is no such file."""
+    """[(class, folder)] of the parts that modules.json lists; empty if there is no such file.
+
+    A class of the library is named without its module, whose name differs between versions.
+    """
     folder, found = Path(folder), _read(Path(folder) / "modules.json", list)
-    try:  # the modules' full names differ between versions of the library
-        modules = [(module["type"].rpartition(".")[2], folder / module["path"]) for module in found or ()]
+    try:
+        modules = [(OWN.sub("", module["type"]), folder / module["path"]) for module in found or ()]
     except (KeyError, TypeError, AttributeError):
         raise EncoderError(f"modules.json in {folder} is damaged. Copy or download the model again.") from None
     for _, path in modules:

@@ -1,7 +1,9 @@
 """Read what `data.py` hands out, check what it is given, and write the tables of trainings."""
 
 import os
+import re
 import unicodedata
+from pathlib import Path
 
 SIGNS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}  # what separates the columns of a table
 
@@ -33,6 +35,8 @@ def files_in(folder, endings):
         for path in entries:
             readable, name = path.suffix.lower() in endings, _name_in(folder, path)
             if any(part.startswith(".") for part in path.relative_to(folder).parts):
+                if path.suffix == ".icloud" and Path(path.stem).suffix.lower() in endings:
+                    yield name, path, "not downloaded from iCloud"
                 if readable and path.is_file():
                     yield name, path, "hidden"
             elif path.is_symlink() and not path.is_file():
@@ -48,10 +52,29 @@ def _name_in(folder, path):
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
+def strings_of(strings, name):
+    """Strings as a list. name: what an error calls them. Raises TypeError for anything else."""
+    if isinstance(strings, str):
+        raise TypeError(f"{name} must be a list of strings; got one string")
+    # a dictionary or a table would yield its keys or column names; a set has no order
+    if isinstance(strings, (bytes, dict, set)) or getattr(strings, "ndim", 1) != 1:
+        raise TypeError(f"{name} must be a list of strings; got {type(strings).__name__}")
+    try:
+        strings = list(strings)
+    except TypeError:
+        raise TypeError(f"{name} must be a list of strings; got {type(strings).__name__}") from None
+    for place, string in enumerate(strings):
+        if not isinstance(string, str):
+            raise TypeError(f"{name}[{place}] must be a string; got {type(string).__name__}")
+    return strings
+
+
 def table_of_texts(table, columns, what):
     """A table of texts with these columns, without white space around them."""
     if isinstance(table, str):
         table = _table_in(table.removeprefix("\ufeff"), columns, what)
+    if twice := [column for column in columns if [*table.columns].count(column) > 1]:
+        raise ValueError(f"{what}: there is more than one column {', '.join(twice)}")
     if missing := [column for column in columns if column not in table.columns]:
         raise ValueError(f"{what}: there is no column {', '.join(missing)}; the columns must be {', '.join(columns)}")
     return table[list(columns)].map(_as_text)
@@ -64,19 +87,23 @@ def _table_in(text, columns, what):
 
     import pandas as pd
 
-    first = text.strip().partition("\n")[0]
-    sign = max(",;\t", key=first.count)
+    stated = re.match(r"\s*sep=(.)\r?\n", text)  # a line for spreadsheets
+    first = text[stated.end() if stated else 0 :].strip().partition("\n")[0]
+    sign = stated[1] if stated else max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, skipinitialspace=sign != "\t", strict=True)
     rows, start = [], 1
     try:
         for row in reader:
             line, start = start, reader.line_num + 1
-            if not "".join(row).strip() and len(row) < 2:
-                continue  # a blank line
-            if rows and len(row) != len(rows[0]):
+            if not any(cell.strip() for cell in row) or stated and line == 1:
+                continue
+            width = len(rows[0]) if rows else len(row)
+            if not any(cell.strip() for cell in row[width:]):  # signs at the end of a line, as spreadsheets write
+                row = row[:width]
+            if len(row) != width:
                 raise ValueError(
-                    f"{what}, line {line}: there are {len(row)} values, and {len(rows[0])} columns. Put a text that "
-                    f'contains {SIGNS[sign]} in quotes: "..."'
+                    f"{what}, line {line}: there are {len(row)} values, and {width} columns. Put a text that "
+                    f'contains {SIGNS.get(sign, sign)} in quotes: "..."'
                 )
             rows.append(row)
     except csv.Error:
@@ -92,7 +119,9 @@ def _table_in(text, columns, what):
 
 def _as_text(value):
     """A cell as text: nothing for a missing one; a whole number as it was written, which pandas may make 2.0."""
-    if value is None or value != value:
+    import pandas as pd
+
+    if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._support.files import write_whole
 from ..embedding import embed
-from ..models import progress_bar
+from ..models import model_digest, progress_bar
 
 JOINING = 30  # seconds that the first worker of a cluster has to join its scheduler
 AHEAD = 3  # shards that wait or are computed, for each thread of the cluster
@@ -42,7 +42,7 @@ def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None, known=No
     of another model, a `known` without shards or of another model, a scheduler that cannot be reached or lost its
     workers; TypeError or ValueError as `embed` does.
     """
-    texts, folder = list(texts), Path(folder).expanduser()
+    texts, folder, of = list(texts), Path(folder).expanduser(), model_digest(model)
     if not texts or shard < 1:
         raise ValueError(f"at least one text and one text in a shard are needed; got {len(texts)} and {shard}")
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,9 +50,9 @@ def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None, known=No
              for number, start in enumerate(range(0, len(texts), shard))}  # fmt: skip
     if extra := sorted({*folder.glob("*.safetensors")} - {*parts}):
         raise CorpusError(f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder.")
-    todo = {path: part for path, part in parts.items() if not _written(path, part, model)}
+    todo = {path: part for path, part in parts.items() if not _written(path, part, of)}
     wanted = {_digest(text) for part in todo.values() for text in part}
-    have = {} if known is None else _vectors_in(known, model, wanted)
+    have = {} if known is None else _vectors_in(known, of, wanted)
     new = {path: [text for text in part if _digest(text) not in have] for path, part in todo.items()}
     unknown = {path: part for path, part in new.items() if part}
     compute = _here(unknown, model) if scheduler is None or not unknown else _on_cluster(unknown, model, scheduler)
@@ -60,7 +60,7 @@ def embed_corpus(texts, folder, scheduler=None, shard=1000, model=None, known=No
         for path, vectors in chain(((path, ()) for path in todo if path not in unknown), compute):
             now = dict(zip(new[path], vectors))
             rows = [now[text] if text in now else have[_digest(text)] for text in todo[path]]
-            _write(path, np.stack(rows), todo[path], model)
+            _write(path, np.stack(rows), todo[path], of)
             bar.update()
     return len(todo), len(parts) - len(todo)
 
@@ -112,7 +112,7 @@ def _digest(text):
 
 
 def _read(path):
-    """(vectors, a digest for each of their texts, the model's name) of a shard. Raises CorpusError if it is damaged."""
+    """(vectors, a digest for each of their texts, that of the model) of a shard. Raises CorpusError if damaged."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -130,19 +130,19 @@ def _vectors_in(folder, model, wanted):
         raise CorpusError(f"{folder} holds no shards: nothing in it is known.")
     for path in paths:
         vectors, digests, of = _read(path)
-        if of != str(model):
-            raise CorpusError(f"{path} holds vectors of another model ({of}): they cannot stand beside these.")
+        if of != model:
+            raise CorpusError(f"{path} holds vectors of another model: they cannot stand beside these.")
         known |= {digest: row for digest, row in zip(digests, vectors) if digest in wanted}
     return known
 
 
-def _fingerprint(texts, model):
-    """What a shard was computed from. Lengths first, so that no two lists of texts are one."""
-    content = [text.encode("utf-8", "surrogatepass") for text in (str(model), *texts)]
+def _fingerprint(texts, of):
+    """What a shard was computed from: texts, and a model by its digest. Lengths first, so that no two lists are one."""
+    content = [text.encode("utf-8", "surrogatepass") for text in (of, *texts)]
     return hashlib.sha256(b"".join(len(one).to_bytes(8, "big") + one for one in content)).hexdigest()
 
 
-def _written(path, texts, model):
+def _written(path, texts, of):
     """Whether this shard is there. Raises CorpusError if it was computed from something else."""
     from safetensors import SafetensorError, safe_open
 
@@ -153,7 +153,7 @@ def _written(path, texts, model):
             stored = (file.metadata() or {}).get("texts")
     except SafetensorError as error:
         raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
-    if stored != _fingerprint(texts, model):
+    if stored != _fingerprint(texts, of):
         raise CorpusError(
             f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder "
             "(and this one as `known`: then only those texts are computed that it lacks)."
@@ -161,11 +161,11 @@ def _written(path, texts, model):
     return True
 
 
-def _write(path, vectors, texts, model):
+def _write(path, vectors, texts, of):
     from safetensors.numpy import save
 
     digests = np.array([list(_digest(text)) for text in texts], dtype=np.uint8)
-    metadata = {"texts": _fingerprint(texts, model), "model": str(model)}
+    metadata = {"texts": _fingerprint(texts, of), "model": of}
     write_whole(path, save({"vectors": vectors, "digests": digests}, metadata))
 
 

@@ -563,8 +563,10 @@ const DOC_QUERIES = ["d50", "d03", "d12", "d54", "d21", "d31", "d05", "d35", "d4
 const average = values => sum(values) / values.length;
 const range = count => Array.from({length: count}, (_, at) => at);
 const wordsIn = given => {
-  const visible = given.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
-  return visible.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+  const spaced = given.normalize("NFKC").replaceAll("\u200b", " "),
+    visible = spaced.replace(/\p{Default_Ignorable_Code_Point}/gu, ""),
+    lower = visible.toLowerCase().replaceAll("i\u0307", "i");
+  return lower.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
 };
 /** Places by descending score; scores that are equal but for rounding keep the order of the pages. */
 const ordered = scores => {

@@ -35,11 +35,12 @@ def records(hand_ins, entries, roster, work, lessons=None, secret=None):
         theirs.setdefault(hand_in.learner, []).append(hand_in)
         if hand_in.sha256:
             holders.setdefault(hand_in.sha256, set()).add(hand_in.learner)
+    shown = {key: _shown(key, mine, roster) for key, mine in theirs.items()}
     made, left_out = [], getattr(hand_ins, "left_out", ())
     for key in sorted(theirs):
         mine, marks = sorted(theirs[key], key=lambda one: (one.turn, one.modified, one.file)), _LatestMarks(expected)
         for hand_in in mine:
-            twins = sorted(holders.get(hand_in.sha256, set()) - {key})
+            twins = [shown[twin] for twin in sorted(holders.get(hand_in.sha256, set()) - {key})]
             marks.add(hand_in.file, _result(hand_in, entries), twins)
         marks.say_which_count("the platform's number" if mine and mine[-1].turn else "the file's date")
         record = LearnerRecord(key, page_name(key, secret), listed=key in roster)
@@ -100,10 +101,21 @@ def _result(hand_in, entries):
     return entry.result if entry else Result("unreadable", hand_in.problem or "it was not marked")
 
 
+def _shown(key, mine, roster):
+    """A learner in a sentence: the key, behind the name if it is known and different."""
+    name = _name(mine, roster.get(key))
+    return f"{name} ({key})" if name not in ("", key) else key
+
+
+def _name(mine, person):
+    """A learner's name: on the roster, else in the first hand-in that says it."""
+    return person.name if person else next((one.name for one in mine if one.name), "")
+
+
 def _identify(record, mine, roster):
     """Fill in who a learner is: from the roster, else from the first hand-in that says so."""
     person = roster.get(record.learner)
-    record.name = person.name if person else next((one.name for one in mine if one.name), "")
+    record.name = _name(mine, person)
     if person:
         record.email, record.login, record.sis = person.email, person.login, person.sis
     record.platform, record.number = next(((one.platform, one.number) for one in mine if one.platform), ("", ""))

@@ -44,7 +44,7 @@ def read_both(before, after):
     """The Answers in both tables, by the column that names most learners in both. Raises GainsProblem, OSError."""
     keys = []
     for path in (before, after):
-        header, rows = _table(path)
+        header, rows, _ = _table(path)
         keys.append({name: {_key(row[at]) for row in rows} - {""} for name, at in _naming(header).items()})
     shared = [name for name in WHO if name in keys[0] and name in keys[1]]
     best = max(shared, key=lambda name: len(keys[0][name] & keys[1][name]), default=None)
@@ -59,7 +59,7 @@ def read_answers(path, form, who=None):
 
     Raises GainsProblem, OSError.
     """
-    path, (header, rows) = Path(path), _table(path)
+    path, (header, rows, dropped) = Path(path), _table(path)
     naming = _naming(header)
     if not naming:
         raise GainsProblem(
@@ -78,6 +78,8 @@ def read_answers(path, form, who=None):
     for row in named:
         first.setdefault(_key(row[at]), row)
     notices = []
+    if dropped:
+        notices.append(f"{path.name}: {dropped} rows with another number of columns than the headings were left out.")
     if len(named) < len(rows):
         notices.append(f"{path.name}: {len(rows) - len(named)} rows without {header[at].strip()!r} were left out.")
     if len(first) < len(named):
@@ -89,17 +91,28 @@ def read_answers(path, form, who=None):
 
 
 def _table(path):
-    """(header, rows) of a CSV file; rows that have another length, such as a total, are left out."""
+    """(header, rows, how many are left out) of a CSV file: those of another length, such as a total, are.
+
+    Empty cells at the end of a row do not count.
+    """
     path = Path(path)
     if path.stat().st_size > LARGEST:
         raise GainsProblem(f"{path} is larger than a table of answers can be.")
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        tables = [list(csv.reader(io.StringIO(text), delimiter=delimiter)) for delimiter in ",;\t"]
-        header, *rows = [row for row in max(tables, key=lambda rows: len(rows[0])) if any(map(str.strip, row))]
-    except (UnicodeDecodeError, csv.Error, ValueError, IndexError):
+        stated = re.match(r"sep=(.)\r?\n", text)  # a line for spreadsheets
+        text = text[stated.end() :] if stated else text
+        sign = max(",;\t", key=text.partition("\n")[0].count)
+        read = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
+        header, *rows = [row for row in read if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise GainsProblem(f"{path} cannot be read: {error}, as if a quotation mark were never closed.") from None
+    except (UnicodeDecodeError, ValueError, IndexError):
         raise GainsProblem(f"{path} is not a table in CSV with a row of headings, in UTF-8.") from None
-    return header, [row for row in rows if len(row) == len(header)]
+    width = len(header)
+    rows = [row[:width] if not any(map(str.strip, row[width:])) else row for row in rows]
+    whole = [row for row in rows if len(row) == width]
+    return header, whole, len(rows) - len(whole)
 
 
 def _naming(header):

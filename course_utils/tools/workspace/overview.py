@@ -14,7 +14,6 @@ from pathlib import Path
 from ..._support.memory import Memory, MemoryProblem
 from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
 from ..._support.passed import RECORD, current, passed
-from ...exercises.model import code_marks
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
@@ -320,7 +319,7 @@ class Overview:
                 f'<tr><th scope="row" style="{CELL}; font-weight: normal{indent}">{lesson.sign.strip()} '
                 f"{html.escape(lesson.title)}</th>{cells}{count}</tr>"
             )
-        remembered = "".join(f'<p style="padding: 0 0.6em">{code_marks(line)}</p>' for line in self.remembered)
+        remembered = "".join(f'<p style="padding: 0 0.6em">{_with_code(line)}</p>' for line in self.remembered)
         head = "".join(
             f'<th scope="col" style="{CELL}">{name}</th>' for name in ("Lesson", "Minutes", "Exercises", "Passed")
         )
@@ -355,6 +354,10 @@ DONE, OPEN = (
     "background: #007a5e; color: #ffffff; border: 1px solid #007a5e",
     ("background: transparent; color: inherit; border: 1px solid #808080"),
 )
+
+
+def _with_code(line):
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(line))
 
 
 def _square(exercise_id, title, done):
