@@ -65,7 +65,7 @@ def test_a_stub_handed_in_later_takes_no_answer_back():
     stubs = replace(stubs, exercises=untouched)
     ada = learners(("ada", "full.ipynb", 1, earlier), ("ada", "stub.ipynb", 2, stubs))["ada"]
     assert [ada.exercises[one].status for one in ALL_04[:3]] == ["passed", "passed", "failed"]
-    assert ada.points == points_of(*ALL_04[:2])
+    assert ada.points == points_of(*ALL_04[:2]) and ada.files == ["full.ipynb", "stub.ipynb"]
     assert any(note.startswith(f"stub.ipynb has no answer to {ALL_04[0]}") for note in ada.notes)
     wrong = learners(("ada", "full.ipynb", 1, earlier), ("ada", "wrong.ipynb", 2, result()))["ada"]
     assert wrong.points == 0, "another answer counts, even a worse one"
@@ -110,6 +110,15 @@ def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strange
     learners += [LearnerRecord("x", "", notes=["not on the roster"], files=["hw4 x/a.ipynb"]) for _ in range(strangers)]
     doubt = doubtful_owners([*learners, LearnerRecord("ada", "")])
     assert words in doubt and bool(doubt) == bool(words)
+
+
+def test_what_says_which_hand_in_is_the_latest():
+    def notes(*hand_ins):
+        return "; ".join(learners(*(("ada", file, when, result(ONE)) for file, when in hand_ins))["ada"].notes)
+
+    assert "the latest by the file's date counts: a.ipynb" in notes(("a.ipynb", 2), ("b.ipynb", 1))
+    told = notes(("x (1).ipynb", 1), ("x.ipynb", 1))
+    assert "by its name counts, since no date tells them apart: x (1).ipynb" in told
 
 
 def test_people_of_one_name_are_told_apart_by_a_number():
@@ -336,7 +345,8 @@ def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
     ada = read_table(tmp_path / "grades.csv")[0]
     assert (ada[ONE], ada["total"]) == (str(most), str(most))
     moodle, bobs = read_table(tmp_path / "moodle.csv")
-    assert moodle["Grade"] == str(most) and ONE not in moodle["Feedback comments"] and ONE in bobs["Feedback comments"]
+    assert moodle["Grade"] == str(most) and ONE in bobs["Feedback comments"]
+    assert f" Given by the teacher: {ONE}. Not yet passed: " in moodle["Feedback comments"]
     assert list(read_table(tmp_path / "canvas.csv")[1].values())[-1] == str(most)
     pages = [(tmp_path / "feedback" / f"{one}.html").read_text() for one in found]
     why = "because the idea is right, &lt;b&gt;Ada&lt;/b&gt;"

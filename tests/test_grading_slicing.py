@@ -293,7 +293,7 @@ def test_nothing_more_is_run_where_it_changes_nothing(cells):
     "cells, words",
     [
         ("x = 1", "`f` is not defined anywhere"),
-        ("from math import floor as f", "is not defined anywhere"),
+        ("from math import floor as f", "is imported but not defined"),
         ("f = nowhere(1)", "running its cell failed (NameError"),
         ("import sys\nf = sys.exit(0)", "running its cell failed (SystemExit"),
     ],
@@ -307,3 +307,14 @@ def test_a_cell_that_cannot_be_read_is_called_that():
         told("def f(x:\n    return")
     with pytest.raises(CellUnreadable, match="cell 2, line 1"):
         told("x = 1 || def g(x:\n    return", ids={1: "00-f"})
+
+
+def test_why_there_is_no_answer_or_what_it_lacks():
+    assert "imported but not defined" in told("from mine import f")[0]["broken"]
+    submission = Submission()
+    submission.cells = [{"kind": "markdown", "source": "def f(x): return x", "grade_id": None}]
+    submission.open(["00-f"], [])
+    assert "`f` stands in a cell that is not code" in submission.define("00-f", "f")["broken"]
+    said, _ = told("from no_such_helpers import g || def f(x): return g(x)")
+    assert said["failed"] == "ModuleNotFoundError: No module named 'no_such_helpers'"
+    assert told("def f(x): return x")[0]["failed"] == ""

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from course_utils.tools.grading.class_run import Options, grade
-from course_utils.tools.grading.late import KEPT, keep_lateness, kept_lateness, read_lateness, read_rule
+from course_utils.tools.grading.late import KEPT, KEPT_DATES, keep_lateness, kept_deadline, read_lateness, read_rule
 from course_utils.tools.grading.results import NOT_MARKED, Result
 from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import Learner, read_table
@@ -69,6 +69,8 @@ def test_a_rule_is_said_in_words():
         *(("2026-12-04 18:00", 0), ("2026-12-04 18:01", 1), ("2026-12-05 18:00", 1), ("2026-12-05 18:00:01", 2)),
         *(("2026-12-04T17:00:00Z", 0), ("2026-12-04 17:00:01 UTC", 1), ("2026-12-04 12:30-05:00", 1)),
         *(("2026-12-01 00:00", 0), ('"Friday, 4 December 2026, 6:00 PM"', 0), ('"Friday, 4 December 2026, 18:03"', 1)),
+        *(('"Friday, December 4, 2026, 6:01 PM"', 1), ('"4 Dec 2026, 18:01"', 1), ('"4 January 2026, 18:01"', 0)),
+        *(('"Sonntag, 4. Jänner 2026, 18:01"', 0), ('"Freitag, 4. Dezember 2026, 18:01"', 1)),
         ("2026-12-07 09:00\nada,2026-12-05 09:00", 3),  # the latest of two
     ],
 )
@@ -183,16 +185,19 @@ def test_a_german_worksheet(tmp_path):
 def test_a_deadline_stays_with_the_results_until_it_is_removed(tmp_path):
     received = tmp_path / "mine.csv"
     received.write_text("learner,received\nada,2026-12-06 09:00\n")
-    assert kept_lateness(tmp_path) is None
+    assert kept_deadline(tmp_path) is None
     keep_lateness(tmp_path, DUE, "1 point a day", received)
     received.unlink()
     ada = learners(ADA)["ada"]
-    assert kept_lateness(tmp_path).write_to([ada]) == ["Late: ada (2 days)."] and ada.points == FULL - 2
+    for _ in range(2):  # what is kept may be kept again
+        kept = *kept_deadline(tmp_path), tmp_path / KEPT_DATES
+        keep_lateness(tmp_path, *kept)
+        assert read_lateness(*kept).write_to([ada]) == ["Late: ada (2 days)."] and ada.points == FULL - 2
     keep_lateness(tmp_path, None, None, None)
-    assert kept_lateness(tmp_path) is None
+    assert kept_deadline(tmp_path) is None
     (tmp_path / KEPT).write_text("{")
     with pytest.raises(GradeError, match="deadline.json is damaged; give --due"):
-        kept_lateness(tmp_path)
+        kept_deadline(tmp_path)
 
 
 # --- bad input

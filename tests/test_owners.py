@@ -95,7 +95,14 @@ lovelace-ada,,,
 bob,Bob,Ray,AL1815@example.org
 """
 CLAIMED_TWICE = "id,name,email\n1,Anna Schmidt,max@x.org\n2,Anna Schmidt,\nmax,Max,\n3,Ada Lovelace,\n"
-ROSTERS = {"-": None, "SIS": SIS, "ROSTER": ROSTER, "EMAILS": EMAILS, "CLAIMED_TWICE": CLAIMED_TWICE}
+ALIKE = """id,name,email,Student ID
+1,Anna Berger,anna@x.org,70011
+2,Anna Luise Schmitt,als@x.org,70012
+3,Lena Schmitt,,70013
+4,Maria Øberg,,70014
+5,Jörg Łem,,70015
+"""
+ROSTERS = {"ALIKE": ALIKE, "-": None, "SIS": SIS, "ROSTER": ROSTER, "EMAILS": EMAILS, "CLAIMED_TWICE": CLAIMED_TWICE}
 ORDINARY = f"""{CANVAS}
 lovelaceada_812_99001_notes_2024_11_30.ipynb
 lovelaceada_812_99001_2024_11_30_notes.ipynb
@@ -153,7 +160,7 @@ ada ; 1 ; ada bob ; bob_for_ada.ipynb | ada.ipynb
 ada ; 2 ; ada bob ; bob_for_ada/x.ipynb | ada/x.ipynb | bob_for_ada.docx
 ada_lovelace_12 | bob ; 0 ; - ; ada_lovelace_12.ipynb | bob.ipynb
 al1 | x ; 0 ; SIS ; Ada_Lovelace_2.ipynb | x.ipynb
-x ; 1 ; SIS ; ada_lovelace_12.ipynb | x.ipynb
+al1 | x ; 0 ; SIS ; ada_lovelace_12.ipynb | x.ipynb
 A-B | a.b | ab ; 0 ; a.b ab ; a.b/x.ipynb | ab/x.ipynb | A-B/x.ipynb
 AB | ab ; 0 ; AB ab ; AB/x.ipynb | ab/x.ipynb
 ada_2024_11_30 | bob_2024_11_30 ; 0 ; - ; ada_2024_11_30.ipynb | bob_2024_11_30.ipynb
@@ -194,6 +201,18 @@ al1815 | bob ; 0 ; EMAILS ; ada.lovelace@example.org 4/x.ipynb | [Ray] Bob/x.ipy
 al1 | br2 ; 0 ; SIS ; Team 3-Ada Lovelace_812_assignsubmission_file_/x.ipynb |
     Team 3-Bob Ray_813_assignsubmission_file_/x.ipynb
 al1 ; 2 ; SIS ; Ada Lovelace/x.ipynb | Bob Ray and Carol Oz/x.ipynb | Bob Ray, Carol Oz.ipynb
+# names, numbers and given names of others within a name
+1 | Anna Schmitt ; 0 ; ALIKE ; Anna Berger/x.ipynb | Anna Schmitt/x.ipynb
+3 ; 1 ; ALIKE ; Lena Schmitt/x.ipynb | Anna Luise Lena Schmitt/x.ipynb
+3 | 71 ; 0 ; ALIKE ; Anna-Lena Schmitt_71_assignsubmission_file_/x.ipynb |
+    Lena Schmitt_73_assignsubmission_file_/x.ipynb
+3 | 4 ; 0 ; ALIKE ; Blue-Lena Schmitt_71_assignsubmission_file_/x.ipynb |
+    Blue-Maria Oberg_72_assignsubmission_file_/x.ipynb
+4 | Ada King - Blatt 3 ; 0 ; ALIKE ; Ada King - Blatt 3/x.ipynb | Maria Øberg - Blatt 3/x.ipynb
+4 | Assignment_who_attempt_2026-12-04-05-04-03_x ; 0 ; ALIKE ; Assignment_who_attempt_2026-12-04-05-04-03_x.ipynb |
+    Maria Oeberg - 4 December, 2026 503 PM/x.ipynb
+2 | 5 ; 0 ; ALIKE ; hw4-70012/x.ipynb | Lem_Joerg.ipynb
+3 | 4 ; 0 ; ALIKE ; Maria Øberg/x.ipynb | Lena Schmitt/.ipynb_checkpoints/x-checkpoint.ipynb
 # two assignments: a platform gives everybody another number for each
 al1 | al1 | br2 | br2 ; 0 ; SIS ; Pooling/Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
     Pooling/Bob Ray_72_assignsubmission_file_/04_pooling.ipynb |

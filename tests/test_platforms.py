@@ -98,7 +98,7 @@ def test_feedback_is_zipped_as_a_platform_takes_it_back(learners, tmp_path):
             assert archive.read(names[platform][0]).startswith(b"<!DOCTYPE html>")
     assert names["moodle"] == ["Cleo Oz_4711_assignfeedback_file_/feedback.html"]
     assert names["canvas"] == ["raydan_812_99001_feedback.html"]
-    ada = LearnerRecord("ada", "ada.html", files=[f"{n}/A_b_{n}_assignsubmission_file_/x.ipynb" for n in (71, 81)])
+    ada = LearnerRecord("ada", "ada.html", handed_in=[f"{n}/A_b_{n}_assignsubmission_file_/x.ipynb" for n in (71, 81)])
     moodle = next(one for one in platforms.PLATFORMS if one.name == "moodle")
     assert moodle.feedback_names(ada) == [f"A b_{n}_assignfeedback_file_/feedback.html" for n in (71, 81)]
 
@@ -136,8 +136,22 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
 
 def test_several_assignments_have_no_table_in_common(learners):
     assert platforms.several_assignments(learners) == ""
-    learners[0].files = [f"{n}/Cleo Oz_{n}_assignsubmission_file_/{n}.ipynb" for n in (12, 13)]
+    learners[0].handed_in = [f"{n}/Cleo Oz_{n}_assignsubmission_file_/{n}.ipynb" for n in (12, 13)]
     assert "moodle.csv has their sum" in platforms.several_assignments(learners)
+    twice = [LearnerRecord(str(n), "", f"Ada {n % 3}", platform="moodle", number=str(n)) for n in range(6)]
+    assert "give the list of the class with --roster" in platforms.several_assignments(twice)
+
+
+def test_who_has_nothing_or_nothing_readable_is_told_why():
+    nothing = LearnerRecord("ada", "", status="nothing handed in", points=0, of=4)
+    assert platforms.in_a_sentence(nothing) == "0 of 4 points. Nothing was handed in."
+    scan = LearnerRecord("bob", "", status="unreadable", reason="x.pdf is not a notebook", points=0, of=4)
+    assert platforms.in_a_sentence(scan) == "0 of 4 points. Not readable: x.pdf is not a notebook."
+
+
+def test_the_maximum_of_a_worksheet_is_read():
+    rows = [{"Bestwertung": "14,00"}, {"Bestwertung": "14,00"}, {"Bestwertung": ""}]
+    assert platforms.most_points(rows) == 14 and platforms.most_points([{"Grade": "1"}]) is None
 
 
 def test_canvas_keeps_what_its_own_table_has():

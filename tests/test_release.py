@@ -85,7 +85,7 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
     "arguments, words",
     [
         *(
-            (["--out", "out", "--lessons", *two], f"2 lessons of {BOTH} points in out.")
+            (["--out", "out", "--lessons", *two], f"2 lessons, {BOTH} points together, in out.")
             for two in (["04", "05"], ["04,05"])
         ),
         (["--lessons", "99", "--out", "out"], f"Lesson '99' is not in this course; its lessons are {NUMBERS}."),

@@ -20,7 +20,7 @@ def test_one_learners_zip_does_not_fill_the_disk(collect, monkeypatch):
     found = collect(
         {"eve.zip": packed({f"{number}.ipynb": NOTEBOOK for number in range(9)}), "ada.ipynb": NOTEBOOK}
     ).found
-    assert sum(one.path is not None for one in found) == 4 and sum("too many" in one.problem for one in found) == 6
+    assert sum(one.path is not None for one in found) == 4 and sum("it is one of" in one.problem for one in found) == 6
 
 
 def test_files_of_one_name_are_kept_apart_and_results_are_no_hand_ins(tmp_path):
@@ -43,6 +43,34 @@ def test_files_of_one_name_are_kept_apart_and_results_are_no_hand_ins(tmp_path):
 def test_names_of_a_roster(tmp_path, text, key, name):
     (tmp_path / "roster.csv").write_text(text, encoding="utf-8-sig")
     assert read_roster(tmp_path / "roster.csv")[key].name == name
+
+
+def test_blank_rows_of_a_roster_do_not_count(tmp_path):
+    (tmp_path / "roster.csv").write_text("id,name\n,\nada,Ada\n , \n,\n")
+    assert [*read_roster(tmp_path / "roster.csv")] == ["ada"]
+
+
+def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):
+    monkeypatch.setattr(submissions, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(submissions, "MOST_MEMBERS_OF_ONE", 9)
+    others = {f"a/{number}.ipynb": NOTEBOOK for number in range(7)}
+    packages = {f"venv/lib/site-packages/x/{number}.py": "" for number in range(20)}
+    found = collect({"eve.zip": packed({**others, **packages, "z/04_pooling.ipynb": NOTEBOOK})}).found
+    assert "eve/z/04_pooling.ipynb" in [one.file for one in found if one.path]
+
+
+@pytest.mark.parametrize(
+    "first, later",
+    [
+        ("al1_attempt_2026-12-03-11-00-00_x.ipynb", "al1_attempt_2026-12-04-09-00-00_x.ipynb"),
+        ("al1/Version 9/x.ipynb", "al1/Version 10/x.ipynb"),
+        ("al1_9_handin.ipynb", "al1_10_handin.ipynb"),
+        ("al1+ps4+2026-12-03 18:03:11.1 UTC/x.ipynb", "al1+ps4+2026-12-04 18:03:11.1 UTC/x.ipynb"),
+    ],
+)
+def test_the_latest_is_what_the_platforms_names_say(collect, first, later):
+    turns = {one.file: one.turn for one in collect([first, later], "id,name\nal1,Ada\n").found}
+    assert 0 < turns[first] < turns[later]
 
 
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)

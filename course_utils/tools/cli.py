@@ -28,6 +28,13 @@ ANY_PATH = click.Path(path_type=Path)
 RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
 
 
+def _only_one(context, option, values):
+    """The one value of an option; click would take the last of several without a word."""
+    if len(values) > 1:
+        raise click.UsageError(f"{option.opts[0]} can be given once: mark each assignment by itself.")
+    return values[0] if values else None
+
+
 @contextmanager
 def in_one_sentence(*kinds):
     """Errors of these kinds end the command with their message."""
@@ -408,8 +415,8 @@ def release(lessons, more, out, due, without_solutions):
     with in_one_sentence(CopyError):
         manifest = write_release(_numbers([*lessons, *more]), out, due, solutions=not without_solutions)
     click.echo(
-        f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'} of {manifest['of']} "
-        f"points in {out}."
+        f"{len(manifest['lessons'])} {'lesson' if len(manifest['lessons']) == 1 else 'lessons'}, {manifest['of']} "
+        f"points together, in {out}."
     )
 
 
@@ -478,7 +485,11 @@ class Part(click.ParamType):
     help='What late days cost, such as "10% a day, at most 50%" or "none". Default: late hand-ins are only listed.',
 )
 @click.option(
-    "--received", type=ANY_PATH, help="A CSV file of dates from the learning platform: learner, received, lesson."
+    "--received",
+    type=ANY_PATH,
+    multiple=True,
+    callback=_only_one,
+    help="A CSV file of dates from the learning platform: learner, received, lesson.",
 )
 @click.option(
     "--resemblance",

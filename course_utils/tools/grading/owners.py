@@ -19,6 +19,9 @@ from ..._support.notebooks import parts
 from .platforms import readings
 from .untrusted import for_keys, for_messages
 
+WITHOUT_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+TWO_LETTERS = str.maketrans(dict(zip("äöüøåÄÖÜØÅ", "ae oe ue oe aa Ae Oe Ue Oe Aa".split())))
+SHORTEST_NUMBER = 5  # digits of an id that may stand beside words: shorter ones are times, versions and sheets
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)?[-_ ]?(\d{1,2})", re.IGNORECASE)
 WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+")
 DATE = re.compile(r"(?<!\d)(\d{4}[-_.]\d\d?[-_.]\d\d?|\d\d?[-_.]\d\d?[-_.]\d{4})(?!\d)")
@@ -29,7 +32,7 @@ SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
 
 def normalised(text):
     """A text without the differences between spellings of one name: case, accents, spaces, punctuation."""
-    text = unicodedata.normalize("NFKD", str(text)).casefold()
+    text = unicodedata.normalize("NFKD", str(text)).casefold().translate(WITHOUT_STROKES)
     return "".join(
         letter
         for letter in text
@@ -95,10 +98,12 @@ class Roster:
     def __init__(self, people):
         self.people = people.values()
         self.exact = {_raw(person): person for person in self.people}
+        self.words = {person: {normalised(word[0]) for word in WORD.finditer(person.name)} for person in self.people}
         self.folded = self._claimed(lambda person: [_folded(_raw(person))])
         self.spellings = {
             **self._claimed(lambda person: map(normalised, _rotations(person.name))),
             **self._claimed(lambda person: [normalised(person.email), normalised(person.email.partition("@")[0])]),
+            **self._claimed(lambda person: map(normalised, person.also)),
             **self._claimed(lambda person: [normalised(_raw(person))]),
         }
 
@@ -124,14 +129,32 @@ class Roster:
         """
         text = DATE.sub(" ", text)  # its numbers are nobody's id
         words, found, taken = list(WORD.finditer(text)), {}, set()
+        has_words = any(word[0].isalpha() and len(word[0]) > 1 for word in words)
         for length in range(min(len(words), MOST_WORDS), 0, -1):
             for start in range(len(words) - length + 1):
                 places = range(start, start + length)
                 part = text[words[start].start() : words[places[-1]].end()]
+                if part.isdigit() and has_words and len(part) < SHORTEST_NUMBER:
+                    continue
                 if taken.isdisjoint(places) and (person := self.find(part)):
+                    if length < len(words) and self._is_given_name(part, person):
+                        continue
                     found[person] = None
                     taken.update(places)
-        return list(found)
+        return list(found) + self._others_in(text, found)
+
+    def _is_given_name(self, part, person):
+        """Whether a word names somebody only as what stands before the @, which may be a given name of others."""
+        part = part.casefold()
+        return part.isalpha() and part == person.email.partition("@")[0].casefold() and part != _folded(_raw(person))
+
+    def _others_in(self, text, found):
+        """Those whose whole names stand in a text in which others were found, as in "Maria Anna Schmidt"."""
+        said = {normalised(word[0]) for word in WORD.finditer(text)}
+        named = [len(self.words[one]) for one in found if len(self.words[one]) > 1 and self.words[one] <= said]
+        most = max(named, default=0)
+        others = (one for one in self.people if one not in found and len(self.words[one]) >= most)
+        return [one for one in others if most and self.words[one] <= said]
 
 
 def _reliable_name(reading):
@@ -154,8 +177,10 @@ def _folded(text):
 
 
 def _rotations(name):
-    words = name.replace(",", " ").split()
-    return ["".join(words[n:] + words[:n]) for n in range(len(words))]
+    """A name with its words in other orders, also with umlauts as two letters."""
+    spelled = {name, unicodedata.normalize("NFC", name).translate(TWO_LETTERS)}
+    words = [one.replace(",", " ").split() for one in spelled]
+    return ["".join(one[n:] + one[:n]) for one in words for n in range(len(one))]
 
 
 class Owners:
@@ -191,6 +216,7 @@ class Owners:
         """
         self.platforms, self.ids, self.lengths, self.names, self.doubtful, by_name = set(), set(), set(), {}, {}, {}
         read = {entry: found for entry in handed_in if (found := readings(entry))}
+        self.fronts = Counter(one.name.replace("_", " ").partition("-")[0] for one, *_ in read.values())
         for first, *later in read.values():
             (self.doubtful if later else self.names).setdefault(first.id, set()).add(_reliable_name(first))
             if not later:
@@ -212,8 +238,16 @@ class Owners:
     def _named(self, reading):
         """The learner on the roster whom a platform's name means: alone, or behind the name of a group."""
         name = reading.name.replace("_", " ")
+        if person := self.roster.find(name):
+            return person
         parts = name.split("-")
-        return next(filter(None, (self.roster.find("-".join(parts[at:])) for at in range(len(parts)))), None)
+        behind = ((at, self.roster.find("-".join(parts[at:]))) for at in range(1, len(parts)))
+        at, person = next((one for one in behind if one[1]), (0, None))
+        return person if person and self._is_group("-".join(parts[:at])) else None
+
+    def _is_group(self, front):
+        """Whether what stands before a name is a group's, and no given name: "Team 3", or one that several have."""
+        return not front.isalpha() or self.fronts[front] > 1
 
     def _lessons_of(self, one):
         """What a file is handed in for: its assignment or lessons. A platform numbers a learner anew for each."""

@@ -5,6 +5,7 @@ the tests and documents that follow.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -59,8 +60,8 @@ class Platform:
                 yield Reading(match.start(), self, groups["id"], name, groups.get("file") or "")
 
     def names_of(self, learner):
-        """How the names of the files that count are read."""
-        parts = (part for file in learner.files for part in file.split("/"))
+        """How the names of the learner's files are read."""
+        parts = (part for file in learner.handed_in for part in file.split("/"))
         return [found[0] for part in parts if (found := list(self.readings(part)))]
 
     def feedback_names(self, learner):
@@ -94,6 +95,12 @@ def readings(entry):
 
 def several_assignments(learners):
     """What to do about tables for a platform that numbers a learner anew for each assignment, "" if there is one."""
+    numbers = Counter((one.platform, one.name) for one in learners if one.number and not one.listed)
+    if learners and 2 * sum(number > 1 for number in numbers.values()) > len(numbers):
+        return (
+            "Most names stand here with several numbers of a platform, as if these were hand-ins of several "
+            "assignments: give the list of the class with --roster, and each person is one."
+        )
     for platform in PLATFORMS:
         if any(len({one.id for one in platform.names_of(learner)}) > 1 for learner in learners):
             return (
@@ -107,14 +114,15 @@ def in_a_sentence(learner):
     """A learner's result as text for a comment field."""
     if learner.points is None:
         return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
-    open_ones = [
-        one
-        for one, mark in learner.exercises.items()
-        if mark.status != "passed" and not (one in learner.given and mark.points == mark.of)
-    ]
+    open_ones = [one for one, mark in learner.exercises.items() if mark.status != "passed" and one not in learner.given]
     text = f"{learner.points} of {learner.of} points."
+    if learner.status == "nothing handed in" and not learner.given:
+        left_out = " A file that may be this learner's was left out." if learner.has_left_out else ""
+        return f"{text} Nothing was handed in.{left_out}"
+    text += f" Not readable: {learner.reason}." if learner.status == "unreadable" else ""
     text += "".join(f" {part.in_words()}" for part in learner.received if part.deducted)
     text += " A file that may be this learner's was left out." if learner.has_left_out else ""
+    text += f" Given by the teacher: {', '.join(sorted(learner.given))}." if learner.given else ""
     text += f" Not yet passed: {', '.join(open_ones)}." if open_ones else ""
     return text + (f" {learner.waiting} points are still to be marked by hand." if learner.waiting else "")
 
@@ -137,6 +145,15 @@ PARTICIPANT = re.compile(r"(?:participant|participante|teilnehmer(?:/in|\*in|:in
 # columns of the worksheet in English and German, exactly as Moodle writes them
 IDENTIFIERS, GRADES = {"Identifier", "ID"}, {"Grade", "Bewertung"}
 DATES_OF_GRADES = {"Last modified (grade)", "Zuletzt geändert (Bewertung)"}
+
+
+def most_points(rows):
+    """What Moodle's grading worksheet calls the maximum grade; None if these rows say none."""
+    found = {row.get("Maximum Grade") or row.get("Bestwertung") or "" for row in rows} - {""}
+    try:
+        return float(found.pop().replace(",", ".")) if len(found) == 1 else None
+    except ValueError:
+        return None
 
 
 def _filled_worksheet(rows, learners):

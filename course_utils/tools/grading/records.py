@@ -38,13 +38,14 @@ def records(hand_ins, entries, roster, work, lessons=None, secret=None):
     shown = {key: _shown(key, mine, roster) for key, mine in theirs.items()}
     made, left_out = [], getattr(hand_ins, "left_out", ())
     for key in sorted(theirs):
-        mine, marks = sorted(theirs[key], key=lambda one: (one.turn, one.modified, one.file)), _LatestMarks(expected)
+        mine, marks = sorted(theirs[key], key=_by_time), _LatestMarks(expected)
         for hand_in in mine:
             twins = [shown[twin] for twin in sorted(holders.get(hand_in.sha256, set()) - {key})]
             marks.add(hand_in.file, _result(hand_in, entries), twins)
-        marks.say_which_count("the platform's number" if mine and mine[-1].turn else "the file's date")
+        marks.say_which_count(_what_says(mine))
         record = LearnerRecord(key, page_name(key, secret), listed=key in roster)
         _identify(record, mine, roster)
+        record.handed_in = [one.file for one in mine]
         marks.write_to(record, bool(mine))
         record.notes += [f"{LEFT_OUT}{one.file}: {one.why}" for one in left_out if key in one.maybe]
         if record.status == NOTHING and record.has_left_out:
@@ -101,6 +102,22 @@ def _result(hand_in, entries):
     return entry.result if entry else Result("unreadable", hand_in.problem or "it was not marked")
 
 
+def _by_time(hand_in):
+    """What sorts a learner's hand-ins, the latest last; "x (2)" was downloaded after "x"."""
+    copy = re.search(r"\((\d{1,4})\)", hand_in.file)
+    return hand_in.turn, hand_in.modified, int(copy[1]) if copy else 0, hand_in.file
+
+
+def _what_says(hand_ins):
+    """What says which of several hand-ins is the latest, for a sentence."""
+    *_, before, last = [None, None, *hand_ins]
+    if not before or last.turn != before.turn:
+        return "the number or date in its name counts"
+    if last.modified != before.modified:
+        return "the file's date counts"
+    return "its name counts, since no date tells them apart"
+
+
 def _shown(key, mine, roster):
     """A learner in a sentence: the key, behind the name if it is known and different."""
     name = _name(mine, roster.get(key))
@@ -131,6 +148,7 @@ class _LatestMarks:
     def __init__(self, expected):
         self.expected = expected
         self.marks, self.texts, self.read, self.latest = {}, {}, {}, {}
+        self.source = {}  # the file of each mark
         self.again, self.notes, self.unreadable, self.not_marked = set(), [], [], []
 
     def add(self, file, result, twins):
@@ -163,7 +181,7 @@ class _LatestMarks:
             if mark.status == "not attempted" and self.marks.get(one, mark).status in ("passed", "failed"):
                 kept.append(one)
             else:
-                self.marks[one] = mark
+                self.marks[one], self.source[one] = mark, file
         if kept:
             self.notes.append(f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts")
         marks = result.exercises
@@ -174,10 +192,10 @@ class _LatestMarks:
         }
 
     def say_which_count(self, by):
-        """Note which files count of lessons that were handed in more than once. by: what says which is the latest."""
+        """Note which files count of lessons that were handed in more than once. by: what says so."""
         for file in dict.fromkeys(self.latest[lesson] for lesson in sorted(self.again)):
             lessons = ", ".join(lesson for lesson in sorted(self.again) if self.latest[lesson] == file)
-            self.notes.append(f"lesson {lessons} was handed in more than once; the latest by {by} counts: {file}")
+            self.notes.append(f"lesson {lessons} was handed in more than once; the latest by {by}: {file}")
 
     def write_to(self, record, handed_in):
         """Fill in marks, status, reason and notes. handed_in: whether there was anything."""
@@ -185,7 +203,8 @@ class _LatestMarks:
         if self.read and not states:
             states = [("ok", "")]
         self._fill_gaps()
-        record.files = [file for file in self.read if file in self.latest.values()]
+        counts = {*self.latest.values(), *self.source.values()}
+        record.files = [file for file in self.read if file in counts]
         record.problems = [problem for file in record.files for problem in self.read[file].problems]
         record.exercises = {one: self.marks[one] for one in self.expected}
         notes = record.notes + self.notes

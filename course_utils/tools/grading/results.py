@@ -129,7 +129,7 @@ class LearnerRecord:
     page: the file name of the feedback page.
     platform, number: the learning platform, and the learner's number there, if the hand-ins come from one.
     login, sis: what the roster has beside Canvas's id, if it is Canvas's gradebook.
-    files, problems: of the hand-ins that count.
+    files, problems: of the hand-ins that count. handed_in: all files of the learner.
     points: None while something is unmarked, which is not the same as 0.
     waiting: the points of texts that nobody has marked yet.
     due: the deadline and the rule about late hand-ins in words, "" without a deadline.
@@ -152,6 +152,7 @@ class LearnerRecord:
     remarks: dict[str, Remark] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+    handed_in: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     points: float | None = None
     of: float = 0

@@ -203,6 +203,7 @@ FORMS = {
     "problems": texts,
     "broken": lambda value: isinstance(value, str),
     "unreadable": lambda value: isinstance(value, str),
+    "failed": lambda value: isinstance(value, str),
     "more": texts,
     "stopped": lambda value: isinstance(value, list) and all(type(one) is int for one in value),
     "texts": lambda value: isinstance(value, dict) and texts(value),

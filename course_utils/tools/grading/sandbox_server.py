@@ -64,6 +64,8 @@ class Checks:
 
 
 CHECKS = Checks()
+# what only something outside the notebook could mend: another file, a package, somebody who types
+FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFError")
 
 
 class Submission:
@@ -124,7 +126,8 @@ class Submission:
             if own:
                 raise program.CellUnreadable(own[-1]) from None
             if run == "slice":
-                return {"broken": str(missing), "more": ["end"] if self.program.mine else []}
+                broken = self._why_none(name) or str(missing)
+                return {"broken": broken, "more": ["end"] if self.program.mine else []}
             place = None
         space, more = program.Space(self.program), []
         if run == "slice":
@@ -147,7 +150,8 @@ class Submission:
             space.run_cells(*self.program.whole(name, last))
             if place is None and name in space.names and not space.owns(space.names[name]):
                 return {"broken": f"`{name}` is imported but not defined in this notebook"}
-        told = {"more": more, "stopped": space.stopped}
+        failed = next((problem for problem in space.problems if problem.startswith(FROM_OUTSIDE)), "")
+        told = {"more": more, "stopped": space.stopped, "failed": failed[:200]}
         if name not in space.names:
             return {"broken": f"running its cell failed ({(space.problems or ['no reason given'])[-1][:300]})", **told}
         answer = self.answers[exercise_id] = space.names[name]
@@ -156,6 +160,17 @@ class Submission:
             if callable(answer)
             else {"value": answer, **told}
         )
+
+    def _why_none(self, name):
+        """Why there is no answer of this name, if it stands in a cell that is no code, or is imported."""
+        if any(cell["kind"] != "code" and f"def {name}(" in cell["source"] for cell in self.cells):
+            return f"`{name}` stands in a cell that is not code; change the cell's type to Code"
+        if any(
+            name in names and isinstance(statement, program.IMPORTS)
+            for names, (_, statement) in zip(self.program.binding, self.program.statements)
+        ):
+            return f"`{name}` is imported but not defined in this notebook, and only this one file is read"
+        return ""
 
     def call(self, exercise_id, args):
         """Call an answer. Sends what it returned or raised, and the arguments if they changed."""

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from ..._support.files import file_sha256
 from ..workspace.copies import GLOSSARY
-from .owners import Owners, Roster, normalised, stem_of
+from .owners import Owners, Roster, normalised, notebooks_named_in, stem_of
 from .platforms import PARTICIPANT
 from .untrusted import for_keys, for_messages
 
@@ -36,6 +36,9 @@ MOST_TOLD = 20  # problems of one kind that are listed one by one
 LARGEST_ROSTER = 2**26  # bytes
 ZIP, ARCHIVE = re.compile(r"\.zip$", re.IGNORECASE), re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$")
+# Blackboard's attempt_2026-12-04-17-00-00, nbgrader's +2026-12-04 18:03:11; Teams' Version 10, Autolab's _10_handin
+ATTEMPT = re.compile(r"(?<!\d)(20\d\d)[-_](\d\d)[-_](\d\d)[-_ T](\d\d)[-_:h]?(\d\d)(?:[-_:m]?(\d\d))?(?!\d)")
+VERSION = re.compile(r"(?<![^\W_])(?:version|versuch|attempt)[ _-]?(\d{1,4})(?!\d)|_(\d{1,4})_handin", re.IGNORECASE)
 JUNK = re.compile(r"thumbs\.db|desktop\.ini|icon\r", re.IGNORECASE)
 # only beside the hand-ins; inside a learner's folder such a file is handed in
 BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
@@ -53,11 +56,16 @@ ADVICE = {
     errno.EIO: "check the disk",
 }
 # the last two hold a learner's files from before a reset, and live copies (passed.SAVED, passed.LIVE)
-IGNORED = (".ipynb_checkpoints", "__MACOSX", "yours_saved", "live_copies")
+COPIES = ".ipynb_checkpoints"
+IGNORED = (
+    COPIES, "__MACOSX", "__pycache__", "yours_saved", "live_copies", "venv", "site-packages",
+    "node_modules",
+)  # fmt: skip
 KEYS = {  # what a column is called, in English or German, without signs, spaces and accents
     "id": (
         "learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid",
-        "anmeldename", "benutzername", "idnummer", "matrikelnummer",
+        "anmeldename", "benutzername", "idnummer", "matrikelnummer", "sid", "netid", "studentnumber", "orgdefinedid",
+        "githubusername", "sisuserid",
     ),
     "name": ("name", "fullname", "student", "vollstandigername"),
     "email": ("email", "emailaddress", "mail", "emailadresse"),
@@ -153,6 +161,7 @@ class Learner:
 
     raw: the id as written there, if it is not fit to be shown.
     login, sis: what Canvas's gradebook has beside its own id.
+    also: what stands in the roster's other columns of ids.
     """
 
     learner: str
@@ -161,6 +170,7 @@ class Learner:
     raw: str = ""
     login: str = ""
     sis: str = ""
+    also: tuple[str, ...] = ()
 
 
 def read_roster(path):
@@ -191,6 +201,8 @@ def read_roster(path):
         key = PARTICIPANT.sub(r"\1", found["id"]) or found["email"]
         if not key and normalised(cells.get("student", "a name")) in ("", "pointspossible"):
             continue
+        if not any(cells.values()):
+            continue
         if not key:
             raise HandInError(
                 f"The roster {path} has no id and no email in line {number}; name the columns id, name, email."
@@ -205,6 +217,7 @@ def read_roster(path):
             key if for_keys(key) != key else "",
             for_messages(found["login"]),
             for_messages(found["sis"]),
+            tuple(dict.fromkeys(cells[name] for name in KEYS["id"] if cells.get(name) and cells[name] != key)),
         )
     if not learners:
         raise HandInError(f"The roster {path} has no learners.")
@@ -297,7 +310,15 @@ def gather(source, folder, roster=None, skip=()):
 def _hand_in(one, owner):
     """A file as the hand-in of its owner."""
     about = (for_messages(owner.name), one.file, one.path, one.sha256, one.modified, one.problem)
-    return HandIn(owner.learner, *about, owner.platform, owner.number, owner.turn)
+    turn = owner.turn or _stated_turn("/".join(one.parts[: one.outer]))
+    return HandIn(owner.learner, *about, owner.platform, owner.number, turn)
+
+
+def _stated_turn(path):
+    """The date, or the number of the version, that a platform writes into a name: the larger the later; 0 without."""
+    if found := ATTEMPT.findall(path):
+        return int("".join(part.zfill(2) for part in found[-1]).ljust(14, "0"))
+    return max((int(one or other) for one, other in VERSION.findall(path)), default=0)
 
 
 def _kept(files, listed, left_out):
@@ -399,6 +420,8 @@ def _in_folder(source, folder, skip, people):
         for name in inner:
             if name.startswith("."):
                 yield from _hidden((*place, utf8_name(name)), _hidden_notebooks(here / name))
+        if place and COPIES in folders and not files and not inner:
+            yield _only_copies(place)
         links = [name for name in inner if not name.startswith(".") and os.path.islink(here / name)]
         todo += [
             ((*place, utf8_name(name)), here / name)
@@ -524,6 +547,11 @@ def _begins_notebook(data):
     return bool(first) and (bool(first[1]) or b'"cell_type"' in data or b'"nbformat"' in data)
 
 
+def _only_copies(folder, outer=None):
+    problem = f"there are only Jupyter's own copies, in {COPIES}; the notebook itself is missing"
+    return _refused((*folder, COPIES), problem, outer)
+
+
 def _refused(parts, problem, outer=None):
     return Found(parts, outer or len(parts), None, problem=problem)
 
@@ -555,8 +583,11 @@ def _open_zip(path, members):
         try:
             packed.read(1)
             archive = zipfile.ZipFile(packed)
-            if len(archive.infolist()) > members:
-                raise zipfile.BadZipFile(f"it has {len(archive.infolist())} members, and at most {members} are allowed")
+            number = sum(not {*member.filename.split("/")} & {*IGNORED} for member in archive.infolist())
+            if number > members:
+                raise zipfile.BadZipFile(
+                    f"it has {number} members, and at most {members} are allowed; leave out others"
+                )
             yield archive
         except Exception as error:
             raise packed.fault or error from None
@@ -579,7 +610,8 @@ def _in_archive(path, folder, label, whole=False):
     unpacking = _Unpacking(Path(folder), label, whole)
     try:
         with _open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
-            for member in archive.infolist():
+            # a lesson's own name first, since only so many notebooks of one learner are read
+            for member in sorted(archive.infolist(), key=lambda one: not notebooks_named_in(one.filename)):
                 if member.flag_bits & ENCRYPTED:
                     raise zipfile.BadZipFile("it needs a password")
                 yield from unpacking.member(archive, member)
@@ -612,12 +644,16 @@ class _Unpacking:
         self.notebooks = self.looked_into = 0
         self.times, self.hidden = Counter(), Counter()  # by path
         self.refused, self.unfinished = [], None
+        self.folders, self.copies = set(), set()  # those that hold anything else, and those that hold Jupyter's copies
 
     def member(self, archive, member):
         """Yield what a member is; a notebook is unpacked, a zip in the class's archive too."""
         inner = _parts(member)
+        if not member.is_dir() and COPIES in inner:
+            self.copies.add((*self.label, *inner[: inner.index(COPIES)]))
         if member.is_dir() or not inner or set(inner) & set(IGNORED):
             return
+        self.folders |= {(*self.label, *inner[:place]) for place in range(1, len(inner))}
         parts, name = (*self.label, *inner), inner[-1]
         is_zip, dotted = bool(ZIP.search(name)), [place for place, part in enumerate(inner, 1) if part.startswith(".")]
         if dotted:
@@ -651,7 +687,11 @@ class _Unpacking:
         most = min(LARGEST_OF_ONE if is_zip else LARGEST, self.bytes_left)
         if member.file_size <= most and (self.times[inner] if self.whole else self.notebooks) <= MOST_OF_ONE:
             return True
-        problem = f"it unpacks to more than {most // 2**20} MB, or there are too many files"
+        problem = (
+            f"it unpacks to more than {most // 2**20} MB; hand it in without its outputs"
+            if member.file_size > most
+            else f"it is one of more than {MOST_OF_ONE} notebooks; hand in only the lesson's"
+        )
         self.refused.append(_refused(parts, problem, self.outer))
         return False
 
@@ -678,6 +718,8 @@ class _Unpacking:
             yield _refused(self.refused[-1].parts, problem, self.outer)
         for parts, number in self.hidden.items():
             yield from _hidden(parts, number)
+        for folder in sorted(self.copies - self.folders):
+            yield _only_copies(folder, self.outer)
 
     def discard_unfinished(self):
         """Delete the file that was being written. Returns whether there was one."""

@@ -31,7 +31,7 @@ def write_tables(out, learners, work, isolated, left_out=(), downloads=(), names
     _write_grades(out / GRADES, learners, work, lessons)
     title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
     for platform in platforms.PLATFORMS:
-        tables = (platform.filled(rows, learners) for rows in map(_read, downloads))
+        tables = (platform.filled(rows, learners) for rows in map(table_or_nothing, downloads))
         if filled := next(filter(None, tables), None):
             header, rows = list(filled[0]), [list(row.values()) for row in filled]
         else:
@@ -70,7 +70,7 @@ def write_feedback_zip(out, learners, name):
     return pages
 
 
-def _read(path):
+def table_or_nothing(path):
     """The rows of a CSV file that somebody gave, none if it cannot be read."""
     try:
         return read_table(path)
