@@ -165,7 +165,7 @@ def test_learners_are_found_as_platforms_name_them(tmp_path):
     assert "class: Zoe." in late(tmp_path, f"Participant 79,Zoe,,,{when}", **how).told[0]
     for names in ("Participant 77,,ADA@example.org", 'Participant 77,"Lovelace, Ada",', "ada,,"):
         found = late(tmp_path, f"{names},,{when}\nParticipant 78,Bob,,,-", **how)
-        assert found.ada.late_days == 2 and found.told == ["Late: ada (2 days)."]
+        assert found.ada.late_days == 2 and found.told == ["Late: Ada Lovelace (2 days)."]
 
 
 def test_a_learner_who_is_not_marked_loses_nothing_yet(tmp_path):

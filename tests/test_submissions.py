@@ -9,7 +9,7 @@ import pytest
 
 from course_utils.tools.grading import submissions
 from course_utils.tools.grading.owners import own_part
-from course_utils.tools.grading.submissions import gather, read_roster
+from course_utils.tools.grading.submissions import HandInError, gather, read_roster
 from course_utils.tools.grading.untrusted import for_messages
 
 from .test_owners import EMAILS, NOTEBOOK, collecting, packed  # noqa: F401
@@ -43,6 +43,13 @@ def test_files_of_one_name_are_kept_apart_and_results_are_no_hand_ins(tmp_path):
 def test_names_of_a_roster(tmp_path, text, key, name):
     (tmp_path / "roster.csv").write_text(text, encoding="utf-8-sig")
     assert read_roster(tmp_path / "roster.csv")[key].name == name
+
+
+@pytest.mark.parametrize("above, line", [("", 3), ("sep=,\n", 4), ("Report\nof 2026\n", 5)])
+def test_an_error_in_a_roster_names_its_line(tmp_path, above, line):
+    (tmp_path / "roster.csv").write_text(f"{above}id,name\nada,Ada\nada,Bob\n")
+    with pytest.raises(HandInError, match=f"has 'ada' twice \\(again in line {line}\\)"):
+        read_roster(tmp_path / "roster.csv")
 
 
 def test_blank_rows_of_a_roster_do_not_count(tmp_path):

@@ -18,7 +18,7 @@ from .owners import in_words, normalised
 from .platforms import PARTICIPANT, calls_late
 from .results import Received, counted, whole
 from .store import GradeError
-from .submissions import KEYS, read_table, roster_of
+from .submissions import KEYS, numbered_rows, roster_of
 from .untrusted import for_messages
 
 KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
@@ -267,14 +267,14 @@ def _rows(path):
     """
     name = for_messages(path, 300)
     try:
-        rows = read_table(path)
+        rows = numbered_rows(path)
     except UnicodeDecodeError:
         raise GradeError(f"{name} is not in UTF-8; save it as CSV in UTF-8.") from None
     except (OSError, csv.Error) as error:
         raise GradeError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     if not rows:
         raise GradeError(f"{name} has no lines; it needs one for each learner, with the columns learner and received.")
-    for number, row in enumerate(rows, 2):
+    for number, row in rows:
         where = f"{name}, line {number}: "
         if None in row:
             raise GradeError(f"{where}there are more values than columns; quote any text that contains a comma.")

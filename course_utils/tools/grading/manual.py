@@ -10,7 +10,7 @@ from .owners import in_words
 from .platforms import PARTICIPANT
 from .results import HandMarkedCell, Remark, whole
 from .store import GradeError
-from .submissions import read_table, roster_of
+from .submissions import numbered_rows, read_table, roster_of
 from .tables import write_table
 from .untrusted import from_cells
 
@@ -103,10 +103,10 @@ def _rows(path):
     if path.exists() and not path.is_file():
         raise GradeError(f"{path} is not a file: move it away, and run the same command to write a new one.")
     try:
-        rows = read_table(path) if path.exists() else []
+        rows = numbered_rows(path) if path.exists() else []
     except (UnicodeDecodeError, csv.Error) as error:
         raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}). {UNCHANGED}") from None
-    for number, row in enumerate(rows, 2):
+    for number, row in rows:
         row = {_unguarded(column): _unguarded(value) for column, value in row.items()}
         if not {"learner", "cell", "points"} <= set(row):
             raise GradeError(f"{path} needs the columns {', '.join(COLUMNS)}. {UNCHANGED}")

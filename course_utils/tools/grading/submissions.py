@@ -183,7 +183,7 @@ def read_roster(path):
     Raises HandInError if there is neither an id nor an email, or one occurs twice.
     """
     try:
-        rows = read_table(path, HEADINGS)
+        rows = numbered_rows(path, HEADINGS)
     except UnicodeDecodeError:
         raise HandInError(f"The roster {for_messages(path, 300)} is not in UTF-8; save it as CSV in UTF-8.") from None
     except (OSError, csv.Error) as error:
@@ -191,7 +191,7 @@ def read_roster(path):
             f"The roster {for_messages(path, 300)} cannot be read: {getattr(error, 'strerror', None) or error}."
         ) from None
     learners = {}
-    for number, row in enumerate(rows, 2):
+    for number, row in rows:
         cells = {
             normalised(key): (value or "").strip()
             for key, value in row.items()
@@ -230,7 +230,12 @@ def roster_of(records):
 
 
 def read_table(path, headings=()):
-    """The rows of a CSV file in UTF-8, separated by commas or, as in much of Europe, by semicolons, or by tabs.
+    """The rows of a CSV file, see `numbered_rows`."""
+    return [row for _, row in numbered_rows(path, headings)]
+
+
+def numbered_rows(path, headings=()):
+    """[(the line where it ends, row)] of a CSV file in UTF-8, separated by commas, semicolons or tabs.
 
     headings: the first line with one of them is the header, if there is one near the beginning; else the first line.
 
@@ -244,14 +249,16 @@ def read_table(path, headings=()):
     begins = re.match(r"sep=(.)\r?\n", text)  # a line for spreadsheets
     text = text[begins.end() :] if begins else text
     lines = text.split("\n", MOST_ABOVE)
-    above = (at for at, line in enumerate(lines) if headings & {normalised(one) for one in re.split("[,;\t]", line)})
-    text = "\n".join(lines[next(above, 0) :]) if headings else text
+    headers = (at for at, line in enumerate(lines) if headings & {normalised(one) for one in re.split("[,;\t]", line)})
+    above = next(headers, 0) if headings else 0
+    text = "\n".join(lines[above:])
+    above += bool(begins)
     first = text.partition("\n")[0]
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:
-        return list(reader)
+        return [(above + reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise csv.Error(f"line {reader.line_num + 1}: {error}; is there an unclosed quotation mark?") from None
+        raise csv.Error(f"line {above + reader.line_num + 1}: {error}; is there an unclosed quotation mark?") from None
 
 
 def gather(source, folder, roster=None, skip=()):
