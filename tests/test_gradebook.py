@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from course_utils._support.notebooks import exercise_parts
 from course_utils.tools.grading.manual import read_manual, unclaimed
 from course_utils.tools.grading.marking import assignment
-from course_utils.tools.grading.platforms import in_a_sentence
+from course_utils.tools.grading.platforms import MOODLE, in_a_sentence
 from course_utils.tools.grading.program import Broken, read_notebook
 from course_utils.tools.grading.records import doubtful_owners, page_name, records
 from course_utils.tools.grading.results import NOT_MARKED, STATUSES, LearnerRecord, Mark, Result, gravest
@@ -119,6 +119,24 @@ def test_what_says_which_hand_in_is_the_latest():
     assert "the latest by the file's date counts: a.ipynb" in notes(("a.ipynb", 2), ("b.ipynb", 1))
     told = notes(("x (1).ipynb", 1), ("x.ipynb", 1))
     assert "by its name counts, since no date tells them apart: x (1).ipynb" in told
+
+
+def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_of_them_0():
+    people = {one: Learner(one, "Leon Ray") for one in "ab"} | {"cleo": Learner("cleo", "Cleo Oz")}
+    entry = Entry("71", "Leon Ray", "71/a.ipynb", "", "", result(*ALL_04))
+    made = records([HandIn("71", "Leon Ray", "71/a.ipynb", None)], {("71", "71/a.ipynb"): entry}, people, WORK, ("04",))
+    found = {one.learner: one for one in made}
+    for one in "ab":
+        assert found[one].notes == ["left out: 71/a.ipynb: several on the roster have this name"]
+        assert found[one].reason == "what may be this learner's was left out"
+    assert [row[3] for row in MOODLE.table(made, "Title")[1:]] == [FULL, None, None, 0] and found["cleo"].notes == []
+
+
+def test_a_notebook_with_nothing_filled_in_is_looked_at():
+    stubs = result()
+    stubs.exercises.update({one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()})
+    ada = learners(("ada", "a.ipynb", 1, stubs), lessons=("04",))["ada"]
+    assert (ada.status, ada.notes) == ("ok", ["nothing was filled in"])
 
 
 def test_people_of_one_name_are_told_apart_by_a_number():

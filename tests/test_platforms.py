@@ -122,7 +122,7 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
     """Moodle takes a worksheet back only with its own headings, in the language of the site."""
     header, participant = WORKSHEETS[language]
     line = '{}{},{},{},-,,"6,00",-,-,\n'
-    learners[-1].email = "eve@x.org"
+    learners[-1].email, learners[-1].points = "eve@x.org", 1.5
     given = tmp_path / "worksheet.csv"
     people = [(4711, "Cleo Oz", "c@x.org"), (12, "Eve", "Eve@x.org"), (13, "Who", "w@x.org")]
     given.write_text(header + "".join(line.format(participant, *one) for one in people), encoding="utf-8-sig")
@@ -131,7 +131,7 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
     assert ",".join(first) + "\n" == header
     nothing = ["'-", "'-"]  # as in all tables, guarded against spreadsheets; Moodle does not read these cells
     assert cleo[:1] + cleo[4:] == [f"{participant}4711", str(FULL), "6,00", *nothing, f"{FULL} of {FULL} points."]
-    assert eve[4] == str(FULL) and who[:3] + who[4:] == [f"{participant}13", "Who", "w@x.org", "", "6,00", *nothing, ""]
+    assert eve[4] == "1,5" and who[:3] + who[4:] == [f"{participant}13", "Who", "w@x.org", "", "6,00", *nothing, ""]
 
 
 def test_several_assignments_have_no_table_in_common(learners):

@@ -152,8 +152,8 @@ def _about_points(downloads, learners):
     for most in filter(None, (most_points(table_or_nothing(path)) for path in downloads)):
         if of and {most} != of:
             return (
-                f"The worksheet says that the most points are {most:g}, and here they are {max(of):g}: set the maximum "
-                "grade of the assignment to that, or its points count as a smaller share."
+                f"The worksheet has {most:g} as the maximum grade, and these lessons give {max(of):g} points: set the "
+                f"maximum grade of the assignment to {max(of):g}, or the points count as another share."
             )
     return ""
 

@@ -105,7 +105,8 @@ def _rows(path):
     try:
         rows = numbered_rows(path) if path.exists() else []
     except (UnicodeDecodeError, csv.Error) as error:
-        raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}). {UNCHANGED}") from None
+        advice = " In Excel, save it as “CSV UTF-8”." if isinstance(error, UnicodeDecodeError) else ""
+        raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}).{advice} {UNCHANGED}") from None
     for number, row in rows:
         row = {_unguarded(column): _unguarded(value) for column, value in row.items()}
         if not {"learner", "cell", "points"} <= set(row):

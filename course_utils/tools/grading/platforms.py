@@ -95,8 +95,9 @@ def readings(entry):
 
 def several_assignments(learners):
     """What to do about tables for a platform that numbers a learner anew for each assignment, "" if there is one."""
-    numbers = Counter((one.platform, one.name) for one in learners if one.number and not one.listed)
-    if learners and 2 * sum(number > 1 for number in numbers.values()) > len(numbers):
+    numbers = Counter((one.platform, one.name) for one in learners if one.number)
+    twice = sum(number > 1 for number in numbers.values())
+    if 2 * twice > len(numbers) and not any(one.listed for one in learners):
         return (
             "Most names stand here with several numbers of a platform, as if these were hand-ins of several "
             "assignments: give the list of the class with --roster, and each person is one."
@@ -108,6 +109,13 @@ def several_assignments(learners):
                 "one. To give back the points of each, mark each by itself, with its own download, --lessons and --out."
             )
     return ""
+
+
+def _grade(learner, comma=False):
+    """A learner's points for a platform, empty if what may be the learner's only file was left out."""
+    if learner.points is None or learner.status == "nothing handed in" and learner.has_left_out and not learner.given:
+        return None
+    return str(learner.points).replace(".", ",") if comma else learner.points
 
 
 def in_a_sentence(learner):
@@ -136,7 +144,7 @@ def _moodle_table(learners, title):
     for one in learners:
         number, name = MOODLE.number(one), one.name or one.learner
         identifier = f"Participant {number}" if number else ""
-        lines.append([identifier, name, one.email, one.points, one.of, in_a_sentence(one)])
+        lines.append([identifier, name, one.email, _grade(one), one.of, in_a_sentence(one)])
     return lines
 
 
@@ -168,6 +176,7 @@ def _filled_worksheet(rows, learners):
     )  # fmt: skip
     if not (identifier and grade and date):
         return None
+    comma = any("," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows)
     by_key = {one.learner: one for one in learners}
     by_key |= {one.email.casefold(): one for one in learners if one.email}
     by_key |= {name.id: one for one in learners for name in MOODLE.names_of(one)}
@@ -175,7 +184,7 @@ def _filled_worksheet(rows, learners):
     for row in rows:
         names = [PARTICIPANT.sub(r"\1", (row[identifier] or "").strip()), *row.values()]
         one = next(filter(None, (by_key.get(name.casefold()) for name in names if isinstance(name, str))), None)
-        given = {grade: one.points, **({comment: in_a_sentence(one)} if comment else {})} if one else {}
+        given = {grade: _grade(one, comma), **({comment: in_a_sentence(one)} if comment else {})} if one else {}
         filled.append({column: row[column] for column in columns} | given)
     return filled
 
@@ -204,7 +213,7 @@ def _canvas_table(learners, title):
         number, login = CANVAS.number(one), one.learner if one.listed or not one.platform else ""
         if one.login or one.sis:  # the roster is Canvas's own table, whose ids are its own
             number, login = one.learner, one.login
-        lines.append([one.name or one.learner, number, one.sis, login, "", one.points])
+        lines.append([one.name or one.learner, number, one.sis, login, "", _grade(one)])
     return lines
 
 

@@ -9,9 +9,10 @@ from collections import Counter
 from ..._support.notebooks import part_with
 from ...exercises import find
 from ..workspace.copies import REPORT_STUB
-from .results import LEFT_OUT, NOT_MARKED, HandMarkedCell, LearnerRecord, Mark, Result, gravest
+from .results import LEFT_OUT, NOT_MARKED, SAME_FILE, HandMarkedCell, LearnerRecord, Mark, Result, gravest
 
 PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
+LEFT_OUT_REASON = "what may be this learner's was left out"
 STRANGER, NOTHING = "not on the roster", "nothing handed in"
 MOST_WITH_NOTHING = 0.8  # of a class, before it is doubted
 MOST_TWINS = 5  # learners with the same file that a note names
@@ -49,7 +50,7 @@ def records(hand_ins, entries, roster, work, lessons=None, secret=None):
         marks.write_to(record, bool(mine))
         record.notes += [f"{LEFT_OUT}{one.file}: {one.why}" for one in left_out if key in one.maybe]
         if record.status == NOTHING and record.has_left_out:
-            record.reason = "what may be this learner's was left out"
+            record.reason = LEFT_OUT_REASON
         texts = record.texts = {one: text for one, text in marks.texts.items() if one in cells or one in expected}
         record.by_hand = {
             one: HandMarkedCell(most, _without_stub(texts.get(one, "")), work["rubrics"].get(one, {}))
@@ -57,7 +58,18 @@ def records(hand_ins, entries, roster, work, lessons=None, secret=None):
         }
         record.add_up()
         made.append(record)
+    _note_namesakes(made)
     return made
+
+
+def _note_namesakes(learners):
+    """Note in the rows of people of one name, who have nothing, what belongs to one of them."""
+    bearers = Counter(one.name for one in learners if one.status == NOTHING)
+    theirs = {one.name: one.files for one in learners if STRANGER in one.notes and bearers[one.name] > 1}
+    for one in learners:
+        if one.status == NOTHING and one.name in theirs:
+            one.notes += [f"{LEFT_OUT}{file}: several on the roster have this name" for file in theirs[one.name]]
+            one.reason = LEFT_OUT_REASON
 
 
 def doubtful_owners(learners):
@@ -165,7 +177,7 @@ class _LatestMarks:
             self._add_marks(file, result)
             if twins and any(mark.status in ("passed", "failed") for mark in result.exercises.values()):
                 more = f" and {len(twins) - MOST_TWINS} others" if len(twins) > MOST_TWINS else ""
-                self.notes.append(f"the same file as {', '.join(twins[:MOST_TWINS])}{more}")
+                self.notes.append(f"{SAME_FILE}{', '.join(twins[:MOST_TWINS])}{more}")
 
     def _add_marks(self, file, result):
         self.read[file] = result
@@ -214,6 +226,8 @@ class _LatestMarks:
         else:
             record.status, record.reason = self._standing(handed_in, states)
             notes += [f"not marked: {text}" for text in self.not_marked]
+        if record.files and {mark.status for mark in record.exercises.values()} <= {"not attempted", "missing"}:
+            notes.append("nothing was filled in")
         record.notes = list(dict.fromkeys(notes))
 
     def _fill_gaps(self):

@@ -18,7 +18,7 @@ from ..._support.files import write_whole
 from ..._support.notebooks import part_with
 from ...exercises.model import code_marks
 from ...plots import HATCHES, STYLE
-from .results import MARK_STATUSES, STATUSES, LearnerRecord
+from .results import MARK_STATUSES, SAME_FILE, STATUSES, LearnerRecord
 from .untrusted import LONGEST_ON_A_PAGE, for_pages
 
 # of the palette of plots.py; seaborn itself, which has it, takes a second to import
@@ -103,9 +103,15 @@ def write_summary(path: Path, learners: list[LearnerRecord], titles: dict, about
         late=[learner for learner in learners if learner.late_days],
         given=sum(len(learner.given) for learner in marked),
         statuses=Counter(learner.status for learner in learners).most_common(),
-        look_at=[learner for learner in learners if learner.status != "ok" or learner.notes],
+        look_at=_to_review(learners),
     )
     write_whole(path, page + "\n")
+
+
+def _to_review(learners):
+    """Whom a teacher should look at: first who has no ordinary status, last who only has the same file as others."""
+    odd = [one for one in learners if one.status != "ok" or one.notes]
+    return sorted(odd, key=lambda one: (one.status == "ok", all(note.startswith(SAME_FILE) for note in one.notes)))
 
 
 def _scores(learners):

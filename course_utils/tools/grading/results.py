@@ -8,6 +8,7 @@ the marks given by hand; tables and pages are made from records.
 from dataclasses import dataclass, field, fields
 
 NOT_MARKED = "not marked"
+SAME_FILE = "the same file as "  # begins a note
 LEFT_OUT = "left out: "  # begins a note about a file that may be the learner's
 # the statuses of a mark: the sign and the words that pages show
 MARK_STATUSES = {

@@ -111,11 +111,15 @@ def _write_grades(path, learners, work, lessons):
             *(learner.by_hand[one].points for one in by_hand),
             *([learner.late_days, learner.deducted] if due else []),
             *(learner.points, learner.of, learner.waiting),
-            *(learner.status, learner.reason[:LONGEST], "; ".join(learner.notes)[:LONGEST]),
+            *(learner.status, _cut(learner.reason), _cut("; ".join(learner.notes))),
         ]
         for learner in learners
     ]
     write_table(path, ["learner", "name", "page", *exercises, *by_hand, *last], rows)
+
+
+def _cut(text):
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
 
 
 def _write_left_out(path, left_out):
