@@ -185,19 +185,29 @@ def test_a_german_worksheet(tmp_path):
 def test_a_deadline_stays_with_the_results_until_it_is_removed(tmp_path):
     received = tmp_path / "mine.csv"
     received.write_text("learner,received\nada,2026-12-06 09:00\n")
-    assert kept_deadline(tmp_path) is None
-    keep_lateness(tmp_path, DUE, "1 point a day", received)
+    assert kept_deadline(tmp_path, ["04"]) is None
+    keep_lateness(tmp_path, DUE, "1 point a day", received, ["04"])
     received.unlink()
     ada = learners(ADA)["ada"]
     for _ in range(2):  # what is kept may be kept again
-        kept = *kept_deadline(tmp_path), tmp_path / KEPT_DATES
-        keep_lateness(tmp_path, *kept)
+        kept = *kept_deadline(tmp_path, ["04"]), tmp_path / KEPT_DATES
+        keep_lateness(tmp_path, *kept, ["04"])
         assert read_lateness(*kept).write_to([ada]) == ["Late: ada (2 days)."] and ada.points == FULL - 2
-    keep_lateness(tmp_path, None, None, None)
-    assert kept_deadline(tmp_path) is None
+    assert kept_deadline(tmp_path, ["08"]) is None, "its dates say nothing about other lessons"
+    keep_lateness(tmp_path, None, None, None, ["04"])
+    assert kept_deadline(tmp_path, ["04"]) is None
     (tmp_path / KEPT).write_text("{")
     with pytest.raises(GradeError, match="deadline.json is damaged; give --due"):
-        kept_deadline(tmp_path)
+        kept_deadline(tmp_path, ["04"])
+
+
+@pytest.mark.parametrize("until", ["Extension granted until: ", "bewertet - Verlängertes Abgabeende bis: "])
+def test_a_deadline_that_moodle_moved_for_one_counts(tmp_path, until):
+    how = {"header": "Identifier,Full name,Status,Last modified (submission)"}
+    status = f'"{until}Monday, 7 December 2026, 6:00 PM"'
+    received = '"Sunday, 6 December 2026, 9:00 AM"'
+    assert late(tmp_path, f"Participant 77,ada,{status},{received}", **how).ada.late_days == 0
+    assert late(tmp_path, f"Participant 77,ada,Submitted,{received}", **how).ada.late_days == 2
 
 
 # --- bad input

@@ -331,6 +331,21 @@ def test_the_platforms_zips_of_two_assignments_may_lie_in_a_folder(collect, besi
     assert not found.out
 
 
+@pytest.mark.parametrize("folder, doubt", [("Max Schulz", "and its name also says Schulz"), ("Weber, Max - Nr", "")])
+def test_a_short_id_beside_another_name_is_doubted(collect, folder, doubt):
+    roster = "id,name\nmax,Max Weber\nbr2,Bob Ray\ncy3,Cy Oz\n"
+    files = [f"{folder}/a.ipynb", "Abgabe br2/a.ipynb", "Abgabe cy3/a.ipynb"]
+    doubts = {one.learner: one.doubt for one in collect(files, roster).found}
+    assert doubts == {"max": doubt and f"taken for max's, {doubt}", "br2": "", "cy3": ""}
+
+
+def test_a_moodle_zip_with_one_hand_in_is_no_learners(collect):
+    ada, bob = "Ada Lovelace_81_assignsubmission_file_/a.ipynb", "Bob Ray_72_assignsubmission_file_/a.ipynb"
+    mine = ada.replace("81", "71")
+    found = collect({"one.zip": packed({mine: NOTEBOOK, bob: NOTEBOOK}), "two.zip": packed({ada: NOTEBOOK})}, SIS)
+    assert {learner: len(files) for learner, files in found.has.items()} == {"al1": 2, "br2": 1} and not found.out
+
+
 def test_learners_zips_side_by_side_are_theirs(collect):
     stolen = {
         "Bob_813_assignsubmission_file_/x.ipynb": NOTEBOOK,

@@ -3,15 +3,17 @@
 import re
 import zipfile
 from csv import reader
+from types import SimpleNamespace
 
 import pytest
 
 from course_utils.tools.grading import platforms
+from course_utils.tools.grading.class_run import _refuse_other_worksheets
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readings
 from course_utils.tools.grading.records import records
 from course_utils.tools.grading.results import LearnerRecord
-from course_utils.tools.grading.store import Entry
+from course_utils.tools.grading.store import Entry, GradeError
 from course_utils.tools.grading.tables import write_feedback_zip, write_tables
 
 from .grader import points_of
@@ -147,6 +149,17 @@ def test_who_has_nothing_or_nothing_readable_is_told_why():
     assert platforms.in_a_sentence(nothing) == "0 of 4 points. Nothing was handed in."
     scan = LearnerRecord("bob", "", status="unreadable", reason="x.pdf is not a notebook", points=0, of=4)
     assert platforms.in_a_sentence(scan) == "0 of 4 points. Not readable: x.pdf is not a notebook."
+
+
+def test_the_worksheet_of_another_assignment_is_refused(tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("ID,Bewertung\nTeilnehmer/in95,\nTeilnehmer/in96,\n")
+    hand_ins = [SimpleNamespace(platform="moodle", number=number) for number in ("91", "92")]
+    with pytest.raises(GradeError, match="w.csv is the worksheet of another assignment: .* such as 91"):
+        _refuse_other_worksheets((None, path), hand_ins)
+    hand_ins.append(SimpleNamespace(platform="moodle", number="96"))
+    path.with_name("r.csv").write_text("id,name\n1,Ada\n")
+    _refuse_other_worksheets((path, path.with_name("r.csv")), hand_ins)
 
 
 def test_the_maximum_of_a_worksheet_is_read():

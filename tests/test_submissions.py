@@ -52,6 +52,14 @@ def test_an_error_in_a_roster_names_its_line(tmp_path, above, line):
         read_roster(tmp_path / "roster.csv")
 
 
+@pytest.mark.parametrize(
+    "text", ["Matrikelnr.;Name;Vorname\n1;Weber;Simon Paul\n", "id,name,first name\n1,Simon Paul Weber,Simon Paul\n"]
+)
+def test_beside_a_first_name_the_name_is_the_last(tmp_path, text):
+    (tmp_path / "roster.csv").write_text(text)
+    assert read_roster(tmp_path / "roster.csv")["1"].name == "Simon Paul Weber"
+
+
 def test_blank_rows_of_a_roster_do_not_count(tmp_path):
     (tmp_path / "roster.csv").write_text("id,name\n,\nada,Ada\n , \n,\n")
     assert [*read_roster(tmp_path / "roster.csv")] == ["ada"]
@@ -72,6 +80,7 @@ def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):
         ("al1_attempt_2026-12-03-11-00-00_x.ipynb", "al1_attempt_2026-12-04-09-00-00_x.ipynb"),
         ("al1/Version 9/x.ipynb", "al1/Version 10/x.ipynb"),
         ("al1_9_handin.ipynb", "al1_10_handin.ipynb"),
+        ("al1/20261204101500_x.ipynb", "al1/20261204101501_x.ipynb"),
         ("al1+ps4+2026-12-03 18:03:11.1 UTC/x.ipynb", "al1+ps4+2026-12-04 18:03:11.1 UTC/x.ipynb"),
     ],
 )
@@ -91,7 +100,7 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
 @pytest.mark.parametrize(
     "text, people",
     [
-        (CANVAS, {"812": ("Lovelace, Ada", "", "al1", "S1"), "999": ("Student, Test", "", "", "")}),
+        (CANVAS, {"812": ("Lovelace, Ada", "", "al1", "S1")}),
         (
             "Identifier,Full name,Email address\nParticipant 812,,\nParticipant 813,,\n",
             {"812": 4 * ("",), "813": 4 * ("",)},

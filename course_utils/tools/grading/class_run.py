@@ -21,13 +21,13 @@ from .late import KEPT_DATES, keep_lateness, kept_deadline, read_lateness
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
 from .owners import normalised
-from .platforms import most_points, several_assignments
+from .platforms import MOODLE, PLATFORMS, most_points, several_assignments, worksheet_numbers
 from .records import records
 from .results import NOT_MARKED, Result
 from .sandbox import isolation_problem
 from .store import Damaged, Entry, GradeError, Store
 from .submissions import gather, read_roster
-from .tables import RESEMBLANCE, table_or_nothing, write_feedback_zip, write_tables
+from .tables import RESEMBLANCE, feedback_zip, table_or_nothing, write_feedback_zip, write_tables
 
 STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
 PART = re.compile(r"part-\d+-of-\d+\.sqlite")
@@ -98,7 +98,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         check_address(address)
     roster = read_roster(options.roster) if options.roster else {}
     no_deadline = (options.due or "").strip().casefold() == "none"
-    kept = None if options.due else kept_deadline(out)
+    lessons = list(options.lessons or ())
+    kept = None if options.due else kept_deadline(out, lessons)
     due, late = kept or (None if no_deadline else options.due, None)
     late, received = options.late or late, options.received or (out / KEPT_DATES if kept else None)
     lateness = None if no_deadline else read_lateness(due, late, received)
@@ -109,12 +110,14 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     _make_folder(out, source, options.beside)
     with _os_errors_as_grade_errors(out), ExitStack() as held:
         if options.due or options.late or options.received:
-            keep_lateness(out, due, late, received)
+            keep_lateness(out, due, late, received, lessons)
         if kept:
-            warn(f"The deadline of an earlier run counts, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it.")
+            what = "deadline counts" if options.received else "deadline and its dates count"
+            warn(f"An earlier run's {what}, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it.")
         store = held.enter_context(Store(out / _store_name(options.part), anew=options.regrade))
         known = _known_results(out, store, options)
         hand_ins = gather(source, held.enter_context(_unpacking(out, options.part)), roster)
+        _refuse_other_worksheets((options.received, options.roster), hand_ins)
         _refuse_unknown(options.only, {one.learner for one in hand_ins} | set(roster))
         jobs = _jobs(hand_ins, known, made_with, options)
         results = _results(jobs, settings, options)
@@ -134,8 +137,10 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         shown = {"downloads": downloads, "names": options.names, "book": options.book, "decks": options.decks}
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
         _write_resemblance(out, learners, options.resemblance)
-        if options.feedback_zip and not write_feedback_zip(out, learners, options.feedback_zip):
-            warn(f"No hand-in has a number of {options.feedback_zip.title()}, so the zip of feedback is empty.")
+        for name in [one.name for one in PLATFORMS]:
+            wanted = name == options.feedback_zip or feedback_zip(out, name).exists()  # which would hold earlier pages
+            if wanted and not write_feedback_zip(out, learners, name):
+                warn(f"No hand-in has a number of {name.title()}, so {feedback_zip(out, name).name} is empty.")
         for sentence in filter(None, (several_assignments(learners), _about_points(downloads, learners))):
             warn(sentence)
         return learners
@@ -144,6 +149,18 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
 def default_workers():
     """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+def _refuse_other_worksheets(paths, hand_ins):
+    """Raise GradeError for a worksheet with none of the numbers of these hand-ins: they differ by assignment."""
+    numbers = {one.number for one in hand_ins if one.platform == MOODLE.name}
+    for path in filter(None, paths):
+        theirs = worksheet_numbers(table_or_nothing(path))
+        if numbers and theirs and not numbers & theirs:
+            raise GradeError(
+                f"{path} is the worksheet of another assignment: it has none of the numbers of these hand-ins, such as "
+                f"{min(numbers)}."
+            )
 
 
 def _about_points(downloads, learners):

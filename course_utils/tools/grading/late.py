@@ -41,6 +41,8 @@ MONTHS |= {"Jänner": "January", "Oktober": "October", "Dezember": "December"}
 GERMAN_MONTH = rf"\b({'|'.join(MONTHS)})\b"
 # the second and fourth are of Moodle's grading worksheet, in English and German, the third of Canvas's data
 RECEIVED = ("received", "lastmodifiedsubmission", "submittedat", "zuletztgeandertabgabe")
+# as Moodle writes it into the column "Status" of the worksheet
+EXTENSION = re.compile(r"(?:Extension granted until|Verlängertes Abgabeende bis|Verlängerung gewährt bis): (.+)")
 LESSON = re.compile(r"(?:lesson )?(\d{1,2}(?:-[a-z][-\w]*)?)", re.IGNORECASE)
 
 
@@ -100,11 +102,15 @@ def read_rule(text):
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: all that says whose it is, the lesson ("" if it names none), and the date."""
+    """A line of the table: all that says whose it is, the lesson ("" if it names none), and the date.
+
+    until: the deadline that a platform says it has granted to this learner.
+    """
 
     names: list[str]
     lesson: str
     when: datetime
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -117,11 +123,12 @@ class Lateness:
 
     def write_to(self, learners):
         """Fill in when everything was received and what that costs. Returns sentences for the teacher."""
-        dates, strangers = self._by_learner(learners)
+        dates, strangers, granted = self._by_learner(learners)
         for one in learners:
             one.due = f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
             parts = _parts(one, dates.get(one.learner, {}))
-            one.received = [self._received(one, lesson, when) for lesson, when in parts]
+            due = {lesson: granted.get((one.learner, lesson)) or granted.get((one.learner, "")) for lesson, _ in parts}
+            one.received = [self._received(one, lesson, when, due[lesson] or self.due) for lesson, when in parts]
             one.add_up()
             one.notes = one.notes + self._notes(one)
         late = [f"{one.name or one.learner} ({counted(one.late_days, 'day')})" for one in learners if one.late_days]
@@ -134,26 +141,28 @@ class Lateness:
         return [f"{what}{in_words(names)}." for what, names in told.items() if names]
 
     def _by_learner(self, learners):
-        """{learner: {lesson: the latest date}}, and the names in lines about nobody."""
+        """{learner: {lesson: the latest date}}, the names in lines about nobody, {(learner, lesson): own deadline}."""
         roster = roster_of(learners)
         keys = {one.number: one.learner for one in learners} | {one.learner: one.learner for one in learners}
-        dates, strangers = {}, []
+        dates, strangers, granted = {}, [], {}
         for line in self.lines:
             found = (keys.get(name) or getattr(roster.find(name), "learner", None) for name in line.names)
             if owner := next(filter(None, found), None):
                 mine = dates.setdefault(owner, {})
                 mine[line.lesson] = max(line.when, mine.get(line.lesson, line.when))
+                if line.until:
+                    granted[owner, line.lesson] = line.until
             else:
                 strangers.append(line.names[-1])  # the name, if there is one
-        return dates, strangers
+        return dates, strangers, granted
 
-    def _received(self, learner, lesson, when):
-        """What one date costs, of the points of its lesson or of all."""
+    def _received(self, learner, lesson, when, due):
+        """What one date costs after this deadline, of the points of its lesson or of all."""
         if when is None:
             return Received(lesson)
         all_marks = learner.exercises | learner.by_hand
         marks = [mark for one, mark in all_marks.items() if lesson in ("", part_with(one))]
-        days, cost = max(0, -((self.due - when) // DAY)), 0
+        days, cost = max(0, -((due - when) // DAY)), 0
         if self.rule and learner.points is not None:
             cost = self.rule.deduction(days, sum(mark.of for mark in marks))
             cost = min(cost, sum(mark.points or 0 for mark in marks))
@@ -204,25 +213,28 @@ def read_lateness(due, late, received):
     return Lateness(_in_zone(deadline, None), rule, _read_lines(received, deadline.tzinfo))
 
 
-def kept_deadline(out):
-    """(due, late) that an earlier run kept in the results folder, None if there is none. Raises GradeError."""
+def kept_deadline(out, lessons):
+    """(due, late) that an earlier run for the same lessons kept in the results folder, None if there is none.
+
+    Raises GradeError.
+    """
     try:
         kept = json.loads((out / KEPT).read_text(encoding="utf-8"))
-        return kept["due"], kept["late"]
+        return (kept["due"], kept["late"]) if kept["lessons"] == lessons else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
         raise GradeError(f"{out / KEPT} is damaged; give --due, --late and --received again.") from None
 
 
-def keep_lateness(out, due, late, received):
+def keep_lateness(out, due, late, received, lessons):
     """Keep the deadline in the results folder, so that a later run without it deducts the same. None removes it."""
     dates = Path(received).read_bytes() if due else b""  # may be those that are kept already
     for name in (KEPT, KEPT_DATES):
         (out / name).unlink(missing_ok=True)
     if due:
         write_whole(out / KEPT_DATES, dates)
-        write_whole(out / KEPT, json.dumps({"due": due, "late": late}) + "\n")
+        write_whole(out / KEPT, json.dumps({"due": due, "late": late, "lessons": lessons}) + "\n")
 
 
 def _date(text, forms=()):
@@ -256,7 +268,9 @@ def _read_lines(path, zone):
             raise GradeError(f"{where}there is no column `received`, and none of Moodle's grading worksheet.")
         if cells[column] not in ("", "-"):
             names = _names(cells) or [f"line {number}"]
-            lines.append(Line(names, _lesson(where, cells), _received(where, cells[column], zone)))
+            granted = EXTENSION.search(cells.get("status", ""))
+            until = _received(where, granted[1], zone) if granted else None
+            lines.append(Line(names, _lesson(where, cells), _received(where, cells[column], zone), until))
     return lines
 
 

@@ -78,6 +78,7 @@ class Owner:
 
     turn: the platform's number of the file, the larger the later; 0 if it has none.
     maybe: the learners on the roster to one of whom it may belong nevertheless.
+    doubt: why it may be somebody else's all the same.
     """
 
     learner: str = ""
@@ -85,6 +86,7 @@ class Owner:
     platform: str = ""
     number: str = ""
     turn: int = 0
+    doubt: str = ""
     why: str = ""
     maybe: tuple[str, ...] = ()
 
@@ -207,6 +209,9 @@ class Owners:
         handed_in = {}
         for one in files:
             handed_in.setdefault(self._entry(one)[0], set()).update(self._lessons_of(one))
+        self.word_counts = Counter(
+            one for entry in handed_in for one in {normalised(word[0]) for word in WORD.finditer(entry)}
+        )
         self._read(handed_in)
 
     def _read(self, handed_in):
@@ -278,6 +283,7 @@ class Owners:
             return self._on_platform(found)
         own = own_part(stem_of(entry)) if is_file else entry
         person = next(filter(None, map(self.roster.find, (entry, own, own_part(entry)))), None)
+        doubt = ""
         if person is None:
             named = self.roster.among(own)
             if len(named) > 1:
@@ -285,7 +291,23 @@ class Owners:
                 why = f"its name matches {names}; rename it so that it matches one learner"
                 return Owner(why=why, maybe=tuple(person.learner for person in named))
             person = next(iter(named), None)
-        return Owner(person.learner, person.name) if person else Owner(for_keys(own or self.root or "nameless"))
+            doubt = person and self._doubt_of_words(own, person) or ""
+        return (
+            Owner(person.learner, person.name, doubt=doubt)
+            if person
+            else Owner(for_keys(own or self.root or "nameless"))
+        )
+
+    def _doubt_of_words(self, text, person):
+        """Why a text in which not all of a learner's name stands may name somebody else, "" if nothing points to it."""
+        said = [word[0] for word in WORD.finditer(text)]
+        if len(self.roster.words[person]) > 1 and self.roster.words[person] <= set(map(normalised, said)):
+            return ""
+        id_or_mail = {normalised(word[0]) for word in WORD.finditer(f"{_raw(person)} {person.email}")}
+        known = self.roster.words[person] | id_or_mail
+        others = [one for one in said if one[0].isupper() and one.isalpha() and normalised(one) not in known]
+        unique = [one for one in others if len(one) > 1 and self.word_counts[normalised(one)] == 1]
+        return f"taken for {person.learner}'s, and its name also says {in_words(unique)}" if unique else ""
 
     def _doubt(self, found):
         """Why these readings do not identify an entry's learner; empty if they do."""

@@ -155,6 +155,13 @@ IDENTIFIERS, GRADES = {"Identifier", "ID"}, {"Grade", "Bewertung"}
 DATES_OF_GRADES = {"Last modified (grade)", "Zuletzt geändert (Bewertung)"}
 
 
+def worksheet_numbers(rows):
+    """The numbers of all participants in Moodle's grading worksheet; empty if these rows are none."""
+    first = next((name for name in IDENTIFIERS if rows and name in rows[0]), "")
+    found = (PARTICIPANT.fullmatch((row[first] or "").strip()) for row in rows) if first else ()
+    return {one[1] for one in found if one}
+
+
 def most_points(rows):
     """What Moodle's grading worksheet calls the maximum grade; None if these rows say none."""
     found = {row.get("Maximum Grade") or row.get("Bestwertung") or "" for row in rows} - {""}

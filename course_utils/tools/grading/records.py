@@ -49,6 +49,7 @@ def records(hand_ins, entries, roster, work, lessons=None, secret=None):
         record.handed_in = [one.file for one in mine]
         marks.write_to(record, bool(mine))
         record.notes += [f"{LEFT_OUT}{one.file}: {one.why}" for one in left_out if key in one.maybe]
+        record.notes += [f"{one.file}: {one.doubt}" for one in mine if one.doubt]
         if record.status == NOTHING and record.has_left_out:
             record.reason = LEFT_OUT_REASON
         texts = record.texts = {one: text for one, text in marks.texts.items() if one in cells or one in expected}
@@ -65,10 +66,11 @@ def records(hand_ins, entries, roster, work, lessons=None, secret=None):
 def _note_namesakes(learners):
     """Note in the rows of people of one name, who have nothing, what belongs to one of them."""
     bearers = Counter(one.name for one in learners if one.status == NOTHING)
-    theirs = {one.name: one.files for one in learners if STRANGER in one.notes and bearers[one.name] > 1}
+    strangers = [one for one in learners if STRANGER in one.notes and bearers[one.name] > 1]
     for one in learners:
-        if one.status == NOTHING and one.name in theirs:
-            one.notes += [f"{LEFT_OUT}{file}: several on the roster have this name" for file in theirs[one.name]]
+        files = [file for stranger in strangers if stranger.name == one.name for file in stranger.files]
+        if one.status == NOTHING and files:
+            one.notes += [f"{LEFT_OUT}{file}: several on the roster have this name" for file in files]
             one.reason = LEFT_OUT_REASON
 
 

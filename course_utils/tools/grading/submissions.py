@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from ..._support.files import file_sha256
 from ..workspace.copies import GLOSSARY
 from .owners import Owners, Roster, normalised, notebooks_named_in, stem_of
-from .platforms import PARTICIPANT
+from .platforms import PARTICIPANT, readings
 from .untrusted import for_keys, for_messages
 
 LARGEST = 256 * 2**20  # bytes per notebook
@@ -37,7 +37,9 @@ LARGEST_ROSTER = 2**26  # bytes
 ZIP, ARCHIVE = re.compile(r"\.zip$", re.IGNORECASE), re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$")
 # Blackboard's attempt_2026-12-04-17-00-00, nbgrader's +2026-12-04 18:03:11; Teams' Version 10, Autolab's _10_handin
-ATTEMPT = re.compile(r"(?<!\d)(20\d\d)[-_](\d\d)[-_](\d\d)[-_ T](\d\d)[-_:h]?(\d\d)(?:[-_:m]?(\d\d))?(?!\d)")
+# ILIAS's 20261204180311
+DAY_OF_ATTEMPT = r"(20\d\d)[-_]?(0[1-9]|1[0-2])[-_]?([0-2]\d|3[01])"
+ATTEMPT = re.compile(rf"(?<!\d){DAY_OF_ATTEMPT}[-_ T]?([01]\d|2[0-3])[-_:h]?([0-5]\d)(?:[-_:m]?([0-5]\d))?(?!\d)")
 VERSION = re.compile(r"(?<![^\W_])(?:version|versuch|attempt)[ _-]?(\d{1,4})(?!\d)|_(\d{1,4})_handin", re.IGNORECASE)
 JUNK = re.compile(r"thumbs\.db|desktop\.ini|icon\r", re.IGNORECASE)
 # only beside the hand-ins; inside a learner's folder such a file is handed in
@@ -64,8 +66,8 @@ IGNORED = (
 KEYS = {  # what a column is called, in English or German, without signs, spaces and accents
     "id": (
         "learner", "id", "username", "login", "identifier", "idnumber", "studentid", "sisloginid",
-        "anmeldename", "benutzername", "idnummer", "matrikelnummer", "sid", "netid", "studentnumber", "orgdefinedid",
-        "githubusername", "sisuserid",
+        "anmeldename", "benutzername", "idnummer", "matrikelnummer", "matrikelnr", "sid", "netid", "studentnumber",
+        "orgdefinedid", "githubusername", "sisuserid",
     ),
     "name": ("name", "fullname", "student", "vollstandigername"),
     "email": ("email", "emailaddress", "mail", "emailadresse"),
@@ -141,6 +143,7 @@ class HandIn:
 
     platform, number: the learning platform that it was downloaded from, and the learner's number there.
     turn: the platform's number of the file, the larger the later; 0 if it has none.
+    doubt: why it may be somebody else's all the same, "" if nothing points to it.
     """
 
     learner: str
@@ -153,6 +156,7 @@ class HandIn:
     platform: str = ""
     number: str = ""
     turn: int = 0
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,7 @@ def read_roster(path):
         key = PARTICIPANT.sub(r"\1", found["id"]) or found["email"]
         if not key and normalised(cells.get("student", "a name")) in ("", "pointspossible"):
             continue
-        if not any(cells.values()):
+        if not any(cells.values()) or cells.get("student") == "Student, Test":  # a blank row; Canvas's own student
             continue
         if not key:
             raise HandInError(
@@ -209,7 +213,9 @@ def read_roster(path):
             )
         if for_keys(key) in learners:
             raise HandInError(f"The roster {path} has {for_messages(key)!r} twice (again in line {number}).")
-        name = for_messages(found["name"] or f"{found['first']} {found['last']}".strip())
+        last = found["last"] or found["name"]  # beside a first name, the column Name has the last one
+        full = found["name"] if not found["first"] or found["first"] in found["name"] else f"{found['first']} {last}"
+        name = for_messages(full.strip() or f"{found['first']} {found['last']}".strip())
         learners[for_keys(key)] = Learner(
             for_keys(key),
             name,
@@ -318,7 +324,7 @@ def _hand_in(one, owner):
     """A file as the hand-in of its owner."""
     about = (for_messages(owner.name), one.file, one.path, one.sha256, one.modified, one.problem)
     turn = owner.turn or _stated_turn("/".join(one.parts[: one.outer]))
-    return HandIn(owner.learner, *about, owner.platform, owner.number, turn)
+    return HandIn(owner.learner, *about, owner.platform, owner.number, turn, owner.doubt)
 
 
 def _stated_turn(path):
@@ -488,8 +494,8 @@ def utf8_name(name):
 def _whole_zips(source, files, alone, people):
     """The zips in a folder that holds only the platform's: one, or one for each assignment.
 
-    Their names are then not learners', and they contain entries of the platform or of learners; if there are several,
-    each of at least two, so that nobody's own zip is taken for a class's.
+    Their names are then not learners', and they contain entries of a platform that has unmistakable ones, or of
+    learners; if there are several, each of at least two, so that nobody's own zip is taken for a class's.
 
     alone: whether there is no folder beside them.
     """
@@ -508,7 +514,8 @@ def _whole_zips(source, files, alone, people):
             if isinstance(error, OSError) and error.errno not in DAMAGED:
                 raise
             return []
-        if sum(owners.strong(part) for part in parts) < least:
+        unmistakable = any(one.platform.is_unmistakable for part in parts for one in readings(part))
+        if not unmistakable and sum(owners.strong(part) for part in parts) < least:
             return []
     return rest
 

@@ -54,6 +54,11 @@ def write_tables(out, learners, work, isolated, left_out=(), downloads=(), names
     write_table(out / "class.csv", *class_report.table(found, names))
 
 
+def feedback_zip(out, name):
+    """Where the zip of feedback for a platform of this name is."""
+    return out / f"feedback_{name}.zip"
+
+
 def write_feedback_zip(out, learners, name):
     """Write the learners' pages as a platform takes them back, to feedback_NAME.zip. Returns how many.
 
@@ -66,7 +71,7 @@ def write_feedback_zip(out, learners, name):
             for place in platform.feedback_names(learner):
                 archive.writestr(zipfile.ZipInfo(place), (out / "feedback" / learner.page).read_bytes())
                 pages += 1
-    write_whole(out / f"feedback_{name}.zip", data.getvalue())
+    write_whole(feedback_zip(out, name), data.getvalue())
     return pages
 
 
