@@ -221,7 +221,7 @@ def kept_deadline(out, lessons):
     try:
         kept = json.loads((out / KEPT).read_text(encoding="utf-8"))
         return (kept["due"], kept["late"]) if kept["lessons"] == lessons else None
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError):
         raise GradeError(f"{out / KEPT} is damaged; give --due, --late and --received again.") from None
