@@ -36,7 +36,7 @@ SHUFFLES, QUANTILE = 200, 0.95  # classes that say what chance does, and how man
 PASSAGE = 40  # fingerprints of one answer that only two learners have
 MOST, MOST_ANSWERS = 20, 6  # pairs on the page, and answers of each
 LONGEST = 6000  # characters of an answer that are compared
-MOST_READ, LONG_STRING = 300_000, 200  # characters of a long answer that are read, and of a string that is left out
+MOST_READ, LONG_STRING = 60_000, 200  # characters of a long answer that are read, and of a string that is left out
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
 WORD = re.compile(r"\w+")
 
@@ -130,10 +130,16 @@ def compared_part(text):
     Without empty lines and spaces at the ends of lines. A long answer also loses its comments and long strings, so that
     they hide nothing that stands behind them.
     """
-    if is_long := len(text) > LONGEST:
-        text = "".join(word for _, kind, word in LEXER.get_tokens_unprocessed(text[:MOST_READ]) if _is_code(kind, word))
-    lines = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
-    return lines[:LONGEST], is_long and len(lines) > LONGEST
+    lines = _filled(text[:MOST_READ])  # first, since the lexer takes minutes for thousands of empty lines
+    if len(lines) > LONGEST:
+        words = (word for _, kind, word in LEXER.get_tokens_unprocessed(lines) if _is_code(kind, word))
+        lines = _filled("".join(words))
+    return lines[:LONGEST], len(lines) > LONGEST or len(text) > MOST_READ
+
+
+def _filled(text):
+    """A text without empty lines and spaces at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
 def _is_code(kind, word):
