@@ -14,7 +14,7 @@ from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readi
 from course_utils.tools.grading.records import records
 from course_utils.tools.grading.results import LearnerRecord
 from course_utils.tools.grading.store import Entry, GradeError
-from course_utils.tools.grading.tables import write_feedback_zip, write_tables
+from course_utils.tools.grading.tables import table_or_nothing, write_feedback_zip, write_tables
 
 from .grader import points_of
 from .test_gradebook import result
@@ -128,7 +128,13 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
     given = tmp_path / "worksheet.csv"
     people = [(4711, "Cleo Oz", "c@x.org"), (12, "Eve", "Eve@x.org"), (13, "Who", "w@x.org")]
     given.write_text(header + "".join(line.format(participant, *one) for one in people), encoding="utf-8-sig")
-    write_tables(tmp_path, learners, assignment(("04",)), True, downloads=[tmp_path / "no.csv", given])
+    write_tables(
+        tmp_path,
+        learners,
+        assignment(("04",)),
+        True,
+        downloads=[table_or_nothing(path) for path in (tmp_path / "no.csv", given)],
+    )
     first, cleo, eve, who = rows(tmp_path / "moodle.csv")
     assert ",".join(first) + "\n" == header
     nothing = ["'-", "'-"]  # as in all tables, guarded against spreadsheets; Moodle does not read these cells
@@ -156,10 +162,10 @@ def test_the_worksheet_of_another_assignment_is_refused(tmp_path):
     path.write_text("ID,Bewertung\nTeilnehmer/in95,\nTeilnehmer/in96,\n")
     hand_ins = [SimpleNamespace(platform="moodle", number=number) for number in ("91", "92")]
     with pytest.raises(GradeError, match="w.csv is the worksheet of another assignment: .* such as 91"):
-        _refuse_other_worksheets((None, path), hand_ins)
+        _refuse_other_worksheets({path: table_or_nothing(path)}, hand_ins)
     hand_ins.append(SimpleNamespace(platform="moodle", number="96"))
     path.with_name("r.csv").write_text("id,name\n1,Ada\n")
-    _refuse_other_worksheets((path, path.with_name("r.csv")), hand_ins)
+    _refuse_other_worksheets({one: table_or_nothing(one) for one in (path, path.with_name("r.csv"))}, hand_ins)
 
 
 def test_the_maximum_of_a_worksheet_is_read():

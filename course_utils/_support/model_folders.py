@@ -64,7 +64,7 @@ def load_folder(folder, masked_lm, max_tokens):
             f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). Choose one that "
             "has, or leave out the name to use the course's own."
         )
-    if misfits and "auto_map" in json.loads((path / "config.json").read_text(encoding="utf-8")):
+    if misfits and getattr(model.config, "auto_map", None):
         raise EncoderError(OWN_CODE.format(folder))
     if misfits:
         raise EncoderError(

@@ -3,7 +3,8 @@
 import csv
 import io
 import math
-import re
+
+from .tables import begun
 
 PAIR = ["sentence1", "sentence2", "score"]
 STSB_PLACES = {"score": 4, "sentence1": 5, "sentence2": 6}  # in the format of the task's own site, which has no header
@@ -54,18 +55,17 @@ def _rows_of_text(path):
         raise DataError(f"{path.name}, line {line}: this is not UTF-8 text") from None
     if not text.strip():
         raise DataError(f"{path.name} is empty")
-    stated = re.match(r"sep=(.)\r?\n", text)  # a line for spreadsheets
-    text = text[stated.end() :] if stated else text
+    text, above, sign = begun(text)
     first = text.partition("\n")[0]
     header, tabs = "sentence1" in first, "\t" in first
     # Tab-separated tables never quote: a quotation mark there is part of a sentence.
     reader = csv.reader(
         io.StringIO(text, newline=""),
-        delimiter="\t" if tabs else max(",;", key=first.count),
+        delimiter="\t" if tabs else sign,
         strict=True,
         quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
     )
-    places, width, rows, above = STSB_PLACES, None, [], 1 if stated else 0
+    places, width, rows = STSB_PLACES, None, []
     if not header and not tabs:
         raise DataError(f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between columns")
     start = 1 + above

@@ -52,6 +52,18 @@ def _name_in(folder, path):
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
+def begun(text):
+    """(text, lines above, sign) of a CSV file, without the line "sep=;" that spreadsheets write.
+
+    sign: what separates the columns, as that line says, else the commonest of SIGNS in the header.
+    """
+    stated = re.match(r"\s*sep=(.)\r?\n", text)
+    below = text[stated.end() :] if stated else text
+    header = below.strip().partition("\n")[0]
+    sign = stated[1] if stated else max(SIGNS, key=header.count)
+    return below, text.count("\n") - below.count("\n"), sign
+
+
 def strings_of(strings, name):
     """Strings as a list. name: what an error calls them. Raises TypeError for anything else."""
     if isinstance(strings, str):
@@ -87,15 +99,13 @@ def _table_in(text, columns, what):
 
     import pandas as pd
 
-    stated = re.match(r"\s*sep=(.)\r?\n", text)  # a line for spreadsheets
-    first = text[stated.end() if stated else 0 :].strip().partition("\n")[0]
-    sign = stated[1] if stated else max(",;\t", key=first.count)
+    text, above, sign = begun(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, skipinitialspace=sign != "\t", strict=True)
-    rows, start = [], 1
+    rows, start = [], 1 + above
     try:
         for row in reader:
-            line, start = start, reader.line_num + 1
-            if not any(cell.strip() for cell in row) or stated and line == 1:
+            line, start = start, reader.line_num + 1 + above
+            if not any(cell.strip() for cell in row):
                 continue
             width = len(rows[0]) if rows else len(row)
             if not any(cell.strip() for cell in row[width:]):  # signs at the end of a line, as spreadsheets write

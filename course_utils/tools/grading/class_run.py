@@ -117,7 +117,8 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         store = held.enter_context(Store(out / _store_name(options.part), anew=options.regrade))
         known = _known_results(out, store, options)
         hand_ins = gather(source, held.enter_context(_unpacking(out, options.part)), roster)
-        _refuse_other_worksheets((options.received, options.roster), hand_ins)
+        downloads = {path: table_or_nothing(path) for path in (received, options.roster) if path}
+        _refuse_other_worksheets(downloads, hand_ins)
         _refuse_unknown(options.only, {one.learner for one in hand_ins} | set(roster))
         jobs = _jobs(hand_ins, known, made_with, options)
         results = _results(jobs, settings, options)
@@ -133,15 +134,19 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         learners = records(hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages))
         for sentence in read_manual(out / MANUAL, learners) + (lateness.write_to(learners) if lateness else []):
             warn(sentence)
-        downloads = [path for path in (options.received, options.roster, out / KEPT_DATES) if path]
-        shown = {"downloads": downloads, "names": options.names, "book": options.book, "decks": options.decks}
+        shown = {
+            "downloads": [*downloads.values()],
+            "names": options.names,
+            "book": options.book,
+            "decks": options.decks,
+        }
         write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
         _write_resemblance(out, learners, options.resemblance)
         for name in [one.name for one in PLATFORMS]:
             wanted = name == options.feedback_zip or feedback_zip(out, name).exists()  # which would hold earlier pages
             if wanted and not write_feedback_zip(out, learners, name):
                 warn(f"No hand-in has a number of {name.title()}, so {feedback_zip(out, name).name} is empty.")
-        for sentence in filter(None, (several_assignments(learners), _about_points(downloads, learners))):
+        for sentence in filter(None, (several_assignments(learners), _about_points(downloads.values(), learners))):
             warn(sentence)
         return learners
 
@@ -151,11 +156,11 @@ def default_workers():
     return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
 
 
-def _refuse_other_worksheets(paths, hand_ins):
+def _refuse_other_worksheets(downloads, hand_ins):
     """Raise GradeError for a worksheet with none of the numbers of these hand-ins: they differ by assignment."""
     numbers = {one.number for one in hand_ins if one.platform == MOODLE.name}
-    for path in filter(None, paths):
-        theirs = worksheet_numbers(table_or_nothing(path))
+    for path, rows in downloads.items():
+        theirs = worksheet_numbers(rows)
         if numbers and theirs and not numbers & theirs:
             raise GradeError(
                 f"{path} is the worksheet of another assignment: it has none of the numbers of these hand-ins, such as "
@@ -166,7 +171,7 @@ def _refuse_other_worksheets(paths, hand_ins):
 def _about_points(downloads, learners):
     """A sentence if a platform's own table has another maximum than these lessons, else ""."""
     of = {one.of for one in learners}
-    for most in filter(None, (most_points(table_or_nothing(path)) for path in downloads)):
+    for most in filter(None, map(most_points, downloads)):
         if of and {most} != of:
             return (
                 f"The worksheet has {most:g} as the maximum grade, and these lessons give {max(of):g} points: set the "

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ..._support.files import file_sha256
+from ..._support.tables import begun
 from ..workspace.copies import GLOSSARY
 from .owners import Owners, Roster, normalised, notebooks_named_in, stem_of
 from .platforms import PARTICIPANT, readings
@@ -252,15 +253,14 @@ def numbered_rows(path, headings=()):
     if len(data) > LARGEST_ROSTER:
         raise csv.Error(f"it is larger than {LARGEST_ROSTER // 2**20} MB")
     text = data.decode("utf-8-sig")
-    begins = re.match(r"sep=(.)\r?\n", text)  # a line for spreadsheets
-    text = text[begins.end() :] if begins else text
+    text, sep_lines, sign = begun(text)
     lines = text.split("\n", MOST_ABOVE)
     headers = (at for at, line in enumerate(lines) if headings & {normalised(one) for one in re.split("[,;\t]", line)})
     above = next(headers, 0) if headings else 0
     text = "\n".join(lines[above:])
-    above += bool(begins)
-    first = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    sign = begun(text)[2] if above else sign  # of the header
+    above += sep_lines
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
     try:
         return [(above + reader.line_num, row) for row in reader]
     except csv.Error as error:
@@ -599,9 +599,7 @@ def _open_zip(path, members):
             archive = zipfile.ZipFile(packed)
             number = sum(not {*member.filename.split("/")} & {*IGNORED} for member in archive.infolist())
             if number > members:
-                raise zipfile.BadZipFile(
-                    f"it has {number} members, and at most {members} are allowed; leave out others"
-                )
+                raise zipfile.BadZipFile(f"it has {number} members, and at most {members} are allowed")
             yield archive
         except Exception as error:
             raise packed.fault or error from None

@@ -24,14 +24,14 @@ def write_tables(out, learners, work, isolated, left_out=(), downloads=(), names
     Points that are None become empty cells.
 
     left_out: files that belong to no learner, with .file and .why.
-    downloads: CSV files, one of which may be a platform's own table to fill in.
+    downloads: the rows of CSV files, one of which may be a platform's own table to fill in.
     names, addresses: of the class report, see `class_report.write_page`.
     """
     lessons = sorted({part_with(one) for learner in learners for one in (*learner.exercises, *learner.by_hand)})
     _write_grades(out / GRADES, learners, work, lessons)
     title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(work["titles"][one] for one in lessons)
     for platform in platforms.PLATFORMS:
-        tables = (platform.filled(rows, learners) for rows in map(table_or_nothing, downloads))
+        tables = (platform.filled(rows, learners) for rows in downloads)
         if filled := next(filter(None, tables), None):
             header, rows = list(filled[0]), [list(row.values()) for row in filled]
         else:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..._support.tables import begun
 from .inventory import inventory
 
 WHO = (  # columns that name a learner, without signs, the best first; some of Moodle's in German
@@ -100,9 +101,7 @@ def _table(path):
         raise GainsProblem(f"{path} is larger than a table of answers can be.")
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        stated = re.match(r"sep=(.)\r?\n", text)  # a line for spreadsheets
-        text = text[stated.end() :] if stated else text
-        sign = max(",;\t", key=text.partition("\n")[0].count)
+        text, _, sign = begun(text)
         read = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
         header, *rows = [row for row in read if any(map(str.strip, row))]
     except csv.Error as error:
