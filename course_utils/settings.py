@@ -1,5 +1,6 @@
 """The setup call in each lesson's first cell."""
 
+import logging
 import os
 import random
 import sys
@@ -11,10 +12,13 @@ from ._support.bars import progress_bar
 PACKAGES = ("numpy", "torch", "transformers", "matplotlib")  # the import of torch may take many seconds
 
 
-def setup(seed=0, solutions=True):
+def setup(seed=0, solutions=True, online=False):
     """Put the notebook in a known state. This docstring names all global state that the course changes.
 
     - The random generators of Python, NumPy and torch start from `seed`.
+    - The packaged encoder has its public name, "sentence-transformers/all-MiniLM-L6-v2", for all libraries, without a
+      network: `huggingface_hub.constants` are those of a cache that holds it, beside the models of your own cache. With
+      `online=True`, they are what they are without this course.
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
     - matplotlib uses the course's style (`plots.STYLE`).
     - If COURSE_ENCODER names another encoder, IPython skips the lessons' cells with one of these tags, and they say so:
@@ -31,17 +35,21 @@ def setup(seed=0, solutions=True):
         for name in progress_bar(iterable=missing, unit="package", delay=0):
             import_module(name)
 
+    import huggingface_hub
     import numpy as np
     import torch
     import transformers
 
     from . import plots
-    from ._support import cell_needs
+    from ._support import cell_needs, hub_cache
     from ._support.passed import hints_shown, shows
 
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
+    hub_cache.use_cache(online)
+    huggingface_hub.utils.logging.set_verbosity_error()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     plots.use_style()

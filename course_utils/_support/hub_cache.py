@@ -1,0 +1,128 @@
+"""The packaged encoder under its public name, offline: a folder laid out as the model hub's own cache."""
+
+import contextlib
+import functools
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from .downloads import packaged_folder
+
+PUBLIC_NAME = "sentence-transformers/all-MiniLM-L6-v2"
+SHORT_NAME = "all-MiniLM-L6-v2"  # as Sentence Transformers has it
+COMMIT = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"  # of the hub, whose files the package carries
+ENTRY = f"models--{PUBLIC_NAME}".replace("/", "--")
+KINDS = ("models--", "datasets--")  # what a hub's cache holds
+
+
+def use_cache(online):
+    """Let transformers and others find the packaged encoder under its public name, and ask no network.
+
+    online: give back the network, and the cache that the learner has without this course.
+
+    Sets `huggingface_hub.constants`: environment variables count only until the library is imported.
+    """
+    from huggingface_hub import constants
+
+    offline, cache = _given()
+    constants.HF_HUB_OFFLINE = offline if online else True
+    constants.HF_HUB_CACHE = cache if online else str(cache_with(Path(cache)))
+
+
+@functools.cache
+def _given():
+    """(whether huggingface_hub was told to be offline, its cache), before `use_cache` changes them."""
+    from huggingface_hub import constants
+
+    return constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
+
+
+def cache_with(theirs):
+    """A hub's cache that holds the packaged encoder, and links to what the learner's own cache holds.
+
+    theirs: the learner's own cache, in which nothing is written. Returns the first of these folders that is complete
+    or can be made so: in the installation (which learners may share, so only without models of their own), in the
+    user's cache folder, a temporary one.
+    """
+    import platformdirs
+
+    own = _models_of(theirs)
+    installed = Path(sys.prefix) / "share" / "sentence-embeddings-course" / "hub"
+    users = Path(platformdirs.user_cache_dir("sentence-embeddings-course")) / "hub"
+    for folder in ([] if own else [installed]) + [users]:
+        with contextlib.suppress(OSError):
+            return _completed(folder, own)
+    return _completed(_temporary(), own)
+
+
+@functools.cache
+def _temporary():
+    """A folder that is removed at the end of this process."""
+    import atexit
+
+    folder = Path(tempfile.mkdtemp(prefix="sentence-embeddings-course-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _models_of(cache):
+    """What a learner's cache holds beside the packaged encoder."""
+    try:
+        return [path for path in cache.iterdir() if path.name.startswith(KINDS) and path.name != ENTRY]
+    except OSError:
+        return []
+
+
+def _completed(folder, own):
+    """This folder, once it holds the packaged encoder and links to these models. Raises OSError if it cannot."""
+    source = packaged_folder() / "model"
+    if not _is_whole(folder / ENTRY, source):
+        _lay_out(folder, source)
+    for link in folder.glob("*--*"):
+        if link.is_symlink() and not link.exists():  # of a model that the learner has deleted
+            link.unlink(missing_ok=True)
+    for model in own:
+        with contextlib.suppress(FileExistsError):
+            (folder / model.name).symlink_to(model, target_is_directory=True)
+    return folder
+
+
+def _is_whole(entry, source):
+    """Whether this entry has each file of the package, in the size that it has there."""
+    try:
+        if (entry / "refs" / "main").read_text() != COMMIT:
+            return False
+        snapshot = entry / "snapshots" / COMMIT
+        return all(
+            (snapshot / path.relative_to(source)).stat().st_size == path.stat().st_size for path in _files(source)
+        )
+    except OSError:
+        return False
+
+
+def _files(source):
+    return [path for path in source.rglob("*") if path.is_file()]
+
+
+def _lay_out(folder, source):
+    """Write the entry of the packaged encoder, with links to the package's files, or copies where links cannot be made.
+
+    It is made beside its place and renamed, so that another process never sees a part of it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
+        new, entry = Path(beside) / ENTRY, folder / ENTRY
+        for path in _files(source):
+            target = new / "snapshots" / COMMIT / path.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                target.symlink_to(path)
+            except OSError:
+                shutil.copyfile(path, target)
+        (new / "refs").mkdir()
+        (new / "refs" / "main").write_text(COMMIT)
+        if entry.exists():  # of an older course, or damaged
+            os.replace(entry, Path(beside) / "old")
+        os.replace(new, entry)

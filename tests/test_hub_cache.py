@@ -1,0 +1,110 @@
+"""The packaged encoder by its public name, without a network, a variable or a word on stderr."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from huggingface_hub import constants, snapshot_download
+
+from course_utils._support import hub_cache
+from course_utils._support.downloads import packaged_encoder
+from course_utils._support.hub_cache import COMMIT, ENTRY, PUBLIC_NAME
+
+NEW = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
+BY_PUBLIC_NAMES = f"""
+import numpy as np
+from course_utils import embed, setup
+setup()
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, AutoTokenizer
+name = "{PUBLIC_NAME}"
+tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name)
+vectors = SentenceTransformer("all-MiniLM-L6-v2").encode(["one", "two"])
+print(np.abs(vectors - embed(["one", "two"])).max() < 1e-6, model.config.num_hidden_layers, len(tokenizer))
+"""
+
+
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """An installation and a home folder that are empty. Returns the learner's own cache in it."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
+    return tmp_path / "home" / ".cache" / "huggingface" / "hub"
+
+
+def files(folder):
+    return {path.relative_to(folder): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
+def loads(cache):
+    """Whether the hub's own client finds the packaged encoder, whole, in this cache."""
+    folder = Path(snapshot_download(PUBLIC_NAME, cache_dir=cache, local_files_only=True))
+    return folder.name == COMMIT and files(folder) == files(packaged_encoder())
+
+
+def test_every_library_loads_it_without_a_variable_and_without_a_word():
+    done = subprocess.run([sys.executable, "-c", BY_PUBLIC_NAMES], env=NEW, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("True 6 30522\n", "")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_it_is_laid_out_once_with_links_or_copies(nowhere, links, monkeypatch):
+    if not links:
+        monkeypatch.setattr(Path, "symlink_to", lambda *_, **__: (_ for _ in ()).throw(OSError("no links here")))
+    cache = hub_cache.cache_with(nowhere)
+    assert cache.is_relative_to(sys.prefix) and loads(cache) and not nowhere.exists()
+    weights = cache / ENTRY / "snapshots" / COMMIT / "model.safetensors"
+    assert weights.is_symlink() == links
+    monkeypatch.setattr(hub_cache, "_lay_out", None)
+    assert hub_cache.cache_with(nowhere) == cache
+
+
+@pytest.mark.parametrize("blocked", [["prefix"], ["prefix", "home"]])
+def test_what_cannot_be_written_is_passed_over(nowhere, blocked, tmp_path):
+    for name in blocked:
+        (tmp_path / name).touch()  # a file: nobody, not even root, can make a folder in it
+    cache = hub_cache.cache_with(nowhere)
+    assert loads(cache) and cache.is_relative_to(tmp_path / "home") == (blocked == ["prefix"])
+
+
+@pytest.mark.parametrize("damage", ["commit", "file", "size"])
+def test_that_of_an_older_course_or_a_damaged_one_is_replaced(nowhere, damage):
+    entry = hub_cache.cache_with(nowhere) / ENTRY
+    config = entry / "snapshots" / COMMIT / "config.json"
+    config.unlink()
+    if damage == "commit":
+        (entry / "refs" / "main").write_text("0" * 40)
+    elif damage == "size":
+        config.write_text("{}")
+    assert loads(hub_cache.cache_with(nowhere))
+
+
+def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, tiny):
+    hub_cache.cache_with(nowhere)
+    for name in ("models--me--mine", ENTRY):  # one of the same name is not the course's
+        snapshot = nowhere / name / "snapshots" / "1"
+        snapshot.mkdir(parents=True)
+        (snapshot / "config.json").write_text("{}")
+        (nowhere / name / "refs").mkdir()
+        (nowhere / name / "refs" / "main").write_text("1")
+    before = files(nowhere)
+    cache = hub_cache.cache_with(nowhere)
+    assert Path(snapshot_download("me/mine", cache_dir=cache, local_files_only=True)).name == "1" and loads(cache)
+    assert files(nowhere) == before
+    (nowhere / "models--me--mine").rename(nowhere / "gone")
+    cache = hub_cache.cache_with(nowhere)
+    assert loads(cache) and not (cache / "models--me--mine").is_symlink()
+
+
+def test_online_gives_back_what_was_there(monkeypatch):
+    given = constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
+    monkeypatch.setattr(hub_cache, "_given", lambda: (False, "mine"))
+    try:
+        hub_cache.use_cache(online=True)
+        assert (constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE) == (False, "mine")
+        hub_cache.use_cache(online=False)
+        assert constants.HF_HUB_OFFLINE and loads(constants.HF_HUB_CACHE)
+    finally:
+        constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE = given
