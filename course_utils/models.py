@@ -11,6 +11,7 @@ from ._support.adapter import ADAPTER, apply, masked_lm_on
 from ._support.bars import progress_bar as progress_bar
 from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
 from ._support.files import file_sha256
+from ._support.hub_cache import PUBLIC_NAME, SHORT_NAME
 from ._support.model_folders import load_folder
 from ._support.sentence_folders import stated_length, transformer_part
 
@@ -27,9 +28,9 @@ ATTENTION_NAMES = (  # in a layer of BERT or RoBERTa, DistilBERT, and MPNet
 def load_encoder(name=None):
     """Load a tokenizer and its model, ready for inference.
 
-    name: a hub name such as "bert-base-uncased", or a local folder, or "packaged" for the packaged encoder
-    (all-MiniLM-L6-v2). If omitted, the environment variable COURSE_ENCODER decides; if that is not set, it is the
-    packaged one.
+    name: a hub name such as "bert-base-uncased", or a local folder, or "packaged" for the packaged encoder, which is
+    also found as "sentence-transformers/all-MiniLM-L6-v2". If omitted, the environment variable COURSE_ENCODER decides;
+    if that is not set, it is the packaged one.
 
     Returns (tokenizer, model): a fast tokenizer and a transformers model in evaluation mode on the CPU, in float32. The
     same pair is returned each time for the same name, until its files change.
@@ -48,7 +49,9 @@ def encoder_folder(name=None):
 
 
 def _chosen(name):
-    return name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
+    """The name that counts. The packaged encoder's public name always means the packaged one."""
+    name = name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
+    return PACKAGED if name in (PUBLIC_NAME, SHORT_NAME) and not os.path.isdir(name) else name
 
 
 def is_packaged(name=None):

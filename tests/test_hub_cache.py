@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants, snapshot_download
 
+from course_utils import load_encoder
 from course_utils._support import hub_cache
 from course_utils._support.downloads import packaged_encoder
 from course_utils._support.hub_cache import COMMIT, ENTRY, PUBLIC_NAME
@@ -96,6 +97,10 @@ def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, t
     (nowhere / "models--me--mine").rename(nowhere / "gone")
     cache = hub_cache.cache_with(nowhere)
     assert loads(cache) and not (cache / "models--me--mine").is_symlink()
+
+
+def test_its_public_name_is_the_packaged_encoder_here_too():
+    assert load_encoder(PUBLIC_NAME) is load_encoder("all-MiniLM-L6-v2") is load_encoder("packaged")
 
 
 def test_online_gives_back_what_was_there(monkeypatch):

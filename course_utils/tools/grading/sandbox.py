@@ -135,7 +135,7 @@ def made_of():
         paths |= (
             set(prefix.glob("lib*/libpython3*"))
             if prefix in SHARED_BY_ALL
-            else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
+            else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg", "share/sentence-embeddings-course")}
         )
     for root in ("/usr", "/"):
         # Debian's layout; elsewhere the libraries are in lib itself
