@@ -64,6 +64,11 @@ def another_is_set():
     return not is_packaged()
 
 
+def hub_is_meant():
+    """Whether COURSE_ENCODER names a model of the hub, and not a folder."""
+    return another_is_set() and not os.path.isdir(os.path.expanduser(os.environ[ENV_VAR]))
+
+
 def untouched_weights(name=None):
     """(tokenizer, weights by name, configuration) of the packaged encoder, without importing transformers.
 

@@ -18,10 +18,11 @@ def setup(seed=0, solutions=True, online=False):
     - The random generators of Python, NumPy and torch start from `seed`.
     - The packaged encoder has its public name, "sentence-transformers/all-MiniLM-L6-v2", for all libraries, without a
       network: `huggingface_hub.constants` are those of a cache that holds it, beside the models of your own cache. With
-      `online=True`, they are what they are without this course.
+      `online=True`, or if COURSE_ENCODER names a model of the hub, they are what they are without this course.
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
     - matplotlib uses the course's style (`plots.STYLE`).
-    - If COURSE_ENCODER names another encoder, IPython skips the lessons' cells with one of these tags, and they say so:
+    - If COURSE_ENCODER names another encoder, IPython puts it into the line that names a lesson's checkpoint
+      (`checkpoint = "sentence-transformers/all-MiniLM-L6-v2"`), and skips cells with one of these tags, which say so:
       `needs-packaged-encoder`; `needs-bert`, unless it and its tokenizer are BERT's; `needs-bert-parts`, unless its
       parts have the same names as BERT's (as RoBERTa's have); `needs-wordpiece`, unless its tokenizer is WordPiece.
     - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
@@ -47,7 +48,7 @@ def setup(seed=0, solutions=True, online=False):
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
-    hub_cache.use_cache(online)
+    hub_cache.use_cache(online or models.hub_is_meant())
     huggingface_hub.utils.logging.set_verbosity_error()
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     transformers.utils.logging.set_verbosity_error()
@@ -55,4 +56,5 @@ def setup(seed=0, solutions=True, online=False):
     plots.use_style()
     hints_shown.clear()
     shows["solutions"] = solutions
-    cell_needs.skip_cells(models.load_encoder if models.another_is_set() else None)
+    another = os.environ[models.ENV_VAR] if models.another_is_set() else None
+    cell_needs.adapt_cells(another, models.load_encoder)

@@ -63,7 +63,6 @@ def pytest_configure(config):
     if not config.option.nbval:
         return
     os.environ["TQDM_DISABLE"] = "1"  # no progress bars in compared outputs
-    os.environ["HF_HUB_OFFLINE"] = "1"
     exact, run = IPyNbCell.sanitize, IPyNbCell.runtest
 
     def sanitize(self, text):

@@ -4,7 +4,10 @@ import os
 
 os.environ["TQDM_DISABLE"] = "1"
 os.environ["COURSE_COLD_SANDBOX"] = "1"  # the grader starts in a third of the time; tests of answers request a warm one
-os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when huggingface_hub is imported; tests of the hub unset it
+os.environ["HF_HUB_OFFLINE"] = "1"
+from huggingface_hub import constants as _read_once  # in this process alone; tests of the hub unset it  # noqa: F401
+
+del os.environ["HF_HUB_OFFLINE"]  # lessons, and all other processes, are as a learner has them
 
 import ipaddress
 import socket

@@ -180,7 +180,7 @@ def run(lesson, folder, timeout=1200):
     """Run one lesson with a model. Returns ([(cell id, complaint)], number of cells skipped)."""
     notebook = nbformat.read(lesson, as_version=4)
     before = [said(cell) if cell.cell_type == "code" else "" for cell in notebook.cells]
-    environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1", "HF_HUB_OFFLINE": "1"}
+    environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1"}
     with tempfile.TemporaryDirectory(prefix="lesson-") as place:
         client = NotebookClient(
             notebook, timeout=timeout, allow_errors=True, record_timing=False, resources={"metadata": {"path": place}}

@@ -90,7 +90,6 @@ def execute(path):
 
 def main(patterns):
     os.environ["TQDM_DISABLE"] = "1"
-    os.environ["HF_HUB_OFFLINE"] = "1"
     for path in tqdm(lessons(patterns), unit="lesson", disable=False):
         execute(path)
 

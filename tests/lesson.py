@@ -30,7 +30,7 @@ def main(key):
         changed = [*renew(key), *write_links()]
     except (AuthoringError, ElsewhereError) as error:
         return str(error)
-    os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1")
+    os.environ.update(TQDM_DISABLE="1")
     path, number = parts()[key], key[:2]
     print(f"Executing {path.name}", flush=True)
     try:

@@ -14,7 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Tests start hundreds of processes, which would compile the course's modules again and again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # as conftest.py does, so that kernels may be started from the warm process
-os.environ.update(TQDM_DISABLE="1", HF_HUB_OFFLINE="1", COURSE_COLD_SANDBOX="1")
+os.environ.update(TQDM_DISABLE="1", COURSE_COLD_SANDBOX="1")
 
 import pytest
 

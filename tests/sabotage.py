@@ -78,7 +78,7 @@ class Copy:
     def environment(self):
         # stale bytecode would hide a change of the same size within the same second
         own = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        return {**os.environ, **own, "TQDM_DISABLE": "1", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        return {**os.environ, **own, "TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
 
     def run(self, tests, *flags):
         """pytest's exit status, and the end of what it prints."""

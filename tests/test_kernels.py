@@ -12,6 +12,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 
+from course_utils._support.hub_cache import PUBLIC_NAME, SHORT_NAME
 from course_utils.tools import doctor
 from course_utils.tools.kernels import provisioner
 from course_utils.tools.kernels.provisioner import COLD, SOCKET, fork_kernel, listens, start_warm, why_not
@@ -115,6 +116,29 @@ def test_pictures_appear_and_warnings_too(shared):
     _, seen = shared.run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
     assert any("image/png" in message["content"].get("data", {}) for message in seen)
     assert "UserWarning: mind this" in shared.says("import warnings; warnings.warn('mind this')")
+
+
+@pytest.mark.parametrize("start", ["warm", "cold"])
+def test_the_field_s_own_lines_run_without_a_variable_and_without_a_word(start, kernels, monkeypatch):
+    """A warm kernel was forked from a process that had imported the libraries; they have read their variables there."""
+    assert not any(name.startswith(("HF_", "TRANSFORMERS_")) for name in os.environ)
+    if start == "cold":
+        monkeypatch.setenv(COLD, "1")
+    kernel = kernels()
+    assert isinstance(kernel.process, provisioner.Forked) == (start == "warm")
+    _, seen = kernel.run("from course_utils import setup\nsetup()")
+    _, seen_later = kernel.run(
+        "from sentence_transformers import SentenceTransformer\nfrom transformers import AutoModel, AutoTokenizer"
+    )
+    begun = time.monotonic()
+    said, messages = kernel.run(f"""
+model = AutoModel.from_pretrained("{PUBLIC_NAME}")
+tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
+print(SentenceTransformer("{SHORT_NAME}").encode("one").shape)
+""")
+    assert said.strip() == "(384,)" and time.monotonic() - begun < 5
+    written = [message["content"] for message in seen + seen_later + messages if message["msg_type"] == "stream"]
+    assert [one for one in written if one["name"] == "stderr"] == []
 
 
 def test_several_kernels_share_nothing_that_they_change(shared, kernels):

@@ -559,12 +559,14 @@ def test_a_pickle_and_other_requests_are_not_trusted(talk, with_talk):
     assert not any("pytorch_model.bin" in path for _, path in hub.requests)
 
 
-def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere):
+def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere, monkeypatch):
     ask(nowhere)
     told = f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
     refusal("tiny/model", told)
     ask(nowhere, offline=True)
-    refusal("tiny/model", "HF_HUB_OFFLINE is set, so no model hub was asked")
+    refusal("tiny/model", "setup() keeps the session offline unless it gets online=True, so no model hub was asked")
+    monkeypatch.setenv("TRANSFORMERS_OFFLINE", "1")
+    refusal("tiny/model", "TRANSFORMERS_OFFLINE is set, so no model hub was asked")
 
 
 def test_a_hub_that_accepts_and_stays_silent(ask):
@@ -603,7 +605,7 @@ def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(tiny, ask, caps
 @pytest.mark.nightly
 def test_environment_variables_are_all_it_takes(tiny, tmp_path):
     with Hub({"tiny/model": tiny}) as hub:
-        code = f"from course_utils import embed; print(embed([{SENTENCE!r}]).tolist())"
+        code = f"from course_utils import embed, setup; setup(); print(embed([{SENTENCE!r}]).tolist())"
         done = in_a_new_process(code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=hub.endpoint, HF_HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(json.loads(done.stdout), embed([SENTENCE], model=tiny), atol=1e-6)
@@ -611,7 +613,7 @@ def test_environment_variables_are_all_it_takes(tiny, tmp_path):
 
 
 def test_no_hub_ends_in_seconds_with_one_sentence(nowhere, tmp_path):
-    start, code = time.monotonic(), "from course_utils import load_encoder; load_encoder()"
+    start, code = time.monotonic(), "from course_utils import load_encoder, setup; setup(); load_encoder()"
     done = in_a_new_process(code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=nowhere, HF_HOME=str(tmp_path))
     assert time.monotonic() - start < 15
     assert done.returncode == 1 and done.stderr.count("Traceback") == 1

@@ -1,4 +1,4 @@
-"""Cells that are skipped where COURSE_ENCODER names another encoder."""
+"""Cells that are skipped or changed where COURSE_ENCODER names another encoder."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from course_utils import models, setup
 from course_utils._support import notebooks
+from course_utils._support.hub_cache import PUBLIC_NAME
 
 from .conftest import SIZES
 
@@ -114,3 +115,17 @@ def test_a_cell_is_recognised_by_its_text_or_by_the_tags_that_jupyterlab_sends(
     if sent is not None:
         shell.request = {"metadata": {"cellId": "a", "tags": sent}}
     assert ("skipped: this cell" in shell.transform_cell(source)) == skipped
+
+
+def test_another_encoder_takes_the_place_of_a_lessons_checkpoint(shell, lesson, tiny, monkeypatch, capsys):
+    lesson()
+    monkeypatch.setenv(models.ENV_VAR, str(tiny))
+    setup()
+    cell = f'checkpoint = "{PUBLIC_NAME}"\nname = checkpoint\nother = "checkpoint = 1"\n'
+    assert shell.run_cell(cell).success
+    assert shell.user_ns["name"] == str(tiny) and shell.user_ns["other"] == "checkpoint = 1"
+    assert capsys.readouterr().out == f"checkpoint: {tiny} (COURSE_ENCODER)\n"
+    monkeypatch.setenv(models.ENV_VAR, "")
+    setup()
+    assert shell.run_cell(cell).success
+    assert shell.user_ns["name"] == PUBLIC_NAME and capsys.readouterr().out == ""

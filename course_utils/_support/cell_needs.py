@@ -1,8 +1,16 @@
-"""Cells that an encoder other than the packaged one skips: their tags say what they need."""
+"""What an encoder other than the packaged one changes in lessons: the checkpoint's line, and cells that it skips.
 
+The tags of those cells say what they need.
+"""
+
+import os
+import re
 import sys
 
+from .hub_cache import PUBLIC_NAME
 from .notebooks import tagged
+
+CHECKPOINT = re.compile(rf'checkpoint = "{PUBLIC_NAME}"$', re.MULTILINE)
 
 
 def _is_bert(tokenizer, model):
@@ -27,26 +35,31 @@ CONDITIONS = {
 }
 
 
-def skip_cells(load_encoder):
-    """Let IPython skip the cells that the encoder of `load_encoder()` cannot run, if there is IPython.
+def adapt_cells(another, load_encoder):
+    """Let IPython put another encoder into a lesson's line, and skip cells that it cannot run, if there is IPython.
 
-    load_encoder: called at the first cell with a tag; None if no cell is to be skipped.
+    another: a hub name or a folder; None leaves all cells as they are. load_encoder: called for a cell with a tag.
     """
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None:
         return
     steps = shell.input_transformers_cleanup
 
-    def or_skipped(lines):
-        """The lines of a cell, or one that prints why it is skipped."""
-        if (need := _need("".join(lines))) is None:
-            return lines
-        holds, about = CONDITIONS[need]
-        return lines if holds(*load_encoder()) else [f'print("skipped: this cell is {about}")\n']
+    def adapted(lines):
+        """The lines of a cell with the other encoder, or one that prints why the cell is skipped."""
+        source = "".join(lines)
+        if (need := _need(source)) is not None:
+            holds, about = CONDITIONS[need]
+            if not holds(*load_encoder()):
+                return [f'print("skipped: this cell is {about}")\n']
+        return CHECKPOINT.sub(lambda _: line, source).splitlines(keepends=True)
 
-    steps[:] = [step for step in steps if getattr(step, "__name__", "") != or_skipped.__name__]
-    if load_encoder is not None:
-        steps.append(or_skipped)
+    steps[:] = [step for step in steps if getattr(step, "__name__", "") != adapted.__name__]
+    if another is not None:
+        folder = os.path.abspath(os.path.expanduser(another))
+        name = folder if os.path.isdir(folder) else another
+        line = f'checkpoint = {name!r}; print("checkpoint:", checkpoint, "(COURSE_ENCODER)")'
+        steps.append(adapted)
 
 
 def _need(source):

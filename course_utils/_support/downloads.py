@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -68,6 +69,12 @@ def hub_answers(timeout=5):
         return get_session().head(constants.ENDPOINT, timeout=timeout).status_code < 500
     except Exception:  # no route, no name, no certificate, a timeout: each has its own class
         return False
+
+
+def _why_offline():
+    """Who said so: a variable, which may be TRANSFORMERS_OFFLINE too, or `setup()`."""
+    variables = [name for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE") if os.environ.get(name)]
+    return f"{variables[0]} is set" if variables else "setup() keeps the session offline unless it gets online=True"
 
 
 def _conversion(name, folder, online):
@@ -146,7 +153,7 @@ def _from_hub(name, revision, kind, get, fix, nothing):
         reason = f"The hub at {constants.ENDPOINT} has no revision {revision} of {name!r}."
     except errors.LocalEntryNotFoundError:
         asked = (
-            "HF_HUB_OFFLINE is set, so no model hub was asked"
+            f"{_why_offline()}, so no model hub was asked"
             if constants.is_offline_mode()
             else f"The model hub at {constants.ENDPOINT} fails"
             if online

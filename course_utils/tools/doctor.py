@@ -206,7 +206,10 @@ def kernel_start():
 
 
 def encoder():
-    """Whether the packaged encoder gives the expected vector."""
+    """Whether the packaged encoder is whole, and found by its public name."""
+    from huggingface_hub import constants
+
+    from .._support.hub_cache import PUBLIC_NAME, cache_with
     from ..models import EncoderError, packaged_encoder
 
     try:
@@ -214,7 +217,8 @@ def encoder():
     except EncoderError as error:
         reason, _, fix = str(error).partition(". ")
         return Finding(False, "encoder", reason, fix.split(" with: ")[-1] if IN_ENVIRONMENT else INSTALL)
-    return Finding(True, "encoder", "all-MiniLM-L6-v2, checksum correct")
+    place = cache_with(Path(constants.HF_HUB_CACHE))
+    return Finding(True, "encoder", f"{PUBLIC_NAME}, checksum correct, laid out in {place}")
 
 
 def first_embedding():
