@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_utils._support.hub_cache import PUBLIC_NAME
 from course_utils.exercises import find
 from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import Marker, assignment, cases_of
@@ -79,6 +80,18 @@ def test_the_grader_says_what_the_check_says(lesson, exercises, right, sandbox, 
         assert (mark.status, mark.messages) == (report.status, list(report.messages)), exercise_id
         assert mark.points == (mark.of if right else 0) and mark.of == FUNCTIONS[exercise_id][1] > 0
         assert mark.mistake == report.mistake
+
+
+@pytest.mark.nightly  # in a cold sandbox, importing transformers takes the time that a submission has
+def test_an_answer_can_load_the_encoder_by_its_public_name(sandbox):
+    loads = f'''from transformers import AutoModel, AutoTokenizer
+tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
+model = AutoModel.from_pretrained("{PUBLIC_NAME}")
+def tokens_read(lengths):
+    one = model(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
+    return sum(lengths), (len(lengths) - one) * sum(lengths) - len(lengths) * (len(lengths) - 1) // 2'''
+    mark = Marker(sandbox, ("09",), SEED).mark(hand_in("09", tokens=loads).encode()).exercises["09-tokens"]
+    assert mark.status == "passed", mark.messages
 
 
 @pytest.mark.nightly  # each time, attacks look for them: grading/hostile/reading.md

@@ -39,16 +39,16 @@ def _given():
     return constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
 
 
-def cache_with(theirs):
+def cache_with(theirs=None):
     """A hub's cache that holds the packaged encoder, and links to what the learner's own cache holds.
 
-    theirs: the learner's own cache, in which nothing is written. Returns the first of these folders that is complete
-    or can be made so: in the installation (which learners may share, so only without models of their own), in the
-    user's cache folder, a temporary one.
+    theirs: the learner's own cache, if any, in which nothing is written. Returns the first of these folders that is
+    complete or can be made so: in the installation (which learners may share, so only without models of their own), in
+    the user's cache folder, a temporary one.
     """
     import platformdirs
 
-    own = _models_of(theirs)
+    own = _models_of(theirs) if theirs else []
     installed = Path(sys.prefix) / "share" / "sentence-embeddings-course" / "hub"
     users = Path(platformdirs.user_cache_dir("sentence-embeddings-course")) / "hub"
     for folder in ([] if own else [installed]) + [users]:

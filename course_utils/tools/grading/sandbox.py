@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from ..._support import hub_cache
 from ..._support.notebooks import INSTALLED
 from ...exercises.judging import OutOfTime
 from . import program, sandbox_server, wire
@@ -128,14 +129,15 @@ def made_of():
     Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the system's shared libraries
     are shown.
     """
-    paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE)} | {
+    encoder = hub_cache.cache_with() / hub_cache.ENTRY  # and no other models
+    paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE, encoder)} | {
         Path(sysconfig.get_path(one)) for one in ("stdlib", "platstdlib", "purelib", "platlib")
     }
     for prefix in {Path(sys.prefix), Path(sys.base_prefix)}:
         paths |= (
             set(prefix.glob("lib*/libpython3*"))
             if prefix in SHARED_BY_ALL
-            else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg", "share/sentence-embeddings-course")}
+            else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
         )
     for root in ("/usr", "/"):
         # Debian's layout; elsewhere the libraries are in lib itself
@@ -184,6 +186,7 @@ def surroundings(folder):
         "RAYON_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
         "HF_HOME": folder,
+        "HF_HUB_CACHE": str(hub_cache.cache_with()),
         "TQDM_DISABLE": "1",
         "IPYTHONDIR": folder,
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
