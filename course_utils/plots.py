@@ -13,11 +13,10 @@ import numpy as np
 from ._support.colours import ATTENTION as ATTENTION
 from ._support.colours import GREY, GRID, HEAT, INK, ink_on
 from ._support.colours import contrast as contrast
-from ._support.figures import Figure, label_ends, label_point, name_points, references
+from ._support.figures import GUIDE, OWN_WORDS, Figure, label_ends, label_point, name_points, references
 
 STYLE = {
     "figure.figsize": (7, 3.6),
-    "figure.constrained_layout.use": True,
     "savefig.dpi": 110,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -26,7 +25,6 @@ STYLE = {
     "axes.titleweight": "bold",
     "font.size": 12,
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK[0]),
-    "text.parse_math": False,  # a "$" in a token is literal
     "lines.linewidth": 2,
     "lines.markersize": 6,
 }
@@ -47,7 +45,7 @@ def use_style():
 def _axes(title, xlabel, ylabel, size=None):
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=size)
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.set_title(title, wrap=True)
     return figure, axes
@@ -131,7 +129,7 @@ def bars(names, series, title="", xlabel="", ylabel="", alt="", intervals=None, 
         colour = shapes[0].get_facecolor()
         if stacked:
             shares = [f"{share:.2f}" if share >= 0.07 else "" for share in row]
-            axes.bar_label(shapes, shares, label_type="center", color=ink_on(colour), fontsize="small")
+            axes.bar_label(shapes, shares, label_type="center", color=ink_on(colour), fontsize="small", gid=OWN_WORDS)
             ends.append((label, (at[-1] + width, floor[-1] + row[-1] / 2), colour))
         if intervals and label in intervals:
             axes.vlines(at + width / 2, *intervals[label], color=INK[0], label=f"_{label}", gid="interval y")
@@ -179,7 +177,9 @@ def dots(
     height = 1 + 0.3 * (len(panels) + (len(series) > 1)) + row * len(names)
     kind = {"label": "panel"} if len(panels) > 1 else {}
     ratios = {"height_ratios": list(panels.values())}
-    figure, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(7, height), subplot_kw=kind, **ratios)
+    figure, grid = plt.subplots(
+        len(panels), sharex=True, squeeze=False, figsize=(7, height), layout="constrained", subplot_kw=kind, **ratios
+    )
     values = np.array([list(row) for row in series.values()], dtype=float)
     shifts = np.linspace(-0.4, 0.4, len(series)) * (1 - 1 / len(series))
     covering = np.ptp(values, axis=0) < 0.01 * np.ptp(values)  # dots at one place: the last would hide the others
@@ -190,9 +190,11 @@ def dots(
         part, at = slice(first, first + count), np.arange(count)
         first += count
         if not intervals:
-            axes.hlines(at, values[:, part].min(axis=0), values[:, part].max(axis=0), color=GREY, linewidth=1)
+            axes.hlines(
+                at, values[:, part].min(axis=0), values[:, part].max(axis=0), color=GREY, linewidth=1, gid=GUIDE
+            )
         if ends.min() < 0 < ends.max():
-            axes.vlines(0, -0.5, count - 0.5, color=GREY, linewidth=1)
+            axes.vlines(0, -0.5, count - 0.5, color=GREY, linewidth=1, gid=GUIDE)
         for (label, shown), marker, shift in zip(zip(series, values), itertools.cycle(MARKERS), shifts[:, part]):
             shape = axes.scatter(shown[part], at + shift, s=45, marker=marker, label=label, gid="dots", zorder=3)
             named = np.isin(names[part], lead or names)

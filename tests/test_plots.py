@@ -37,11 +37,11 @@ TOLD = {  # what a figure says of the data that it draws
     ),
     "stacked bars are shares": (
         lambda: plots.bars("ab", {"one": [1, 3], "two": [3, 1]}, **ALONE, stacked=True),
-        ["bars one: 0.250 0.750", "bars two: 0.750 0.250"],
+        ["bars one: a 0.250, b 0.750", "bars two: a 0.750, b 0.250"],
     ),
     "bars with intervals": (
         lambda: plots.bars(["a", "b"], {"one": [1, 0.5], "two": [-0.25, 2]}, **ALONE, intervals=INTERVALS),
-        ["bars one: 1.000 0.500", "bars two: -0.250 2.000", "interval one: 0.500 to 1.500, 0.250 to 0.750"],
+        ["bars one: a 1.000, b 0.500", "bars two: a -0.250, b 2.000", "interval one: 0.500 to 1.500, 0.250 to 0.750"],
     ),
     "dots with intervals": (
         lambda: plots.dots(["a", "b"], {"one": [1, 0.5], "two": [0, -1]}, **ALONE, intervals=INTERVALS),
@@ -54,7 +54,7 @@ TOLD = {  # what a figure says of the data that it draws
     ),
     "points with names": (
         lambda: plots.scatter(POINTS, **ALONE, names={"words": ["cat", "mat"]}),
-        ["point words cat: 0.000 1.000", "point words mat: 0.500 -1.000", "point means : 1.000 1.000"],
+        ["point words cat: 0.000 1.000", "point words mat: 0.500 -1.000", "point means: 1.000 1.000"],
     ),
     "a heatmap's rows": (
         lambda: plots.heatmap(np.array([[1, 0.5], [0, -0.125]]), ["r", "s"], ["c", "long name"], "t", ALT),
@@ -125,8 +125,8 @@ def test_a_band_tells_its_corners():
     figure = plots.lines(
         [1, 2], {"up": [0, 1], "down": [1, 0]}, "t", "x", "y", ALT, spread={"up": ([-0.5, 0.5], [0.25, 1.25])}
     )
-    (band,) = [row for row in figure.data if row.startswith("band _up: corners ")]
-    corners = np.array(band.removeprefix("band _up: corners ").split(), dtype=float).reshape(-1, 2)
+    (band,) = [row for row in figure.data if row.startswith("band up: corners ")]
+    corners = np.array(band.removeprefix("band up: corners ").split(), dtype=float).reshape(-1, 2)
     assert {tuple(corner) for corner in corners} >= {(1, -0.5), (2, 0.5), (1, 0.25), (2, 1.25)}
 
 

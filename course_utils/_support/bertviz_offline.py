@@ -172,7 +172,7 @@ def thumbnails(attentions, layers, heads, alt, tokens):
     import seaborn
 
     side = max(0.7, min(2.5, 8.4 / len(heads), 5 / len(layers)))
-    figure, axes = plt.subplots(figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)))
+    figure, axes = plt.subplots(figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)), layout="constrained")
     n = attentions.shape[-1]
     step = n + max(1, n // 8)  # a gap between heatmaps
     mosaic = torch.full((len(layers), len(heads), step, step), float("nan"))

@@ -26,18 +26,23 @@ def _variables(palette):
     return marks, texts
 
 
-def svg_of(figure, alt):
-    """The drawing as one element, for a page in HTML. It is the same each time: no date, no random names."""
+def svg_of(figure, alt, **more):
+    """The drawing as one element, for a page in HTML. It is the same each time: no date, no random names.
+
+    more: for `figure.savefig`.
+    """
     import matplotlib
     from matplotlib.text import Text
 
-    for text in figure.findobj(Text):
-        if text.get_path_effects():  # drawn as outlines, they would not be text
-            text.set(path_effects=[], gid="halo")
+    kept = {text: (text.get_path_effects(), text.get_gid()) for text in figure.findobj(Text) if text.get_path_effects()}
+    for text in kept:  # drawn as outlines, they would not be text
+        text.set(path_effects=[], gid="halo")
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing, **more)
+    for text, (effects, gid) in kept.items():
+        text.set(path_effects=effects, gid=gid)
     drawing = buffer.getvalue()
     size = re.search(r'viewBox="([^"]+)"', drawing)[1]
     drawing = _smaller(drawing[drawing.index("</style>") :].partition("</defs>")[2].rpartition("</svg>")[0])

@@ -1,7 +1,11 @@
-"""What a finished figure is, its data as text, and labels that can be read. `plots.py` draws the figures."""
+"""How a figure is shown, and labels that can be read.
+
+A page shows it as SVG, which follows its light or dark mode; paper shows it as PNG; everything else shows text: what
+the figure says of itself, and its data.
+"""
 
 import io
-import itertools
+import sys
 import textwrap
 
 import numpy as np
@@ -9,88 +13,33 @@ import numpy as np
 from .colours import GREY, INK, readable
 from .figure_svg import svg_of
 
-
-def drawn(figure, decimals=3):
-    """The data that a matplotlib figure shows, as lines of text: lines, bars, points and heatmap cells, in order.
-
-    It is read from the figure itself, not from the data it was meant to draw. Two kinds are abbreviated: an empirical
-    distribution to its values at every twentieth of the height, a swarm to its sorted values.
-    """
-    from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
-    from matplotlib.container import BarContainer
-
-    def numbers(values):
-        values = np.asarray(values)
-        form = "d" if np.issubdtype(values.dtype, np.integer) else f".{decimals}f"
-        return " ".join(format(value, form) for value in values.ravel())
-
-    text = []
-    for axes in figure.axes:
-        if axes.get_label() == "<colorbar>":
-            continue
-        rows = [name.get_text() for name in axes.get_yticklabels()]
-        if axes.get_label() == "panel":
-            text.append(f"panel {axes.get_title('left')}")
-        for line in axes.lines:
-            x, y = line.get_data()
-            if line.get_gid() == "ecdf":
-                steps = x[np.searchsorted(y, np.linspace(0, 1, 21) - 1e-9)]
-                text.append(f"distribution {line.get_label()}: {len(x) - 1} values, by twentieths {numbers(steps)}")
-            else:
-                text.append(f"line {line.get_label().removeprefix('_')}: x {numbers(x)} | y {numbers(y)}")
-        for bars in axes.containers:
-            if isinstance(bars, BarContainer):
-                text.append(f"bars {bars.get_label()}: {numbers([bar.get_height() for bar in bars])}")
-        for shape in axes.collections:
-            kind, label = shape.get_gid(), shape.get_label()
-            if isinstance(shape, QuadMesh):
-                grid = shape.get_array().reshape(shape.get_coordinates().shape[0] - 1, -1)
-                text += [f"row {name}: {numbers(row)}" for name, row in zip(rows, grid, strict=True)]
-            elif isinstance(shape, PolyCollection):
-                text.append(f"band {label}: corners {numbers(shape.get_paths()[0].vertices)}")
-            elif isinstance(shape, LineCollection):
-                if not kind:  # a guide for the eye
-                    continue
-                ends = np.array(shape.get_segments())
-                ends = {"interval x": ends[..., 0], "interval y": ends[..., 1]}.get(kind, ends)
-                intervals = ", ".join(f"{numbers(low)} to {numbers(high)}" for low, high in ends)
-                text.append(f"{kind.split()[0]} {label.removeprefix('_')}: {intervals}")
-            elif kind == "dots":
-                values = ", ".join(f"{rows[round(y)]} {numbers([x])}" for x, y in shape.get_offsets())
-                text.append(f"dots {label}: {values}")
-            elif kind == "swarm":
-                text.append(f"values {label}: {numbers(np.sort(shape.get_offsets()[:, 0]))}")
-            elif isinstance(shape, PathCollection):
-                names = [name.get_text() for name in axes.texts if name.get_gid() == label]
-                for name, point in itertools.zip_longest(names, shape.get_offsets(), fillvalue=""):
-                    text.append(f"point {label} {name}: {numbers(point)}")
-    return text
+OWN_WORDS = "label"  # the gid of words that the course's functions write beside what has them as its label
+GUIDE = "guide"  # the gid of what is only for the eye
+NO_TITLE = "A figure without a title."  # lessons have no such figure,
+WITHOUT_WORDS = "Its data are not said in words: it has "  # nor one of this kind
 
 
 class Figure:
-    """A finished picture with its alternative text.
-
-    A page shows it as SVG, which follows its light or dark mode; paper shows it as PNG, everything else as text.
-    """
+    """A finished picture with its alternative text, as the functions of `plots.py` return it."""
 
     def __init__(self, figure, alt):
         import matplotlib.pyplot as plt
-        from PIL import Image
+        from matplotlib.text import Text
+
+        from .figure_text import drawn
 
         try:
             if not alt:
                 raise ValueError("describe the picture for those who cannot see it: alt=...")
-            buffer, smaller = io.BytesIO(), io.BytesIO()
-            figure.savefig(buffer, format="png")
-            # 256 colours look the same and take a third of the bytes
-            Image.open(buffer).convert("RGB").quantize(256, dither=0).save(smaller, "png", optimize=True)
-            self.png, self.alt, self.data = smaller.getvalue(), alt, drawn(figure)
+            for text in figure.findobj(Text):
+                text.set_parse_math(False)  # a "$" in a token is literal
+            self.png, self.alt, self.data = _png(figure), alt, drawn(figure)
             self.svg = svg_of(figure, alt)
         finally:
             plt.close(figure)
 
     def _repr_html_(self):
-        return f'<figure class="cu-figure" style="margin:0">{self.svg}</figure>'
+        return _on_a_page(self.svg)
 
     def _repr_png_(self):
         return self.png, {"alt": self.alt}
@@ -99,11 +48,100 @@ class Figure:
         return "\n".join([f"Figure. {self.alt}", *self.data])
 
 
+def _on_a_page(svg):
+    return f'<figure class="cu-figure" style="margin:0">{svg}</figure>'
+
+
+def _png(figure, **more):
+    from PIL import Image
+
+    buffer, smaller = io.BytesIO(), io.BytesIO()
+    figure.savefig(buffer, format="png", **more)
+    # 256 colours look the same and take a third of the bytes
+    Image.open(buffer).convert("RGB").quantize(256, dither=0).save(smaller, "png", optimize=True)
+    return smaller.getvalue()
+
+
+def show_as_the_course_does():
+    """Let IPython, if it runs, show each matplotlib figure as the course's own, and be silent about its parts.
+
+    A cell that ends in `axes.set(...)` or `sns.lineplot(...)` prints nothing beside the figure.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return
+    import matplotlib
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure as AnyFigure
+
+    if matplotlib.get_backend(auto_select=False) in ("inline", "module://matplotlib_inline.backend_inline"):
+        shell.enable_matplotlib("inline")  # now, since it registers a formatter for figures
+    formatter = shell.display_formatter
+    formatter.formatters["image/png"].pop(AnyFigure, None)
+    formatter.mimebundle_formatter.for_type(AnyFigure, _bundle)
+    for kind in (Artist, list, tuple, np.ndarray):
+        formatter.ipython_display_formatter.for_type(kind, _nothing_for_parts_of_figures)
+    for module, name in ("seaborn.axisgrid", "Grid"), ("matplotlib.container", "PieContainer"):
+        formatter.ipython_display_formatter.for_type_by_name(module, name, lambda value: None)
+
+
+def _bundle(figure):
+    """({kind of content: content}, {kind: metadata}) of a figure."""
+    from matplotlib.text import Text
+
+    from .figure_text import drawn
+
+    for axes in figure.axes:
+        for title in axes.get_children():
+            if isinstance(title, Text) and title not in axes.texts:
+                title.set_wrap(True)
+    alt = _description(figure)
+    try:
+        data = drawn(figure)
+    except NotImplementedError as error:
+        data = [f"{WITHOUT_WORDS}{error}."]
+    png, svg = _png(figure, bbox_inches="tight"), svg_of(figure, alt, bbox_inches="tight")
+    text = "\n".join([f"Figure. {alt}", *data])
+    return {"text/html": _on_a_page(svg), "image/png": png, "text/plain": text}, {"image/png": {"alt": alt}}
+
+
+def _description(figure):
+    """The label of a figure, if it has one; else its titles, and what its axes show."""
+    if figure.get_label():
+        return str(figure.get_label())
+    axes = [one for one in figure.axes if one.get_label() != "<colorbar>"]
+    titles = [figure.get_suptitle(), *(one.get_title(place) for one in axes for place in ("left", "center", "right"))]
+    sentences = [title for title in titles if title] or [NO_TITLE]
+    for words, labels in ("Across", [one.get_xlabel() for one in axes]), ("Up", [one.get_ylabel() for one in axes]):
+        if any(labels):
+            sentences.append(f"{words}: {', '.join(dict.fromkeys(filter(None, labels)))}")
+    return " ".join(sentence if sentence[-1] in ".!?" else f"{sentence}." for sentence in sentences)
+
+
+def _nothing_for_parts_of_figures(value):
+    """Show nothing. Raises NotImplementedError, on which IPython goes on, for what is no part of a figure."""
+    if not _is_part(value):
+        raise NotImplementedError
+
+
+def _is_part(value):
+    from matplotlib.artist import Artist
+    from matplotlib.figure import FigureBase
+
+    if isinstance(value, np.ndarray):
+        value = list(value.flat) if value.dtype == object else []
+    if isinstance(value, (list, tuple)):  # a container of bars is a tuple
+        return bool(value) and all(map(_is_part, value))
+    return isinstance(value, Artist) and not isinstance(value, FigureBase)
+
+
 def label_point(axes, label, point, colour):
     """Write a label to the right of a point, in its colour."""
     from matplotlib.patheffects import withStroke
 
-    text = axes.annotate(textwrap.fill(label, 22), point, (8, 0), textcoords="offset points", va="center")
+    text = axes.annotate(
+        textwrap.fill(label, 22), point, (8, 0), textcoords="offset points", va="center", gid=OWN_WORDS
+    )
     text.set(color=readable(colour), path_effects=[withStroke(linewidth=3, foreground="white")])
     return text
 
@@ -117,7 +155,7 @@ def references(axes, marks, along):
             at, frame, side = (value, 1), axes.get_xaxis_transform(), {"ha": "center"}
         else:
             at, frame, side = (0, value), axes.get_yaxis_transform(), {"ha": "left"}
-        style = {"xycoords": frame, "textcoords": "offset points", "color": INK[0], "va": "bottom"}
+        style = {"xycoords": frame, "textcoords": "offset points", "color": INK[0], "va": "bottom", "gid": OWN_WORDS}
         axes.annotate(words, at, (0, 3) if along == "x" else (3, 1), **side, **style)
     if marks and along == "y":  # room for the words below the title
         low, high = axes.get_ylim()
@@ -172,4 +210,4 @@ def name_points(axes, named):
         taken.append(text.get_window_extent().padded(6, 0))
         if name and best >= 6:  # too far to see whose name it is
             line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7}
-            axes.annotate("", point, offset, textcoords="offset points", arrowprops=line)
+            axes.annotate("", point, offset, textcoords="offset points", arrowprops=line, gid=OWN_WORDS)

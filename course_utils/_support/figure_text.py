@@ -1,0 +1,201 @@
+"""The data that a matplotlib figure shows, as text: read from the figure itself, not from what it was meant to draw."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PathCollection, PolyCollection, QuadMesh
+from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer
+from matplotlib.contour import ContourSet
+from matplotlib.image import AxesImage
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Wedge
+from matplotlib.text import Text
+
+from .figures import GUIDE, OWN_WORDS
+
+MANY = 1000  # more numbers than this are abbreviated to their values at every twentieth of their order
+KNOWN = Axes, Axis, ContourSet, Legend, Line2D, LineCollection, Patch, PathCollection, QuadMesh, Text
+KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection  # the arrows of a field are polygons too
+
+
+def drawn(figure, decimals=3):
+    """The data of a figure's axes as lines of text: its lines, bars, points, bands, cells, shapes and words.
+
+    Three kinds are abbreviated: an empirical distribution, and more than a thousand numbers, to the values at every
+    twentieth; a swarm to its sorted values. Raises NotImplementedError for what has no words here, such as the arrows
+    of a field, or axes in three dimensions.
+    """
+    shapes = [shape for axes in figure.axes for shape in (*axes.collections, *axes.images)]
+    beside = [shape.colorbar.ax for shape in shapes if shape.colorbar]
+    return [line for axes in figure.axes if axes not in beside for line in _Drawn(axes, decimals).text()]
+
+
+class _Drawn:
+    """What is drawn in one pair of axes."""
+
+    def __init__(self, axes, decimals):
+        self.axes = axes
+        self.form = f".{decimals}f"
+        self.groups = _names_by_colour(axes.get_legend())
+        self.has_cells = bool(axes.images) or any(isinstance(shape, QuadMesh) for shape in axes.collections)
+
+    def text(self):
+        axes = self.axes
+        if axes.name == "3d":
+            raise NotImplementedError("axes in three dimensions")
+        for artist in axes.get_children():
+            if not isinstance(artist, KNOWN) and type(artist) not in KNOWN_EXACTLY:
+                raise NotImplementedError(f"a {type(artist).__name__}")
+        bars = [container for container in axes.containers if isinstance(container, BarContainer)]
+        in_bars = [bar for container in bars for bar in container]
+        text = [f"panel {axes.get_title('left')}"] if axes.get_label() == "panel" else []
+        text += [self._line(line) for line in axes.lines if len(line.get_xdata())]  # seaborn draws empty ones
+        text += [self._bars(container) for container in bars]
+        for shape in (*axes.collections, *axes.images):
+            text += self._shape(shape) if shape.get_visible() else []
+        text += [
+            self._patch(patch) for patch in axes.patches if patch not in in_bars and patch.get_extents().size.any()
+        ]
+        return text + [self._words(words) for words in axes.texts if self._tells_something(words)]
+
+    def _numbers(self, values):
+        values = np.ma.filled(values, np.nan) if np.ma.isMaskedArray(values) else np.asarray(values)
+        if values.size > MANY:
+            twentieths = np.quantile(values, np.linspace(0, 1, 21), method="nearest")
+            return f"{values.size} values, by twentieths {self._numbers(twentieths)}"
+        form = {"f": self.form, "i": "d", "u": "d"}.get(values.dtype.kind, "")
+        return " ".join(format(value, form) for value in values.ravel())
+
+    def _named(self, kind, artist, colour):
+        """The kind and an artist's label; if it has none of its own, that of its colour in the legend."""
+        label = str(artist.get_label()).removeprefix("_")
+        if artist.get_label() is None or label.startswith(("child", "container")) or label == "nolegend_":
+            label = self.groups.get(to_hex(colour), "") if len(colour) else ""
+        return f"{kind} {label}".strip()
+
+    def _line(self, line):
+        x, y = line.get_data(orig=True)
+        if line.get_gid() == "ecdf":
+            steps = x[np.searchsorted(y, np.linspace(0, 1, 21) - 1e-9)]
+            return f"distribution {line.get_label()}: {len(x) - 1} values, by twentieths {self._numbers(steps)}"
+        return f"{self._named('line', line, line.get_color())}: x {self._numbers(x)} | y {self._numbers(y)}"
+
+    def _bars(self, bars):
+        if bars.orientation == "horizontal":
+            values, places = [bar.get_width() for bar in bars], [bar.get_y() + bar.get_height() / 2 for bar in bars]
+            names = _names_of_ticks(self.axes.yaxis)
+        else:
+            values, places = [bar.get_height() for bar in bars], [bar.get_x() + bar.get_width() / 2 for bar in bars]
+            names = _names_of_ticks(self.axes.xaxis)
+        said = self._numbers(values)
+        if names:
+            nearest = [min(names, key=lambda at: abs(at - place)) for place in places]
+            said = ", ".join(f"{names[at]} {value}" for at, value in zip(nearest, said.split(), strict=True))
+        return f"{self._named('bars', bars, bars[0].get_facecolor() if len(bars) else ())}: {said}"
+
+    def _shape(self, shape):
+        if isinstance(shape, QuadMesh):
+            return self._cells(shape.get_array().reshape(shape.get_coordinates().shape[0] - 1, -1))
+        if isinstance(shape, AxesImage):
+            return self._cells(shape.get_array())
+        if isinstance(shape, ContourSet):
+            levels = zip(shape.levels, shape.get_paths())
+            return [f"contour {self._numbers(level)}: corners {self._numbers(path.vertices)}" for level, path in levels]
+        if isinstance(shape, LineCollection):
+            return self._segments(shape)
+        if isinstance(shape, PathCollection):
+            return self._points(shape)
+        kind = self._named("band", shape, next(iter(shape.get_facecolor()), ()))
+        if shape.get_array() is not None:
+            return [f"{kind}: values {self._numbers(shape.get_array())}"]
+        return [f"{kind}: corners {self._numbers(path.vertices)}" for path in shape.get_paths()]
+
+    def _cells(self, grid):
+        if grid.size > MANY or grid.ndim > 2:
+            return [f"cells {' x '.join(map(str, grid.shape))}: {self._numbers(grid)}"]
+        names = [label.get_text() for label in self.axes.get_yticklabels()]
+        names = names if len(names) == len(grid) else range(len(grid))
+        return [f"row {name}: {self._numbers(row)}" for name, row in zip(names, grid, strict=True)]
+
+    def _segments(self, shape):
+        kind, segments = shape.get_gid() or "lines", shape.get_segments()
+        if kind == GUIDE or not segments:
+            return []
+        name = self._named(kind.split()[0], shape, shape.get_color()[0])
+        if sum(map(np.size, segments)) > MANY:
+            return [f"{name}: {self._numbers(np.concatenate(segments))}"]
+        if kind.startswith("interval"):
+            along = ["interval x", "interval y"].index(kind)
+            segments = [segment[:, along] for segment in segments]
+        return [f"{name}: " + ", ".join(" to ".join(map(self._numbers, ends)) for ends in segments)]
+
+    def _points(self, shape):
+        points, values, sizes = shape.get_offsets(), shape.get_array(), shape.get_sizes()
+        colours = shape.get_facecolors() if len(shape.get_facecolors()) else [()]
+        if shape.get_gid() == "dots":
+            rows = [name.get_text() for name in self.axes.get_yticklabels()]
+            said = ", ".join(f"{rows[round(y)]} {self._numbers([x])}" for x, y in points)
+            return [f"dots {shape.get_label()}: {said}"]
+        if shape.get_gid() == "swarm":
+            return [f"values {shape.get_label()}: {self._numbers(np.sort(points[:, 0]))}"]
+        if points.size > MANY:
+            name = self._named("points", shape, colours[0])
+            return [f"{name}: x {self._numbers(points[:, 0])} | y {self._numbers(points[:, 1])}"]
+        names = [text.get_text() for text in self.axes.texts if text.get_gid() == shape.get_label()]
+        text = []
+        for place, point in enumerate(points):
+            name = self._named("point", shape, colours[place % len(colours)])
+            said = self._numbers(point)
+            said += f" value {self._numbers(values[place])}" if values is not None else ""
+            said += f" size {self._numbers(sizes[place])}" if len(sizes) > 1 else ""
+            text.append(f"{name} {names[place]}: {said}" if place < len(names) else f"{name}: {said}")
+        return text
+
+    def _patch(self, patch):
+        if isinstance(patch, Wedge):
+            return f"{self._named('wedge', patch, ())}: {self._numbers((patch.theta2 - patch.theta1) / 360)}"
+        name = self._named(type(patch).__name__.lower(), patch, patch.get_facecolor())
+        corners = patch.get_path().transformed(patch.get_transform() - self.axes.transData).vertices
+        return f"{name}: corners {self._numbers(corners)}"
+
+    def _tells_something(self, words):
+        """Not so what the course's functions write, the names of points, and numbers in their cells."""
+        elsewhere = {OWN_WORDS, *(shape.get_label() for shape in self.axes.collections)}
+        in_a_cell = self.has_cells and _is_number(words.get_text())
+        return words.get_text().strip() and words.get_gid() not in elsewhere and not in_a_cell
+
+    def _words(self, words):
+        said = " ".join(words.get_text().split())
+        at = words.xy if hasattr(words, "xy") else words.get_position()  # of an annotation: what it points to
+        return f"text {said}: {' '.join(map(self._numbers, at))}"
+
+
+def _names_of_ticks(axis):
+    """{place: name} of the ticks of an axis whose ticks have names; numbers are none."""
+    names = [label.get_text() for label in axis.get_ticklabels()]
+    return {} if all(map(_is_number, names)) else dict(zip(axis.get_ticklocs(), names))
+
+
+def _is_number(text):
+    try:
+        float(text.replace("−", "-").strip() or 0)
+    except ValueError:
+        return False
+    return True
+
+
+def _names_by_colour(legend):
+    """The words of a legend by colour. A colour that stands for two has none."""
+    words = {}
+    for handle, text in zip(legend.legend_handles, legend.get_texts()) if legend else ():
+        words.setdefault(_colour(handle), set()).add(text.get_text())
+    return {colour: names.pop() for colour, names in words.items() if len(names) == 1}
+
+
+def _colour(handle):
+    if isinstance(handle, Line2D):
+        return to_hex(handle.get_color() if handle.get_linestyle() != "None" else handle.get_markerfacecolor())
+    colours = np.atleast_2d(handle.get_facecolor())
+    return to_hex(colours[0]) if colours.size else ""
