@@ -8,6 +8,7 @@ import seaborn as sns
 from matplotlib.animation import FuncAnimation
 
 from course_utils import plots
+from course_utils._support.colours import INK
 from course_utils._support.figure_text import drawn
 from course_utils._support.figures import NO_TITLE, WITHOUT_WORDS, show_as_the_course_does
 
@@ -61,7 +62,7 @@ KINDS = {  # draws a figure with this value among its data; what else its text h
     "a clustered heatmap": (lambda value: sns.clustermap(GRID * value), ["lines: ", "row 0: "]),
     "contours": (lambda value: plt.contour(GRID * value, levels=[1]), ["contour 1.000: corners "]),
     "filled contours": (lambda value: plt.contourf(GRID * value, levels=[1, 2]), ["contour 1.000: corners "]),
-    "bins in the plane": (lambda value: plt.hexbin([0, 1, 2], [0, 9 * value, 9], gridsize=30), ["band: values "]),
+    "bins in the plane": (lambda value: plt.hexbin([0, 1, 2], [0, 9 * value, 9], gridsize=(4, 9)), ["band: at "]),
     "a pie": (lambda value: plt.pie([1, value], labels=["cat", "dog"]), ["wedge cat: ", "wedge dog: ", "text cat: "]),
     "words": (lambda value: plt.text(1, value, "here\nit is"), ["text here it is: 1 "]),
     "an arrow with words": (lambda value: plt.annotate("there", (1, value), (0, 0), arrowprops={}), ["text there: 1 "]),
@@ -159,9 +160,22 @@ def test_a_figure_that_is_closed_or_moves_is_shown(show):
 
 def test_parts_of_a_figure_print_nothing_and_other_values_do(show):
     figure, axes = plt.subplots(1, 2)
-    silent = [axes[0], axes, axes[0].plot([1]), axes[0].set(xlabel="x"), axes[0].bar([1], [1]), axes[1].pie([1])]
+    silent = [
+        axes[0],
+        axes,
+        axes[0].plot([1]),
+        axes[0].set(xlabel="x", xscale="log"),
+        axes[0].bar([1], [1]),
+        axes[1].pie([1]),
+    ]
     silent += [plt.title("t"), axes[0].imshow([[1]]), sns.FacetGrid(table(1), col="kind"), sns.clustermap(GRID)]
     for value in silent:
         assert show(value) == ({}, {}), value
     for value in ([1, 2], (1, "a"), [], np.arange(2), np.array(["a", None], dtype=object), [axes[0], 1]):
         assert show(value)[0] == {"text/plain": repr(value)} or np.ndim(value) and "text/plain" in show(value)[0]
+
+
+def test_dark_strokes_of_seaborn_can_be_seen_in_dark_mode(show):
+    sns.histplot([1, 2, 2])
+    drawing = show(plt.gcf())[0]["text/html"]
+    assert "stroke: var(--grey00)" in drawing and f"--grey00:{INK[1]};" in drawing

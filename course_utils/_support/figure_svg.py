@@ -10,6 +10,7 @@ from .colours import DARK, FONTS, GREY, GRID, INK, PAPER, QUIET, readable
 
 DECIMALS = re.compile(r"-?\d+\.\d+")
 COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}")
+DARK_STROKE = re.compile(r"(?<=stroke: )#([0-5][0-9a-f])\1\1")  # a grey of seaborn's, or black
 NAMES = re.compile(r'(?:url\(|href=")#([\w.-]+)')
 
 
@@ -94,6 +95,10 @@ def _following_the_mode(drawing, variables):
         text = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', tag[0])  # of a hatch's ground
         known = variables["<text" in text]
 
+        def as_ink(grey):
+            used[f"grey{grey[1]}"] = grey[0], INK[1]
+            return f"var(--grey{grey[1]})"
+
         def as_variable(colour):
             if colour[0] not in known:
                 return colour[0]  # such as the cells of a heatmap, and what is written on them
@@ -101,6 +106,8 @@ def _following_the_mode(drawing, variables):
             used[name] = colour[0], dark
             return f"var(--{name})"
 
+        if "<text" not in text:
+            text = DARK_STROKE.sub(as_ink, text)
         return COLOUR.sub(as_variable, text)
 
     drawing = re.sub(r"<[^/][^>]*>", in_tag, drawing)

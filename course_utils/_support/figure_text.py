@@ -109,7 +109,7 @@ class _Drawn:
             return self._points(shape)
         kind = self._named("band", shape, next(iter(shape.get_facecolor()), ()))
         if shape.get_array() is not None:
-            return [f"{kind}: values {self._numbers(shape.get_array())}"]
+            return [f"{kind}: at {self._numbers(shape.get_offsets())} | values {self._numbers(shape.get_array())}"]
         return [f"{kind}: corners {self._numbers(path.vertices)}" for path in shape.get_paths()]
 
     def _cells(self, grid):

@@ -131,6 +131,7 @@ def _is_part(value):
     if isinstance(value, np.ndarray):
         value = list(value.flat) if value.dtype == object else []
     if isinstance(value, (list, tuple)):  # a container of bars is a tuple
+        value = [part for part in value if part is not None]  # axes.set(xscale=...) returns such
         return bool(value) and all(map(_is_part, value))
     return isinstance(value, Artist) and not isinstance(value, FigureBase)
 
